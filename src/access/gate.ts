@@ -1,0 +1,70 @@
+import { ServiceError } from '../errors.ts';
+import type { KeyRecord } from '../store/keys.ts';
+import { hashKey, isWellFormedKey } from './key-format.ts';
+import type { KeyLeases } from './key-leases.ts';
+import type { KeyUsage } from './key-usage.ts';
+import type { RateDecision, RateLimiter } from './rate-limiter.ts';
+import { tiers } from './tiers.ts';
+
+/** The shop, key and scopes behind one request, after the gate let it in. */
+export type Caller = KeyRecord;
+
+/** `rate` is there wherever the request was weighed against a limit, admitted or not. */
+export type Admission =
+  | { readonly caller: Caller; readonly rate: RateDecision | undefined }
+  | { readonly refusal: ServiceError; readonly rate: RateDecision | undefined };
+
+const unauthorized: Admission = {
+  refusal: new ServiceError('unauthenticated', 'Unauthorized'),
+  rate: undefined,
+};
+
+const tierRequired: Admission = {
+  refusal: new ServiceError(
+    'tierRequired',
+    'Developer API access requires the Growth plan or higher.',
+  ),
+  rate: undefined,
+};
+
+interface GateParts {
+  readonly leases: KeyLeases;
+  readonly usage: KeyUsage;
+  readonly limiter: RateLimiter;
+}
+
+/** Who may come in: key (401), tier (403), limit (429), in this order, the same for every face. */
+export class Gate {
+  readonly #parts: GateParts;
+
+  constructor(parts: GateParts) {
+    this.#parts = parts;
+  }
+
+  /** @param authorization the Authorization header as it came */
+  async admit(authorization: string | undefined): Promise<Admission> {
+    const key = bearerToken(authorization);
+    if (key === undefined || !isWellFormedKey(key)) return unauthorized;
+    const caller = await this.#parts.leases.find(hashKey(key));
+    if (!caller) return unauthorized;
+    this.#parts.usage.note(caller);
+
+    const tier = tiers[caller.tier];
+    if (!tier.hasApiAccess) return tierRequired;
+    if (tier.limitPerMinute === undefined) return { caller, rate: undefined };
+
+    const rate = await this.#parts.limiter.take(caller.keyId, tier.limitPerMinute);
+    return rate.admitted ? { caller, rate } : { refusal: tooMany(rate), rate };
+  }
+}
+
+function bearerToken(authorization: string | undefined): string | undefined {
+  return authorization?.match(/^bearer +([^ ]+)$/i)?.[1];
+}
+
+function tooMany(rate: RateDecision): ServiceError {
+  return new ServiceError(
+    'rateLimited',
+    `Rate limit exceeded. Retry after ${rate.resetSeconds} seconds.`,
+  );
+}

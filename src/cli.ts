@@ -1,0 +1,121 @@
+import { parseArgs } from 'node:util';
+import { type Command, print, tell } from './commands/command.ts';
+import { demoDataCommand } from './commands/demo-data.ts';
+import { demoCommand } from './commands/demo.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { importCommand } from './commands/import.ts';
+import { keyCommands } from './commands/keys.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import { serveCommand } from './commands/serve.ts';
+import { shopCommands } from './commands/shops.ts';
+import { parseConfig } from './config.ts';
+import { CommandError, UsageError } from './errors.ts';
+import { createLog, redact } from './log.ts';
+
+const commands: readonly Command[] = [
+  demoCommand,
+  serveCommand,
+  migrateCommand,
+  ...shopCommands,
+  ...keyCommands,
+  importCommand,
+  demoDataCommand,
+  doctorCommand,
+];
+
+process.exitCode = await main(process.argv.slice(2)).catch(explain);
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.length === 0 || args[0] === 'help' || args[0] === '--help' || args[0] === '-h') {
+    const topic = commands.find(({ name }) => name === args.slice(1).join(' '));
+    print(topic ? helpOf(topic) : overview());
+    return args.length === 0 ? 2 : 0;
+  }
+  const command = commands.find(({ name }) => isNamed(args, name));
+  if (!command) {
+    const family = commands.filter(({ name }) => name.startsWith(`${args[0]} `));
+    throw new UsageError(
+      family.length > 0
+        ? `"retention ${args[0]}" is followed by ${family.map(({ name }) => name.split(' ')[1]).join(', ')}.`
+        : `There is no command "${args[0]}". "retention help" lists them.`,
+    );
+  }
+
+  const rest = args.slice(command.name.split(' ').length);
+  if (rest.includes('--help') || rest.includes('-h')) {
+    print(helpOf(command));
+    return 0;
+  }
+  const { values, positionals } = parse(command, rest);
+  const config = parseConfig(process.env);
+  const log = createLog(config.logLevel);
+  return command.run({
+    config,
+    log,
+    options: values as Record<string, string | boolean | undefined>,
+    positionals,
+  });
+}
+
+function isNamed(args: readonly string[], name: string): boolean {
+  return name.split(' ').every((word, index) => args[index] === word);
+}
+
+function parse(command: Command, args: string[]) {
+  const [least, most] = command.positionals ?? [0, 0];
+  const usage = `\nUsage: retention ${command.name} ${command.synopsis}`;
+  try {
+    const parsed = parseArgs({
+      args,
+      options: command.options,
+      allowPositionals: true,
+      strict: true,
+    });
+    if (parsed.positionals.length < least) throw new UsageError('An argument is missing.');
+    if (parsed.positionals.length > most) {
+      throw new UsageError(`"${parsed.positionals[most]}" is one argument too many.`);
+    }
+    return parsed;
+  } catch (error) {
+    throw new UsageError((error as Error).message + usage);
+  }
+}
+
+function overview(): string {
+  const width = Math.max(...commands.map(({ name }) => name.length)) + 2;
+  return [
+    'Usage: retention COMMAND [OPTIONS]',
+    '',
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
+    '',
+    '"retention COMMAND --help" explains one. Settings come from the environment: DATABASE_URL,',
+    'RETENTION_DATA_DIR, HOST, PORT, BASE_URL, LOG_LEVEL; "retention doctor" shows what they amount to.',
+    'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused.',
+  ].join('\n');
+}
+
+function helpOf({ name, synopsis, summary, details = [] }: Command): string {
+  return [
+    `Usage: retention ${name} ${synopsis}`.trimEnd(),
+    '',
+    `  ${summary}`,
+    ...details.map((line) => `  ${line}`),
+  ].join('\n');
+}
+
+/** What a person can mend is said in a sentence; anything else is a fault of ours and shown whole. */
+function explain(error: unknown): number {
+  if (error instanceof UsageError || error instanceof CommandError) {
+    tell(redact(`retention: ${error.message}`));
+    return error instanceof UsageError ? 2 : 1;
+  }
+  tell(redact(`retention: ${describe(error)}`));
+  return 1;
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? error.code : undefined;
+  // The database's and the system's own errors say enough by themselves.
+  return typeof code === 'string' ? `${error.message} (${code})` : (error.stack ?? error.message);
+}

@@ -1,0 +1,36 @@
+/**
+ * Every reason a caller can be refused for. Each face (REST, MCP, the owner's pages) renders the
+ * kinds with one exhaustive switch.
+ */
+export type ErrorKind =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'tierRequired'
+  | 'scopeRequired'
+  | 'notFound'
+  | 'rateLimited'
+  | 'internal';
+
+/**
+ * The only error whose message may reach a caller of the API. Anything else that is thrown is logged with its
+ * cause and answered with one fixed sentence.
+ */
+export class ServiceError extends Error {
+  readonly kind: ErrorKind;
+
+  constructor(kind: ErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ServiceError';
+    this.kind = kind;
+  }
+}
+
+/** A command line or configuration that cannot be understood; printed as it is. Exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** What cannot be done, for a reason that a person at a terminal can mend. Exit status 1. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}

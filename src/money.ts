@@ -1,0 +1,72 @@
+/**
+ * ISO 4217: the digits after the decimal point of each currency's minor unit. `Intl` cannot be asked
+ * instead: it follows custom (no decimals for HUF, COP or IQD), not the standard.
+ */
+const currenciesByMinorDigits: Readonly<Record<number, string>> = {
+  0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+  2:
+    'AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BOV BRL BSD BTN BWP BYN BZD ' +
+    'CAD CDF CHE CHF CHW CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS ' +
+    'GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL ' +
+    'MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK ' +
+    'PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS ' +
+    'TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG',
+  3: 'BHD IQD JOD KWD LYD OMR TND',
+  4: 'CLF UYW',
+};
+
+const minorDigitsByCurrency = new Map(
+  Object.entries(currenciesByMinorDigits).flatMap(([digits, codes]) =>
+    codes.split(' ').map((code) => [code, Number(digits)] as const),
+  ),
+);
+
+/** Digits after the decimal point of a currency (ISO 4217), or undefined for an unknown code. */
+export function minorDigitsOf(currency: string): number | undefined {
+  return minorDigitsByCurrency.get(currency);
+}
+
+/** An exact fraction; the denominator is positive. */
+export interface Ratio {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/** An exact ratio from a decimal such as "-12.50", as the database writes it. */
+export function parseDecimal(text: string): Ratio {
+  const [whole = '', fraction = ''] = text.split('.');
+  return { numerator: BigInt(whole + fraction), denominator: 10n ** BigInt(fraction.length) };
+}
+
+/** a × b */
+export function multiply(a: Ratio, b: Ratio): Ratio {
+  return { numerator: a.numerator * b.numerator, denominator: a.denominator * b.denominator };
+}
+
+/** a + b */
+export function add(a: Ratio, b: Ratio): Ratio {
+  return {
+    numerator: a.numerator * b.denominator + b.numerator * a.denominator,
+    denominator: a.denominator * b.denominator,
+  };
+}
+
+/**
+ * The number nearest to a ratio with `digits` decimals, halves away from zero: the one place where
+ * an exact value becomes a floating-point number.
+ */
+export function roundHalfAway(value: Ratio, digits: number): number {
+  const negative = value.numerator < 0n;
+  const scaled = (negative ? -value.numerator : value.numerator) * 10n ** BigInt(digits);
+  const rounded = (2n * scaled + value.denominator) / (2n * value.denominator);
+  const text = rounded.toString().padStart(digits + 1, '0');
+  const point = text.length - digits;
+  const magnitude = Number(`${text.slice(0, point)}.${text.slice(point)}`);
+  // Never -0: JSON would write 0, but comparisons would tell them apart.
+  return negative && magnitude !== 0 ? -magnitude : magnitude;
+}
+
+/** part / whole rounded to `digits` decimals; 0 where there is nothing to divide by. */
+export function roundedShare(part: bigint, whole: bigint, digits: number): number {
+  return whole === 0n ? 0 : roundHalfAway({ numerator: part, denominator: whole }, digits);
+}

@@ -1,0 +1,83 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { Gate } from './access/gate.ts';
+import { KeyLeases } from './access/key-leases.ts';
+import { KeyUsage } from './access/key-usage.ts';
+import { MemoryRateLimiter } from './access/memory-rate-limiter.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import { createShell } from './http/shell.ts';
+import { statusRoutes } from './http/status.ts';
+import type { Log } from './log.ts';
+import { referenceRoutes } from './reference/routes.ts';
+import { restRoutes } from './rest/routes.ts';
+import {
+  type RestVersion,
+  gone,
+  isRetired,
+  restVersions,
+  versionOf,
+  withNotice,
+} from './rest/versions.ts';
+import { findKeyByHash, touchKey } from './store/keys.ts';
+import type { Store } from './store/open.ts';
+
+export interface ServiceParts {
+  readonly config: Pick<Config, 'host' | 'port' | 'baseUrl'>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Only tests have other versions than those there are. */
+  readonly versions?: readonly RestVersion[];
+}
+
+export interface Service {
+  /** The public address, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Answers what is in flight, takes nothing new, and leaves the store open. */
+  close(): Promise<void>;
+}
+
+/** Puts the service together and listens; the store must be open and migrated. */
+export async function startService(parts: ServiceParts): Promise<Service> {
+  const { config, store, clock, log } = parts;
+  const versions = parts.versions ?? restVersions;
+  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at) =>
+    touchKey(store.write, shopId, keyId, new Date(at)),
+  );
+  const gate = new Gate({
+    leases: new KeyLeases(clock, (hash) => findKeyByHash(store.read, hash)),
+    limiter: new MemoryRateLimiter(clock),
+    usage,
+  });
+
+  let baseUrl = config.baseUrl ?? '';
+  const app = createShell({
+    log,
+    routes: [
+      ...restRoutes(versions, { gate, store, clock, log }),
+      ...referenceRoutes(() => baseUrl),
+      ...statusRoutes(store),
+    ],
+    unrouted: (path, answer) => {
+      const version = versionOf(versions, path);
+      if (!version) return answer;
+      return isRetired(version, clock.now()) ? gone(version) : withNotice(version, answer);
+    },
+  });
+  await app.listen({ host: config.host, port: config.port });
+  baseUrl ||= addressOf(app, config.host);
+
+  return {
+    baseUrl,
+    async close() {
+      await app.close();
+      await usage.settle();
+    },
+  };
+}
+
+function addressOf(app: FastifyInstance, host: string): string {
+  const { port } = app.server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

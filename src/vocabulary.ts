@@ -1,0 +1,43 @@
+/** The words that fields may hold, once for the schema of answers and the schema of records. */
+
+export const subscriptionStatuses = ['active', 'paused', 'cancelled', 'expired', 'failed'] as const;
+export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
+
+/** prepaid: billed for several deliveries at once; membership: nothing is shipped. */
+export const planTypes = ['subscription', 'prepaid', 'membership', 'other'] as const;
+export type PlanType = (typeof planTypes)[number];
+
+export const intervalUnits = ['day', 'week', 'month', 'year'] as const;
+export type IntervalUnit = (typeof intervalUnits)[number];
+
+/** fixed_amount: amount off; price: the price itself; none: value 0. */
+export const discountTypes = ['percentage', 'fixed_amount', 'price', 'none'] as const;
+export type DiscountType = (typeof discountTypes)[number];
+
+export const detectedReasons = [
+  'too_expensive',
+  'too_much_product',
+  'not_using',
+  'product_quality',
+  'switching_product',
+  'switching_product_or_competitor',
+  'shipping_delivery',
+  'moving_or_travel',
+  'accidental_signup',
+  'technical_issue',
+  'other',
+  'unknown',
+] as const;
+export type DetectedReason = (typeof detectedReasons)[number];
+
+export const offerTypes = ['offer_discount', 'pause', 'swap', 'skip_next'] as const;
+export type OfferType = (typeof offerTypes)[number];
+
+/** A session without an outcome is in progress. */
+export const sessionOutcomes = ['saved', 'cancelled', 'abandoned'] as const;
+export type SessionOutcome = (typeof sessionOutcomes)[number];
+
+export const paymentStatuses = ['succeeded', 'failed', 'pending'] as const;
+
+/** inventory: the goods were missing, not the money; counts neither as failed nor in dunning. */
+export const failureKinds = ['payment', 'inventory'] as const;
