@@ -1,0 +1,84 @@
+import type { DetectedReason, OfferType, SessionOutcome } from '../vocabulary.ts';
+import type { Sql, Transaction } from './database.ts';
+import { type Position, startOf } from './subscriptions.ts';
+import type { Judged } from './verdict.ts';
+
+export interface CancellationRow {
+  readonly sessionId: number;
+  readonly detectedReason: DetectedReason;
+  readonly outcome: SessionOutcome | null;
+  readonly offerType: OfferType | null;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+}
+
+interface Page {
+  readonly outcome: SessionOutcome | undefined;
+  readonly after: Position | undefined;
+  readonly limit: number;
+}
+
+/** Newest first: created_at, then id, both descending; the same cost at any depth. */
+export async function listCancellations(
+  sql: Sql,
+  shopId: number,
+  page: Page,
+): Promise<CancellationRow[]> {
+  const { at, id } = startOf(page.after);
+  const ofOutcome = page.outcome === undefined ? sql`` : sql`and outcome = ${page.outcome}`;
+  return sql<CancellationRow[]>`
+    select session_id as "sessionId", detected_reason as "detectedReason", outcome,
+      offer_type as "offerType", (date_part('epoch', created_at) * 1000)::bigint as "createdAt"
+    from cancellation_sessions
+    where shop_id = ${shopId} ${ofOutcome} and (created_at, session_id) < (${at}, ${id})
+    order by created_at desc, session_id desc
+    limit ${page.limit}`;
+}
+
+export interface JudgedCancellation extends Judged {
+  /** Outcome of the stored record; null where there was none, or none yet. */
+  readonly previousOutcome: SessionOutcome | null;
+}
+
+/**
+ * A session that names a subscription which is not stored waits.
+ * @param records a JSON array of session rows as `ingest` makes them; no id twice
+ */
+export async function upsertCancellations(
+  tx: Transaction,
+  shopId: number,
+  records: string,
+): Promise<JudgedCancellation[]> {
+  return tx<JudgedCancellation[]>`
+    with incoming as materialized (
+      select * from json_to_recordset(${records}::text::json) as r(
+        id bigint, "subscriptionId" bigint, "detectedReason" text, "offerType" text, outcome text,
+        "createdAt" timestamptz, "updatedAt" timestamptz, digest uuid)
+    ),
+    judged as materialized (
+      select i.*, s.outcome as "previousOutcome", case
+          when i."updatedAt" < s.updated_at then 'stale'
+          when i.digest = s.digest then 'unchanged'
+          when i."subscriptionId" is not null and parent.subscription_id is null then 'waiting'
+          when s.session_id is null then 'stored'
+          else 'replaced'
+        end as verdict
+      from incoming i
+      left join cancellation_sessions s on s.shop_id = ${shopId} and s.session_id = i.id
+      left join subscriptions parent
+        on parent.shop_id = ${shopId} and parent.subscription_id = i."subscriptionId"
+    ),
+    written as (
+      insert into cancellation_sessions (shop_id, session_id, subscription_id, detected_reason,
+        offer_type, outcome, created_at, updated_at, digest)
+      select ${shopId}, id, "subscriptionId", "detectedReason", "offerType", outcome, "createdAt",
+        "updatedAt", digest
+      from judged where verdict in ('stored', 'replaced')
+      on conflict (shop_id, session_id) do update set
+        subscription_id = excluded.subscription_id, detected_reason = excluded.detected_reason,
+        offer_type = excluded.offer_type, outcome = excluded.outcome,
+        created_at = excluded.created_at, updated_at = excluded.updated_at,
+        digest = excluded.digest
+    )
+    select id, verdict, "previousOutcome" from judged`;
+}

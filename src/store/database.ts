@@ -1,0 +1,59 @@
+import postgres from 'postgres';
+
+interface CustomTypes extends Record<string, unknown> {
+  bigint: number;
+  date: Date | string;
+}
+
+/**
+ * A connection, or a few, to PostgreSQL, real or embedded. Ids (bigint) come as numbers: they are at
+ * most 2^53 - 1. Numeric stays text, since it must not pass through floating point.
+ */
+export type Sql = postgres.Sql<CustomTypes>;
+
+/** A Sql inside one transaction. */
+export type Transaction = postgres.TransactionSql<CustomTypes>;
+
+export interface ConnectOptions {
+  /** Connections at most; queries are pipelined on each. */
+  readonly connections: number;
+  /** The server refuses every write. */
+  readonly readOnly?: boolean;
+  /** How long one statement may run before the server cancels it; 0 for no limit. */
+  readonly statementTimeoutMilliseconds: number;
+  /** Shown in the server's list of activity. */
+  readonly name: string;
+}
+
+/** @param target an address (postgres://…), or the path of the embedded database's socket */
+export function connect(target: string, options: ConnectOptions): Sql {
+  const settings = {
+    max: options.connections,
+    // Nothing here uses types that the driver would have to look up first.
+    fetch_types: false,
+    connect_timeout: 5,
+    // A server that comes back is found within this time; the default grows to 20 seconds.
+    backoff: () => 0.25,
+    onnotice: () => {},
+    types: {
+      bigint: { to: 20, from: [20], parse: Number, serialize: String },
+      // The driver's own would refuse the text 'infinity'.
+      date: {
+        to: 1184,
+        from: [1082, 1114, 1184],
+        parse: (text: string): Date | string => new Date(text),
+        serialize: (value: Date | string) =>
+          typeof value === 'string' ? value : value.toISOString(),
+      },
+    },
+    connection: {
+      application_name: `retention ${options.name}`,
+      TimeZone: 'UTC',
+      default_transaction_read_only: options.readOnly === true,
+      statement_timeout: options.statementTimeoutMilliseconds,
+    },
+  };
+  return target.startsWith('/')
+    ? postgres({ ...settings, path: target, user: 'postgres', database: 'postgres' })
+    : postgres(target, settings);
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import postgres from 'postgres';
+
+import { CommandError } from '../../errors.ts';
+import { openEmbedded } from './open.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'open-test-'));
+const pristine = join(folder, 'new', 'pristine');
+
+async function query(socketPath: string, statement: string): Promise<postgres.Row[]> {
+  const sql = postgres({ path: socketPath, max: 1, username: 'postgres' });
+  try {
+    return [...(await sql.unsafe(statement))];
+  } finally {
+    await sql.end();
+  }
+}
+
+function copyOfPristine(name: string): string {
+  const copy = join(folder, name);
+  cpSync(pristine, copy, { recursive: true });
+  return copy;
+}
+
+before(async () => {
+  const server = await openEmbedded(pristine, { role: 'command' });
+  await query(server.socketPath, 'CREATE TABLE kept (id int)');
+  await server.close();
+});
+
+after(() => rmSync(folder, { recursive: true }));
+
+test('a new folder is private, and closing leaves only the data and the lock', async () => {
+  assert.equal(statSync(pristine).mode & 0o777, 0o700);
+  const server = await openEmbedded(pristine, { role: 'serve' });
+  assert.equal(server.owned, true);
+  assert.deepEqual(server.holder, { pid: process.pid, role: 'serve' });
+  assert.equal(statSync(dirname(server.socketPath)).mode & 0o777, 0o700);
+  await Promise.all([server.close(), server.close()]);
+  assert.equal(existsSync(dirname(server.socketPath)), false);
+  assert.equal(existsSync(join(pristine, 'server.json')), false);
+});
+
+test('of two that open a folder at once one runs it and the other joins', async () => {
+  const data = copyOfPristine('shared');
+  const opened = await Promise.all([
+    openEmbedded(data, { role: 'serve' }),
+    openEmbedded(data, { role: 'serve' }),
+  ]);
+  const owner = opened.find(({ owned }) => owned)!;
+  const joined = opened.find(({ owned }) => !owned)!;
+  assert.equal(joined.socketPath, owner.socketPath);
+  assert.deepEqual(joined.holder, { pid: process.pid, role: 'serve' });
+
+  await query(joined.socketPath, 'INSERT INTO kept VALUES (1)');
+  await joined.close();
+  assert.deepEqual(await query(owner.socketPath, 'SELECT id FROM kept'), [{ id: 1 }]);
+  await owner.close();
+});
+
+test('what was acknowledged survives the killing of its process', async () => {
+  const data = copyOfPristine('killed');
+  const program = `
+    import postgres from ${JSON.stringify(import.meta.resolve('postgres'))};
+    import { openEmbedded } from ${JSON.stringify(new URL('./open.ts', import.meta.url))};
+    const server = await openEmbedded(${JSON.stringify(data)}, { role: 'serve' });
+    const sql = postgres({ path: server.socketPath, max: 1, username: 'postgres' });
+    for (let id = 0; id < 200; id++) await sql\`INSERT INTO kept VALUES (\${id})\`;
+    process.stdout.write(server.socketPath);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [said] = await once(child.stdout, 'data');
+  const joined = await openEmbedded(data, { role: 'command' });
+  assert.equal(joined.owned, false);
+  assert.deepEqual(joined.holder, { pid: child.pid, role: 'serve' });
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+
+  const server = await openEmbedded(data, { role: 'serve' });
+  assert.equal(server.owned, true);
+  assert.equal(existsSync(dirname(String(said))), false);
+  const [row] = await query(server.socketPath, 'SELECT count(DISTINCT id)::int AS n FROM kept');
+  assert.deepEqual(row, { n: 200 });
+  await server.close();
+});
+
+test('a creation that was interrupted starts over', async () => {
+  const data = join(folder, 'interrupted');
+  mkdirSync(join(data, 'db'), { recursive: true });
+  writeFileSync(join(data, 'db', 'PG_VERSION'), '18\n');
+  writeFileSync(join(data, 'db.unfinished'), '');
+  const server = await openEmbedded(data, { role: 'serve' });
+  assert.deepEqual(await query(server.socketPath, 'SELECT 1 AS one'), [{ one: 1 }]);
+  await server.close();
+});
+
+async function refusal(data: string): Promise<string> {
+  const error: unknown = await openEmbedded(data, { role: 'serve' }).catch((reason) => reason);
+  assert.ok(error instanceof CommandError);
+  return error.message.replaceAll(folder, '');
+}
+
+test('a folder that cannot be opened is refused with the reason', async () => {
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  assert.equal(await refusal(file), 'The data folder /file is not a folder.');
+  assert.match(await refusal(join(file, 'below')), /^Cannot use the data folder \/file\/below: /);
+
+  const old = join(folder, 'old');
+  mkdirSync(join(old, 'db'), { recursive: true });
+  assert.match(await refusal(old), /^\/old\/db is not a PostgreSQL database: /);
+  writeFileSync(join(old, 'db', 'PG_VERSION'), '16\n');
+  const expected = '/old/db was made by PostgreSQL 16; this program needs 18.';
+  assert.equal(await refusal(old), expected);
+  // A refusal leaves the folder free.
+  assert.equal(await refusal(old), expected);
+
+  const broken = copyOfPristine('broken');
+  writeFileSync(join(broken, 'db', 'global', 'pg_control'), Buffer.alloc(8192));
+  assert.match(await refusal(broken), /^Cannot open the database in \/broken: .*FATAL/s);
+});

@@ -1,0 +1,88 @@
+import type { Scope } from '../access/scopes.ts';
+import type { Tier } from '../access/tiers.ts';
+import type { Sql } from './database.ts';
+
+/** A key that is not revoked, with what the gate must know of its shop. */
+export interface KeyRecord {
+  readonly shopId: number;
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+  readonly tier: Tier;
+  /** ISO 4217 code of the shop. */
+  readonly currency: string;
+  /** Epoch milliseconds; 0 where it was never used. */
+  readonly lastUsedAt: number;
+}
+
+export interface KeyListing {
+  readonly id: string;
+  readonly name: string;
+  readonly lastFour: string;
+  readonly scopes: readonly Scope[];
+  readonly createdBy: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+interface NewKey {
+  readonly keyId: string;
+  /** SHA-256 in base64. */
+  readonly hash: string;
+  readonly lastFour: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly createdBy: string;
+  readonly createdAt: Date;
+}
+
+/**
+ * The only query that does not start from a shop: it is how the shop is found.
+ * @param hash SHA-256 in base64
+ */
+export async function findKeyByHash(sql: Sql, hash: string): Promise<KeyRecord | undefined> {
+  const [key] = await sql<KeyRecord[]>`
+    select k.shop_id as "shopId", k.key_id as "keyId", to_json(k.scopes) as scopes,
+      s.tier, s.currency,
+      coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint as "lastUsedAt"
+    from api_keys k join shops s on s.shop_id = k.shop_id
+    where k.hash = decode(${hash}, 'base64') and k.revoked_at is null`;
+  return key;
+}
+
+export async function listKeys(sql: Sql, shopId: number): Promise<KeyListing[]> {
+  return sql<KeyListing[]>`
+    select key_id as id, name, last_four as "lastFour", to_json(scopes) as scopes,
+      created_by as "createdBy", created_at as "createdAt", last_used_at as "lastUsedAt",
+      revoked_at as "revokedAt"
+    from api_keys where shop_id = ${shopId} order by created_at, key_id`;
+}
+
+export async function insertKey(sql: Sql, shopId: number, key: NewKey): Promise<void> {
+  await sql`
+    insert into api_keys
+      (shop_id, key_id, hash, last_four, name, scopes, created_by, created_at)
+    values (${shopId}, ${key.keyId}, decode(${key.hash}, 'base64'), ${key.lastFour}, ${key.name},
+      string_to_array(${key.scopes.join(',')}, ','), ${key.createdBy}, ${key.createdAt})`;
+}
+
+/** @returns whether the shop has such a key; one that was revoked before keeps its first date */
+export async function revokeKey(
+  sql: Sql,
+  shopId: number,
+  keyId: string,
+  at: Date,
+): Promise<boolean> {
+  const result = await sql`
+    update api_keys set revoked_at = coalesce(revoked_at, ${at})
+    where shop_id = ${shopId} and key_id = ${keyId}`;
+  return result.count === 1;
+}
+
+/** Moves a key's last use forward to `at`, unless one within the minute before it is stored. */
+export async function touchKey(sql: Sql, shopId: number, keyId: string, at: Date): Promise<void> {
+  await sql`
+    update api_keys set last_used_at = ${at}
+    where shop_id = ${shopId} and key_id = ${keyId}
+      and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '60 seconds')`;
+}

@@ -1,0 +1,90 @@
+import type { Transaction } from './database.ts';
+import type { Judged } from './verdict.ts';
+
+export interface JudgedPayment extends Judged {
+  /** The subscription of the stored record, where there was one. */
+  readonly previousSubscriptionId: number | null;
+}
+
+/**
+ * A payment whose subscription is not stored waits.
+ * @param records a JSON array of payment rows as `ingest` makes them; no id twice
+ */
+export async function upsertPayments(
+  tx: Transaction,
+  shopId: number,
+  records: string,
+): Promise<JudgedPayment[]> {
+  return tx<JudgedPayment[]>`
+    with incoming as materialized (
+      select * from json_to_recordset(${records}::text::json) as r(
+        id bigint, "subscriptionId" bigint, cycle text, status text, "failureKind" text,
+        amount numeric, "processedAt" timestamptz, "updatedAt" timestamptz, digest uuid)
+    ),
+    judged as materialized (
+      select i.*, s.subscription_id as "previousSubscriptionId", case
+          when i."updatedAt" < s.updated_at then 'stale'
+          when i.digest = s.digest then 'unchanged'
+          when parent.subscription_id is null then 'waiting'
+          when s.payment_id is null then 'stored'
+          else 'replaced'
+        end as verdict
+      from incoming i
+      left join payments s on s.shop_id = ${shopId} and s.payment_id = i.id
+      left join subscriptions parent
+        on parent.shop_id = ${shopId} and parent.subscription_id = i."subscriptionId"
+    ),
+    written as (
+      insert into payments (shop_id, payment_id, subscription_id, cycle, status, failure_kind,
+        amount, processed_at, updated_at, digest)
+      select ${shopId}, id, "subscriptionId", cycle, status, "failureKind", amount, "processedAt",
+        "updatedAt", digest
+      from judged where verdict in ('stored', 'replaced')
+      on conflict (shop_id, payment_id) do update set
+        subscription_id = excluded.subscription_id, cycle = excluded.cycle,
+        status = excluded.status, failure_kind = excluded.failure_kind, amount = excluded.amount,
+        processed_at = excluded.processed_at, updated_at = excluded.updated_at,
+        digest = excluded.digest
+    )
+    select id, verdict, "previousSubscriptionId" from judged`;
+}
+
+/**
+ * A refund whose payment is not stored waits.
+ * @param records a JSON array of refund rows as `ingest` makes them; no id twice
+ */
+export async function upsertRefunds(
+  tx: Transaction,
+  shopId: number,
+  records: string,
+): Promise<Judged[]> {
+  return tx<Judged[]>`
+    with incoming as materialized (
+      select * from json_to_recordset(${records}::text::json) as r(
+        id bigint, "paymentId" bigint, amount numeric, "refundedAt" timestamptz,
+        "updatedAt" timestamptz, digest uuid)
+    ),
+    judged as materialized (
+      select i.*, case
+          when i."updatedAt" < s.updated_at then 'stale'
+          when i.digest = s.digest then 'unchanged'
+          when parent.payment_id is null then 'waiting'
+          when s.refund_id is null then 'stored'
+          else 'replaced'
+        end as verdict
+      from incoming i
+      left join refunds s on s.shop_id = ${shopId} and s.refund_id = i.id
+      left join payments parent
+        on parent.shop_id = ${shopId} and parent.payment_id = i."paymentId"
+    ),
+    written as (
+      insert into refunds (shop_id, refund_id, payment_id, amount, refunded_at, updated_at, digest)
+      select ${shopId}, id, "paymentId", amount, "refundedAt", "updatedAt", digest
+      from judged where verdict in ('stored', 'replaced')
+      on conflict (shop_id, refund_id) do update set
+        payment_id = excluded.payment_id, amount = excluded.amount,
+        refunded_at = excluded.refunded_at, updated_at = excluded.updated_at,
+        digest = excluded.digest
+    )
+    select id, verdict from judged`;
+}

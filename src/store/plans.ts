@@ -1,0 +1,66 @@
+import type { DiscountType, IntervalUnit } from '../vocabulary.ts';
+import type { Sql, Transaction } from './database.ts';
+import type { Judged } from './verdict.ts';
+
+export interface PlanRow {
+  readonly id: number;
+  readonly name: string;
+  readonly groupName: string;
+  readonly intervalUnit: IntervalUnit;
+  readonly intervalCount: number;
+  readonly active: boolean;
+  readonly productCount: number;
+  readonly discountType: DiscountType;
+  /** A decimal as text. */
+  readonly discountValue: string;
+  readonly summary: string;
+}
+
+export async function listPlans(sql: Sql, shopId: number): Promise<PlanRow[]> {
+  return sql<PlanRow[]>`
+    select plan_id as id, name, group_name as "groupName", interval_unit as "intervalUnit",
+      interval_count as "intervalCount", active, product_count as "productCount",
+      discount_type as "discountType", discount_value as "discountValue",
+      pricing_summary as summary
+    from plans where shop_id = ${shopId} order by plan_id`;
+}
+
+/** @param records a JSON array of plan rows as `ingest` makes them; no id twice */
+export async function upsertPlans(
+  tx: Transaction,
+  shopId: number,
+  records: string,
+): Promise<Judged[]> {
+  return tx<Judged[]>`
+    with incoming as materialized (
+      select * from json_to_recordset(${records}::text::json) as r(
+        id bigint, name text, "groupName" text, "planType" text, "intervalUnit" text,
+        "intervalCount" int, active boolean, "productCount" int, "discountType" text,
+        "discountValue" numeric, summary text, "updatedAt" timestamptz, digest uuid)
+    ),
+    judged as materialized (
+      select i.*, case
+          when s.plan_id is null then 'stored'
+          when i."updatedAt" < s.updated_at then 'stale'
+          when i.digest = s.digest then 'unchanged'
+          else 'replaced'
+        end as verdict
+      from incoming i left join plans s on s.shop_id = ${shopId} and s.plan_id = i.id
+    ),
+    written as (
+      insert into plans (shop_id, plan_id, name, group_name, plan_type, interval_unit,
+        interval_count, active, product_count, discount_type, discount_value, pricing_summary,
+        updated_at, digest)
+      select ${shopId}, id, name, "groupName", "planType", "intervalUnit", "intervalCount", active,
+        "productCount", "discountType", "discountValue", summary, "updatedAt", digest
+      from judged where verdict in ('stored', 'replaced')
+      on conflict (shop_id, plan_id) do update set
+        name = excluded.name, group_name = excluded.group_name, plan_type = excluded.plan_type,
+        interval_unit = excluded.interval_unit, interval_count = excluded.interval_count,
+        active = excluded.active, product_count = excluded.product_count,
+        discount_type = excluded.discount_type, discount_value = excluded.discount_value,
+        pricing_summary = excluded.pricing_summary, updated_at = excluded.updated_at,
+        digest = excluded.digest
+    )
+    select id, verdict from judged`;
+}

@@ -1,0 +1,39 @@
+import type { Tier } from '../access/tiers.ts';
+import type { Sql } from './database.ts';
+
+export interface Shop {
+  readonly id: number;
+  readonly name: string;
+  readonly tier: Tier;
+  /** ISO 4217 code. */
+  readonly currency: string;
+  readonly createdAt: Date;
+}
+
+export async function listShops(sql: Sql): Promise<Shop[]> {
+  return sql<Shop[]>`
+    select shop_id as id, name, tier, currency, created_at as "createdAt"
+    from shops order by shop_id`;
+}
+
+export async function findShop(sql: Sql, shopId: number): Promise<Shop | undefined> {
+  const [shop] = await sql<Shop[]>`
+    select shop_id as id, name, tier, currency, created_at as "createdAt"
+    from shops where shop_id = ${shopId}`;
+  return shop;
+}
+
+/** @returns false where the id is taken */
+export async function insertShop(sql: Sql, shop: Shop): Promise<boolean> {
+  const result = await sql`
+    insert into shops (shop_id, name, tier, currency, created_at)
+    values (${shop.id}, ${shop.name}, ${shop.tier}, ${shop.currency}, ${shop.createdAt})
+    on conflict do nothing`;
+  return result.count === 1;
+}
+
+/** @returns false where there is no such shop */
+export async function updateShopTier(sql: Sql, shopId: number, tier: Tier): Promise<boolean> {
+  const result = await sql`update shops set tier = ${tier} where shop_id = ${shopId}`;
+  return result.count === 1;
+}

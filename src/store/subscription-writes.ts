@@ -1,0 +1,117 @@
+import type { SubscriptionStatus } from '../vocabulary.ts';
+import type { Transaction } from './database.ts';
+import type { Judged } from './verdict.ts';
+
+export interface JudgedSubscription extends Judged {
+  /** Status and customer of the stored record, where there was one. */
+  readonly previousStatus: SubscriptionStatus | null;
+  readonly previousCustomerId: number | null;
+}
+
+/**
+ * Writes subscriptions without their lines and events (see replaceLinesAndEvents). A subscription
+ * whose plan is not stored waits.
+ * @param records a JSON array of subscription rows as `ingest` makes them; no id twice
+ */
+export async function upsertSubscriptions(
+  tx: Transaction,
+  shopId: number,
+  records: string,
+): Promise<JudgedSubscription[]> {
+  return tx<JudgedSubscription[]>`
+    with incoming as materialized (
+      select * from json_to_recordset(${records}::text::json) as r(
+        id bigint, "customerId" bigint, "planId" bigint, status text, "statusSince" timestamptz,
+        "currentPrice" numeric, "intervalUnit" text, "intervalCount" int,
+        "nextBillingDate" timestamptz, "paidThroughAt" timestamptz, "createdAt" timestamptz,
+        "updatedAt" timestamptz, digest uuid)
+    ),
+    judged as materialized (
+      select i.*, s.status as "previousStatus", s.customer_id as "previousCustomerId", case
+          when i."updatedAt" < s.updated_at then 'stale'
+          when i.digest = s.digest then 'unchanged'
+          when p.plan_id is null then 'waiting'
+          when s.subscription_id is null then 'stored'
+          else 'replaced'
+        end as verdict
+      from incoming i
+      left join subscriptions s on s.shop_id = ${shopId} and s.subscription_id = i.id
+      left join plans p on p.shop_id = ${shopId} and p.plan_id = i."planId"
+    ),
+    known as (
+      insert into customers (shop_id, customer_id)
+      select distinct ${shopId}::bigint, "customerId" from judged
+      where verdict in ('stored', 'replaced')
+      on conflict do nothing
+    ),
+    written as (
+      insert into subscriptions (shop_id, subscription_id, customer_id, plan_id, status,
+        status_since, current_price, own_interval_unit, own_interval_count, next_billing_at,
+        paid_through_at, created_at, updated_at, digest)
+      select ${shopId}, id, "customerId", "planId", status, "statusSince", "currentPrice",
+        "intervalUnit", "intervalCount", "nextBillingDate", "paidThroughAt", "createdAt",
+        "updatedAt", digest
+      from judged where verdict in ('stored', 'replaced')
+      on conflict (shop_id, subscription_id) do update set
+        customer_id = excluded.customer_id, plan_id = excluded.plan_id, status = excluded.status,
+        status_since = excluded.status_since, current_price = excluded.current_price,
+        own_interval_unit = excluded.own_interval_unit,
+        own_interval_count = excluded.own_interval_count,
+        next_billing_at = excluded.next_billing_at, paid_through_at = excluded.paid_through_at,
+        created_at = excluded.created_at, updated_at = excluded.updated_at,
+        digest = excluded.digest
+    )
+    select id, verdict, "previousStatus", "previousCustomerId" from judged`;
+}
+
+/**
+ * @param replacedIds subscriptions that had lines and events before
+ * @param lines, events JSON arrays of rows of all the subscriptions just written
+ */
+export async function replaceLinesAndEvents(
+  tx: Transaction,
+  shopId: number,
+  replacedIds: readonly number[],
+  lines: string,
+  events: string,
+): Promise<void> {
+  const ids = JSON.stringify(replacedIds);
+  // Sent in one go; the server runs them in order.
+  await Promise.all([
+    replacedIds.length > 0 &&
+      tx`delete from subscription_lines where shop_id = ${shopId} and subscription_id in
+        (select value::bigint from json_array_elements_text(${ids}::text::json))`,
+    replacedIds.length > 0 &&
+      tx`delete from status_events where shop_id = ${shopId} and subscription_id in
+        (select value::bigint from json_array_elements_text(${ids}::text::json))`,
+    tx`
+      insert into subscription_lines (shop_id, subscription_id, line_id, position, product_id,
+        product_title, variant_id, variant_title, quantity, current_price)
+      select ${shopId}, "subscriptionId", "lineId", position, "productId", "productTitle",
+        "variantId", "variantTitle", quantity, "currentPrice"
+      from json_to_recordset(${lines}::text::json) as r("subscriptionId" bigint, "lineId" bigint,
+        position smallint, "productId" bigint, "productTitle" text, "variantId" bigint,
+        "variantTitle" text, quantity int, "currentPrice" numeric)`,
+    events !== '[]' &&
+      tx`
+        insert into status_events (shop_id, subscription_id, position, at, from_status, to_status)
+        select ${shopId}, "subscriptionId", position, at, "from", "to"
+        from json_to_recordset(${events}::text::json) as r("subscriptionId" bigint,
+          position smallint, at timestamptz, "from" text, "to" text)`,
+  ]);
+}
+
+/** Forgets those of the customers who have no subscription left. */
+export async function deleteIdleCustomers(
+  tx: Transaction,
+  shopId: number,
+  customerIds: readonly number[],
+): Promise<void> {
+  await tx`
+    delete from customers c
+    where c.shop_id = ${shopId}
+      and c.customer_id in
+        (select value::bigint from json_array_elements_text(${JSON.stringify(customerIds)}::text::json))
+      and not exists (
+        select from subscriptions s where s.shop_id = c.shop_id and s.customer_id = c.customer_id)`;
+}
