@@ -1,0 +1,76 @@
+import { type RateDecision, windowSeconds } from '../access/rate-limiter.ts';
+import type { ErrorKind, ServiceError } from '../errors.ts';
+
+/** All of a response but the headers that every response has. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** What the log should say besides the request itself. */
+  readonly facts?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export const json = { 'content-type': 'application/json; charset=utf-8' } as const;
+
+/** Answers behind a key are that key's alone and never kept. */
+export const keptPrivate = { ...json, 'cache-control': 'private, no-store' } as const;
+
+/** The envelope of every answer that is not 2xx. */
+export function envelope(message: string): string {
+  return JSON.stringify({ success: false, message });
+}
+
+export function refuse(
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  return { status, headers: { ...json, ...headers }, body: envelope(message) };
+}
+
+export function notFound(): Answer {
+  return refuse(404, 'Not found.');
+}
+
+/** @param allow the methods that would be answered, as the Allow header lists them */
+export function methodNotAllowed(allow: string): Answer {
+  return refuse(405, 'Method not allowed.', { allow });
+}
+
+/** What a caller learns of a failure of ours: nothing but that it is one. */
+export function internalError(): Answer {
+  return refuse(500, 'Internal server error.', keptPrivate);
+}
+
+const statusOf: Readonly<Record<ErrorKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  tierRequired: 403,
+  scopeRequired: 403,
+  notFound: 404,
+  rateLimited: 429,
+  internal: 500,
+};
+
+/** A refusal in the envelope; the faces before JSON-RPC use it too. */
+export function renderRefusal(error: ServiceError, rate: RateDecision | undefined): Answer {
+  return refuse(statusOf[error.kind], error.message, {
+    ...keptPrivate,
+    ...rateHeaders(rate),
+    ...(error.kind === 'unauthenticated' && { 'www-authenticate': 'Bearer' }),
+    ...(error.kind === 'rateLimited' && rate && { 'retry-after': String(rate.resetSeconds) }),
+  });
+}
+
+/**
+ * How far a limited key is, for clients that slow down by themselves.
+ * @see IETF draft-ietf-httpapi-ratelimit-headers-10: q quota, w window, r remaining, t seconds until
+ * more becomes available
+ */
+export function rateHeaders(rate: RateDecision | undefined): Record<string, string> {
+  if (!rate) return {};
+  return {
+    'ratelimit-policy': `"default";q=${rate.limit};w=${windowSeconds}`,
+    ratelimit: `"default";r=${rate.remaining};t=${rate.resetSeconds}`,
+  };
+}

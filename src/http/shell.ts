@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Log } from '../log.ts';
+import {
+  type Answer,
+  envelope,
+  internalError,
+  methodNotAllowed,
+  notFound,
+  refuse,
+} from './answer.ts';
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** A path; a parameter is written `:name`. */
+  readonly url: string;
+  /** Reads the request and says what to answer; what it throws is logged and answered with 500. */
+  handle(request: FastifyRequest): Answer | Promise<Answer>;
+}
+
+export interface ShellOptions {
+  readonly log: Log;
+  readonly routes: readonly Route[];
+  /** The last word on what is answered where no route fits. */
+  unrouted(path: string, answer: Answer): Answer;
+}
+
+/** Milliseconds and bytes: what a client may take of our patience and memory. */
+const limits = {
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  keepAliveTimeout: 65_000,
+  headerBytes: 16 * 1024,
+  bodyBytes: 1024 * 1024,
+  connectionsCheckingInterval: 2_000,
+};
+
+/**
+ * The HTTP server around all faces: bounds, request ids, one log line a request, and the envelope
+ * for everything that reaches no face.
+ */
+export function createShell({ log, routes, unrouted }: ShellOptions): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    bodyLimit: limits.bodyBytes,
+    http: {
+      headersTimeout: limits.headersTimeout,
+      maxHeaderSize: limits.headerBytes,
+      connectionsCheckingInterval: limits.connectionsCheckingInterval,
+    },
+    forceCloseConnections: 'idle',
+    // While closing, a request on an open connection is still answered, and the connection ended.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: limits.headerBytes },
+    rewriteUrl: (request) => withReadablePath(request.url ?? '/'),
+    clientErrorHandler: answerBrokenRequest,
+  });
+
+  const respond = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => {
+    log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        status: answer.status,
+        durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
+        ...answer.facts,
+      },
+      'request',
+    );
+    return reply
+      .code(answer.status)
+      .headers({ ...answer.headers, 'x-request-id': request.id })
+      .send(answer.body);
+  };
+  const answerFailure = (request: FastifyRequest, error: unknown): Answer => {
+    const status = clientFault(error);
+    if (status !== undefined) return refuse(status, faultMessages[status] ?? 'Bad request.');
+    log.error({ requestId: request.id, err: error }, 'request failed');
+    return internalError();
+  };
+
+  for (const { method, url, handle } of routes) {
+    app.route({
+      method,
+      url,
+      handler: async (request, reply) => {
+        let answer: Answer;
+        try {
+          answer = await handle(request);
+        } catch (error) {
+          answer = answerFailure(request, error);
+        }
+        return respond(request, reply, answer);
+      },
+    });
+  }
+
+  const known = routes.map(({ method, url }) => ({
+    allow: method === 'GET' ? 'GET, HEAD' : method,
+    pattern: new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`),
+  }));
+  // Before any body is read: what is not answered need not be received.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
+    const path = request.url.split('?', 1)[0] as string;
+    const allow = known.filter(({ pattern }) => pattern.test(path)).map((route) => route.allow);
+    const answer = allow.length > 0 ? methodNotAllowed(allow.join(', ')) : notFound();
+    void respond(request, reply, unrouted(path, answer));
+  });
+  app.setErrorHandler((error, request, reply) =>
+    respond(request, reply, answerFailure(request, error)),
+  );
+
+  // CONNECT would be cut off without a word.
+  app.server.on('connect', (_request, socket: Socket) =>
+    writeRaw(socket, 405, 'Method not allowed.'),
+  );
+  return app;
+}
+
+const faultMessages: Readonly<Record<number, string>> = {
+  400: 'The request could not be read.',
+  413: `The request body is larger than ${limits.bodyBytes} bytes.`,
+  415: 'The content type must be application/json.',
+};
+
+/** The status of an error by which the HTTP library refuses a request; undefined for our own. */
+function clientFault(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('code' in error) || !('statusCode' in error)) return undefined;
+  const isLibrarys = typeof error.code === 'string' && error.code.startsWith('FST_');
+  const { statusCode } = error;
+  return isLibrarys && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
+    ? statusCode
+    : undefined;
+}
+
+/** A path that is not valid percent-encoding is taken literally, so that it names nothing. */
+function withReadablePath(url: string): string {
+  if (!url.includes('%')) return url;
+  const [path = '', ...query] = url.split('?');
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?');
+  }
+}
+
+const brokenRequests: Readonly<Record<string, readonly [number, string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    431,
+    `The request line and headers are larger than ${limits.headerBytes} bytes.`,
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
+};
+
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const [status, message] = brokenRequests[error.code ?? ''] ?? [
+    400,
+    'The request could not be read.',
+  ];
+  writeRaw(socket, status, message);
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};
+
+/** An answer to what never became a request. */
+function writeRaw(socket: Socket, status: number, message: string): void {
+  if (!socket.writable) return void socket.destroy();
+  const body = envelope(message);
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${reasons[status]}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${randomUUID()}`,
+      ...(status === 405 ? ['allow: GET, HEAD'] : []),
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

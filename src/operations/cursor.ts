@@ -1,0 +1,55 @@
+import { hash } from 'node:crypto';
+import { ServiceError } from '../errors.ts';
+import type { Position } from '../store/subscriptions.ts';
+import { cursorError } from './parameters.ts';
+
+const seal = 6;
+
+/**
+ * A cursor is the last row's place in the order (two 64-bit numbers) and a seal over it and over the
+ * listing it belongs to, in base64url. The seal keeps a cursor from being used with another shop,
+ * listing or filter; it is no secret, since a cursor opens nothing that its holder could not read.
+ * @param listing names the listing: shop, operation and filter
+ */
+function encodeCursor(listing: string, position: Position): string {
+  const bytes = Buffer.allocUnsafe(16);
+  bytes.writeBigInt64BE(BigInt(position.createdAt), 0);
+  bytes.writeBigInt64BE(BigInt(position.id), 8);
+  return Buffer.concat([bytes, sealOf(listing, bytes)]).toString('base64url');
+}
+
+/** @throws ServiceError invalid, for any text that encodeCursor did not make for this listing */
+export function decodeCursor(listing: string, cursor: string): Position {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const place = bytes.subarray(0, 16);
+  // Decoding skips what is not base64url, so only the way back shows that the text was whole.
+  const isWhole = bytes.length === 16 + seal && bytes.toString('base64url') === cursor;
+  if (!isWhole || !sealOf(listing, place).equals(bytes.subarray(16))) {
+    throw new ServiceError('invalid', cursorError);
+  }
+  return {
+    createdAt: Number(place.readBigInt64BE(0)),
+    id: Number(place.readBigInt64BE(8)),
+  };
+}
+
+function sealOf(listing: string, place: Buffer): Buffer {
+  return hash('sha256', `${listing} ${place.toString('hex')}`, 'buffer').subarray(0, seal);
+}
+
+/**
+ * Cuts a page to `limit` rows and says where the next one begins.
+ * @param rows up to limit + 1 of them: one more than shown tells whether there is a next page
+ */
+export function cutPage<Row>(
+  listing: string,
+  rows: readonly Row[],
+  limit: number,
+  placeOf: (row: Row) => Position,
+): { rows: readonly Row[]; nextCursor: string | null } {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const nextCursor =
+    rows.length > limit && last !== undefined ? encodeCursor(listing, placeOf(last)) : null;
+  return { rows: shown, nextCursor };
+}

@@ -1,0 +1,54 @@
+/*
+ * Glossary
+ *   operation  one of the six things offered; a REST route and an MCP tool are two faces of it
+ *   caller     the shop, key and scopes behind one request, after the gate let it in
+ *   tier       the shop's plan with us; a *plan* is always a selling plan
+ *   now        read once per request; every window of the request is measured from it
+ *   payload    what an operation answers: the REST body, and the MCP tool's structured content
+ */
+import type { z } from 'zod';
+import type { Caller } from '../access/gate.ts';
+import type { Scope } from '../access/scopes.ts';
+import type { Store } from '../store/open.ts';
+
+interface OperationContext {
+  readonly caller: Caller;
+  readonly store: Store;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
+  /** snake_case; the REST operationId is the same in camelCase. */
+  readonly tool: string;
+  /** Below the REST base path, with parameters in braces. */
+  readonly path: string;
+  /** The parameter in the path, and the field of the input that it stands for. */
+  readonly pathParameter?: { readonly name: string; readonly input: string };
+  readonly scope: Scope;
+  readonly title: string;
+  /** One sentence for people; what is answered. */
+  readonly description: string;
+  /** In JSON terms; faces that receive text turn it into JSON terms first. */
+  readonly input: Input;
+  readonly output: Output;
+  /** What can go wrong besides what every operation refuses. */
+  readonly fails: readonly ('invalid' | 'notFound' | 'internal')[];
+  run(context: OperationContext, input: z.output<Input>): Promise<z.input<Output>>;
+}
+
+/** An operation with its types forgotten, as the faces loop over them. */
+export interface Operation extends Omit<Definition<z.ZodObject, z.ZodObject>, 'run'> {
+  run(context: OperationContext, input: Record<string, unknown>): Promise<Record<string, unknown>>;
+}
+
+export function defineOperation<Input extends z.ZodObject, Output extends z.ZodObject>(
+  definition: Definition<Input, Output>,
+): Operation {
+  const { run, ...rest } = definition;
+  return {
+    ...rest,
+    // The only caller is `invoke`, which has parsed the input with this very schema.
+    run: (context, input) => run(context, input as z.output<Input>),
+  };
+}

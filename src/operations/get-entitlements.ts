@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { listEntitlements } from '../store/subscriptions.ts';
+import type { SubscriptionStatus } from '../vocabulary.ts';
+import { defineOperation } from './define.ts';
+import { customerId } from './parameters.ts';
+import { entitlement } from './shapes.ts';
+
+export const getEntitlements = defineOperation({
+  tool: 'get_entitlements',
+  path: '/entitlements',
+  scope: 'read:entitlements',
+  title: 'Customer entitlements',
+  description:
+    'Whether a customer is entitled right now: one entry per subscription the customer has in the shop, empty for an unknown customer.',
+  input: z.strictObject({ customerId }),
+  output: z.object({ subscriptions: z.array(entitlement) }),
+  fails: ['invalid', 'internal'],
+  async run({ caller, store, now }, input) {
+    // Ids end at 2^53 - 1: nobody has a greater one, and the database could not even hold some.
+    if (!Number.isSafeInteger(input.customerId)) return { subscriptions: [] };
+    const rows = await listEntitlements(store.read, caller.shopId, input.customerId);
+    return {
+      subscriptions: rows.map((row) => ({
+        subscriptionId: row.subscriptionId,
+        planId: row.planId,
+        planName: row.planName,
+        planType: row.planType,
+        status: row.status,
+        isEntitled: isEntitled(row.status, row.paidThroughAt, now),
+      })),
+    };
+  },
+});
+
+/**
+ * Active entitles; so do paused and cancelled until the end of the last period that was paid for
+ * (unknown counts as past). Expired and failed do not.
+ * @param paidThroughAt, now epoch milliseconds
+ */
+function isEntitled(
+  status: SubscriptionStatus,
+  paidThroughAt: number | null,
+  now: number,
+): boolean {
+  if (status === 'active') return true;
+  const keepsPaidPeriod = status === 'paused' || status === 'cancelled';
+  return keepsPaidPeriod && paidThroughAt !== null && now < paidThroughAt;
+}

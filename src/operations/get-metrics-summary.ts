@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import {
+  type Ratio,
+  add,
+  minorDigitsOf,
+  multiply,
+  parseDecimal,
+  roundHalfAway,
+  roundedShare,
+} from '../money.ts';
+import { type MetricsRow, summariseMetrics } from '../store/metrics.ts';
+import type { IntervalUnit } from '../vocabulary.ts';
+import { defineOperation } from './define.ts';
+import { metricsSummary } from './shapes.ts';
+
+const ratioDigits = 4;
+const zero: Ratio = { numerator: 0n, denominator: 1n };
+
+export const getMetricsSummary = defineOperation({
+  tool: 'get_metrics_summary',
+  path: '/metrics/summary',
+  scope: 'read:metrics',
+  title: 'Metrics summary',
+  description: 'How retention is doing: fifteen aggregate figures of the shop at this instant.',
+  input: z.strictObject({}),
+  output: z.object({ summary: metricsSummary }),
+  fails: [],
+  async run({ caller, store, now }) {
+    const row = await summariseMetrics(store.analyse, caller.shopId, now);
+    return { summary: toSummary(row, minorDigitsOf(caller.currency) ?? 2, now) };
+  },
+});
+
+/**
+ * The figures from the exact counts and sums, each rounded once.
+ * @param minorDigits decimals of the shop's currency
+ * @param now epoch milliseconds
+ */
+function toSummary(
+  row: MetricsRow,
+  minorDigits: number,
+  now: number,
+): z.input<typeof metricsSummary> {
+  const money = (value: Ratio) => roundHalfAway(value, minorDigits);
+  const total = row.activeValue.reduce((sum, group) => add(sum, parseDecimal(group.sum)), zero);
+  const monthly = row.activeValue.reduce(
+    (sum, group) =>
+      add(sum, multiply(parseDecimal(group.sum), monthlyFactor(group.unit, group.count))),
+    zero,
+  );
+  const refunded = multiply(parseDecimal(row.refunded), { numerator: -1n, denominator: 1n });
+
+  return {
+    activeSubscribers: row.activeSubscribers,
+    pausedSubscribers: row.pausedSubscribers,
+    mrr: money(monthly),
+    revenue30d: money(add(parseDecimal(row.paid), refunded)),
+    newSubscribers30d: row.newSubscribers,
+    cancelled30d: row.cancelled,
+    churnRate30d: share(row.churned, row.atRisk),
+    saveRate: share(row.sessionsSaved, row.sessionsEnded),
+    cancelSessions30d: row.sessions,
+    dunningActive: row.dunningActive,
+    recoveryRate: share(row.dunningRecovered, row.dunningClosed),
+    failedPayments30d: row.failedPayments,
+    avgSubscriptionValue:
+      row.activeSubscriptions === 0
+        ? 0
+        : money(multiply(total, { numerator: 1n, denominator: BigInt(row.activeSubscriptions) })),
+    upcomingRenewals7d: row.upcomingRenewals,
+    upcomingRenewalsValue7d: money(parseDecimal(row.upcomingRenewalsValue)),
+    generatedAt: new Date(now).toISOString(),
+  };
+}
+
+function share(part: number, whole: number): number {
+  return roundedShare(BigInt(part), BigInt(whole), ratioDigits);
+}
+
+/** What one cycle is worth per month, over the length of its interval. */
+const monthlyFactors: Readonly<Record<IntervalUnit, Ratio>> = {
+  day: { numerator: 365n, denominator: 12n },
+  week: { numerator: 365n, denominator: 84n },
+  month: { numerator: 1n, denominator: 1n },
+  year: { numerator: 1n, denominator: 12n },
+};
+
+function monthlyFactor(unit: IntervalUnit, count: number): Ratio {
+  return multiply(monthlyFactors[unit], { numerator: 1n, denominator: BigInt(count) });
+}

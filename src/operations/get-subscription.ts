@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { ServiceError } from '../errors.ts';
+import { findSubscription } from '../store/subscriptions.ts';
+import { defineOperation } from './define.ts';
+import { toSubscription } from './list-subscriptions.ts';
+import { subscriptionId } from './parameters.ts';
+import { subscriptionDetail } from './shapes.ts';
+
+export const getSubscription = defineOperation({
+  tool: 'get_subscription',
+  path: '/subscriptions/{id}',
+  pathParameter: { name: 'id', input: 'subscriptionId' },
+  scope: 'read:subscriptions',
+  title: 'One subscription',
+  description: 'One subscription of the shop with its line items.',
+  input: z.strictObject({ subscriptionId }),
+  output: z.object({ subscription: subscriptionDetail }),
+  fails: ['notFound'],
+  async run({ caller, store }, input) {
+    const row = Number.isSafeInteger(input.subscriptionId)
+      ? await findSubscription(store.read, caller.shopId, input.subscriptionId)
+      : undefined;
+    if (!row) throw new ServiceError('notFound', 'Subscription not found.');
+    return {
+      subscription: {
+        ...toSubscription(row),
+        lineItems: row.lines.map((line) => ({
+          ...line,
+          currentPrice: Number(line.currentPrice),
+        })),
+      },
+    };
+  },
+});

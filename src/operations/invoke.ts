@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+import type { Caller } from '../access/gate.ts';
+import type { Clock } from '../clock.ts';
+import { ServiceError } from '../errors.ts';
+import type { Store } from '../store/open.ts';
+import type { Operation } from './define.ts';
+
+export interface InvokeParts {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/**
+ * Runs an operation for a caller whom the gate let in: scope, then input, then the work.
+ * @param input in JSON terms, as yet unchecked
+ * @throws ServiceError scopeRequired, invalid or notFound
+ */
+export async function invoke(
+  operation: Operation,
+  caller: Caller,
+  input: unknown,
+  { store, clock }: InvokeParts,
+): Promise<Record<string, unknown>> {
+  if (!caller.scopes.includes(operation.scope)) {
+    throw new ServiceError(
+      'scopeRequired',
+      `This API key does not have the required scope: ${operation.scope}.`,
+    );
+  }
+  const parsed = operation.input.safeParse(input);
+  if (!parsed.success) throw new ServiceError('invalid', messageOf(parsed.error));
+  return operation.run({ caller, store, now: clock.now() }, parsed.data);
+}
+
+/** All that is wrong with the input, in the words of the schema. */
+function messageOf(error: z.ZodError): string {
+  const messages = error.issues.map((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? `Unknown argument: ${issue.keys.join(', ')}.`
+      : issue.message,
+  );
+  return [...new Set(messages)].join(' ');
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { listCancellations as listRows } from '../store/cancellations.ts';
+import { sessionOutcomes } from '../vocabulary.ts';
+import { cutPage, decodeCursor } from './cursor.ts';
+import { defineOperation } from './define.ts';
+import { cursor, limit, oneOf } from './parameters.ts';
+import { cancellationSession, nextCursor } from './shapes.ts';
+
+export const listCancellations = defineOperation({
+  tool: 'list_cancellations',
+  path: '/cancellations',
+  scope: 'read:metrics',
+  title: 'Cancel-flow sessions',
+  description:
+    'What the cancel flow found and achieved: its sessions, newest first, a page at a time.',
+  input: z.strictObject({
+    limit,
+    cursor: cursor.optional(),
+    outcome: oneOf('outcome', sessionOutcomes)
+      .optional()
+      .describe('Only sessions that ended this way.'),
+  }),
+  output: z.object({ cancellations: z.array(cancellationSession), nextCursor }),
+  fails: ['invalid'],
+  async run({ caller, store }, input) {
+    const listing = `${caller.shopId} cancellations ${input.outcome ?? ''}`;
+    const after = input.cursor === undefined ? undefined : decodeCursor(listing, input.cursor);
+    const found = await listRows(store.read, caller.shopId, {
+      outcome: input.outcome,
+      after,
+      limit: input.limit + 1,
+    });
+    const page = cutPage(listing, found, input.limit, (row) => ({
+      createdAt: row.createdAt,
+      id: row.sessionId,
+    }));
+    return {
+      cancellations: page.rows.map((row) => ({
+        ...row,
+        createdAt: new Date(row.createdAt).toISOString(),
+      })),
+      nextCursor: page.nextCursor,
+    };
+  },
+});

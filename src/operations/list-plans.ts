@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { listPlans as listRows } from '../store/plans.ts';
+import { defineOperation } from './define.ts';
+import { sellingPlan } from './shapes.ts';
+
+export const listPlans = defineOperation({
+  tool: 'list_plans',
+  path: '/plans',
+  scope: 'read:plans',
+  title: 'Selling plans',
+  description: 'All selling plans of the shop, active or not, in one answer.',
+  input: z.strictObject({}),
+  output: z.object({ plans: z.array(sellingPlan) }),
+  fails: [],
+  async run({ caller, store }) {
+    const rows = await listRows(store.read, caller.shopId);
+    return {
+      plans: rows.map(({ discountType, discountValue, summary, ...plan }) => ({
+        ...plan,
+        pricing: { discountType, discountValue: Number(discountValue), summary },
+      })),
+    };
+  },
+});

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { type SubscriptionRow, listSubscriptions as listRows } from '../store/subscriptions.ts';
+import { subscriptionStatuses } from '../vocabulary.ts';
+import { cutPage, decodeCursor } from './cursor.ts';
+import { defineOperation } from './define.ts';
+import { cursor, limit, oneOf } from './parameters.ts';
+import { nextCursor, subscription } from './shapes.ts';
+
+export const listSubscriptions = defineOperation({
+  tool: 'list_subscriptions',
+  path: '/subscriptions',
+  scope: 'read:subscriptions',
+  title: 'Subscriptions',
+  description: 'The subscriptions of the shop, newest first, a page at a time.',
+  input: z.strictObject({
+    limit,
+    cursor: cursor.optional(),
+    status: oneOf('status', subscriptionStatuses)
+      .optional()
+      .describe('Only subscriptions of this status.'),
+  }),
+  output: z.object({ subscriptions: z.array(subscription), nextCursor }),
+  fails: ['invalid'],
+  async run({ caller, store }, input) {
+    const listing = `${caller.shopId} subscriptions ${input.status ?? ''}`;
+    const after = input.cursor === undefined ? undefined : decodeCursor(listing, input.cursor);
+    const found = await listRows(store.read, caller.shopId, {
+      status: input.status,
+      after,
+      limit: input.limit + 1,
+    });
+    const page = cutPage(listing, found, input.limit, (row) => ({
+      createdAt: row.createdAt,
+      id: row.subscriptionId,
+    }));
+    return { subscriptions: page.rows.map(toSubscription), nextCursor: page.nextCursor };
+  },
+});
+
+export function toSubscription(row: SubscriptionRow): z.input<typeof subscription> {
+  return {
+    subscriptionId: row.subscriptionId,
+    customerId: row.customerId,
+    status: row.status,
+    planId: row.planId,
+    planName: row.planName,
+    planType: row.planType,
+    currentPrice: Number(row.currentPrice),
+    nextBillingDate: row.nextBillingAt === null ? null : new Date(row.nextBillingAt).toISOString(),
+    createdAt: new Date(row.createdAt).toISOString(),
+  };
+}

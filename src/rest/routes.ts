@@ -1,0 +1,76 @@
+import type { FastifyRequest } from 'fastify';
+import type { Gate } from '../access/gate.ts';
+import type { RateDecision } from '../access/rate-limiter.ts';
+import { ServiceError } from '../errors.ts';
+import {
+  type Answer,
+  internalError,
+  keptPrivate,
+  rateHeaders,
+  renderRefusal,
+} from '../http/answer.ts';
+import type { Route } from '../http/shell.ts';
+import type { Log } from '../log.ts';
+import type { Operation } from '../operations/define.ts';
+import { operations } from '../operations/index.ts';
+import { type InvokeParts, invoke } from '../operations/invoke.ts';
+import { createDecoder } from './decode.ts';
+import { type RestVersion, gone, isRetired, withNotice } from './versions.ts';
+
+export interface RestParts extends InvokeParts {
+  readonly gate: Gate;
+  readonly log: Log;
+}
+
+/** The only operation that is also reached without a version, for ever. */
+const aliases: Readonly<Record<string, string>> = {
+  '/entitlements': '/api/external/entitlements',
+};
+
+/** The routes of every version: one per operation, and the alias, which belongs to the first. */
+export function restRoutes(versions: readonly RestVersion[], parts: RestParts): Route[] {
+  return versions.flatMap((version, index) =>
+    operations.flatMap((operation) => {
+      const handle = createHandler(operation, version, parts);
+      const alias = index === 0 ? aliases[operation.path] : undefined;
+      const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
+      const urls = [version.basePath + path, ...(alias === undefined ? [] : [alias])];
+      return urls.map((url): Route => ({ method: 'GET', url, handle }));
+    }),
+  );
+}
+
+type Handler = (request: FastifyRequest) => Promise<Answer>;
+
+function createHandler(operation: Operation, version: RestVersion, parts: RestParts): Handler {
+  const decode = createDecoder(operation);
+  const pathName = operation.pathParameter?.name;
+
+  const answer: Handler = async (request) => {
+    let rate: RateDecision | undefined;
+    let facts: Answer['facts'];
+    try {
+      const admission = await parts.gate.admit(request.headers.authorization);
+      rate = admission.rate;
+      if ('refusal' in admission) return renderRefusal(admission.refusal, rate);
+
+      const { caller } = admission;
+      facts = { shopId: caller.shopId, keyId: caller.keyId, operation: operation.tool };
+      const pathText = pathName && (request.params as Record<string, string>)[pathName];
+      const input = decode(pathText, request.query as Record<string, string>);
+      const payload = await invoke(operation, caller, input, parts);
+      const headers = { ...keptPrivate, ...rateHeaders(rate) };
+      return { status: 200, headers, body: JSON.stringify(payload), facts };
+    } catch (error) {
+      if (error instanceof ServiceError) return { ...renderRefusal(error, rate), facts };
+      parts.log.error({ requestId: request.id, ...facts, err: error }, 'request failed');
+      return { ...internalError(), facts };
+    }
+  };
+
+  if (!version.deprecatedAt && !version.sunsetAt) return answer;
+  return async (request) =>
+    isRetired(version, parts.clock.now())
+      ? gone(version)
+      : withNotice(version, await answer(request));
+}
