@@ -1,0 +1,90 @@
+import type { ParseArgsOptionsConfig } from 'node:util';
+import type { Config } from '../config.ts';
+import { UsageError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { migrate } from '../store/migrate.ts';
+import { type Store, openStore } from '../store/open.ts';
+
+/** 0 is done; 1, failed, is what an uncaught error gives. */
+export const exitStatus = { done: 0, wrongUsage: 2, someRefused: 3 } as const;
+
+export interface CommandContext {
+  readonly config: Config;
+  readonly log: Log;
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly positionals: readonly string[];
+}
+
+export interface Command {
+  /** What follows `retention`, one or two words. */
+  readonly name: string;
+  /** The arguments, as the help shows them. */
+  readonly synopsis: string;
+  readonly summary: string;
+  readonly options: ParseArgsOptionsConfig;
+  /** Further lines of help. */
+  readonly details?: readonly string[];
+  /** How many arguments without a name it takes. */
+  readonly positionals?: readonly [least: number, most: number];
+  run(context: CommandContext): Promise<number>;
+}
+
+/** Results are all that standard output ever holds. */
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+export function tell(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value));
+}
+
+/** Opens the store, brings its schema up to date, and closes it whatever happens. */
+export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore({ ...config, role: 'command' });
+  try {
+    await migrate(store.write);
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The text of an option that must be given. */
+export function requiredOption(context: CommandContext, name: string): string {
+  const value = context.options[name];
+  if (typeof value !== 'string' || value.trim() === '')
+    throw new UsageError(`--${name} is missing.`);
+  return value.trim();
+}
+
+/** An id as people type it. */
+export function parseId(text: string, what: string): number {
+  const id = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+  if (id < 1 || !Number.isSafeInteger(id)) {
+    throw new UsageError(`${what} must be an integer from 1 to 9007199254740991, not "${text}".`);
+  }
+  return id;
+}
+
+/** Rows under their headings, columns aligned. */
+export function formatTable(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  const all = [headings, ...rows];
+  const widths = headings.map((_, column) =>
+    Math.max(...all.map((row) => row[column]?.length ?? 0)),
+  );
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

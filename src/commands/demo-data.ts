@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { systemClock } from '../clock.ts';
+import { type ShopOptions, generateShop } from '../demo/generate.ts';
+import { UsageError } from '../errors.ts';
+import { minorDigitsOf } from '../money.ts';
+import { type Command, exitStatus, requiredOption } from './command.ts';
+
+const chunkLength = 64 * 1024;
+
+export const demoDataCommand: Command = {
+  name: 'demo-data',
+  synopsis: '--subscriptions N [--seed S] [--currency CUR] [--until TIME]',
+  summary: 'writes the records of a believable shop to standard output',
+  details: [
+    '--seed      the same seed gives the same shop (1)',
+    '--currency  an ISO 4217 code (USD)',
+    '--until     where its two years of history end, ISO 8601 (now)',
+  ],
+  options: {
+    subscriptions: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    currency: { type: 'string', default: 'USD' },
+    until: { type: 'string' },
+  },
+  async run(context) {
+    const until = context.options['until'];
+    const endAt = typeof until === 'string' ? Date.parse(until) : systemClock.now();
+    if (Number.isNaN(endAt)) throw new UsageError('--until must be an ISO 8601 time.');
+    const currency = requiredOption(context, 'currency').toUpperCase();
+    const minorDigits = minorDigitsOf(currency);
+    if (minorDigits === undefined) {
+      throw new UsageError(`--currency must be an ISO 4217 code such as USD, not "${currency}".`);
+    }
+    await write({
+      subscriptions: parseCount(requiredOption(context, 'subscriptions'), '--subscriptions'),
+      seed: parseCount(requiredOption(context, 'seed'), '--seed'),
+      endAt,
+      currency,
+      minorDigits,
+    });
+    return exitStatus.done;
+  },
+};
+
+async function write(options: ShopOptions): Promise<void> {
+  let chunk = '';
+  for (const record of generateShop(options)) {
+    chunk += `${JSON.stringify(record)}\n`;
+    if (chunk.length < chunkLength) continue;
+    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+    chunk = '';
+  }
+  process.stdout.write(chunk);
+}
+
+function parseCount(text: string, option: string): number {
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(count))
+    throw new UsageError(`${option} must be a whole number below 1,000,000,000.`);
+  return count;
+}

@@ -1,0 +1,120 @@
+import { createKey } from '../access/create-key.ts';
+import { scopes } from '../access/scopes.ts';
+import { systemClock } from '../clock.ts';
+import { generateShop } from '../demo/generate.ts';
+import { type LineSource, importRecords } from '../ingest/import.ts';
+import type { Line } from '../ingest/lines.ts';
+import type { Log } from '../log.ts';
+import { listKeys } from '../store/keys.ts';
+import type { Store } from '../store/open.ts';
+import { findShop, insertShop, listShops } from '../store/shops.ts';
+import { type Command, print, tell } from './command.ts';
+import { createProgress } from './progress.ts';
+import { serve } from './serve.ts';
+
+const demoShop = { id: 1, name: 'Demo Coffee', tier: 'pro', currency: 'USD' } as const;
+const subscriptions = 3000;
+const seed = 20_26;
+const linesAtOnce = 500;
+/** The name of its key marks a shop whose records are all in. */
+const keyName = 'Demo key';
+
+export const demoCommand: Command = {
+  name: 'demo',
+  synopsis: '',
+  summary: 'serves the embedded database, with a generated demo shop where it is empty',
+  options: {},
+  run({ config, log }) {
+    if (config.databaseUrl !== undefined) {
+      tell('The demo uses the embedded database; DATABASE_URL is left alone.');
+    }
+    let key: string | undefined;
+    return serve(
+      { ...config, databaseUrl: undefined },
+      log,
+      async ({ baseUrl }, store) => {
+        const shop = await findShop(store.read, demoShop.id);
+        print(greeting(baseUrl, key, shop ? shop.name : undefined));
+      },
+      async (store) => {
+        key = await makeDemoShop(store, log);
+      },
+    );
+  },
+};
+
+/** @returns the demo shop's key, if it was made now; keys are shown once */
+async function makeDemoShop(store: Store, log: Log): Promise<string | undefined> {
+  const shops = await listShops(store.write);
+  const isOurs = shops.length === 0 || (shops.length === 1 && shops[0]?.name === demoShop.name);
+  if (!isOurs) return undefined;
+  if ((await listKeys(store.write, demoShop.id)).some(({ name }) => name === keyName))
+    return undefined;
+
+  tell('Filling the empty database with a demo shop. This takes a few seconds.');
+  const createdAt = new Date(systemClock.now());
+  await insertShop(store.write, { ...demoShop, createdAt });
+  const progress = createProgress('records');
+  await importRecords([demoRecords(createdAt.getTime())], {
+    sql: store.write,
+    shop: { ...demoShop, minorDigits: 2 },
+    log,
+    refuse(_source, line, reason) {
+      throw new Error(`The demo shop's record ${line.number} was refused: ${reason}`);
+    },
+    progress: (settled) => progress.show(settled),
+  });
+  progress.clear();
+  const { key } = await createKey(store.write, demoShop.id, {
+    name: keyName,
+    scopes,
+    createdBy: 'demo',
+    createdAt,
+  });
+  return key;
+}
+
+function demoRecords(endAt: number): LineSource {
+  async function* lines(): AsyncGenerator<Line[]> {
+    let number = 0;
+    let some: Line[] = [];
+    for (const record of generateShop({
+      subscriptions,
+      seed,
+      endAt,
+      currency: 'USD',
+      minorDigits: 2,
+    })) {
+      number += 1;
+      some.push({ number, text: JSON.stringify(record) });
+      if (some.length < linesAtOnce) continue;
+      yield some;
+      some = [];
+    }
+    yield some;
+  }
+  return { name: 'demo', lines: lines() };
+}
+
+function greeting(baseUrl: string, key: string | undefined, shopName: string | undefined): string {
+  const shown = key ?? '$RETENTION_KEY';
+  const url = `${baseUrl}/api/external/v1/metrics/summary`;
+  return [
+    '',
+    `Retention Data Service listens on ${baseUrl}`,
+    ...(key === undefined
+      ? [
+          shopName === demoShop.name
+            ? 'The demo shop is still there.'
+            : 'The data that was there is still there.',
+          'Keys are shown once. To make another one:',
+          `  bin/retention keys create --shop ${demoShop.id} --name "My key" --scopes ${scopes.join(',')}`,
+          'Try it:',
+        ]
+      : [`Its demo shop has this key, shown only now:`, `  ${key}`, 'Try it:']),
+    `  curl -H "Authorization: Bearer ${shown}" ${url}`,
+    `Reference: ${baseUrl}/docs`,
+    'Ctrl-C stops it; the data stays.',
+    '',
+  ].join('\n');
+}

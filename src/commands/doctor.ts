@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { redact } from '../log.ts';
+import { listMissingMigrations } from '../store/migrate.ts';
+import { type Store, openStore } from '../store/open.ts';
+import { type Command, exitStatus, print, printJson } from './command.ts';
+
+const worstSkewMilliseconds = 2_000;
+const patienceMilliseconds = 10_000;
+
+interface Finding {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export const doctorCommand: Command = {
+  name: 'doctor',
+  synopsis: '[--json]',
+  summary: 'prints the configuration without secrets, and checks database, schema and clock',
+  options: { json: { type: 'boolean' } },
+  async run({ config, options }) {
+    const shown = {
+      ...config,
+      databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
+    };
+    const findings = await examine(config);
+    const isWell = findings.every(({ ok }) => ok);
+    if (options['json']) {
+      printJson({ ok: isWell, configuration: shown, findings });
+    } else {
+      for (const [name, value] of Object.entries(shown))
+        print(`${name.padEnd(12)} ${value ?? '(default)'}`);
+      print('');
+      for (const { check, ok, detail } of findings)
+        print(`${ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}`);
+    }
+    return isWell ? exitStatus.done : 1;
+  },
+};
+
+function withoutPassword(url: string): string {
+  const parsed = new URL(url);
+  if (parsed.password !== '') parsed.password = 'redacted';
+  return parsed.href;
+}
+
+async function examine(config: Config): Promise<Finding[]> {
+  const runtime = { check: 'runtime', ok: true, detail: `Node.js ${process.version}` };
+  let store: Store;
+  try {
+    store = await openStore({ ...config, role: 'command' });
+  } catch (error) {
+    return [runtime, failure('database', error)];
+  }
+  try {
+    return [runtime, ...(await examineDatabase(store))];
+  } catch (error) {
+    return [runtime, failure('database', error)];
+  } finally {
+    await store.close();
+  }
+}
+
+async function examineDatabase(store: Store): Promise<Finding[]> {
+  const [server] = await Promise.race([
+    store.read<{ version: string; number: number; now: Date }[]>`
+      select current_setting('server_version') as version,
+        current_setting('server_version_num')::int as number, clock_timestamp() as now`,
+    sleep(patienceMilliseconds, undefined, { ref: false }).then(() => {
+      throw new Error(`no answer within ${patienceMilliseconds / 1000} s`);
+    }),
+  ]);
+  if (!server) throw new Error('the server answered nothing');
+  const skew = Math.abs(server.now.getTime() - systemClock.now());
+  const missing = await listMissingMigrations(store.read);
+  return [
+    {
+      check: 'database',
+      ok: server.number >= 140_000,
+      detail: `PostgreSQL ${server.version}${server.number >= 140_000 ? '' : ', but 14 or newer is needed'}`,
+    },
+    {
+      check: 'schema',
+      ok: missing.length === 0,
+      detail:
+        missing.length === 0
+          ? 'up to date'
+          : `missing ${missing.join(', ')}; run "retention migrate"`,
+    },
+    {
+      check: 'clock',
+      ok: skew <= worstSkewMilliseconds,
+      detail: `${skew} ms from the database's`,
+    },
+  ];
+}
+
+function failure(check: string, error: unknown): Finding {
+  return {
+    check,
+    ok: false,
+    detail: redact(error instanceof Error ? error.message : String(error)),
+  };
+}

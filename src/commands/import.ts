@@ -1,0 +1,75 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { RefusedLines, checkFiles, openSource } from '../ingest/files.ts';
+import { type ImportCounts, importRecords } from '../ingest/import.ts';
+import { minorDigitsOf } from '../money.ts';
+import { type Command, exitStatus, formatTable, print, printJson, tell } from './command.ts';
+import { withShop } from './keys.ts';
+import { createProgress } from './progress.ts';
+
+export const importCommand: Command = {
+  name: 'import',
+  synopsis: '--shop ID [--refused FILE] [--json] FILE…',
+  summary: 'takes in records: one JSON object a line',
+  details: [
+    'FILE       NDJSON; a name that ends in .gz is unpacked; - is standard input',
+    '--refused  where refused lines go with their reasons (FILE.refused.ndjson)',
+    'Importing a file again changes nothing; after a crash, just run it again.',
+  ],
+  options: {
+    shop: { type: 'string' },
+    refused: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  positionals: [1, Infinity],
+  async run(context) {
+    const { log, options, positionals: files } = context;
+    const chosen = options['refused'];
+    const refused = new RefusedLines(typeof chosen === 'string' ? chosen : undefined);
+    await checkFiles(files);
+
+    const counts = await withShop(context, async (store, shop) => {
+      await refused.forget(files);
+      const progress = createProgress('records');
+      try {
+        return await importRecords(files.map(openSource), {
+          sql: store.write,
+          shop: {
+            id: shop.id,
+            currency: shop.currency,
+            minorDigits: minorDigitsOf(shop.currency) ?? 2,
+          },
+          log,
+          async refuse(source, line, reason) {
+            progress.clear();
+            tell(`${source}:${line.number}: ${reason}`);
+            await refused.add(source, line, reason);
+            // A file of nothing but bad lines must not keep Ctrl-C waiting.
+            if (line.number % 1000 === 0) await turn();
+          },
+          progress: (settled) => progress.show(settled),
+        });
+      } finally {
+        progress.clear();
+        await refused.close();
+      }
+    });
+
+    if (options['json']) printJson({ shop: Number(options['shop']), counts });
+    else print(describe(counts));
+    const isAnyRefused = Object.values(counts).some((each) => each.refused > 0);
+    if (isAnyRefused) {
+      const where = [...new Set(files.map((file) => refused.fileFor(file)))].join(', ');
+      tell(`Refused lines and their reasons are in ${where}.`);
+    }
+    return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
+  },
+};
+
+function describe(counts: ImportCounts): string {
+  const rows = Object.entries(counts).map(([type, each]) => [
+    type,
+    ...[each.stored, each.replaced, each.unchanged, each.stale, each.refused].map(String),
+  ]);
+  if (rows.length === 0) return 'There was nothing to import.';
+  return formatTable(['TYPE', 'STORED', 'REPLACED', 'UNCHANGED', 'STALE', 'REFUSED'], rows);
+}

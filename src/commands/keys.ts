@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createKey } from '../access/create-key.ts';
+import { leaseDrainMilliseconds } from '../access/key-leases.ts';
+import { isScope, scopeDescriptions, scopes as allScopes } from '../access/scopes.ts';
+import { tiers } from '../access/tiers.ts';
+import { systemClock } from '../clock.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import { listKeys, revokeKey } from '../store/keys.ts';
+import type { Store } from '../store/open.ts';
+import { type Shop, findShop } from '../store/shops.ts';
+import {
+  type Command,
+  type CommandContext,
+  exitStatus,
+  formatTable,
+  parseId,
+  print,
+  printJson,
+  requiredOption,
+  tell,
+  withStore,
+} from './command.ts';
+
+/** Opens the store and finds the shop that --shop names. */
+export async function withShop<T>(
+  context: CommandContext,
+  work: (store: Store, shop: Shop) => Promise<T>,
+): Promise<T> {
+  const shopId = parseId(requiredOption(context, 'shop'), '--shop');
+  return withStore(context.config, async (store) => {
+    const shop = await findShop(store.write, shopId);
+    if (!shop) {
+      throw new CommandError(`There is no shop ${shopId}; "retention shops create" makes one.`);
+    }
+    return work(store, shop);
+  });
+}
+
+const create: Command = {
+  name: 'keys create',
+  synopsis: '--shop ID --name TEXT --scopes a,b [--json]',
+  summary: 'makes an API key and prints it, once',
+  details: [
+    '--scopes  one or more, with commas between them:',
+    ...allScopes.map((scope) => `            ${scope.padEnd(20)}${scopeDescriptions[scope]}`),
+  ],
+  options: {
+    shop: { type: 'string' },
+    name: { type: 'string' },
+    scopes: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  async run(context) {
+    const name = requiredOption(context, 'name');
+    const scopes = [
+      ...new Set(
+        requiredOption(context, 'scopes')
+          .split(',')
+          .map((each) => each.trim()),
+      ),
+    ];
+    if (!scopes.every(isScope)) {
+      throw new UsageError(`--scopes takes ${allScopes.join(', ')}, with commas between them.`);
+    }
+    await withShop(context, async (store, shop) => {
+      const { id, key } = await createKey(store.write, shop.id, {
+        name,
+        scopes,
+        createdBy: 'command line',
+        createdAt: new Date(systemClock.now()),
+      });
+      if (!tiers[shop.tier].hasApiAccess) {
+        tell(
+          `Requests with it are refused while shop ${shop.id} is ${shop.tier}: API access begins at growth.`,
+        );
+      }
+      if (context.options['json']) return printJson({ id, key, name, scopes });
+      print(key);
+      tell(`This is key ${id}. Copy it now: only a fingerprint of it is kept.`);
+    });
+    return exitStatus.done;
+  },
+};
+
+const list: Command = {
+  name: 'keys list',
+  synopsis: '--shop ID [--json]',
+  summary: 'lists the keys of a shop, without the keys themselves',
+  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
+  async run(context) {
+    const keys = await withShop(context, (store, shop) => listKeys(store.read, shop.id));
+    if (context.options['json']) {
+      printJson(keys);
+      return exitStatus.done;
+    }
+    const rows = keys.map((key) => [
+      key.id,
+      `…${key.lastFour}`,
+      key.name,
+      key.scopes.join(','),
+      key.createdAt.toISOString(),
+      key.lastUsedAt?.toISOString() ?? 'never',
+      key.revokedAt ? `revoked ${key.revokedAt.toISOString()}` : 'active',
+    ]);
+    print(formatTable(['ID', 'KEY', 'NAME', 'SCOPES', 'CREATED', 'LAST USED', 'STATE'], rows));
+    return exitStatus.done;
+  },
+};
+
+const revoke: Command = {
+  name: 'keys revoke',
+  synopsis: '--shop ID KEY_ID',
+  summary: 'ends a key: every request that begins after this returns is refused',
+  options: { shop: { type: 'string' } },
+  positionals: [1, 1],
+  async run(context) {
+    const keyId = context.positionals[0] as string;
+    await withShop(context, async (store, shop) => {
+      const isKnown = await revokeKey(store.write, shop.id, keyId, new Date(systemClock.now()));
+      if (!isKnown) {
+        throw new CommandError(
+          `Shop ${shop.id} has no key ${keyId}; "retention keys list" shows them.`,
+        );
+      }
+      await sleep(leaseDrainMilliseconds);
+      print(`Key ${keyId} is revoked.`);
+    });
+    return exitStatus.done;
+  },
+};
+
+export const keyCommands = [create, list, revoke];

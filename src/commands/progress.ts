@@ -1,0 +1,22 @@
+const intervalMilliseconds = 200;
+
+/** How far long work is, on one line of a terminal; nothing at all where standard error is not one. */
+export function createProgress(unit: string): { show(count: number): void; clear(): void } {
+  if (!process.stderr.isTTY) return { show() {}, clear() {} };
+  const begin = performance.now();
+  let last = 0;
+  return {
+    show(count) {
+      const now = performance.now();
+      if (now - last < intervalMilliseconds) return;
+      last = now;
+      const rate = Math.round(count / ((now - begin) / 1000));
+      process.stderr.write(
+        `\r${count.toLocaleString('en')} ${unit}, ${rate.toLocaleString('en')} a second\x1b[K`,
+      );
+    },
+    clear() {
+      if (last > 0) process.stderr.write('\r\x1b[K');
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { leaseDrainMilliseconds } from '../access/key-leases.ts';
+import { isTier, tierNames } from '../access/tiers.ts';
+import { systemClock } from '../clock.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import { minorDigitsOf } from '../money.ts';
+import { insertShop, listShops, updateShopTier } from '../store/shops.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Command,
+  exitStatus,
+  formatTable,
+  parseId,
+  print,
+  printJson,
+  requiredOption,
+  withStore,
+} from './command.ts';
+
+function parseTier(text: string) {
+  if (!isTier(text))
+    throw new UsageError(`The tier must be one of ${tierNames.join(', ')}, not "${text}".`);
+  return text;
+}
+
+const create: Command = {
+  name: 'shops create',
+  synopsis: '--id N --name TEXT --currency CUR [--tier TIER] [--json]',
+  summary: 'adds a shop',
+  details: [
+    `--currency  an ISO 4217 code, such as USD`,
+    `--tier      ${tierNames.join(', ')} (growth)`,
+  ],
+  options: {
+    id: { type: 'string' },
+    name: { type: 'string' },
+    tier: { type: 'string', default: 'growth' },
+    currency: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  async run(context) {
+    const currency = requiredOption(context, 'currency').toUpperCase();
+    if (minorDigitsOf(currency) === undefined) {
+      throw new UsageError(`--currency must be an ISO 4217 code such as USD, not "${currency}".`);
+    }
+    const shop = {
+      id: parseId(requiredOption(context, 'id'), '--id'),
+      name: requiredOption(context, 'name'),
+      tier: parseTier(requiredOption(context, 'tier')),
+      currency,
+      createdAt: new Date(systemClock.now()),
+    };
+    const isNew = await withStore(context.config, (store) => insertShop(store.write, shop));
+    if (!isNew) throw new CommandError(`There is a shop ${shop.id} already.`);
+    if (context.options['json']) printJson(shop);
+    else print(`Shop ${shop.id} (${shop.name}) is created: ${shop.tier}, ${shop.currency}.`);
+    return exitStatus.done;
+  },
+};
+
+const list: Command = {
+  name: 'shops list',
+  synopsis: '[--json]',
+  summary: 'lists the shops',
+  options: { json: { type: 'boolean' } },
+  async run({ config, options }) {
+    const shops = await withStore(config, (store) => listShops(store.read));
+    if (options['json']) {
+      printJson(shops);
+      return exitStatus.done;
+    }
+    const rows = shops.map((shop) => [
+      String(shop.id),
+      shop.name,
+      shop.tier,
+      shop.currency,
+      shop.createdAt.toISOString(),
+    ]);
+    print(formatTable(['ID', 'NAME', 'TIER', 'CURRENCY', 'CREATED'], rows));
+    return exitStatus.done;
+  },
+};
+
+const setTier: Command = {
+  name: 'shops set-tier',
+  synopsis: 'ID TIER',
+  summary: 'changes the tier of a shop; counts from the moment this ends',
+  options: {},
+  positionals: [2, 2],
+  async run({ config, positionals: [idText = '', tierText = ''] }) {
+    const shopId = parseId(idText, 'The shop id');
+    const tier = parseTier(tierText);
+    const isKnown = await withStore(config, (store) => updateShopTier(store.write, shopId, tier));
+    if (!isKnown) throw new CommandError(`There is no shop ${shopId}.`);
+    await sleep(leaseDrainMilliseconds);
+    print(`Shop ${shopId} is now ${tier}.`);
+    return exitStatus.done;
+  },
+};
+
+export const shopCommands = [create, list, setTier];

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { generateShop } from './generate.ts';
+import type { DemoRecord } from './records.ts';
+
+const END = '2026-11-20T12:00:00.000Z';
+const RECORDS = [
+  ...generateShop({
+    subscriptions: 6000,
+    seed: 3,
+    endAt: Date.parse(END),
+    currency: 'USD',
+    minorDigits: 2,
+  }),
+];
+
+type Of<T extends DemoRecord['type']> = Extract<DemoRecord, { type: T }>;
+
+function only<T extends DemoRecord['type']>(type: T): Of<T>[] {
+  return RECORDS.filter((record): record is Of<T> => record.type === type);
+}
+
+function share<T>(items: T[], holds: (item: T) => boolean): number {
+  return items.filter(holds).length / items.length;
+}
+
+function between(value: number, low: number, high: number, what: string): void {
+  assert.ok(value >= low && value <= high, `${what} is ${value}, not from ${low} to ${high}`);
+}
+
+test('the shop is a believable one', () => {
+  const subscriptions = only('subscription');
+  const payments = only('payment');
+  const sessions = only('cancellation');
+  const has = (status: string): number => share(subscriptions, (one) => one.status === status);
+  between(has('active'), 0.3, 0.6, 'active');
+  between(has('paused'), 0.005, 0.05, 'paused');
+  between(has('cancelled'), 0.3, 0.65, 'cancelled');
+  between(has('expired'), 0.02, 0.12, 'expired');
+  between(has('failed'), 0.003, 0.04, 'failed');
+  between(payments.length / subscriptions.length, 2.5, 3.5, 'payments a subscription');
+  const lines = subscriptions.reduce((sum, one) => sum + one.lines.length, 0);
+  between(lines / subscriptions.length, 1.3, 1.5, 'lines a subscription');
+  between(
+    share(payments, (one) => one.status === 'failed'),
+    0.05,
+    0.15,
+    'failed payments',
+  );
+  assert.ok(payments.some((one) => one.failureKind === 'inventory'));
+  assert.ok(payments.some((one) => one.status === 'pending'));
+  between(only('refund').length / payments.length, 0.01, 0.06, 'refunds');
+  between(
+    share(sessions, (one) => one.outcome === 'saved'),
+    0.2,
+    0.4,
+    'saved',
+  );
+  between(
+    share(sessions, (one) => one.outcome === 'cancelled'),
+    0.4,
+    0.7,
+    'let go',
+  );
+  between(sessions.filter((one) => one.outcome === null).length, 3, 60, 'talks in progress');
+
+  const perCustomer = Map.groupBy(subscriptions, (one) => one.customerId);
+  const held = [...perCustomer.values()];
+  between(
+    share(held, (own) => own.length === 1),
+    0.8,
+    0.9,
+    'customers with one',
+  );
+  assert.ok(held.some((own) => own.length === 3));
+
+  const signedUp = (month: string): number =>
+    subscriptions.filter((one) => one.createdAt.startsWith(month)).length;
+  const december = signedUp('2025-12');
+  between(december / signedUp('2025-06'), 1.7, 4, 'December to the June before');
+  between(december / signedUp('2026-06'), 1.3, 3, 'December to the June after');
+  between(signedUp('2026-06') / signedUp('2025-06'), 1.2, 2, "a year's growth");
+  // Fridays are the quietest day, Sundays the busiest.
+  const onDay = (day: number): number =>
+    subscriptions.filter((one) => new Date(one.createdAt).getUTCDay() === day).length;
+  between(onDay(0) / onDay(5), 1.15, 1.8, 'Sunday to Friday');
+});
+
+test('only those in dunning or out of stock are overdue', () => {
+  const lastPayment = new Map(only('payment').map((one) => [one.subscriptionId, one]));
+  const overdue = only('subscription').filter(
+    (one) => one.status === 'active' && (one.nextBillingDate ?? '9') <= END,
+  );
+  between(overdue.length, 3, 60, 'overdue');
+  for (const { id } of overdue) assert.equal(lastPayment.get(id)?.status, 'failed');
+});

@@ -1,0 +1,76 @@
+import type { IntervalUnit } from './records.ts';
+import { createRandom } from './random.ts';
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** The length of the shop's history, in milliseconds: two years. */
+export const HISTORY = 730 * DAY;
+
+// January to December: gifts in November and December, good intentions in January.
+const MONTHS = [1.4, 1.05, 0.95, 0.9, 0.85, 0.72, 0.7, 0.8, 0.95, 1.1, 1.5, 1.65];
+// Sunday to Saturday.
+const WEEKDAYS = [1.15, 1.1, 1.05, 1, 0.95, 0.8, 0.95];
+// Midnight to 23:00.
+const HOURS = [
+  0.5, 0.3, 0.2, 0.15, 0.15, 0.25, 0.5, 0.8, 1, 1.2, 1.3, 1.3, 1.4, 1.3, 1.2, 1.2, 1.2, 1.3, 1.5,
+  1.8, 2, 1.9, 1.5, 0.9,
+];
+/** Sign-ups a day at the end of the history, relative to its start. */
+const GROWTH = 2.4;
+
+/**
+ * Lays sign-ups out over the history by season, weekday, hour and growth. The function returned
+ * turns a share of all sign-ups, 0 to 1, into epoch milliseconds; shares must not decrease from call
+ * to call, which saves it from searching.
+ */
+export function signUpTimes(seed: number, endAt: number): (share: number) => number {
+  const startAt = endAt - HISTORY;
+  const weights = hourlyWeights(seed, startAt);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  let hour = 0;
+  let before = 0;
+  return (share) => {
+    const target = share * total;
+    let weight = weights[hour] ?? 1;
+    while (hour < weights.length - 1 && before + weight <= target) {
+      before += weight;
+      hour++;
+      weight = weights[hour] ?? 1;
+    }
+    const at = startAt + Math.floor((hour + (target - before) / weight) * HOUR);
+    return Math.min(at, endAt - 1);
+  };
+}
+
+function hourlyWeights(seed: number, startAt: number): Float64Array {
+  const random = createRandom(seed, 0);
+  const weights = new Float64Array(HISTORY / HOUR);
+  let ofDay = 1;
+  for (let index = 0; index < weights.length; index++) {
+    // Good days and bad days, such as no season explains.
+    if (index % 24 === 0) ofDay = 0.8 + 0.4 * random();
+    const date = new Date(startAt + index * HOUR);
+    const season = (MONTHS[date.getUTCMonth()] ?? 1) * (WEEKDAYS[date.getUTCDay()] ?? 1);
+    const growth = 1 + ((GROWTH - 1) * index) / weights.length;
+    weights[index] = season * growth * ofDay * (HOURS[date.getUTCHours()] ?? 1);
+  }
+  return weights;
+}
+
+/**
+ * `count` units after `from`, in epoch milliseconds, UTC. A month too short for the day ends on its
+ * last day, so count from the same `from` each time lest the day be lost.
+ */
+export function addInterval(from: number, unit: IntervalUnit, count: number): number {
+  if (unit === 'day') return from + count * DAY;
+  if (unit === 'week') return from + count * 7 * DAY;
+  const date = new Date(from);
+  const months = date.getUTCMonth() + (unit === 'year' ? 12 * count : count);
+  const year = date.getUTCFullYear() + Math.floor(months / 12);
+  const month = months % 12;
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const dayAt = Date.UTC(year, month, Math.min(date.getUTCDate(), lastDay));
+  return dayAt + (from - Math.floor(from / DAY) * DAY);
+}

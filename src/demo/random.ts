@@ -1,0 +1,78 @@
+/** A stream of numbers in [0, 1), each a multiple of 2^-32; the same on every machine. */
+export type Random = () => number;
+
+// The golden ratio and the square roots of 2 and 3: odd constants with nothing up the sleeve.
+const PHI = 0x9e3779b9;
+const ROOT_2 = 0x6a09e667;
+const ROOT_3 = 0xbb67ae85;
+
+/**
+ * One of 2^32 independent streams of a seed. Not for secrets.
+ * @param seed an integer from 0 to 2^53 - 1
+ * @param stream an integer from 0 to 2^32 - 1
+ */
+export function createRandom(seed: number, stream: number): Random {
+  let state = mix(mix(mix(seed | 0) ^ Math.floor(seed / 2 ** 32)) ^ Math.imul(stream, PHI));
+  // A step of its own keeps two streams from being the same sequence at different places.
+  const step = mix(state ^ stream) | 1;
+  return () => {
+    state = (state + step) | 0;
+    return (mix(state) >>> 0) / 2 ** 32;
+  };
+}
+
+/** True with the given probability, 0 to 1. */
+export function chance(random: Random, probability: number): boolean {
+  return random() < probability;
+}
+
+/** An integer from `low` to `high`, both included, each equally likely. */
+export function integer(random: Random, low: number, high: number): number {
+  return low + Math.floor(random() * (high - low + 1));
+}
+
+/** An integer from `low` to `high`, most often near the middle. */
+export function around(random: Random, low: number, high: number): number {
+  return low + Math.floor(((random() + random() + random()) / 3) * (high - low + 1));
+}
+
+/** One item, each equally likely. */
+export function pick<T>(random: Random, items: readonly T[]): T {
+  return itemAt(items, Math.floor(random() * items.length));
+}
+
+/** Items with the share of draws that each is to get; the unit of weight does not matter. */
+interface Weighted<T> {
+  readonly items: readonly T[];
+  /** Upper bounds of the items' shares; the last is 1. */
+  readonly bounds: readonly number[];
+}
+
+/** Prepares (item, weight) pairs for `pickWeighted`. Weights are not negative, their sum is not 0. */
+export function weigh<T>(pairs: readonly (readonly [T, number])[]): Weighted<T> {
+  const total = pairs.reduce((sum, [, weight]) => sum + weight, 0);
+  let reached = 0;
+  const bounds = pairs.map(([, weight]) => (reached += weight) / total);
+  return { items: pairs.map(([item]) => item), bounds };
+}
+
+/** One item, as likely as its weight says. */
+export function pickWeighted<T>(random: Random, { items, bounds }: Weighted<T>): T {
+  const drawn = random();
+  let index = 0;
+  while (index < items.length - 1 && drawn >= (bounds[index] ?? 1)) index++;
+  return itemAt(items, index);
+}
+
+function itemAt<T>(items: readonly T[], index: number): T {
+  if (index >= items.length) throw new RangeError('there is nothing to pick from');
+  return items[index] as T;
+}
+
+/** Spreads the bits of a 32-bit integer so that neighbours have nothing in common. */
+function mix(value: number): number {
+  let bits = Math.imul(value ^ (value >>> 16) ^ PHI, ROOT_2);
+  bits = Math.imul(bits ^ (bits >>> 15), ROOT_3);
+  bits = Math.imul(bits ^ (bits >>> 13), PHI);
+  return bits ^ (bits >>> 16);
+}

@@ -1,0 +1,219 @@
+import { deletions } from '../store/deletions.ts';
+import { rederiveDunning } from '../store/dunning.ts';
+import { upsertCancellations } from '../store/cancellations.ts';
+import type { Transaction } from '../store/database.ts';
+import { upsertPayments, upsertRefunds } from '../store/payments.ts';
+import { upsertPlans } from '../store/plans.ts';
+import {
+  deleteIdleCustomers,
+  replaceLinesAndEvents,
+  upsertSubscriptions,
+} from '../store/subscription-writes.ts';
+import { type Judged, type Verdict, isWritten } from '../store/verdict.ts';
+import type { Entry } from './batch.ts';
+import type { ImportRecord, RecordOf } from './record.ts';
+import {
+  cancellationRow,
+  isUsualMove,
+  paymentRow,
+  planRow,
+  refundRow,
+  statusChangesOf,
+  subscriptionRows,
+} from './rows.ts';
+
+export interface ImportShop {
+  readonly id: number;
+  /** ISO 4217 code. */
+  readonly currency: string;
+  readonly minorDigits: number;
+}
+
+/** What a transaction did and touched. */
+export interface Applied {
+  readonly outcomes: { readonly entry: Entry; readonly verdict: Verdict }[];
+  /** What is stored as reported although it should not happen. */
+  readonly remarks: { readonly entry: Entry; readonly remark: string }[];
+  readonly touchedSubscriptionIds: Set<number>;
+  readonly touchedCustomerIds: Set<number>;
+}
+
+/** Entries of one type, and a way from an answer of the database back to its entry. */
+interface Group<Type extends ImportRecord['type']> {
+  readonly entries: readonly Entry[];
+  readonly records: readonly RecordOf<Type>[];
+  entryOf(id: number): Entry;
+}
+
+interface StepContext {
+  readonly tx: Transaction;
+  readonly shop: ImportShop;
+  readonly applied: Applied;
+}
+
+/** @param entries of one step: no key twice, all of them deletions or none */
+export async function applyStep(
+  entries: readonly Entry[],
+  deletes: boolean,
+  context: StepContext,
+): Promise<void> {
+  if (deletes) return applyDeletions(entries, context);
+
+  // Parents first, so that a child before its parent within a step finds it.
+  await applyPlans(groupOf(entries, 'plan'), context);
+  await applySubscriptions(groupOf(entries, 'subscription'), context);
+  await applyPayments(groupOf(entries, 'payment'), context);
+  await applyRefunds(groupOf(entries, 'refund'), context);
+  await applyCancellations(groupOf(entries, 'cancellation'), context);
+}
+
+/** What must follow once all steps of a transaction are applied. */
+export async function finishTransaction({ tx, shop, applied }: StepContext): Promise<void> {
+  const { touchedSubscriptionIds, touchedCustomerIds } = applied;
+  if (touchedSubscriptionIds.size > 0)
+    await rederiveDunning(tx, shop.id, [...touchedSubscriptionIds]);
+  if (touchedCustomerIds.size > 0) await deleteIdleCustomers(tx, shop.id, [...touchedCustomerIds]);
+}
+
+function groupOf<Type extends ImportRecord['type']>(
+  entries: readonly Entry[],
+  type: Type,
+): Group<Type> {
+  const ofType = entries.filter((entry) => entry.record.type === type);
+  const byId = new Map(ofType.map((entry) => [entry.record.id, entry]));
+  return {
+    entries: ofType,
+    records: ofType.map((entry) => entry.record as RecordOf<Type>),
+    entryOf: (id) => byId.get(id) as Entry,
+  };
+}
+
+function settle(
+  judged: readonly Judged[],
+  group: Pick<Group<'plan'>, 'entryOf'>,
+  applied: Applied,
+): void {
+  for (const { id, verdict } of judged) {
+    applied.outcomes.push({ entry: group.entryOf(id), verdict });
+  }
+}
+
+async function applyPlans(group: Group<'plan'>, { tx, shop, applied }: StepContext): Promise<void> {
+  if (group.records.length === 0) return;
+  const rows = group.records.map((record) => planRow(record, shop.currency, shop.minorDigits));
+  settle(await upsertPlans(tx, shop.id, JSON.stringify(rows)), group, applied);
+}
+
+async function applySubscriptions(
+  group: Group<'subscription'>,
+  { tx, shop, applied }: StepContext,
+): Promise<void> {
+  if (group.records.length === 0) return;
+  const rows = new Map(group.records.map((record) => [record.id, subscriptionRows(record)]));
+  const judged = await upsertSubscriptions(
+    tx,
+    shop.id,
+    JSON.stringify([...rows.values()].map((row) => row.subscription)),
+  );
+  settle(judged, group, applied);
+
+  const written = judged.filter(isWritten);
+  if (written.length === 0) return;
+  const writtenRows = written.flatMap(({ id }) => rows.get(id) ?? []);
+  await replaceLinesAndEvents(
+    tx,
+    shop.id,
+    written.filter(({ verdict }) => verdict === 'replaced').map(({ id }) => id),
+    JSON.stringify(writtenRows.flatMap((row) => row.lines)),
+    JSON.stringify(writtenRows.flatMap((row) => row.events)),
+  );
+
+  for (const { id, verdict, previousStatus, previousCustomerId } of written) {
+    const entry = group.entryOf(id);
+    const record = entry.record as RecordOf<'subscription'>;
+    // A new subscription has no payments yet, so nothing to derive from.
+    if (verdict === 'replaced') applied.touchedSubscriptionIds.add(id);
+    if (previousCustomerId !== null && previousCustomerId !== record.customerId) {
+      applied.touchedCustomerIds.add(previousCustomerId);
+    }
+    const moves =
+      previousStatus !== null && record.statusEvents.length === 0
+        ? [{ from: previousStatus, to: record.status }]
+        : statusChangesOf(record);
+    for (const { from, to } of moves) {
+      if (isUsualMove(from, to)) continue;
+      applied.remarks.push({ entry, remark: `subscription ${id} went from ${from} to ${to}` });
+    }
+  }
+}
+
+async function applyPayments(
+  group: Group<'payment'>,
+  { tx, shop, applied }: StepContext,
+): Promise<void> {
+  if (group.records.length === 0) return;
+  const judged = await upsertPayments(tx, shop.id, JSON.stringify(group.records.map(paymentRow)));
+  settle(judged, group, applied);
+  for (const { id, previousSubscriptionId } of judged.filter(isWritten)) {
+    const record = group.entryOf(id).record as RecordOf<'payment'>;
+    applied.touchedSubscriptionIds.add(record.subscriptionId);
+    if (previousSubscriptionId !== null) applied.touchedSubscriptionIds.add(previousSubscriptionId);
+  }
+}
+
+async function applyRefunds(
+  group: Group<'refund'>,
+  { tx, shop, applied }: StepContext,
+): Promise<void> {
+  if (group.records.length === 0) return;
+  settle(
+    await upsertRefunds(tx, shop.id, JSON.stringify(group.records.map(refundRow))),
+    group,
+    applied,
+  );
+}
+
+async function applyCancellations(
+  group: Group<'cancellation'>,
+  { tx, shop, applied }: StepContext,
+): Promise<void> {
+  if (group.records.length === 0) return;
+  const judged = await upsertCancellations(
+    tx,
+    shop.id,
+    JSON.stringify(group.records.map(cancellationRow)),
+  );
+  settle(judged, group, applied);
+  for (const { id, previousOutcome } of judged.filter(isWritten)) {
+    const entry = group.entryOf(id);
+    const { outcome } = entry.record as RecordOf<'cancellation'>;
+    if (previousOutcome === null || previousOutcome === outcome) continue;
+    const remark = `session ${id} went from ${previousOutcome} to ${outcome ?? 'in progress'}`;
+    applied.remarks.push({ entry, remark });
+  }
+}
+
+/** Children first: a plan can only go once the last subscription on it has gone. */
+const deletionOrder = ['cancellation', 'refund', 'payment', 'subscription', 'plan'] as const;
+
+async function applyDeletions(
+  entries: readonly Entry[],
+  { tx, shop, applied }: StepContext,
+): Promise<void> {
+  for (const type of deletionOrder) {
+    const group = groupOf(
+      entries.filter((entry) => recordTypeOf(entry) === type),
+      'delete',
+    );
+    if (group.records.length === 0) continue;
+    const ids = JSON.stringify(group.records.map(({ id }) => id));
+    const deleted = await deletions[type](tx, shop.id, ids);
+    settle(deleted.judged, group, applied);
+    for (const id of deleted.touchedSubscriptionIds) applied.touchedSubscriptionIds.add(id);
+    for (const id of deleted.touchedCustomerIds) applied.touchedCustomerIds.add(id);
+  }
+}
+
+function recordTypeOf(entry: Entry): RecordOf<'delete'>['record'] {
+  return (entry.record as RecordOf<'delete'>).record;
+}

@@ -1,0 +1,38 @@
+import type { Line } from './lines.ts';
+import type { ImportRecord } from './record.ts';
+
+/** A valid record with the line it came from. */
+export interface Entry {
+  readonly source: string;
+  readonly line: Line;
+  readonly record: ImportRecord;
+  /** Type and id of the record that is written or deleted. */
+  readonly key: string;
+}
+
+/** Records that may be written in one go, in any order: no key twice, and deletions apart. */
+export interface Step {
+  readonly deletes: boolean;
+  readonly entries: Map<string, Entry>;
+}
+
+export function keyOf(record: ImportRecord): string {
+  return `${record.type === 'delete' ? record.record : record.type} ${record.id}`;
+}
+
+/** Entries in the order of their lines, cut into steps; stored in one transaction. */
+export class Batch {
+  readonly steps: Step[] = [];
+  size = 0;
+
+  add(entry: Entry): void {
+    const deletes = entry.record.type === 'delete';
+    let step = this.steps.at(-1);
+    if (!step || step.deletes !== deletes || step.entries.has(entry.key)) {
+      step = { deletes, entries: new Map() };
+      this.steps.push(step);
+    }
+    step.entries.set(entry.key, entry);
+    this.size += 1;
+  }
+}

@@ -1,0 +1,82 @@
+import { createReadStream } from 'node:fs';
+import { open, rm, stat, type FileHandle } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { PassThrough, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { CommandError } from '../errors.ts';
+import type { LineSource } from './import.ts';
+import { type Line, readLines } from './lines.ts';
+
+const standardInput = '-';
+
+/** A file of records, `-` for standard input; a name that ends in .gz is unpacked on the way. */
+export function openSource(file: string): LineSource {
+  const bytes = file === standardInput ? process.stdin : createReadStream(file);
+  return { name: file, lines: readLines(file.endsWith('.gz') ? unpack(bytes) : bytes) };
+}
+
+function unpack(bytes: Readable): Readable {
+  const unpacked = new PassThrough();
+  // A broken archive reaches whoever reads the lines, after the lines before the break.
+  pipeline(bytes, createGunzip(), unpacked).catch((error: Error) => unpacked.destroy(error));
+  return unpacked;
+}
+
+/** @throws CommandError unless every file can be read, so that nothing is begun with a wrong name */
+export async function checkFiles(files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    if (file === standardInput) continue;
+    const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
+      throw new CommandError(
+        `${file} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
+      );
+    });
+    if (found.isDirectory()) throw new CommandError(`${file} is a folder; name the files in it.`);
+    // Opening and closing a pipe would end it.
+    if (!found.isFile()) continue;
+    const handle = await open(file, 'r').catch((error: Error) => {
+      throw new CommandError(`${file} cannot be read: ${error.message}.`);
+    });
+    await handle.close();
+  }
+}
+
+/** Keeps refused lines with their reasons, beside the file they came from or in one chosen file. */
+export class RefusedLines {
+  readonly #chosen: string | undefined;
+  readonly #handles = new Map<string, FileHandle>();
+
+  /** @param chosen one file for all sources; by default each has its own */
+  constructor(chosen: string | undefined) {
+    this.#chosen = chosen;
+  }
+
+  /** Where the refused lines of a source go. */
+  fileFor(source: string): string {
+    return this.#chosen ?? `${source === standardInput ? 'stdin' : source}.refused.ndjson`;
+  }
+
+  /** Takes away what an earlier run refused, so that the file only ever tells of the last one. */
+  async forget(sources: readonly string[]): Promise<void> {
+    for (const file of new Set(sources.map((source) => this.fileFor(source)))) {
+      if (sources.includes(file))
+        throw new CommandError(`${file} is read and cannot also take the refused lines.`);
+      await rm(file, { force: true });
+    }
+  }
+
+  async add(source: string, line: Line, reason: string): Promise<void> {
+    const file = this.fileFor(source);
+    let handle = this.#handles.get(file);
+    if (!handle) {
+      handle = await open(file, 'w');
+      this.#handles.set(file, handle);
+    }
+    const entry = { file: source, line: line.number, reason, text: line.text };
+    await handle.write(`${JSON.stringify(entry)}\n`);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#handles.values()].map((handle) => handle.close()));
+  }
+}

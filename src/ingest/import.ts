@@ -1,0 +1,242 @@
+import type { Log } from '../log.ts';
+import type { Sql, Transaction } from '../store/database.ts';
+import { type Applied, type ImportShop, applyStep, finishTransaction } from './apply.ts';
+import { Batch, type Entry, keyOf } from './batch.ts';
+import { DeferredEntries } from './deferred.ts';
+import type { Line } from './lines.ts';
+import { type ImportRecord, createRecordSchema, describeProblems, recordTypes } from './record.ts';
+
+/** Lines in one transaction: enough to be quick, few enough that others hardly wait. */
+const linesPerTransaction = 1000;
+const attempts = 5;
+
+/** Where lines come from. */
+export interface LineSource {
+  readonly name: string;
+  readonly lines: AsyncIterable<readonly Line[]>;
+}
+
+type Counts = Record<'stored' | 'replaced' | 'unchanged' | 'stale' | 'refused', number>;
+
+/** Counts by type of record; lines whose type cannot be told count as "unknown". */
+export type ImportCounts = Record<string, Counts>;
+
+export interface ImportOptions {
+  /** A connection that can write. */
+  readonly sql: Sql;
+  readonly shop: ImportShop;
+  readonly log: Log;
+  /** Called for each line that is not taken in, in the order in which that is known. */
+  refuse(source: string, line: Line, reason: string): void | Promise<void>;
+  progress?(settled: number): void;
+}
+
+/**
+ * Takes records in: each batch of lines in one transaction, the next one read meanwhile. What refers
+ * to a record that has not come yet waits until the end of the run. Run again with the same lines,
+ * it changes nothing; killed and run again, it ends in the same state.
+ * @throws what the database or the source throws; what was committed by then stays
+ */
+export async function importRecords(
+  sources: Iterable<LineSource>,
+  options: ImportOptions,
+): Promise<ImportCounts> {
+  const run = new ImportRun(options);
+  let deferred = await DeferredEntries.create();
+  try {
+    for (const { name, lines } of sources) {
+      for await (const some of lines) {
+        for (const line of some) await run.take(name, line, deferred);
+      }
+    }
+    await run.flush(deferred);
+
+    // Each round settles what waited only for what the last one stored.
+    while (deferred.count > 0) {
+      const next = await DeferredEntries.create();
+      const waiting = deferred;
+      try {
+        for await (const some of waiting.read()) {
+          for (const { source, line } of some) await run.take(source, line, next);
+        }
+        await run.flush(next);
+      } finally {
+        deferred = next;
+        await waiting.dispose();
+      }
+      if (next.count === waiting.count) break;
+    }
+    for await (const some of deferred.read()) {
+      for (const { source, line } of some) await run.refuseWaiting(source, line);
+    }
+    return run.counts;
+  } finally {
+    await run.settled();
+    await deferred.dispose();
+  }
+}
+
+class ImportRun {
+  readonly counts: ImportCounts = {};
+  readonly #options: ImportOptions;
+  readonly #schema: ReturnType<typeof createRecordSchema>;
+  #batch = new Batch();
+  #inFlight: Promise<void> = Promise.resolve();
+  #settled = 0;
+
+  constructor(options: ImportOptions) {
+    this.#options = options;
+    this.#schema = createRecordSchema(options.shop.minorDigits);
+  }
+
+  async take(source: string, line: Line, deferred: DeferredEntries): Promise<void> {
+    const parsed = this.#parse(line);
+    if ('problem' in parsed) return this.#refuse(source, line, parsed.type, parsed.problem);
+    this.#batch.add({ source, line, record: parsed.record, key: keyOf(parsed.record) });
+    if (this.#batch.size >= linesPerTransaction) await this.#store(deferred);
+  }
+
+  /** Stores what is left and waits until all is committed. */
+  async flush(deferred: DeferredEntries): Promise<void> {
+    await this.#store(deferred);
+    await this.#inFlight;
+  }
+
+  /** Waits for a transaction under way, whatever becomes of it. */
+  async settled(): Promise<void> {
+    await this.#inFlight.catch(() => {});
+  }
+
+  async refuseWaiting(source: string, line: Line): Promise<void> {
+    const parsed = this.#parse(line);
+    if ('problem' in parsed)
+      throw new Error(`A line that was valid no longer is: ${parsed.problem}`);
+    await this.#refuse(source, line, parsed.record.type, waitsFor(parsed.record));
+  }
+
+  #parse(line: Line): { record: ImportRecord } | { type: string; problem: string } {
+    if (line.problem !== undefined) return { type: 'unknown', problem: line.problem };
+    let value: unknown;
+    try {
+      value = JSON.parse(line.text);
+    } catch {
+      return { type: 'unknown', problem: 'the line is not JSON' };
+    }
+    const result = this.#schema.safeParse(value);
+    if (result.success) return { record: result.data };
+    return { type: typeOf(value), problem: describeProblems(result.error) };
+  }
+
+  async #refuse(source: string, line: Line, type: string, reason: string): Promise<void> {
+    this.#count(type, 'refused');
+    await this.#options.refuse(source, line, reason);
+  }
+
+  #count(type: string, what: keyof Counts): void {
+    this.counts[type] ??= { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 0 };
+    this.counts[type][what] += 1;
+    this.#settled += 1;
+  }
+
+  /** Starts storing the batch once the one before it is committed; reading goes on meanwhile. */
+  async #store(deferred: DeferredEntries): Promise<void> {
+    await this.#inFlight;
+    const batch = this.#batch;
+    this.#batch = new Batch();
+    if (batch.size === 0) return;
+    this.#inFlight = this.#commit(batch, deferred);
+    // Whoever waits for it sees the failure; nobody may be waiting yet.
+    this.#inFlight.catch(() => {});
+  }
+
+  async #commit(batch: Batch, deferred: DeferredEntries): Promise<void> {
+    const { applied, waiting } = await this.#inTransaction(batch, deferred);
+    await deferred.add(waiting);
+    for (const { entry, verdict } of applied.outcomes) {
+      if (verdict !== 'waiting') this.#count(entry.record.type, verdict);
+    }
+    for (const { entry, remark } of applied.remarks) {
+      this.#options.log.warn({ source: entry.source, line: entry.line.number }, remark);
+    }
+    this.#options.progress?.(this.#settled);
+  }
+
+  async #inTransaction(batch: Batch, deferred: DeferredEntries): Promise<Outcome> {
+    const { sql, shop } = this.#options;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await sql.begin((tx) => applyBatch(tx, shop, batch, deferred));
+      } catch (error) {
+        if (attempt === attempts || !isConflict(error)) throw error;
+      }
+    }
+  }
+}
+
+interface Outcome {
+  readonly applied: Applied;
+  /** Entries to be tried again at the end of the run, in their order. */
+  readonly waiting: Entry[];
+}
+
+async function applyBatch(
+  tx: Transaction,
+  shop: ImportShop,
+  batch: Batch,
+  deferred: DeferredEntries,
+): Promise<Outcome> {
+  // One importer of a shop at a time, for the length of a batch: what is judged stays true.
+  await tx`select from shops where shop_id = ${shop.id} for no key update`;
+  const applied: Applied = {
+    outcomes: [],
+    remarks: [],
+    touchedSubscriptionIds: new Set(),
+    touchedCustomerIds: new Set(),
+  };
+  const waiting: Entry[] = [];
+  const waitingKeys = new Set<string>();
+  for (const step of batch.steps) {
+    const entries = [...step.entries.values()];
+    const isBehind = ({ key }: Entry) => waitingKeys.has(key) || deferred.mayHave(key);
+    const settledBefore = applied.outcomes.length;
+    const ready = entries.filter((entry) => !isBehind(entry));
+    waiting.push(...entries.filter(isBehind));
+    await applyStep(ready, step.deletes, { tx, shop, applied });
+    for (const { entry, verdict } of applied.outcomes.slice(settledBefore)) {
+      if (verdict !== 'waiting') continue;
+      waiting.push(entry);
+      waitingKeys.add(entry.key);
+    }
+  }
+  await finishTransaction({ tx, shop, applied });
+  return { applied, waiting };
+}
+
+/** Two writers that waited for each other, or for a row that changed: the database asks to retry. */
+function isConflict(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === '40P01' || code === '40001';
+}
+
+function typeOf(value: unknown): string {
+  const type =
+    typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined;
+  return recordTypes.find((known) => known === type) ?? 'unknown';
+}
+
+/** What a record still lacks once everything else is in. */
+function waitsFor(record: ImportRecord): string {
+  switch (record.type) {
+    case 'subscription':
+      return `plan ${record.planId} is not known`;
+    case 'payment':
+    case 'cancellation':
+      return `subscription ${record.subscriptionId} is not known`;
+    case 'refund':
+      return `payment ${record.paymentId} is not known`;
+    case 'delete':
+      return `${record.record} ${record.id} is still in use`;
+    case 'plan':
+      throw new Error('A plan waits for nothing.');
+  }
+}

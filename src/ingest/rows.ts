@@ -1,0 +1,162 @@
+import { hash } from 'node:crypto';
+import { parseDecimal } from '../money.ts';
+import type { SubscriptionStatus } from '../vocabulary.ts';
+import type { RecordOf } from './record.ts';
+
+/** The database's rows of a record. Times are ISO 8601 texts, amounts decimal texts. */
+
+const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
+const isoOrNull = (milliseconds: number | null) =>
+  milliseconds === null ? null : iso(milliseconds);
+
+/** 128 bits of SHA-256 in hex: two records with the same digest are the same record. */
+function digestOf(record: unknown): string {
+  return hash('sha256', JSON.stringify(record)).slice(0, 32);
+}
+
+export function planRow(record: RecordOf<'plan'>, currency: string, minorDigits: number) {
+  const { discountType, discountValue, summary } = record.pricing ?? {
+    discountType: 'none' as const,
+    discountValue: '0',
+    summary: null,
+  };
+  return {
+    id: record.id,
+    name: record.name,
+    groupName: record.groupName ?? '',
+    planType: record.planType,
+    intervalUnit: record.intervalUnit,
+    intervalCount: record.intervalCount,
+    active: record.active,
+    productCount: record.productIds.length,
+    discountType,
+    discountValue,
+    summary: summary ?? summarise(discountType, discountValue, currency, minorDigits),
+    updatedAt: isoOrNull(record.updatedAt),
+    digest: digestOf(record),
+  };
+}
+
+function summarise(type: string, value: string, currency: string, minorDigits: number): string {
+  if (type === 'none') return 'No discount';
+  if (type === 'percentage') return `${Number(value)}% off`;
+  const money = new Intl.NumberFormat('en-US', {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: minorDigits,
+    maximumFractionDigits: minorDigits,
+  }).format(Number(value));
+  return type === 'price' ? `${money} each time` : `${money} off`;
+}
+
+interface StatusChange {
+  readonly at: number;
+  readonly from: SubscriptionStatus;
+  readonly to: SubscriptionStatus;
+}
+
+/**
+ * What happened to the status after the beginning (active at createdAt): events that change nothing
+ * are left out, one that is dated before the beginning counts at it. Without a history, a status
+ * other than active came about at updatedAt.
+ */
+export function statusChangesOf(record: RecordOf<'subscription'>): StatusChange[] {
+  const events =
+    record.statusEvents.length > 0
+      ? record.statusEvents
+      : [{ at: record.updatedAt ?? record.createdAt, to: record.status }];
+  const changes: StatusChange[] = [];
+  let from: SubscriptionStatus = 'active';
+  for (const { at, to } of events) {
+    if (to !== from) changes.push({ at: Math.max(at, record.createdAt), from, to });
+    from = to;
+  }
+  return changes;
+}
+
+/** Moves that the source may make without a remark; anything else is stored too, and logged. */
+const usualMoves: Readonly<Record<SubscriptionStatus, readonly SubscriptionStatus[]>> = {
+  active: ['paused', 'cancelled', 'expired', 'failed'],
+  paused: ['active', 'cancelled', 'expired', 'failed'],
+  failed: ['active', 'paused', 'cancelled'],
+  cancelled: [],
+  expired: [],
+};
+
+export function isUsualMove(from: SubscriptionStatus, to: SubscriptionStatus): boolean {
+  return from === to || usualMoves[from].includes(to);
+}
+
+export function subscriptionRows(record: RecordOf<'subscription'>) {
+  const changes = statusChangesOf(record);
+  return {
+    subscription: {
+      id: record.id,
+      customerId: record.customerId,
+      planId: record.planId,
+      status: record.status,
+      statusSince: iso(changes.at(-1)?.at ?? record.createdAt),
+      currentPrice: priceOf(record.lines),
+      intervalUnit: record.intervalUnit,
+      intervalCount: record.intervalCount,
+      nextBillingDate: isoOrNull(record.nextBillingDate),
+      paidThroughAt: isoOrNull(record.paidThroughAt),
+      createdAt: iso(record.createdAt),
+      updatedAt: isoOrNull(record.updatedAt),
+      digest: digestOf(record),
+    },
+    lines: record.lines.map((line, position) => ({
+      ...line,
+      variantTitle: line.variantTitle ?? '',
+      subscriptionId: record.id,
+      position,
+    })),
+    events: changes.map(({ at, from, to }, position) => ({
+      subscriptionId: record.id,
+      position,
+      at: iso(at),
+      from,
+      to,
+    })),
+  };
+}
+
+/** Sum of line price times quantity, exact, as a decimal text. */
+function priceOf(lines: RecordOf<'subscription'>['lines']): string {
+  const decimals = Math.max(...lines.map((line) => line.currentPrice.split('.')[1]?.length ?? 0));
+  const scale = 10n ** BigInt(decimals);
+  const units = lines.reduce((sum, line) => {
+    const { numerator, denominator } = parseDecimal(line.currentPrice);
+    return sum + numerator * (scale / denominator) * BigInt(line.quantity);
+  }, 0n);
+  const digits = units.toString().padStart(decimals + 1, '0');
+  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}
+
+export function paymentRow(record: RecordOf<'payment'>) {
+  return {
+    ...record,
+    failureKind: record.status === 'failed' ? (record.failureKind ?? 'payment') : null,
+    processedAt: iso(record.processedAt),
+    updatedAt: isoOrNull(record.updatedAt),
+    digest: digestOf(record),
+  };
+}
+
+export function refundRow(record: RecordOf<'refund'>) {
+  return {
+    ...record,
+    refundedAt: iso(record.refundedAt),
+    updatedAt: isoOrNull(record.updatedAt),
+    digest: digestOf(record),
+  };
+}
+
+export function cancellationRow(record: RecordOf<'cancellation'>) {
+  return {
+    ...record,
+    createdAt: iso(record.createdAt),
+    updatedAt: isoOrNull(record.updatedAt),
+    digest: digestOf(record),
+  };
+}
