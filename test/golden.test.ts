@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import type { Service } from '../src/service.ts';
+import type { Store } from '../src/store/open.ts';
+import { onEveryDatabase } from './support/databases.ts';
+import {
+  createShop,
+  createTestKey,
+  get,
+  importAll,
+  startTestService,
+  type TestShop,
+} from './support/world.ts';
+
+const read = (name: string) => readFileSync(new URL(`golden/${name}`, import.meta.url), 'utf8');
+const expected = JSON.parse(read('expected.json'));
+const records = read('records.ndjson').trim().split('\n');
+
+onEveryDatabase('the golden world', (open) => {
+  let store: Store;
+  let service: Service;
+  let shop: TestShop;
+  let base: string;
+  let key: string;
+
+  before(async () => {
+    store = open();
+    shop = await createShop(store);
+    const { refused } = await importAll(store, shop, records);
+    assert.deepEqual(refused, []);
+    ({ key } = await createTestKey(store, shop.id));
+    service = await startTestService(store);
+    base = `${service.baseUrl}/api/external/v1`;
+  });
+  after(async () => {
+    await service.close();
+    await store.close();
+  });
+
+  test('its metrics summary', async () => {
+    const { body } = await get(`${base}/metrics/summary`, key);
+    assert.deepEqual(body, { summary: expected.summary });
+  });
+
+  test('its entitlements, by customer', async () => {
+    for (const [customerId, subscriptions] of Object.entries(expected.entitlements)) {
+      const { body } = await get(`${base}/entitlements?customerId=${customerId}`, key);
+      assert.deepEqual(body, { subscriptions });
+    }
+  });
+
+  test('its subscriptions, whole and by status', async () => {
+    const { body } = await get(`${base}/subscriptions?limit=100`, key);
+    assert.deepEqual(body, { subscriptions: expected.subscriptions, nextCursor: null });
+    for (const status of ['active', 'paused', 'cancelled', 'expired', 'failed']) {
+      const filtered = await get(`${base}/subscriptions?limit=100&status=${status}`, key);
+      const subscriptions = expected.subscriptions.filter(
+        (each: { status: string }) => each.status === status,
+      );
+      assert.deepEqual(filtered.body, { subscriptions, nextCursor: null });
+    }
+  });
+
+  test('its subscriptions in detail', async () => {
+    for (const [id, subscription] of Object.entries(expected.detail)) {
+      assert.deepEqual((await get(`${base}/subscriptions/${id}`, key)).body, { subscription });
+    }
+  });
+
+  test('its cancel-flow sessions', async () => {
+    const { body } = await get(`${base}/cancellations?limit=100`, key);
+    assert.deepEqual(body, { cancellations: expected.cancellations, nextCursor: null });
+  });
+
+  test('the same records in reverse come out the same', async () => {
+    const other = await createShop(store);
+    const { refused } = await importAll(store, other, records.toReversed());
+    assert.deepEqual(refused, []);
+    const otherKey = (await createTestKey(store, other.id)).key;
+    const { body } = await get(`${base}/metrics/summary`, otherKey);
+    assert.deepEqual(body, { summary: expected.summary });
+  });
+});

@@ -1,0 +1,24 @@
+import { describe } from 'node:test';
+import { connectAll, type Store } from '../../src/store/open.ts';
+
+interface Database {
+  readonly name: string;
+  /** Where the driver connects; undefined where it could not be had. */
+  readonly target: string | undefined;
+}
+
+const databases: readonly Database[] = [
+  { name: 'embedded', target: process.env['TEST_EMBEDDED'] },
+  { name: 'PostgreSQL', target: process.env['TEST_POSTGRES'] },
+];
+
+/** Runs a suite on every database there is; one that is missing counts as skipped. */
+export function onEveryDatabase(title: string, suite: (open: () => Store) => void): void {
+  for (const { name, target } of databases) {
+    const missing = `${name} could not be had on this machine`;
+    describe(`${title} (${name})`, { skip: target === undefined && missing }, () => {
+      if (target !== undefined)
+        suite(() => ({ ...connectAll(target), failed: new Promise(() => {}) }));
+    });
+  }
+}

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { migrate } from '../../src/store/migrate.ts';
+import { connectAll } from '../../src/store/open.ts';
+import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
+import { type PostgresServer, startPostgres } from './postgres.ts';
+
+let server: PostgresServer | undefined;
+let embedded: EmbeddedServer | undefined;
+let folder = '';
+
+/** One server of each kind for the whole run; every test makes its own shop in them. */
+export async function globalSetup(): Promise<void> {
+  server = await startPostgres(['fsync=off', 'max_connections=300']);
+  if (server) {
+    process.env['TEST_POSTGRES'] = server.url;
+    await migrateOnce(server.url);
+  } else if (process.env['CI']) {
+    throw new Error('PostgreSQL is not installed, and in CI no test may be skipped.');
+  }
+
+  folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));
+  embedded = await openEmbedded(path.join(folder, 'data'), { role: 'serve' });
+  process.env['TEST_EMBEDDED'] = embedded.socketPath;
+  await migrateOnce(embedded.socketPath);
+}
+
+export async function globalTeardown(): Promise<void> {
+  await embedded?.close();
+  rmSync(folder, { recursive: true, force: true });
+  await server?.destroy();
+}
+
+async function migrateOnce(target: string): Promise<void> {
+  const { write, close } = connectAll(target);
+  await migrate(write);
+  await close();
+}

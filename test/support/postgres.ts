@@ -1,0 +1,157 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+
+export interface PostgresServer {
+  /** Address of the server's first database. */
+  readonly url: string;
+  readonly pid: number;
+  /** Makes a database of its own and gives its address. */
+  createDatabase(name: string): Promise<string>;
+  start(): Promise<void>;
+  /** `crash` is kill -9 of every process of the server; `stop` waits for a clean end. */
+  stop(how?: 'stop' | 'crash'): Promise<void>;
+  /** Stops it and removes its files. */
+  destroy(): Promise<void>;
+}
+
+const startPatienceMilliseconds = 30_000;
+
+/** Where the system keeps PostgreSQL's programs, newest first; undefined where it has none. */
+export function findPostgresPrograms(): string | undefined {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian)
+    ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a))
+    : [];
+  const folders = [
+    ...versions.map((version) => path.join(debian, version, 'bin')),
+    ...(process.env['PATH'] ?? '').split(path.delimiter),
+  ];
+  return folders.find((folder) =>
+    ['postgres', 'initdb'].every((name) => existsSync(path.join(folder, name))),
+  );
+}
+
+/**
+ * A PostgreSQL server of its own, on a free port, in a folder of its own.
+ * @param settings server settings, such as fsync=off
+ * @returns undefined where the system has no PostgreSQL
+ */
+export async function startPostgres(
+  settings: readonly string[] = [],
+): Promise<PostgresServer | undefined> {
+  const programs = findPostgresPrograms();
+  if (programs === undefined) return undefined;
+
+  const folder = mkdtempSync(path.join(tmpdir(), 'retention-postgres-'));
+  const data = path.join(folder, 'data');
+  // The server refuses to run as root.
+  const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+  if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid);
+  const initdb = [
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-sync',
+  ];
+  execFileSync(path.join(programs, 'initdb'), initdb, { ...owner, stdio: 'ignore', cwd: folder });
+
+  const port = await freePort();
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  let server: ChildProcess | undefined;
+
+  const start = async () => {
+    const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder];
+    const started = spawn(
+      path.join(programs, 'postgres'),
+      [...args, ...settings.flatMap((setting) => ['-c', setting])],
+      { ...owner, stdio: 'ignore', cwd: folder },
+    );
+    server = started;
+    await untilReady(url, () => started.exitCode);
+  };
+  const stop = async (how: 'stop' | 'crash' = 'stop') => {
+    const running = server;
+    server = undefined;
+    if (!running?.pid || running.exitCode !== null) return;
+    const ended = new Promise((resolve) => running.once('exit', resolve));
+    if (how === 'crash') killFamily(running.pid);
+    else running.kill('SIGINT');
+    await ended;
+  };
+  const killOnExit = () => void (server?.pid && killFamily(server.pid));
+  process.once('exit', killOnExit);
+
+  await start();
+  return {
+    url,
+    get pid() {
+      return server?.pid ?? 0;
+    },
+    async createDatabase(name) {
+      const sql = postgres(url, { max: 1, onnotice: () => {} });
+      await sql.unsafe(`create database ${name}`);
+      await sql.end();
+      return url.replace(/postgres$/, name);
+    },
+    start,
+    stop,
+    async destroy() {
+      await stop();
+      process.removeListener('exit', killOnExit);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function killFamily(pid: number): void {
+  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+  for (const id of [pid, ...children.split(/\s+/).filter(Boolean).map(Number)]) {
+    try {
+      process.kill(id, 'SIGKILL');
+    } catch {
+      // It ended by itself meanwhile.
+    }
+  }
+}
+
+async function untilReady(url: string, exitCode: () => number | null): Promise<void> {
+  const sql = postgres(url, {
+    max: 1,
+    connect_timeout: 2,
+    backoff: () => 0.05,
+    onnotice: () => {},
+  });
+  try {
+    const end = Date.now() + startPatienceMilliseconds;
+    for (;;) {
+      try {
+        await sql`select 1`;
+        return;
+      } catch (error) {
+        if (exitCode() !== null || Date.now() > end) throw error;
+        await sleep(50);
+      }
+    }
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** A port that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => probe.once('listening', resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  if (typeof address === 'string' || address === null) throw new Error('No port could be had.');
+  return address.port;
+}

@@ -1,0 +1,106 @@
+import { randomInt } from 'node:crypto';
+import { createKey } from '../../src/access/create-key.ts';
+import { type Scope, scopes as allScopes } from '../../src/access/scopes.ts';
+import type { Tier } from '../../src/access/tiers.ts';
+import { type Clock, FixedClock } from '../../src/clock.ts';
+import { type ImportCounts, importRecords } from '../../src/ingest/import.ts';
+import type { Line } from '../../src/ingest/lines.ts';
+import { createLog, type Log } from '../../src/log.ts';
+import { minorDigitsOf } from '../../src/money.ts';
+import type { RestVersion } from '../../src/rest/versions.ts';
+import { type Service, startService } from '../../src/service.ts';
+import type { Store } from '../../src/store/open.ts';
+import { insertShop } from '../../src/store/shops.ts';
+
+export const now = '2026-11-20T12:00:00.000Z';
+export const silentLog: Log = createLog(process.env['TEST_LOG'] ?? 'silent');
+
+export interface ShopOptions {
+  readonly tier?: Tier;
+  readonly currency?: string;
+}
+
+/** A shop of the test's own, with an id that no other test has. */
+export async function createShop(
+  store: Store,
+  { tier = 'enterprise_plus', currency = 'USD' }: ShopOptions = {},
+) {
+  const shop = {
+    id: randomInt(1, 2 ** 47),
+    name: 'Test',
+    tier,
+    currency,
+    createdAt: new Date(now),
+  };
+  await insertShop(store.write, shop);
+  return { ...shop, minorDigits: minorDigitsOf(currency) ?? 2 };
+}
+
+export type TestShop = Awaited<ReturnType<typeof createShop>>;
+
+export async function createTestKey(
+  store: Store,
+  shopId: number,
+  scopes: readonly Scope[] = allScopes,
+) {
+  return createKey(store.write, shopId, {
+    name: 'test',
+    scopes,
+    createdBy: 'test',
+    createdAt: new Date(now),
+  });
+}
+
+export interface Imported {
+  readonly counts: ImportCounts;
+  readonly refused: readonly { line: number; reason: string }[];
+}
+
+/** Imports records (objects, or lines as they stand) in one run. */
+export async function importAll(
+  store: Store,
+  shop: TestShop,
+  records: readonly (object | string)[],
+): Promise<Imported> {
+  const refused: { line: number; reason: string }[] = [];
+  const lines = records.map((record, index): Line => ({
+    number: index + 1,
+    text: typeof record === 'string' ? record : JSON.stringify(record),
+  }));
+  async function* source() {
+    yield lines;
+  }
+  const counts = await importRecords([{ name: 'test', lines: source() }], {
+    sql: store.write,
+    shop,
+    log: silentLog,
+    refuse: (_source, line, reason) => void refused.push({ line: line.number, reason }),
+  });
+  return { counts, refused };
+}
+
+interface ServiceOptions {
+  readonly clock?: Clock;
+  readonly versions?: readonly RestVersion[];
+  readonly log?: Log;
+}
+
+/** The whole service on a free port. */
+export async function startTestService(
+  store: Store,
+  options: ServiceOptions = {},
+): Promise<Service> {
+  return startService({
+    config: { host: '127.0.0.1', port: 0, baseUrl: undefined },
+    store,
+    clock: options.clock ?? new FixedClock(now),
+    log: options.log ?? silentLog,
+    ...(options.versions && { versions: options.versions }),
+  });
+}
+
+/** A GET with a key, its body read as JSON. */
+export async function get(url: string, key: string) {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
