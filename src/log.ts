@@ -4,7 +4,8 @@ import { pino } from 'pino';
 export type Log = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'flush'>;
 
 const apiKey = /rtn_[A-Za-z0-9_-]{8,}/g;
-const passwordInUrl = /(\w+:\/\/[^:@/\s"]*):[^@/\s"]+@/g;
+/** Up to the last @, since not everybody encodes the one in their password. */
+const passwordInUrl = /(\w+:\/\/[^:@/\s"]*):[^/\s"]+@/g;
 
 /** Makes any text safe to log: API keys and passwords inside connection addresses are taken out. */
 export function redact(line: string): string {
@@ -22,7 +23,6 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: redact },
     },

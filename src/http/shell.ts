@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../log.ts';
@@ -36,6 +36,15 @@ const limits = {
   connectionsCheckingInterval: 2_000,
 };
 
+const processId = randomBytes(9).toString('base64url');
+let requests = 0;
+
+/** Unique among all instances; a fresh UUID for each request would cost more than its routing. */
+function nextRequestId(): string {
+  requests += 1;
+  return `${processId}-${requests.toString(36)}`;
+}
+
 /**
  * The HTTP server around all faces: bounds, request ids, one log line a request, and the envelope
  * for everything that reaches no face.
@@ -43,12 +52,14 @@ const limits = {
 export function createShell({ log, routes, unrouted }: ShellOptions): FastifyInstance {
   const app = fastify({
     logger: false,
-    genReqId: () => randomUUID(),
+    genReqId: nextRequestId,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
     bodyLimit: limits.bodyBytes,
     http: {
       headersTimeout: limits.headersTimeout,
+      // Refused below: Node's own refusal has no envelope.
+      requireHostHeader: false,
       maxHeaderSize: limits.headerBytes,
       connectionsCheckingInterval: limits.connectionsCheckingInterval,
     },
@@ -56,7 +67,7 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
     // While closing, a request on an open connection is still answered, and the connection ended.
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.headerBytes },
-    rewriteUrl: (request) => withReadablePath(request.url ?? '/'),
+    rewriteUrl: (request) => withReadablePath(originForm(request.url ?? '/')),
     clientErrorHandler: answerBrokenRequest,
   });
 
@@ -106,6 +117,10 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
   }));
   // Before any body is read: what is not answered need not be received.
   app.addHook('onRequest', (request, reply, done) => {
+    // RFC 9112 section 3.2.
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      return void respond(request, reply, refuse(400, 'The Host header is missing.'));
+    }
     if (!request.is404) return done();
     const path = request.url.split('?', 1)[0] as string;
     const allow = known.filter(({ pattern }) => pattern.test(path)).map((route) => route.allow);
@@ -116,6 +131,11 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
     respond(request, reply, answerFailure(request, error)),
   );
 
+  // Node would answer what else is expected than 100-continue with a bare 417; it may be ignored
+  // (RFC 9110 section 10.1.1).
+  app.server.on('checkExpectation', (request, response) =>
+    app.server.emit('request', request, response),
+  );
   // CONNECT would be cut off without a word.
   app.server.on('connect', (_request, socket: Socket) =>
     writeRaw(socket, 405, 'Method not allowed.'),
@@ -137,6 +157,13 @@ function clientFault(error: unknown): number | undefined {
   return isLibrarys && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
     ? statusCode
     : undefined;
+}
+
+/** A target in absolute form without the server that it names (RFC 9112 section 3.2.2). */
+function originForm(url: string): string {
+  if (url.startsWith('/')) return url;
+  const path = url.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, '');
+  return path.startsWith('/') ? path : `/${path}`;
 }
 
 /** A path that is not valid percent-encoding is taken literally, so that it names nothing. */
@@ -184,7 +211,7 @@ function writeRaw(socket: Socket, status: number, message: string): void {
       `HTTP/1.1 ${status} ${reasons[status]}`,
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${randomUUID()}`,
+      `x-request-id: ${nextRequestId()}`,
       ...(status === 405 ? ['allow: GET, HEAD'] : []),
       'connection: close',
       '',

@@ -10,7 +10,7 @@ import {
   upsertSubscriptions,
 } from '../store/subscription-writes.ts';
 import { type Judged, type Verdict, isWritten } from '../store/verdict.ts';
-import type { Entry } from './batch.ts';
+import { type Entry, targetTypeOf } from './batch.ts';
 import type { ImportRecord, RecordOf } from './record.ts';
 import {
   cancellationRow,
@@ -202,18 +202,14 @@ async function applyDeletions(
 ): Promise<void> {
   for (const type of deletionOrder) {
     const group = groupOf(
-      entries.filter((entry) => recordTypeOf(entry) === type),
+      entries.filter(({ record }) => targetTypeOf(record) === type),
       'delete',
     );
     if (group.records.length === 0) continue;
-    const ids = JSON.stringify(group.records.map(({ id }) => id));
+    const ids = group.records.map(({ id }) => id);
     const deleted = await deletions[type](tx, shop.id, ids);
     settle(deleted.judged, group, applied);
     for (const id of deleted.touchedSubscriptionIds) applied.touchedSubscriptionIds.add(id);
     for (const id of deleted.touchedCustomerIds) applied.touchedCustomerIds.add(id);
   }
-}
-
-function recordTypeOf(entry: Entry): RecordOf<'delete'>['record'] {
-  return (entry.record as RecordOf<'delete'>).record;
 }

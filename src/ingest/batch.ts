@@ -1,5 +1,5 @@
 import type { Line } from './lines.ts';
-import type { ImportRecord } from './record.ts';
+import type { ImportRecord, RecordOf } from './record.ts';
 
 /** A valid record with the line it came from. */
 export interface Entry {
@@ -16,8 +16,13 @@ export interface Step {
   readonly entries: Map<string, Entry>;
 }
 
+/** The type of the record that is written or deleted. */
+export function targetTypeOf(record: ImportRecord): RecordOf<'delete'>['record'] {
+  return record.type === 'delete' ? record.record : record.type;
+}
+
 export function keyOf(record: ImportRecord): string {
-  return `${record.type === 'delete' ? record.record : record.type} ${record.id}`;
+  return `${targetTypeOf(record)} ${record.id}`;
 }
 
 /** Entries in the order of their lines, cut into steps; stored in one transaction. */

@@ -1,14 +1,21 @@
 import type { Log } from '../log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Applied, type ImportShop, applyStep, finishTransaction } from './apply.ts';
-import { Batch, type Entry, keyOf } from './batch.ts';
+import { Batch, type Entry, keyOf, targetTypeOf } from './batch.ts';
 import { DeferredEntries } from './deferred.ts';
 import type { Line } from './lines.ts';
-import { type ImportRecord, createRecordSchema, describeProblems, recordTypes } from './record.ts';
+import { type ImportRecord, createRecordSchema, parseRecord, recordTypes } from './record.ts';
 
 /** Lines in one transaction: enough to be quick, few enough that others hardly wait. */
 const linesPerTransaction = 1000;
 const attempts = 5;
+
+/**
+ * Which records are refused first once waiting longer changes nothing. Parents come first: the one
+ * that was held up behind a refused parent may be what a child waits for.
+ */
+const refusalOrder = ['subscription', 'payment', 'refund', 'cancellation', 'plan'] as const;
+type TargetType = (typeof refusalOrder)[number];
 
 /** Where lines come from. */
 export interface LineSource {
@@ -64,10 +71,7 @@ export async function importRecords(
         deferred = next;
         await waiting.dispose();
       }
-      if (next.count === waiting.count) break;
-    }
-    for await (const some of deferred.read()) {
-      for (const { source, line } of some) await run.refuseWaiting(source, line);
+      if (next.count === waiting.count) run.giveUp();
     }
     return run.counts;
   } finally {
@@ -83,6 +87,9 @@ class ImportRun {
   #batch = new Batch();
   #inFlight: Promise<void> = Promise.resolve();
   #settled = 0;
+  /** What is refused, instead of waiting on, for what it lacks. */
+  readonly #givenUp = new Set<TargetType>();
+  #isAnyHeldUp = false;
 
   constructor(options: ImportOptions) {
     this.#options = options;
@@ -107,11 +114,11 @@ class ImportRun {
     await this.#inFlight.catch(() => {});
   }
 
-  async refuseWaiting(source: string, line: Line): Promise<void> {
-    const parsed = this.#parse(line);
-    if ('problem' in parsed)
-      throw new Error(`A line that was valid no longer is: ${parsed.problem}`);
-    await this.#refuse(source, line, parsed.record.type, waitsFor(parsed.record));
+  /** Called when a round has settled nothing: from now on fewer records wait, in the end none. */
+  giveUp(): void {
+    const hopeful = refusalOrder.filter((type) => !this.#givenUp.has(type));
+    for (const type of this.#isAnyHeldUp ? hopeful.slice(0, 1) : hopeful) this.#givenUp.add(type);
+    this.#isAnyHeldUp = false;
   }
 
   #parse(line: Line): { record: ImportRecord } | { type: string; problem: string } {
@@ -122,9 +129,8 @@ class ImportRun {
     } catch {
       return { type: 'unknown', problem: 'the line is not JSON' };
     }
-    const result = this.#schema.safeParse(value);
-    if (result.success) return { record: result.data };
-    return { type: typeOf(value), problem: describeProblems(result.error) };
+    const parsed = parseRecord(this.#schema, value);
+    return 'problem' in parsed ? { type: typeOf(value), ...parsed } : parsed;
   }
 
   async #refuse(source: string, line: Line, type: string, reason: string): Promise<void> {
@@ -150,8 +156,13 @@ class ImportRun {
   }
 
   async #commit(batch: Batch, deferred: DeferredEntries): Promise<void> {
-    const { applied, waiting } = await this.#inTransaction(batch, deferred);
-    await deferred.add(waiting);
+    const { applied, waiting, isAnyHeldUp } = await this.#inTransaction(batch, deferred);
+    this.#isAnyHeldUp ||= isAnyHeldUp;
+    const isGivenUp = ({ record }: Entry) => this.#givenUp.has(targetTypeOf(record));
+    await deferred.add(waiting.filter((entry) => !isGivenUp(entry)));
+    for (const { source, line, record } of waiting.filter(isGivenUp)) {
+      await this.#refuse(source, line, record.type, waitsFor(record));
+    }
     for (const { entry, verdict } of applied.outcomes) {
       if (verdict !== 'waiting') this.#count(entry.record.type, verdict);
     }
@@ -165,7 +176,7 @@ class ImportRun {
     const { sql, shop } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await sql.begin((tx) => applyBatch(tx, shop, batch, deferred));
+        return await sql.begin((tx) => applyBatch(tx, shop, batch, deferred, this.#givenUp));
       } catch (error) {
         if (attempt === attempts || !isConflict(error)) throw error;
       }
@@ -177,6 +188,8 @@ interface Outcome {
   readonly applied: Applied;
   /** Entries to be tried again at the end of the run, in their order. */
   readonly waiting: Entry[];
+  /** Whether some of these wait only because an earlier record with their key does. */
+  readonly isAnyHeldUp: boolean;
 }
 
 async function applyBatch(
@@ -184,6 +197,7 @@ async function applyBatch(
   shop: ImportShop,
   batch: Batch,
   deferred: DeferredEntries,
+  givenUp: ReadonlySet<TargetType>,
 ): Promise<Outcome> {
   // One importer of a shop at a time, for the length of a batch: what is judged stays true.
   await tx`select from shops where shop_id = ${shop.id} for no key update`;
@@ -195,12 +209,16 @@ async function applyBatch(
   };
   const waiting: Entry[] = [];
   const waitingKeys = new Set<string>();
+  let isAnyHeldUp = false;
   for (const step of batch.steps) {
     const entries = [...step.entries.values()];
-    const isBehind = ({ key }: Entry) => waitingKeys.has(key) || deferred.mayHave(key);
+    const isHeldUp = ({ key, record }: Entry) =>
+      !givenUp.has(targetTypeOf(record)) && (waitingKeys.has(key) || deferred.mayHave(key));
     const settledBefore = applied.outcomes.length;
-    const ready = entries.filter((entry) => !isBehind(entry));
-    waiting.push(...entries.filter(isBehind));
+    const ready = entries.filter((entry) => !isHeldUp(entry));
+    const heldUp = entries.filter(isHeldUp);
+    waiting.push(...heldUp);
+    isAnyHeldUp ||= heldUp.length > 0;
     await applyStep(ready, step.deletes, { tx, shop, applied });
     for (const { entry, verdict } of applied.outcomes.slice(settledBefore)) {
       if (verdict !== 'waiting') continue;
@@ -209,7 +227,7 @@ async function applyBatch(
     }
   }
   await finishTransaction({ tx, shop, applied });
-  return { applied, waiting };
+  return { applied, waiting, isAnyHeldUp };
 }
 
 /** Two writers that waited for each other, or for a row that changed: the database asks to retry. */

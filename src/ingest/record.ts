@@ -20,7 +20,18 @@ export const recordTypes = [
   'delete',
 ] as const;
 
-const id = z.int({ error: 'must be an integer from 1 to 9007199254740991' }).min(1);
+/** The end of a sentence about a field: what its value must be, or that it has none. */
+const must = (be: string) => ({
+  error: ({ input }: { readonly input?: unknown }) =>
+    input === undefined ? 'is missing' : `must be ${be}`,
+});
+
+function integerUpTo(most: number) {
+  const want = must(`an integer from 1 to ${most}`);
+  return z.int(want).min(1, want).max(most, want);
+}
+
+const id = integerUpTo(Number.MAX_SAFE_INTEGER);
 
 const text = z
   .string()
@@ -36,7 +47,7 @@ const latest = Date.UTC(10_000, 0, 1);
 
 /** ISO 8601 with an offset or Z, to epoch milliseconds; finer digits are cut off. */
 const timestamp = z.iso
-  .datetime({ offset: true, error: 'must be an ISO 8601 time with an offset or Z' })
+  .datetime({ offset: true, ...must('an ISO 8601 time with an offset or Z') })
   .transform((value) => Date.parse(value))
   .refine((value) => value >= earliest && value < latest, {
     error: 'must lie in the years 1970 to 9999',
@@ -52,9 +63,9 @@ const percentageDigits = 4;
 function decimal(digits: number, what: string) {
   const pattern = new RegExp(digits === 0 ? '^\\d{1,12}$' : `^\\d{1,12}(\\.\\d{1,${digits}})?$`);
   return z
-    .union([z.string(), z.number()], { error: `must be ${what}` })
+    .union([z.string(), z.number()], must(what))
     .transform(String)
-    .refine((value) => pattern.test(value), { error: `must be ${what}` });
+    .refine((value) => pattern.test(value), must(what));
 }
 
 /**
@@ -62,13 +73,12 @@ function decimal(digits: number, what: string) {
  * @param minorDigits decimals of the shop's currency; an amount with more is refused
  */
 export function createRecordSchema(minorDigits: number) {
-  const amount = decimal(
-    minorDigits,
-    `an amount of 0 or more, below 10^12, with at most ${minorDigits} decimals`,
-  );
-  const percentage = decimal(percentageDigits, 'a percentage from 0 to 100').refine(
+  const precision = minorDigits === 0 ? 'without' : `with at most ${minorDigits}`;
+  const amount = decimal(minorDigits, `an amount of 0 or more, below 10^12, ${precision} decimals`);
+  const share = `a percentage from 0 to 100 with at most ${percentageDigits} decimals`;
+  const percentage = decimal(percentageDigits, share).refine(
     (value) => Number(value) <= 100,
-    { error: 'must be a percentage from 0 to 100' },
+    must(share),
   );
 
   const pricing = z.discriminatedUnion(
@@ -87,17 +97,17 @@ export function createRecordSchema(minorDigits: number) {
       z.object({
         discountType: z.literal('none'),
         discountValue: decimal(0, '0')
-          .refine((value) => value === '0', { error: 'must be 0' })
+          .refine((value) => value === '0', must('0'))
           .default('0'),
         summary: optional(text),
       }),
     ],
-    { error: `discountType must be one of ${discountTypes.join(', ')}` },
+    { error: oneOfTypes(discountTypes, 'must be an object') },
   );
 
   const interval = {
     intervalUnit: z.enum(intervalUnits),
-    intervalCount: z.int().min(1).max(1000),
+    intervalCount: integerUpTo(1000),
   };
 
   const plan = z.object({
@@ -119,7 +129,7 @@ export function createRecordSchema(minorDigits: number) {
     productTitle: text,
     variantId: id,
     variantTitle: optional(text),
-    quantity: z.int().min(1).max(1_000_000),
+    quantity: integerUpTo(1_000_000),
     currentPrice: amount,
   });
 
@@ -161,13 +171,12 @@ export function createRecordSchema(minorDigits: number) {
       }
     });
 
+  const cycle = must('text or an integer');
   const payment = z.object({
     type: z.literal('payment'),
     id,
     subscriptionId: id,
-    cycle: z
-      .union([named.max(200), z.int()], { error: 'must be text or an integer' })
-      .transform(String),
+    cycle: z.union([named.max(200), z.int(cycle)], cycle).transform(String),
     status: z.enum(paymentStatuses),
     failureKind: optional(z.enum(failureKinds)),
     amount,
@@ -204,43 +213,60 @@ export function createRecordSchema(minorDigits: number) {
   return z.discriminatedUnion(
     'type',
     [plan, subscription, payment, refund, cancellation, deletion],
-    { error: `type must be one of ${recordTypes.join(', ')}` },
+    { error: oneOfTypes(recordTypes, 'the line is not a JSON object') },
   );
 }
 
 export type ImportRecord = z.output<ReturnType<typeof createRecordSchema>>;
 export type RecordOf<Type extends ImportRecord['type']> = Extract<ImportRecord, { type: Type }>;
 
-/** One line: every field that is wrong, and what would be right. */
-export function describeProblems(error: z.ZodError): string {
-  return error.issues
-    .map((issue) => {
-      const path = issue.path
-        .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-        .join('')
-        .replace(/^\./, '');
-      return path === '' || issue.message.startsWith(path)
-        ? describe(issue)
-        : `${path} ${describe(issue)}`;
-    })
-    .join('; ');
+/** A union of objects that a field tells apart: the field is wrong, or there is no object at all. */
+function oneOfTypes(types: readonly string[], noObject: string) {
+  return ({ code }: z.core.$ZodRawIssue) =>
+    code === 'invalid_union' ? `must be one of ${types.join(', ')}` : noObject;
 }
 
-/** zod's own messages begin with capitals and speak of input; ours end a sentence about a field. */
-function describe(issue: z.core.$ZodIssue): string {
-  if (issue.message.endsWith('received undefined')) return 'is missing';
+/** What a valid record says; else, on one line, every field that is wrong and what would be right. */
+export function parseRecord(
+  schema: ReturnType<typeof createRecordSchema>,
+  value: unknown,
+): { record: ImportRecord } | { problem: string } {
+  const { success, data, error } = schema.safeParse(value, { error: describe });
+  if (success) return { record: data };
+  // A number that is too great is so twice: for its schema, and for being an integer at all.
+  const problems = new Set(error.issues.map(({ path, message }) => sentence(path, message)));
+  return { problem: [...problems].join('; ') };
+}
+
+function sentence(path: readonly PropertyKey[], message: string): string {
+  const field = path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
+  return `${field} ${message}`.trimStart();
+}
+
+const expected: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'an integer',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
+/** In place of zod's own messages where a schema has none: the end of a sentence about a field. */
+function describe(issue: z.core.$ZodRawIssue): string {
+  if (issue.input === undefined) return 'is missing';
   switch (issue.code) {
     case 'invalid_type':
-      return issue.message.startsWith('Invalid input')
-        ? `must be ${issue.expected}`
-        : issue.message;
+      return `must be ${expected[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
       return `must be one of ${issue.values.join(', ')}`;
     case 'too_small':
-      return `must be at least ${issue.minimum}${issue.origin === 'array' ? ' long' : ''}`;
+      return `must have at least ${issue.minimum} ${issue.minimum === 1 ? 'entry' : 'entries'}`;
     case 'too_big':
-      return `must be at most ${issue.maximum}${issue.origin === 'array' || issue.origin === 'string' ? ' long' : ''}`;
+      return `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'entries'}`;
     default:
-      return issue.message;
+      return `is not valid (${issue.code})`;
   }
 }

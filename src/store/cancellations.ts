@@ -64,9 +64,14 @@ export async function upsertCancellations(
           else 'replaced'
         end as verdict
       from incoming i
-      left join cancellation_sessions s on s.shop_id = ${shopId} and s.session_id = i.id
-      left join subscriptions parent
-        on parent.shop_id = ${shopId} and parent.subscription_id = i."subscriptionId"
+      left join lateral (
+        select * from cancellation_sessions
+        where shop_id = ${shopId} and session_id = i.id limit 1
+      ) s on true
+      left join lateral (
+        select subscription_id from subscriptions
+        where shop_id = ${shopId} and subscription_id = i."subscriptionId" limit 1
+      ) parent on true
     ),
     written as (
       insert into cancellation_sessions (shop_id, session_id, subscription_id, detected_reason,

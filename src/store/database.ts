@@ -48,6 +48,8 @@ export function connect(target: string, options: ConnectOptions): Sql {
     },
     connection: {
       application_name: `retention ${options.name}`,
+      // Compiling a query costs more than any of these takes.
+      jit: 'off',
       TimeZone: 'UTC',
       default_transaction_read_only: options.readOnly === true,
       statement_timeout: options.statementTimeoutMilliseconds,
@@ -56,4 +58,9 @@ export function connect(target: string, options: ConnectOptions): Sql {
   return target.startsWith('/')
     ? postgres({ ...settings, path: target, user: 'postgres', database: 'postgres' })
     : postgres(target, settings);
+}
+
+/** A list of ids as the text of a PostgreSQL array, which any index can search for. */
+export function arrayText(ids: readonly number[]): string {
+  return `{${ids.join(',')}}`;
 }

@@ -1,4 +1,4 @@
-import type { Transaction } from './database.ts';
+import { type Transaction, arrayText } from './database.ts';
 import type { Judged } from './verdict.ts';
 
 /** Subscriptions whose dunning cases may change, customers who may have no subscription left. */
@@ -8,7 +8,7 @@ interface Deleted {
   readonly touchedCustomerIds: readonly number[];
 }
 
-type Delete = (tx: Transaction, shopId: number, ids: string) => Promise<Deleted>;
+type Delete = (tx: Transaction, shopId: number, ids: readonly number[]) => Promise<Deleted>;
 
 interface DeletedRow {
   readonly id: number;
@@ -17,15 +17,15 @@ interface DeletedRow {
 }
 
 /**
- * How a record of each type is deleted, by a JSON array of ids. An id that is not stored is
+ * How a record of each type is deleted, by their ids. An id that is not stored is
  * unchanged; a plan that subscriptions still use waits. With a subscription go its lines, events,
  * payments, their refunds and its dunning cases; its cancellation sessions stay and forget it.
  */
 export const deletions = {
-  plan: async (tx: Transaction, shopId: number, ids: string) => {
+  plan: async (tx: Transaction, shopId: number, ids: readonly number[]) => {
     const judged = await tx<Judged[]>`
       with incoming as materialized (
-        select value::bigint as id from json_array_elements_text(${ids}::text::json)
+        select unnest(${arrayText(ids)}::text::bigint[]) as id
       ),
       judged as materialized (
         select id, case
@@ -44,49 +44,44 @@ export const deletions = {
       select id, verdict from judged`;
     return { judged, touchedSubscriptionIds: [], touchedCustomerIds: [] };
   },
-  subscription: async (tx: Transaction, shopId: number, ids: string) => {
+  subscription: async (tx: Transaction, shopId: number, ids: readonly number[]) => {
     const [, rows] = await Promise.all([
       tx`
         update cancellation_sessions set subscription_id = null
-        where shop_id = ${shopId} and subscription_id in
-          (select value::bigint from json_array_elements_text(${ids}::text::json))`,
+        where shop_id = ${shopId} and subscription_id = any (${arrayText(ids)}::text::bigint[])`,
       tx<DeletedRow[]>`
-        delete from subscriptions where shop_id = ${shopId} and subscription_id in
-          (select value::bigint from json_array_elements_text(${ids}::text::json))
+        delete from subscriptions where shop_id = ${shopId} and subscription_id = any (${arrayText(ids)}::text::bigint[])
         returning subscription_id as id, customer_id as "customerId"`,
     ]);
     return deleted(ids, rows);
   },
-  payment: async (tx: Transaction, shopId: number, ids: string) =>
+  payment: async (tx: Transaction, shopId: number, ids: readonly number[]) =>
     deleted(
       ids,
       await tx<DeletedRow[]>`
-        delete from payments where shop_id = ${shopId} and payment_id in
-          (select value::bigint from json_array_elements_text(${ids}::text::json))
+        delete from payments where shop_id = ${shopId} and payment_id = any (${arrayText(ids)}::text::bigint[])
         returning payment_id as id, subscription_id as "subscriptionId"`,
     ),
-  refund: async (tx: Transaction, shopId: number, ids: string) =>
+  refund: async (tx: Transaction, shopId: number, ids: readonly number[]) =>
     deleted(
       ids,
       await tx<DeletedRow[]>`
-        delete from refunds where shop_id = ${shopId} and refund_id in
-          (select value::bigint from json_array_elements_text(${ids}::text::json))
+        delete from refunds where shop_id = ${shopId} and refund_id = any (${arrayText(ids)}::text::bigint[])
         returning refund_id as id`,
     ),
-  cancellation: async (tx: Transaction, shopId: number, ids: string) =>
+  cancellation: async (tx: Transaction, shopId: number, ids: readonly number[]) =>
     deleted(
       ids,
       await tx<DeletedRow[]>`
-        delete from cancellation_sessions where shop_id = ${shopId} and session_id in
-          (select value::bigint from json_array_elements_text(${ids}::text::json))
+        delete from cancellation_sessions where shop_id = ${shopId} and session_id = any (${arrayText(ids)}::text::bigint[])
         returning session_id as id`,
     ),
 } satisfies Record<string, Delete>;
 
-function deleted(ids: string, rows: readonly DeletedRow[]): Deleted {
+function deleted(ids: readonly number[], rows: readonly DeletedRow[]): Deleted {
   const gone = new Set(rows.map((row) => row.id));
   return {
-    judged: (JSON.parse(ids) as number[]).map((id) => ({
+    judged: ids.map((id) => ({
       id,
       verdict: gone.has(id) ? 'stored' : 'unchanged',
     })),

@@ -1,4 +1,4 @@
-import type { Transaction } from './database.ts';
+import { type Transaction, arrayText } from './database.ts';
 
 /**
  * Derives the dunning cases of some subscriptions from their payments and status events, and stores
@@ -14,35 +14,40 @@ export async function rederiveDunning(
   shopId: number,
   subscriptionIds: readonly number[],
 ): Promise<void> {
-  const ids = JSON.stringify(subscriptionIds);
+  const ids = arrayText(subscriptionIds);
   await Promise.all([
     tx`
-      delete from dunning_cases where shop_id = ${shopId} and subscription_id in
-        (select value::bigint from json_array_elements_text(${ids}::text::json))`,
+      delete from dunning_cases where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
     tx`
       insert into dunning_cases (shop_id, subscription_id, position, opened_at, closed_at, result)
       with ids as materialized (
-        select value::bigint as subscription_id
-        from json_array_elements_text(${ids}::text::json)
+        select unnest(${ids}::text::bigint[]) as subscription_id
       ),
       -- Most subscriptions never failed to pay: nothing more is read of them.
       touched as materialized (
         select subscription_id from ids
-        where exists (
+        cross join lateral (
           select from payments p
           where p.shop_id = ${shopId} and p.subscription_id = ids.subscription_id
-            and p.status = 'failed' and p.failure_kind is distinct from 'inventory')
+            and p.status = 'failed' and p.failure_kind is distinct from 'inventory'
+          limit 1
+        ) failure
       ),
       events as (
-        select subscription_id, processed_at as at, 0 as rank, payment_id as id,
-          case when status = 'succeeded' then 'recovered' end as closes
-        from payments join touched using (subscription_id)
-        where shop_id = ${shopId} and (status = 'succeeded'
-          or status = 'failed' and failure_kind is distinct from 'inventory')
-        union all
-        select subscription_id, at, 1, position, 'lost'
-        from status_events join touched using (subscription_id)
-        where shop_id = ${shopId} and to_status in ('cancelled', 'expired', 'failed')
+        select t.subscription_id, e.* from touched t
+        cross join lateral (
+          select processed_at as at, 0 as rank, payment_id as id,
+            case when status = 'succeeded' then 'recovered' end as closes
+          from payments
+          where shop_id = ${shopId} and subscription_id = t.subscription_id
+            and (status = 'succeeded'
+              or status = 'failed' and failure_kind is distinct from 'inventory')
+          union all
+          select at, 1, position, 'lost' from status_events
+          where shop_id = ${shopId} and subscription_id = t.subscription_id
+            and to_status in ('cancelled', 'expired', 'failed')
+          offset 0
+        ) e
       ),
       stretches as (
         select *, count(closes) over (

@@ -30,9 +30,13 @@ export async function upsertPayments(
           else 'replaced'
         end as verdict
       from incoming i
-      left join payments s on s.shop_id = ${shopId} and s.payment_id = i.id
-      left join subscriptions parent
-        on parent.shop_id = ${shopId} and parent.subscription_id = i."subscriptionId"
+      left join lateral (
+        select * from payments where shop_id = ${shopId} and payment_id = i.id limit 1
+      ) s on true
+      left join lateral (
+        select subscription_id from subscriptions
+        where shop_id = ${shopId} and subscription_id = i."subscriptionId" limit 1
+      ) parent on true
     ),
     written as (
       insert into payments (shop_id, payment_id, subscription_id, cycle, status, failure_kind,
@@ -73,9 +77,13 @@ export async function upsertRefunds(
           else 'replaced'
         end as verdict
       from incoming i
-      left join refunds s on s.shop_id = ${shopId} and s.refund_id = i.id
-      left join payments parent
-        on parent.shop_id = ${shopId} and parent.payment_id = i."paymentId"
+      left join lateral (
+        select * from refunds where shop_id = ${shopId} and refund_id = i.id limit 1
+      ) s on true
+      left join lateral (
+        select payment_id from payments
+        where shop_id = ${shopId} and payment_id = i."paymentId" limit 1
+      ) parent on true
     ),
     written as (
       insert into refunds (shop_id, refund_id, payment_id, amount, refunded_at, updated_at, digest)

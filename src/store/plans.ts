@@ -45,7 +45,10 @@ export async function upsertPlans(
           when i.digest = s.digest then 'unchanged'
           else 'replaced'
         end as verdict
-      from incoming i left join plans s on s.shop_id = ${shopId} and s.plan_id = i.id
+      from incoming i
+      left join lateral (
+        select * from plans where shop_id = ${shopId} and plan_id = i.id limit 1
+      ) s on true
     ),
     written as (
       insert into plans (shop_id, plan_id, name, group_name, plan_type, interval_unit,

@@ -1,5 +1,5 @@
 import type { SubscriptionStatus } from '../vocabulary.ts';
-import type { Transaction } from './database.ts';
+import { type Transaction, arrayText } from './database.ts';
 import type { Judged } from './verdict.ts';
 
 export interface JudgedSubscription extends Judged {
@@ -35,8 +35,12 @@ export async function upsertSubscriptions(
           else 'replaced'
         end as verdict
       from incoming i
-      left join subscriptions s on s.shop_id = ${shopId} and s.subscription_id = i.id
-      left join plans p on p.shop_id = ${shopId} and p.plan_id = i."planId"
+      left join lateral (
+        select * from subscriptions where shop_id = ${shopId} and subscription_id = i.id limit 1
+      ) s on true
+      left join lateral (
+        select plan_id from plans where shop_id = ${shopId} and plan_id = i."planId" limit 1
+      ) p on true
     ),
     known as (
       insert into customers (shop_id, customer_id)
@@ -75,15 +79,13 @@ export async function replaceLinesAndEvents(
   lines: string,
   events: string,
 ): Promise<void> {
-  const ids = JSON.stringify(replacedIds);
+  const ids = arrayText(replacedIds);
   // Sent in one go; the server runs them in order.
   await Promise.all([
     replacedIds.length > 0 &&
-      tx`delete from subscription_lines where shop_id = ${shopId} and subscription_id in
-        (select value::bigint from json_array_elements_text(${ids}::text::json))`,
+      tx`delete from subscription_lines where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
     replacedIds.length > 0 &&
-      tx`delete from status_events where shop_id = ${shopId} and subscription_id in
-        (select value::bigint from json_array_elements_text(${ids}::text::json))`,
+      tx`delete from status_events where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
     tx`
       insert into subscription_lines (shop_id, subscription_id, line_id, position, product_id,
         product_title, variant_id, variant_title, quantity, current_price)
@@ -110,8 +112,7 @@ export async function deleteIdleCustomers(
   await tx`
     delete from customers c
     where c.shop_id = ${shopId}
-      and c.customer_id in
-        (select value::bigint from json_array_elements_text(${JSON.stringify(customerIds)}::text::json))
+      and c.customer_id = any (${arrayText(customerIds)}::text::bigint[])
       and not exists (
         select from subscriptions s where s.shop_id = c.shop_id and s.customer_id = c.customer_id)`;
 }

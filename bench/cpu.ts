@@ -1,0 +1,55 @@
+import { readFileSync, readdirSync } from 'node:fs';
+
+/** The kernel counts processor time in hundredths of a second on every Linux there is. */
+const ticksPerSecond = 100;
+
+/**
+ * Processor time that a process and its children have used, in microseconds, by the operating
+ * system's own accounting; 0 where there is no /proc.
+ */
+export function cpuMicroseconds(pid: number): number {
+  try {
+    const ticks = [pid, ...childrenOf(pid)].reduce((sum, id) => sum + ticksOf(id), 0);
+    return (ticks / ticksPerSecond) * 1e6;
+  } catch {
+    return 0;
+  }
+}
+
+/** Resident memory of a process in megabytes; 0 where there is no /proc. */
+export function residentMegabytes(pid: number): number {
+  try {
+    const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return Number(line?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+function statOf(pid: number): string[] {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The program's name stands in brackets and may hold spaces.
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
+function ticksOf(pid: number): number {
+  try {
+    const fields = statOf(pid);
+    return Number(fields[11]) + Number(fields[12]);
+  } catch {
+    return 0;
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return Number(statOf(pid)[1]) === parent;
+      } catch {
+        return false;
+      }
+    });
+}

@@ -1,0 +1,117 @@
+import { startPostgres } from '../test/support/postgres.ts';
+import { cpuMicroseconds, residentMegabytes } from './cpu.ts';
+import { type Target, median, runLoad } from './load.ts';
+import { type ServerProcess, importDemoShop, run, startConstant, startService } from './processes.ts';
+
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
+const milliseconds = Number(process.env['BENCH_MILLISECONDS'] ?? 2000);
+const subscriptions = Number(process.env['BENCH_SUBSCRIPTIONS'] ?? 20_000);
+const shopId = 1;
+const firstCustomer = 501;
+
+interface Work {
+  readonly name: string;
+  /** The path of the next request. */
+  path(): string;
+}
+
+/** What is measured: each against a bare server that answers the same bytes. */
+const works: readonly Work[] = [
+  {
+    name: 'entitlement',
+    path: () => `/entitlements?customerId=${firstCustomer + Math.floor(Math.random() * subscriptions * 0.8)}`,
+  },
+  { name: 'page of 50', path: () => '/subscriptions' },
+  { name: 'list of plans', path: () => '/plans' },
+  { name: 'metrics summary', path: () => '/metrics/summary' },
+];
+
+interface Sample {
+  readonly perSecond: number;
+  readonly serviceCpu: number;
+  readonly databaseCpu: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+async function main(): Promise<void> {
+  const postgres = await startPostgres(['fsync=off', 'shared_buffers=512MB']);
+  if (!postgres) throw new Error('PostgreSQL is not installed.');
+  const env = { DATABASE_URL: postgres.url, LOG_LEVEL: 'info' };
+  run(['migrate'], env);
+  run(['shops', 'create', '--id', String(shopId), '--name', 'Bench', '--currency', 'USD', '--tier', 'enterprise_plus'], env);
+  importDemoShop(shopId, subscriptions, { ...env, LOG_LEVEL: 'error' });
+  const scopes = 'read:entitlements,read:subscriptions,read:metrics,read:plans';
+  const created = run(['keys', 'create', '--shop', String(shopId), '--name', 'bench', '--scopes', scopes, '--json'], env);
+  const { key } = JSON.parse(created) as { key: string };
+  const service = await startService(env);
+
+  try {
+    print(`${rounds} rounds of ${milliseconds} ms, alternately; medians. Node.js ${process.version}.`);
+    print(`Memory of the service at rest: ${residentMegabytes(service.pid).toFixed(0)} MB.`);
+    print('');
+    print('work              ratio to bare   requests/s   bare/s   CPU µs: service  bare  database   p50 ms  p99 ms');
+    for (const work of works) await compare(work, service, postgres.pid, key);
+    print('');
+    print(`Memory of the service after the load: ${residentMegabytes(service.pid).toFixed(0)} MB.`);
+  } finally {
+    await service.stop();
+    await postgres.destroy();
+  }
+}
+
+async function compare(work: Work, service: ServerProcess, databasePid: number, key: string): Promise<void> {
+  const ask = () =>
+    `GET /api/external/v1${work.path()} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${key}\r\n\r\n`;
+  const answer = await fetch(`http://127.0.0.1:${service.port}/api/external/v1${work.path()}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const bare = await startConstant(await answer.text());
+  try {
+    const ours: Sample[] = [];
+    const theirs: Sample[] = [];
+    // The first round warms up both and is not counted.
+    for (let round = 0; round <= rounds; round += 1) {
+      const reference = await sample({ port: bare.port, request: ask }, bare.pid, 0);
+      const measured = await sample({ port: service.port, request: ask }, service.pid, databasePid);
+      if (round === 0) continue;
+      theirs.push(reference);
+      ours.push(measured);
+    }
+    const ratio = median(ours.map((each, index) => each.perSecond / (theirs[index] as Sample).perSecond));
+    const of = (samples: Sample[], field: keyof Sample) => median(samples.map((each) => each[field]));
+    print(
+      [
+        work.name.padEnd(17),
+        ratio.toFixed(3).padStart(13),
+        of(ours, 'perSecond').toFixed(0).padStart(13),
+        of(theirs, 'perSecond').toFixed(0).padStart(9),
+        of(ours, 'serviceCpu').toFixed(1).padStart(17),
+        of(theirs, 'serviceCpu').toFixed(1).padStart(6),
+        of(ours, 'databaseCpu').toFixed(1).padStart(9),
+        of(ours, 'p50').toFixed(2).padStart(9),
+        of(ours, 'p99').toFixed(2).padStart(8),
+      ].join(''),
+    );
+  } finally {
+    await bare.stop();
+  }
+}
+
+async function sample(target: Target, servicePid: number, databasePid: number): Promise<Sample> {
+  const serviceBefore = cpuMicroseconds(servicePid);
+  const databaseBefore = databasePid === 0 ? 0 : cpuMicroseconds(databasePid);
+  const { requests, seconds, latencies } = await runLoad(target, milliseconds);
+  const at = (share: number) => latencies[Math.floor((latencies.length - 1) * share)] ?? 0;
+  return {
+    perSecond: requests / seconds,
+    serviceCpu: (cpuMicroseconds(servicePid) - serviceBefore) / requests,
+    databaseCpu: databasePid === 0 ? 0 : (cpuMicroseconds(databasePid) - databaseBefore) / requests,
+    p50: at(0.5),
+    p99: at(0.99),
+  };
+}
+
+await main();

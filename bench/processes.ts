@@ -1,0 +1,64 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const root = new URL('../', import.meta.url);
+const retention = fileURLToPath(new URL('bin/retention', root));
+
+export interface ServerProcess {
+  readonly pid: number;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** Runs one command of ours to its end and gives its standard output. */
+export function run(args: readonly string[], env: Record<string, string>): string {
+  return execFileSync(retention, args, {
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+    maxBuffer: 2 ** 30,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+/** Imports the records of a generated shop, streamed from one process into another. */
+export function importDemoShop(shopId: number, subscriptions: number, env: Record<string, string>): void {
+  const pipeline = `"${retention}" demo-data --subscriptions ${subscriptions} | "${retention}" import --shop ${shopId} -`;
+  execFileSync('sh', ['-c', pipeline], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+export function startService(env: Record<string, string>): Promise<ServerProcess> {
+  return start(retention, ['serve'], { ...env, PORT: '0' });
+}
+
+export function startConstant(body: string): Promise<ServerProcess> {
+  return start(process.execPath, [fileURLToPath(new URL('bench/constant-server.ts', root))], { BODY: body });
+}
+
+async function start(program: string, args: string[], env: Record<string, string>): Promise<ServerProcess> {
+  const child = spawn(program, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const port = await portOf(child);
+  return {
+    pid: child.pid as number,
+    port,
+    stop: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve());
+        child.kill('SIGTERM');
+      }),
+  };
+}
+
+function portOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk;
+      const port = /listens on http:\/\/[^:]+:(\d+)/.exec(text)?.[1];
+      if (port !== undefined) resolve(Number(port));
+    });
+    child.once('exit', (code) => reject(new Error(`A server ended with status ${code} before it listened.`)));
+  });
+}
