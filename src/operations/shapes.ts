@@ -17,13 +17,23 @@ export const nextCursor = z
   .nullable()
   .describe('The cursor of the next page; null on the last one.');
 
+const subscriptionId = id.describe('The subscription.');
+const planId = id.describe('The selling plan it is on.');
+const planName = z.string().describe("The plan's name.");
+const planType = z
+  .enum(planTypes)
+  .describe(
+    'prepaid is billed for several deliveries at once; with a membership nothing is shipped.',
+  );
+const status = z.enum(subscriptionStatuses).describe('Status of the subscription.');
+
 export const entitlement = z
   .object({
-    subscriptionId: id,
-    planId: id,
-    planName: z.string(),
-    planType: z.enum(planTypes),
-    status: z.enum(subscriptionStatuses),
+    subscriptionId,
+    planId,
+    planName,
+    planType,
+    status,
     isEntitled: z
       .boolean()
       .describe('Whether the customer is entitled through this subscription right now.'),
@@ -31,29 +41,29 @@ export const entitlement = z
   .meta({ id: 'EntitlementEntry' });
 
 const subscriptionFields = {
-  subscriptionId: id,
+  subscriptionId,
   customerId: id.describe('Opaque internal id scoped to the shop; not personal data.'),
-  status: z.enum(subscriptionStatuses),
-  planId: id,
-  planName: z.string(),
-  planType: z.enum(planTypes),
+  status,
+  planId,
+  planName,
+  planType,
   currentPrice: money.describe('Per-cycle value: line prices times quantity.'),
   nextBillingDate: timestamp
     .nullable()
     .describe('The last one known from the source; null where the source never gave one.'),
-  createdAt: timestamp,
+  createdAt: timestamp.describe('When the subscription began.'),
 };
 
 export const subscription = z.object(subscriptionFields).meta({ id: 'Subscription' });
 
 const lineItem = z
   .object({
-    lineId: id,
-    productId: id,
-    productTitle: z.string(),
-    variantId: id,
+    lineId: id.describe('Unique within the subscription.'),
+    productId: id.describe("The product in the shop's catalog."),
+    productTitle: z.string().describe("The product's name."),
+    variantId: id.describe('The variant of the product.'),
     variantTitle: z.string().describe('Empty where the product has no variants.'),
-    quantity: id,
+    quantity: id.describe('How many units each cycle brings.'),
     currentPrice: money.describe('Price of one unit.'),
   })
   .meta({ id: 'LineItem' });
@@ -64,18 +74,20 @@ export const subscriptionDetail = z
 
 export const sellingPlan = z
   .object({
-    id,
-    name: z.string(),
-    groupName: z.string(),
+    id: id.describe('The plan; planId elsewhere.'),
+    name: planName,
+    groupName: z.string().describe('The group of plans it belongs to; may be empty.'),
     intervalUnit: z.enum(intervalUnits).describe('The billing interval, with intervalCount.'),
-    intervalCount: id,
-    active: z.boolean(),
-    productCount: z.int().min(0),
+    intervalCount: id.describe('How many units one interval has.'),
+    active: z.boolean().describe('Whether it is offered to new subscribers.'),
+    productCount: z.int().min(0).describe('How many products are sold on it.'),
     pricing: z.object({
       discountType: z
         .enum(discountTypes)
         .describe('percentage, fixed_amount (amount off), price (the price itself) or none.'),
-      discountValue: z.number(),
+      discountValue: z
+        .number()
+        .describe('A percentage or money, as discountType says; 0 for none.'),
       summary: z.string().describe('The same in words.'),
     }),
   })
@@ -83,11 +95,11 @@ export const sellingPlan = z
 
 export const cancellationSession = z
   .object({
-    sessionId: id,
-    detectedReason: z.enum(detectedReasons),
+    sessionId: id.describe('The session in the cancel flow.'),
+    detectedReason: z.enum(detectedReasons).describe('Why the customer wanted to leave.'),
     outcome: z.enum(sessionOutcomes).nullable().describe('null while the session is in progress.'),
     offerType: z.enum(offerTypes).nullable().describe('null where no offer was shown.'),
-    createdAt: timestamp,
+    createdAt: timestamp.describe('When the session began.'),
   })
   .meta({ id: 'CancellationSession' });
 

@@ -14,6 +14,7 @@ import type { Log } from '../log.ts';
 import type { Operation } from '../operations/define.ts';
 import { operations } from '../operations/index.ts';
 import { type InvokeParts, invoke } from '../operations/invoke.ts';
+import { restAliases } from '../operations/rest-path.ts';
 import { createDecoder } from './decode.ts';
 import { type RestVersion, gone, isRetired, withNotice } from './versions.ts';
 
@@ -22,17 +23,12 @@ export interface RestParts extends InvokeParts {
   readonly log: Log;
 }
 
-/** The only operation that is also reached without a version, for ever. */
-const aliases: Readonly<Record<string, string>> = {
-  '/entitlements': '/api/external/entitlements',
-};
-
 /** The routes of every version: one per operation, and the alias, which belongs to the first. */
 export function restRoutes(versions: readonly RestVersion[], parts: RestParts): Route[] {
   return versions.flatMap((version, index) =>
     operations.flatMap((operation) => {
       const handle = createHandler(operation, version, parts);
-      const alias = index === 0 ? aliases[operation.path] : undefined;
+      const alias = index === 0 ? restAliases[operation.path] : undefined;
       const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
       const urls = [version.basePath + path, ...(alias === undefined ? [] : [alias])];
       return urls.map((url): Route => ({ method: 'GET', url, handle }));

@@ -1,4 +1,5 @@
 import { type Answer, refuse } from '../http/answer.ts';
+import { restBasePath } from '../operations/rest-path.ts';
 
 /** A version of the REST API, and how far its retirement is. */
 export interface RestVersion {
@@ -11,7 +12,7 @@ export interface RestVersion {
 }
 
 /** Every version there is. A retirement is announced by setting its dates here. */
-export const restVersions: readonly RestVersion[] = [{ name: 'v1', basePath: '/api/external/v1' }];
+export const restVersions: readonly RestVersion[] = [{ name: 'v1', basePath: restBasePath }];
 
 /**
  * The headers that announce a version's retirement.

@@ -1,0 +1,61 @@
+import type { JsonSchema } from './json-schema.ts';
+
+/** The part of OpenAPI 3.1 that the catalogue turns into; the page is made from this and no more. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly summary: string;
+    readonly description: string;
+    readonly license: { readonly name: string; readonly identifier: string };
+  };
+  readonly servers: readonly [{ readonly url: string }];
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly paths: Readonly<Record<string, { readonly get: OperationObject }>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly headers: Readonly<Record<string, HeaderObject>>;
+    readonly securitySchemes: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  };
+}
+
+export interface OperationObject {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: readonly ParameterObject[];
+  /** By status. */
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly 'x-required-scope': string;
+  /** Only where the path is another name of a path: that path. */
+  readonly 'x-alias-of'?: string;
+}
+
+export interface ParameterObject {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+}
+
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content: {
+    readonly 'application/json': {
+      readonly schema: JsonSchema;
+      readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+    };
+  };
+}
+
+export interface HeaderObject {
+  readonly description: string;
+  readonly required: boolean;
+  readonly schema: JsonSchema;
+  readonly example: unknown;
+}

@@ -1,0 +1,135 @@
+import { scopeDescriptions, scopes } from '../access/scopes.ts';
+import { type Tier, tierNames, tiers } from '../access/tiers.ts';
+import { operations } from '../operations/index.ts';
+import { limit } from '../operations/parameters.ts';
+import { restAliases, restBasePath } from '../operations/rest-path.ts';
+import { toJsonSchema } from './json-schema.ts';
+import { refusalKinds, refusals } from './refusals.ts';
+
+/** Text in which back quotes mark code. */
+export type Prose = string;
+
+interface Table {
+  readonly head: readonly Prose[];
+  readonly rows: readonly (readonly Prose[])[];
+}
+
+interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly blocks: readonly (Prose | Table)[];
+}
+
+/** What holds for every endpoint, for the document's description and for the page. */
+export function introduction(serverUrl: string): Section[] {
+  return [
+    {
+      id: 'basics',
+      title: 'Basics',
+      blocks: [
+        `All addresses begin with \`${serverUrl}${restBasePath}\`. Every request is a GET without a body, every answer is JSON, and nothing that you can call changes data. All you see belongs to the shop of your key.`,
+        `The interface is for servers: it sends no CORS headers, and a key must never be in a web page or an app. Agents find the same operations as MCP tools at \`${serverUrl}/api/mcp\`, with the same keys, scopes and limits.`,
+      ],
+    },
+    {
+      id: 'authentication',
+      title: 'Authentication',
+      blocks: [
+        "Send a key with every request: `Authorization: Bearer <key>`. The shop's owner creates keys. A key is `rtn_` and 43 more characters, is shown once, and can be revoked at any moment; from then on every request with it gets 401.",
+      ],
+    },
+    {
+      id: 'scopes',
+      title: 'Scopes',
+      blocks: [
+        'A key holds one scope or more, all of them read-only. Each endpoint needs exactly one.',
+        {
+          head: ['Scope', 'Lets a key read'],
+          rows: scopes.map((scope) => {
+            const endpoints = operations.filter((operation) => operation.scope === scope);
+            const paths = endpoints.map(({ path }) => `\`${path}\``).join(', ');
+            return [`\`${scope}\``, `${scopeDescriptions[scope]}: ${paths}`];
+          }),
+        },
+      ],
+    },
+    {
+      id: 'limits',
+      title: 'Limits',
+      blocks: [
+        "How much a key may ask depends on the shop's tier. The minute is a rolling one: the requests of the last 60 seconds count, REST and MCP together. A request that was refused with 429 does not count.",
+        {
+          head: ['Tier', 'Requests per minute, per key'],
+          rows: tierNames.map((name) => [wordsOf(name), limitOf(name)]),
+        },
+        'Answers to limited keys carry `RateLimit-Policy` and `RateLimit`, so that a client can slow down in time. A 429 carries `Retry-After`, in whole seconds.',
+      ],
+    },
+    {
+      id: 'errors',
+      title: 'Errors',
+      blocks: [
+        'Every answer that is not 2xx has the body `{ "success": false, "message": "…" }`. The first of these that applies is answered: key, tier, limit, scope, parameters, id. A parameter that an endpoint does not have is ignored.',
+        {
+          head: ['Status', 'When', 'Message'],
+          rows: refusalKinds.map((kind) => {
+            const { status, when, message } = refusals[kind];
+            return [String(status), when, kind === 'invalid' ? message : `\`${message}\``];
+          }),
+        },
+        'A path that does not exist gets 404 `Not found.`, a method other than GET and HEAD gets 405 `Method not allowed.`, both in the same form. Every answer has an `X-Request-Id`; quote it when you ask for help.',
+      ],
+    },
+    {
+      id: 'pagination',
+      title: 'Pagination',
+      blocks: [
+        `\`/subscriptions\` and \`/cancellations\` answer a page at a time, newest first. \`limit\` is an integer from ${pageSize.minimum} to ${pageSize.maximum}, ${pageSize.default} where it is left out. While more rows remain, \`nextCursor\` is a text: pass it on unchanged as \`cursor\`, with the same filter. On the last page it is null.`,
+        'Rows that were there when you read the first page come exactly once, whatever is added meanwhile.',
+      ],
+    },
+    {
+      id: 'values',
+      title: 'Values',
+      blocks: [
+        "Timestamps are ISO 8601 in UTC with milliseconds. Money is a number in the shop's currency. Ids are integers up to 2^53 − 1. Every documented field is always there; where it can be null, its type says so. Ignore fields that you do not know.",
+      ],
+    },
+    {
+      id: 'versioning',
+      title: 'Versioning',
+      blocks: [
+        'The version is in the path. Fields and endpoints are added without a new version; a change that could break a client becomes `/v2`, beside `/v1`. A version that ends is announced in advance, and until then its answers carry the headers `Deprecation` and `Sunset` (RFC 8594). No end is planned for v1.',
+        ...Object.entries(restAliases).map(
+          ([path, alias]) => `\`${alias}\` is a permanent alias of \`${restBasePath}${path}\`.`,
+        ),
+      ],
+    },
+  ];
+}
+
+/** The introduction as Markdown (CommonMark with tables), for the document's description. */
+export function toMarkdown(sections: readonly Section[]): string {
+  return sections
+    .flatMap(({ title, blocks }) => [`## ${title}`, ...blocks.map(blockToMarkdown)])
+    .join('\n\n');
+}
+
+function blockToMarkdown(block: Prose | Table): string {
+  if (typeof block === 'string') return block;
+  const line = (cells: readonly Prose[]) => `| ${cells.join(' | ')} |`;
+  return [line(block.head), line(block.head.map(() => '---')), ...block.rows.map(line)].join('\n');
+}
+
+const pageSize = toJsonSchema(limit, 'input');
+
+function wordsOf(tier: Tier): string {
+  const text = tier.replaceAll('_', ' ');
+  return text.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
+}
+
+function limitOf(tier: Tier): string {
+  const { hasApiAccess, limitPerMinute } = tiers[tier];
+  if (!hasApiAccess) return 'no API access';
+  return limitPerMinute === undefined ? 'no limit' : String(limitPerMinute);
+}

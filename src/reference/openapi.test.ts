@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { operations } from '../operations/index.ts';
+import { examples } from './examples.ts';
+import { buildOpenApi } from './openapi.ts';
+
+const document = buildOpenApi({ serverUrl: 'https://retention.example' });
+const envelope = (message: string) => ({ success: false, message });
+const entitlements = {
+  scope: 'read:entitlements',
+  parameters: ['query customerId! positive'],
+  statuses: '200 400 401 403 429 500',
+};
+
+const expected = {
+  '/api/external/v1/entitlements': { id: 'getEntitlements', ...entitlements },
+  '/api/external/entitlements': { id: 'getEntitlementsAlias', ...entitlements },
+  '/api/external/v1/subscriptions': {
+    id: 'listSubscriptions',
+    scope: 'read:subscriptions',
+    parameters: [
+      'query limit 1..100 default 50',
+      'query cursor',
+      'query status active|paused|cancelled|expired|failed',
+    ],
+    statuses: '200 400 401 403 429',
+  },
+  '/api/external/v1/subscriptions/{id}': {
+    id: 'getSubscription',
+    scope: 'read:subscriptions',
+    parameters: ['path id! positive'],
+    statuses: '200 401 403 404 429',
+  },
+  '/api/external/v1/metrics/summary': {
+    id: 'getMetricsSummary',
+    scope: 'read:metrics',
+    parameters: [],
+    statuses: '200 401 403 429',
+  },
+  '/api/external/v1/plans': {
+    id: 'listPlans',
+    scope: 'read:plans',
+    parameters: [],
+    statuses: '200 401 403 429',
+  },
+  '/api/external/v1/cancellations': {
+    id: 'listCancellations',
+    scope: 'read:metrics',
+    parameters: [
+      'query limit 1..100 default 50',
+      'query cursor',
+      'query outcome saved|cancelled|abandoned',
+    ],
+    statuses: '200 400 401 403 429',
+  },
+};
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const result = await validator.validate(structuredClone({ ...document }));
+  assert.deepEqual(result, { valid: true });
+  assert.equal(validator.version, '3.1');
+});
+
+test('every endpoint is there, with its scope, parameters and statuses', () => {
+  const found = Object.entries(document.paths).map(([path, { get }]) => [
+    path,
+    {
+      id: get.operationId,
+      scope: get['x-required-scope'],
+      parameters: get.parameters.map(({ in: place, name, required, schema, description }) => {
+        assert.notEqual(description, '');
+        const { minimum, maximum, enum: words, default: standard } = schema;
+        return [
+          place,
+          required ? `${name}!` : name,
+          minimum === 1 && maximum === undefined ? 'positive' : undefined,
+          maximum === undefined ? undefined : `${minimum}..${maximum}`,
+          Array.isArray(words) ? words.join('|') : undefined,
+          standard === undefined ? undefined : `default ${standard}`,
+        ]
+          .filter((part) => part !== undefined)
+          .join(' ');
+      }),
+      statuses: Object.keys(get.responses).join(' '),
+    },
+  ]);
+  assert.deepEqual(Object.fromEntries(found), expected);
+});
+
+test('every reference leads somewhere in the document', () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)].map(
+    ([, reference]) => reference as string,
+  );
+  assert.ok(references.length > 20);
+  for (const reference of new Set(references)) {
+    assert.match(reference, /^#\/components\//);
+    const target = reference
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], document);
+    assert.equal(typeof target, 'object', reference);
+  }
+});
+
+test('the shapes have all their fields required and may gain others', () => {
+  const { schemas } = document.components;
+  assert.deepEqual(Object.keys(schemas), [
+    'EntitlementEntry',
+    'Subscription',
+    'SubscriptionDetail',
+    'LineItem',
+    'MetricsSummary',
+    'SellingPlan',
+    'CancellationSession',
+    'ErrorEnvelope',
+  ]);
+  for (const [name, schema] of Object.entries(schemas)) {
+    assert.deepEqual(schema.required, Object.keys(schema.properties ?? {}), name);
+  }
+  assert.doesNotMatch(JSON.stringify(document), /additionalProperties|\$defs/);
+});
+
+test('refusals say what the service says, and name their headers', () => {
+  const responses = document.paths['/api/external/v1/entitlements']?.get.responses ?? {};
+  const told = Object.entries(responses)
+    .filter(([status]) => status !== '200')
+    .map(([status, { content, headers }]) => [
+      status,
+      Object.values(content['application/json'].examples).map(({ value }) => value),
+      Object.keys(headers).join(' '),
+    ]);
+  assert.deepEqual(told, [
+    [
+      '400',
+      [envelope('customerId must be a positive integer.')],
+      'X-Request-Id RateLimit-Policy RateLimit',
+    ],
+    ['401', [envelope('Unauthorized')], 'X-Request-Id WWW-Authenticate'],
+    [
+      '403',
+      [
+        envelope('Developer API access requires the Growth plan or higher.'),
+        envelope('This API key does not have the required scope: read:entitlements.'),
+      ],
+      'X-Request-Id RateLimit-Policy RateLimit',
+    ],
+    [
+      '429',
+      [envelope('Rate limit exceeded. Retry after 12 seconds.')],
+      'X-Request-Id Retry-After RateLimit-Policy RateLimit',
+    ],
+    ['500', [envelope('Internal server error.')], 'X-Request-Id'],
+  ]);
+});
+
+test('every operation has an example that its own schemas take', () => {
+  assert.deepEqual(
+    Object.keys(examples),
+    operations.map(({ tool }) => tool),
+  );
+  for (const { tool, input, output } of operations) {
+    const example = examples[tool];
+    input.parse(example?.input);
+    assert.deepEqual(output.parse(example?.output), example?.output, tool);
+  }
+});
+
+test('a limited tier and an unlimited one are described', () => {
+  const { description } = document.info;
+  assert.match(description, /\| Growth \| 60 \|/);
+  assert.match(description, /\| Pro \| 300 \|/);
+  assert.match(description, /\| Enterprise Plus \| no limit \|/);
+});
+
+test('openapi.json in the repository is current', () => {
+  const script = fileURLToPath(new URL('write.ts', import.meta.url));
+  const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+});

@@ -1,0 +1,95 @@
+import { type Html, html } from './html.ts';
+import type { Prose } from './introduction.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+/** Text in which back quotes mark code. */
+export function prose(text: Prose): Html {
+  // Split at code: every second part stood between back quotes.
+  const parts = text.split(/`([^`]*)`/);
+  return html`${parts.map((part, index) => (index % 2 ? html`<code>${part}</code>` : html`${part}`))}`;
+}
+
+interface Field {
+  readonly name: string;
+  readonly schema: JsonSchema;
+  /** What stands before the type. */
+  readonly label?: string;
+}
+
+/**
+ * A table of fields or parameters: name and type, then what it means.
+ * @param caption names the table for those who do not see what is above it
+ */
+export function fieldTable(caption: string, fields: readonly Field[]): Html {
+  return html`<table class="fields" aria-label="${caption}">
+    <thead>
+      <tr>
+        <th scope="col">Name</th>
+        <th scope="col">Meaning</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${fields.map(fieldRow)}
+    </tbody>
+  </table>`;
+}
+
+function fieldRow({ name, schema, label }: Field): Html {
+  return html`<tr>
+    <th scope="row"><code>${name}</code><span class="type">${label}${typeOf(schema)}</span></th>
+    <td>${prose(meaningOf(schema))}</td>
+  </tr>`;
+}
+
+/** The fields of an object; those of an object within it follow it, with its name before theirs. */
+export function fieldsOf(schema: JsonSchema, prefix = ''): Field[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
+    { name: prefix + name, schema: field },
+    ...fieldsOf(field, `${prefix}${name}.`),
+  ]);
+}
+
+const referencePrefix = '#/components/schemas/';
+
+/** The anchor of a component schema. */
+export function anchorOf(schemaName: string): string {
+  return `shape-${schemaName}`;
+}
+
+function typeOf(schema: JsonSchema): Html {
+  if (typeof schema['$ref'] === 'string') {
+    const name = schema['$ref'].replace(referencePrefix, '');
+    return html`<a href="#${anchorOf(name)}">${name}</a>`;
+  }
+  const choices = choicesOf(schema);
+  if (choices.length > 1) {
+    return html`${choices.map((choice, index) => html`${index ? ' or ' : ''}${typeOf(choice)}`)}`;
+  }
+  if (schema.type === 'array')
+    return html`array of ${typeOf((schema['items'] ?? {}) as JsonSchema)}`;
+  if (schema['format'] === 'date-time') return html`timestamp`;
+  const { minimum, maximum } = schema;
+  if (minimum !== undefined && maximum !== undefined) {
+    return html`${schema.type}, ${String(minimum)} to ${String(maximum)}`;
+  }
+  return html`${minimum === 1 ? 'positive ' : ''}${schema.type}`;
+}
+
+/** The schemas of which a value fits one; a list of types is a short form of it. */
+function choicesOf(schema: JsonSchema): JsonSchema[] {
+  if (Array.isArray(schema['anyOf'])) return schema['anyOf'] as JsonSchema[];
+  const types: unknown = schema.type;
+  return Array.isArray(types) ? types.map((type) => ({ ...schema, type: String(type) })) : [schema];
+}
+
+function meaningOf(schema: JsonSchema): Prose {
+  const words = choicesOf(schema).flatMap((choice) => (choice['enum'] as unknown[]) ?? []);
+  return [
+    schema.description,
+    words.length > 0 ? `One of ${words.map((word) => `\`${word}\``).join(', ')}.` : undefined,
+    'const' in schema ? `Always \`${schema['const']}\`.` : undefined,
+    'default' in schema ? `Default \`${schema['default']}\`.` : undefined,
+  ]
+    .filter((part) => part !== undefined)
+    .join(' ');
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import { buildOpenApi } from './openapi.ts';
+import { referencePageCsp, renderReferencePage } from './page.ts';
+
+const serverUrl = 'https://retention.example';
+const document = buildOpenApi({ serverUrl });
+const page = renderReferencePage(document);
+
+function attributes(name: string): string[] {
+  return [...page.matchAll(new RegExp(` ${name}="([^"]*)"`, 'g'))].map(([, value]) => value ?? '');
+}
+
+test('every path, parameter, shape and field is on the page', () => {
+  for (const [path, { get }] of Object.entries(document.paths)) {
+    assert.ok(page.includes(path), path);
+    for (const { name } of get.parameters) assert.ok(page.includes(`<code>${name}</code>`), name);
+  }
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    assert.ok(page.includes(`id="shape-${name}"`), name);
+    for (const field of Object.keys(schema.properties ?? {})) {
+      assert.ok(page.includes(`<code>${field}</code>`), `${name}.${field}`);
+    }
+  }
+  assert.ok(page.includes('<code>pricing.discountType</code>'));
+});
+
+test('requests can be pasted into a shell', () => {
+  const commands = [...page.matchAll(/<pre class="command"><code>([^<]*)<\/code>/g)].map(
+    ([, text = '']) => text.replaceAll('&quot;', '"').replaceAll('&#39;', "'"),
+  );
+  const curl = `curl -H "Authorization: Bearer $RETENTION_KEY" \\\n  `;
+  assert.deepEqual(commands, [
+    `${curl}'https://retention.example/api/external/v1/entitlements?customerId=18204'`,
+    `${curl}'https://retention.example/api/external/v1/subscriptions?limit=2&amp;status=active'`,
+    `${curl}'https://retention.example/api/external/v1/subscriptions/4071'`,
+    `${curl}'https://retention.example/api/external/v1/metrics/summary'`,
+    `${curl}'https://retention.example/api/external/v1/plans'`,
+    `${curl}'https://retention.example/api/external/v1/cancellations?limit=2&amp;outcome=saved'`,
+  ]);
+});
+
+test('the page loads nothing, runs nothing, and its policy lets nothing but its style in', () => {
+  for (const address of [...attributes('href'), ...attributes('src')]) {
+    const isOwn = address.startsWith(`${serverUrl}/`);
+    assert.ok(isOwn || address.startsWith('#') || address === 'data:,', address);
+  }
+  assert.doesNotMatch(page, /<script|<iframe|<img|@import|url\(| style=| on\w+=/i);
+
+  const css = page.match(/<style>([^]*?)<\/style>/)?.[1] ?? '';
+  assert.equal(
+    referencePageCsp,
+    `default-src 'none'; style-src 'sha256-${hash('sha256', css, 'base64')}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  );
+});
+
+test('ids are unique, and every link and label within the page has its target', () => {
+  const ids = attributes('id');
+  assert.deepEqual(ids, [...new Set(ids)]);
+  const links = attributes('href').filter((href) => href.startsWith('#'));
+  for (const id of [...links.map((href) => href.slice(1)), ...attributes('aria-labelledby')]) {
+    assert.ok(ids.includes(id), id);
+  }
+});
+
+test('one first heading, and no level is skipped', () => {
+  const levels = [...page.matchAll(/<h([1-6])/g)].map(([, level]) => Number(level));
+  assert.equal(levels.filter((level) => level === 1).length, 1);
+  assert.equal(levels[0], 1);
+  for (const [index, level] of levels.entries()) {
+    assert.ok(level <= (levels[index - 1] ?? 0) + 1, `heading ${index}`);
+  }
+});
+
+test('text of the document cannot become markup', () => {
+  const hostile = '<script>alert("x")</script>';
+  const { description: _, ...info } = document.info;
+  const altered = renderReferencePage({
+    ...document,
+    info: { ...info, title: hostile, description: hostile },
+    servers: [{ url: `https://x.example/"><b>` }],
+  });
+  assert.ok(altered.includes('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;'));
+  assert.doesNotMatch(altered, /<script|<b>/);
+});
