@@ -7,7 +7,7 @@ import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log.ts';
 import { listKeys } from '../store/keys.ts';
 import type { Store } from '../store/open.ts';
-import { findShop, insertShop, listShops } from '../store/shops.ts';
+import { type Shop, findShop, insertShop, listShops } from '../store/shops.ts';
 import { type Command, print, tell } from './command.ts';
 import { createProgress } from './progress.ts';
 import { serve } from './serve.ts';
@@ -52,8 +52,9 @@ async function makeDemoShop(store: Store, log: Log): Promise<string | undefined>
     return undefined;
 
   tell('Filling the empty database with a demo shop. This takes a few seconds.');
-  const createdAt = new Date(systemClock.now());
-  await insertShop(store.write, { ...demoShop, createdAt });
+  await insertShop(store.write, { ...demoShop, createdAt: new Date(systemClock.now()) });
+  // After a start that was broken off, the time of that one: the same records come out again.
+  const { createdAt } = (await findShop(store.write, demoShop.id)) as Shop;
   const progress = createProgress('records');
   await importRecords([demoRecords(createdAt.getTime())], {
     sql: store.write,
