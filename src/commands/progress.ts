@@ -1,13 +1,15 @@
+import { systemClock } from '../clock.ts';
+
 const intervalMilliseconds = 200;
 
 /** How far long work is, on one line of a terminal; nothing at all where standard error is not one. */
 export function createProgress(unit: string): { show(count: number): void; clear(): void } {
   if (!process.stderr.isTTY) return { show() {}, clear() {} };
-  const begin = performance.now();
+  const begin = systemClock.monotonic();
   let last = 0;
   return {
     show(count) {
-      const now = performance.now();
+      const now = systemClock.monotonic();
       if (now - last < intervalMilliseconds) return;
       last = now;
       const rate = Math.round(count / ((now - begin) / 1000));

@@ -16,7 +16,7 @@ import { operations } from '../operations/index.ts';
 import { type InvokeParts, invoke } from '../operations/invoke.ts';
 import { restAliases } from '../operations/rest-path.ts';
 import { createDecoder } from './decode.ts';
-import { type RestVersion, gone, isRetired, withNotice } from './versions.ts';
+import type { RestVersion } from './versions.ts';
 
 export interface RestParts extends InvokeParts {
   readonly gate: Gate;
@@ -27,7 +27,7 @@ export interface RestParts extends InvokeParts {
 export function restRoutes(versions: readonly RestVersion[], parts: RestParts): Route[] {
   return versions.flatMap((version, index) =>
     operations.flatMap((operation) => {
-      const handle = createHandler(operation, version, parts);
+      const handle = createHandler(operation, parts);
       const alias = index === 0 ? restAliases[operation.path] : undefined;
       const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
       const urls = [version.basePath + path, ...(alias === undefined ? [] : [alias])];
@@ -38,11 +38,11 @@ export function restRoutes(versions: readonly RestVersion[], parts: RestParts): 
 
 type Handler = (request: FastifyRequest) => Promise<Answer>;
 
-function createHandler(operation: Operation, version: RestVersion, parts: RestParts): Handler {
+function createHandler(operation: Operation, parts: RestParts): Handler {
   const decode = createDecoder(operation);
   const pathName = operation.pathParameter?.name;
 
-  const answer: Handler = async (request) => {
+  return async (request) => {
     let rate: RateDecision | undefined;
     let facts: Answer['facts'];
     try {
@@ -63,10 +63,4 @@ function createHandler(operation: Operation, version: RestVersion, parts: RestPa
       return { ...internalError(), facts };
     }
   };
-
-  if (!version.deprecatedAt && !version.sunsetAt) return answer;
-  return async (request) =>
-    isRetired(version, parts.clock.now())
-      ? gone(version)
-      : withNotice(version, await answer(request));
 }

@@ -1,5 +1,7 @@
+import type { Clock } from '../clock.ts';
 import { type Answer, refuse } from '../http/answer.ts';
-import { restBasePath } from '../operations/rest-path.ts';
+import type { Route } from '../http/shell.ts';
+import { restAliases, restBasePath } from '../operations/rest-path.ts';
 
 /** A version of the REST API, and how far its retirement is. */
 export interface RestVersion {
@@ -26,22 +28,47 @@ function retirementHeaders(version: RestVersion): Record<string, string> {
   };
 }
 
-/** @param now epoch milliseconds */
-export function isRetired(version: RestVersion, now: number): boolean {
-  return version.sunsetAt !== undefined && now >= version.sunsetAt.getTime();
+interface WindDown {
+  /** Routes that say, and observe, what is announced for the version they belong to. */
+  routes(routes: readonly Route[]): Route[];
+  /** The same for an answer to a path that no route fits. */
+  unrouted(path: string, answer: Answer): Answer;
 }
 
-/** What a version answers after its end, whatever is asked. */
-export function gone(version: RestVersion): Answer {
+/** Announces the retirement of versions on every one of their answers, and ends them when it is time. */
+export function createWindDown(versions: readonly RestVersion[], clock: Clock): WindDown {
+  const isRetired = ({ sunsetAt }: RestVersion) =>
+    sunsetAt !== undefined && clock.now() >= sunsetAt.getTime();
+
+  return {
+    routes: (routes) =>
+      routes.map((route) => {
+        const version = versionOf(versions, route.url);
+        if (!version?.deprecatedAt && !version?.sunsetAt) return route;
+        return {
+          ...route,
+          handle: async (request) =>
+            isRetired(version) ? gone(version) : withNotice(version, await route.handle(request)),
+        };
+      }),
+    unrouted(path, answer) {
+      const version = versionOf(versions, path);
+      if (!version) return answer;
+      return isRetired(version) ? gone(version) : withNotice(version, answer);
+    },
+  };
+}
+
+function gone(version: RestVersion): Answer {
   return withNotice(version, refuse(410, `REST ${version.name} is no longer available.`));
 }
 
-/** An answer with the headers of its version's retirement, where that is announced. */
-export function withNotice(version: RestVersion, answer: Answer): Answer {
+function withNotice(version: RestVersion, answer: Answer): Answer {
   return { ...answer, headers: { ...answer.headers, ...retirementHeaders(version) } };
 }
 
-/** The version that a path belongs to. */
-export function versionOf(versions: readonly RestVersion[], path: string): RestVersion | undefined {
+/** The version that a path belongs to; the paths without a version are those of the first. */
+function versionOf(versions: readonly RestVersion[], path: string): RestVersion | undefined {
+  if (Object.values(restAliases).includes(path)) return versions[0];
   return versions.find(({ basePath }) => path === basePath || path.startsWith(`${basePath}/`));
 }

@@ -9,8 +9,9 @@ import { createLog, type Log } from '../../src/log.ts';
 import { minorDigitsOf } from '../../src/money.ts';
 import type { RestVersion } from '../../src/rest/versions.ts';
 import { type Service, startService } from '../../src/service.ts';
-import type { Store } from '../../src/store/open.ts';
+import { connectAll, type Store } from '../../src/store/open.ts';
 import { insertShop } from '../../src/store/shops.ts';
+import { checkAnswer } from './openapi-check.ts';
 
 export const now = '2026-11-20T12:00:00.000Z';
 export const silentLog: Log = createLog(process.env['TEST_LOG'] ?? 'silent');
@@ -85,6 +86,11 @@ interface ServiceOptions {
   readonly log?: Log;
 }
 
+/** A store for what is the same on every database. */
+export function openAnyStore(): Store {
+  return { ...connectAll(process.env['TEST_EMBEDDED'] as string), failed: new Promise(() => {}) };
+}
+
 /** The whole service on a free port. */
 export async function startTestService(
   store: Store,
@@ -99,8 +105,38 @@ export async function startTestService(
   });
 }
 
-/** A GET with a key, its body read as JSON. */
-export async function get(url: string, key: string) {
-  const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+/** A service whose clock stands still, and one shop with a key for everything. */
+export async function startWorld(store: Store, options: ShopOptions & ServiceOptions = {}) {
+  const clock = new FixedClock(now);
+  const service = await startTestService(store, { clock, ...options });
+  const shop = await createShop(store, options);
+  const { id: keyId, key } = await createTestKey(store, shop.id);
+  return {
+    store,
+    clock,
+    service,
+    /** Where the first version begins. */
+    base: `${service.baseUrl}/api/external/v1`,
+    shop,
+    keyId,
+    key,
+    async close() {
+      await service.close();
+      await store.close();
+    },
+  };
+}
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+/** A GET with a key, its body read as JSON and held to the contract. */
+export async function get(url: string, key?: string) {
+  const response = await fetch(
+    url,
+    key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } },
+  );
+  const { status, headers } = response;
+  const text = await response.text();
+  checkAnswer(new URL(url).pathname, status, headers.get('content-type') ?? '', text);
+  return { status, headers, body: JSON.parse(text) };
 }

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+/** A room may import these rooms or single files; `types` of further ones, which vanish at run time. */
+interface Rule {
+  readonly imports: readonly string[];
+  readonly types?: readonly string[];
+}
+
+const leaves = ['clock', 'config', 'errors', 'log', 'money', 'vocabulary'];
+const face = ['http', 'operations', 'reference/json-schema'];
+
+/** A room is a folder of src, or a file that lies beside the folders. */
+const rooms: Readonly<Record<string, Rule>> = {
+  clock: { imports: [] },
+  config: { imports: ['errors'] },
+  errors: { imports: [] },
+  log: { imports: [] },
+  money: { imports: [] },
+  vocabulary: { imports: [] },
+
+  store: { imports: leaves, types: ['access/scopes', 'access/tiers'] },
+  access: { imports: [...leaves, 'store'] },
+  operations: { imports: [...leaves, 'store', 'access/scopes'], types: ['access'] },
+  ingest: { imports: [...leaves, 'store'] },
+  demo: { imports: leaves },
+
+  http: { imports: [...leaves, 'access/rate-limiter'], types: ['access', 'store'] },
+  reference: { imports: [...leaves, 'http', 'operations', 'access/scopes', 'access/tiers'] },
+  rest: { imports: [...leaves, ...face], types: ['access', 'store'] },
+  mcp: { imports: [...leaves, ...face], types: ['access', 'store'] },
+  owner: { imports: [...leaves, 'http', 'operations', 'access', 'store'] },
+
+  service: { imports: [...leaves, 'access', 'http', 'mcp', 'owner', 'reference', 'rest', 'store'] },
+  commands: {
+    imports: [...leaves, 'access', 'demo', 'ingest', 'operations', 'owner', 'service', 'store'],
+  },
+  cli: { imports: ['commands', 'config', 'errors', 'log'] },
+};
+
+const root = path.join(import.meta.dirname, '..');
+const filesIn = (...patterns: string[]) => globSync(patterns, { cwd: root }).toSorted();
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const sources = filesIn('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));
+const all = filesIn('src/**/*.ts', 'test/**/*.ts');
+
+interface Import {
+  readonly file: string;
+  /** Both without `src/` and `.ts`. */
+  readonly from: string;
+  readonly to: string;
+  readonly isTypeOnly: boolean;
+}
+
+const imports: readonly Import[] = sources.flatMap((file) => {
+  const statements = read(file).matchAll(
+    /^(?:import|export)\s([^;'"]*?)from\s+'([^']+)';|\bimport\(\s*'([^']+)'\s*\)|new URL\('([^']+\.ts)', import\.meta/gm,
+  );
+  return [...statements].flatMap(([, names = '', statik, dynamic, worker]): Import[] => {
+    const target = statik ?? dynamic ?? worker ?? '';
+    if (!target.startsWith('.')) return [];
+    const words = names.replace(/[{}]/g, '').split(',');
+    const isTypeOnly =
+      statik !== undefined &&
+      (/^type\s/.test(names) ||
+        words.every((word) => word.trim() === '' || /^type\s/.test(word.trim())));
+    const to = path.posix.join(path.posix.dirname(file), target);
+    return [{ file, from: nameOf(file), to: nameOf(to), isTypeOnly }];
+  });
+});
+
+function nameOf(file: string): string {
+  return file.replace(/^src\//, '').replace(/\.ts$/, '');
+}
+
+function roomOf(name: string): string {
+  return name.split('/')[0] as string;
+}
+
+function isAllowed({ from, to, isTypeOnly }: Import): boolean {
+  const { imports: allowed = [], types = [] } = rooms[roomOf(from)] ?? {};
+  return [...allowed, ...(isTypeOnly ? types : [])].some(
+    (each) => to === each || to.startsWith(`${each}/`),
+  );
+}
+
+/** The other rooms that a room needs at run time. */
+function targets(room: string): string[] {
+  return [
+    ...new Set(
+      imports
+        .filter(({ from, isTypeOnly }) => !isTypeOnly && roomOf(from) === room)
+        .map(({ to }) => roomOf(to))
+        .filter((each) => each !== room),
+    ),
+  ];
+}
+
+test('every file lies in a room of the table', () => {
+  assert.deepEqual(
+    sources.filter((file) => !rooms[roomOf(nameOf(file))]),
+    [],
+  );
+});
+
+test('a room imports only what the table lets it', () => {
+  const violations = imports
+    .filter(({ from, to }) => roomOf(from) !== roomOf(to))
+    .filter((each) => !isAllowed(each))
+    .map(({ file, to, isTypeOnly }) => `${file} imports ${isTypeOnly ? 'types of ' : ''}${to}`);
+  assert.deepEqual(violations, []);
+});
+
+test('no rooms import each other in a circle at run time', () => {
+  const circles: string[] = [];
+  const walk = (room: string, way: readonly string[]) => {
+    if (way.includes(room)) return void circles.push([...way, room].join(' → '));
+    for (const target of targets(room)) walk(target, [...way, room]);
+  };
+  for (const room of Object.keys(rooms)) walk(room, []);
+  assert.deepEqual(circles, []);
+});
+
+test('the operations have the only barrel', () => {
+  assert.deepEqual(
+    all.filter((file) => path.basename(file) === 'index.ts'),
+    ['src/operations/index.ts'],
+  );
+  assert.deepEqual(
+    all.filter((file) => /^export\s+(?:type\s+)?(?:\*|\{[^}]*\})[^;]*?from\s/m.test(read(file))),
+    [],
+  );
+});
+
+test('nothing is exported as default', () => {
+  assert.deepEqual(
+    all.filter((file) => /^export\s+default\b/m.test(read(file))),
+    [],
+  );
+});
+
+test('no file is named for nothing', () => {
+  const empty = /(?:^|[/-])(?:utils?|helpers?|common|manager|misc)(?:[/.-]|$)/;
+  assert.deepEqual(
+    all.filter((file) => empty.test(file)),
+    [],
+  );
+});
+
+test('the environment is read by the configuration alone, which the command line hands it', () => {
+  assert.deepEqual(
+    sources.filter((file) => /\bprocess\.env\b|\benv\b.*from 'node:process'/.test(read(file))),
+    ['src/cli.ts'],
+  );
+  assert.equal(read('src/cli.ts').split('process.env').length, 2);
+  assert.match(read('src/cli.ts'), /parseConfig\(process\.env\)/);
+});
+
+test('the time is read from the clock alone, but for the duration in the log', () => {
+  const logged = 'src/http/shell.ts';
+  assert.deepEqual(
+    sources.filter(
+      (file) =>
+        /\bDate\.now\(|\bnew Date\(\)|\bhrtime\b/.test(read(file)) ||
+        (file !== logged && /\bperformance\.now\(/.test(read(file))),
+    ),
+    ['src/clock.ts'],
+  );
+});
+
+test('no file is longer than 300 lines', () => {
+  assert.deepEqual(
+    all.filter((file) => read(file).split('\n').length - 1 > 300),
+    [],
+  );
+});

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { systemClock } from '../../src/clock.ts';
+import { listKeys, revokeKey, touchKey } from '../../src/store/keys.ts';
+import { connectAll } from '../../src/store/open.ts';
+import { updateShopTier } from '../../src/store/shops.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import {
+  createShop,
+  createTestKey,
+  get,
+  now,
+  startTestService,
+  startWorld,
+  type World,
+} from '../support/world.ts';
+import { bearer, type RawAnswer, request } from './raw.ts';
+
+const paths = [
+  '/api/external/entitlements?customerId=1',
+  '/api/external/v1/entitlements?customerId=1',
+  '/api/external/v1/subscriptions',
+  '/api/external/v1/subscriptions/1',
+  '/api/external/v1/metrics/summary',
+  '/api/external/v1/plans',
+  '/api/external/v1/cancellations',
+];
+
+/** An answer without what differs between any two. */
+function withoutChance({ status, headers, body }: RawAnswer) {
+  const { date: _, 'x-request-id': __, ...rest } = headers;
+  return { status, headers: rest, body };
+}
+
+onEveryDatabase('authentication', (open) => {
+  let world: World;
+  const asked = async (...headers: string[]) =>
+    (await request(world.service.baseUrl, 'GET', '/api/external/v1/plans', headers)).status;
+
+  before(async () => {
+    world = await startWorld(open());
+  });
+  after(() => world.close());
+
+  test('[rest.auth.bearer] [rest.auth.same-401] [rest.errors.401] answers 401 with the same bytes whatever is wrong with the key', async () => {
+    const revoked = await createTestKey(world.store, world.shop.id);
+    await revokeKey(world.store.write, world.shop.id, revoked.id, new Date(now));
+    const lastTurned = world.key.slice(0, -1) + (world.key.endsWith('A') ? 'Q' : 'A');
+    const causes: readonly (readonly string[])[] = [
+      [],
+      ['authorization:'],
+      ['authorization: Bearer'],
+      ['authorization: Bearer '],
+      [`authorization: ${world.key}`],
+      [`authorization: Basic ${world.key}`],
+      [`authorization: Bearer ${world.key} ${world.key}`],
+      [`authorization: Bearer ${world.key},`],
+      [`authorization: Bearer "${world.key}"`],
+      [`x-api-key: ${world.key}`],
+      [bearer('malformed')],
+      [bearer(world.key.slice(0, -1))],
+      [bearer(`${world.key}A`)],
+      [bearer(world.key.replace('rtn_', 'RTN_'))],
+      [bearer(world.key.toUpperCase())],
+      // The wrong checksum, and a right one that nobody has.
+      [bearer(lastTurned)],
+      [bearer('rtn_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAlZZfdg')],
+      [bearer(revoked.key)],
+    ];
+    const expected = {
+      status: 401,
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'private, no-store',
+        'www-authenticate': 'Bearer',
+        'content-length': '42',
+        connection: 'close',
+      },
+      body: '{"success":false,"message":"Unauthorized"}',
+    };
+    for (const path of paths) {
+      for (const headers of causes) {
+        const answer = await request(world.service.baseUrl, 'GET', path, headers);
+        assert.deepEqual(withoutChance(answer), expected, headers.join());
+      }
+    }
+  });
+
+  test('takes the scheme in any case, and the key only from its header', async () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  ']) {
+      assert.equal(await asked(`authorization: ${scheme} ${world.key}`), 200, scheme);
+    }
+    const { status } = await get(`${world.base}/plans?access_token=${world.key}`);
+    assert.equal(status, 401);
+  });
+
+  test('[rest.auth.key-format] [rest.auth.only-hash-stored] makes keys of a fixed prefix and 43 characters, and keeps only a hash', async () => {
+    assert.match(world.key, /^rtn_[A-Za-z0-9_-]{43}$/);
+    const rows = await world.store.read<{ stored: string }[]>`
+      select row_to_json(k)::text as stored from api_keys k where shop_id = ${world.shop.id}`;
+    assert.ok(rows.length > 0);
+    for (const { stored } of rows) {
+      assert.ok(!stored.includes(world.key.slice(0, -4)));
+      assert.ok(!stored.includes(world.key.slice(4, 20)));
+    }
+  });
+
+  test('[rest.auth.tier-required] [rest.auth.tier-admitted] [rest.errors.403-tier] answers 403 for free and starter, to any valid key, and lets the others in', async () => {
+    for (const tier of ['free', 'starter'] as const) {
+      const shop = await createShop(world.store, { tier });
+      const { key } = await createTestKey(world.store, shop.id);
+      for (const path of paths) {
+        const answer = await request(world.service.baseUrl, 'GET', path, [bearer(key)]);
+        assert.deepEqual(withoutChance(answer), {
+          status: 403,
+          headers: {
+            'content-type': 'application/json; charset=utf-8',
+            'cache-control': 'private, no-store',
+            'content-length': '86',
+            connection: 'close',
+          },
+          body: '{"success":false,"message":"Developer API access requires the Growth plan or higher."}',
+        });
+      }
+    }
+    for (const tier of ['growth', 'pro', 'enterprise_plus'] as const) {
+      const shop = await createShop(world.store, { tier });
+      const { key } = await createTestKey(world.store, shop.id);
+      assert.equal((await get(`${world.base}/plans`, key)).status, 200);
+    }
+  });
+
+  test('a change of tier counts once its wait is over', async () => {
+    const shop = await createShop(world.store, { tier: 'growth' });
+    const { key } = await createTestKey(world.store, shop.id);
+    assert.equal((await get(`${world.base}/plans`, key)).status, 200);
+    await updateShopTier(world.store.write, shop.id, 'starter');
+    world.clock.advance(1_100);
+    assert.equal((await get(`${world.base}/plans`, key)).status, 403);
+  });
+
+  test('a revocation counts once its wait is over, and not for the other keys of the shop', async () => {
+    const revoked = await createTestKey(world.store, world.shop.id);
+    assert.equal((await get(`${world.base}/plans`, revoked.key)).status, 200);
+    await revokeKey(world.store.write, world.shop.id, revoked.id, new Date(now));
+    world.clock.advance(1_100);
+    for (const path of paths) {
+      assert.equal((await get(world.service.baseUrl + path, revoked.key)).status, 401);
+    }
+    assert.equal((await get(`${world.base}/plans`, world.key)).status, 200);
+  });
+
+  test('stores the last use at most once a minute', async (t) => {
+    const store = open();
+    const minuted = await startWorld(store);
+    t.after(() => minuted.close());
+    const use = async () =>
+      assert.equal((await get(`${minuted.base}/plans`, minuted.key)).status, 200);
+    const lastUse = async () =>
+      (await listKeys(store.write, minuted.shop.id))[0]?.lastUsedAt?.toISOString();
+    assert.equal(await lastUse(), undefined);
+    await use();
+    minuted.clock.advance(59_999);
+    await use();
+    // Closing waits for writes under way, and a new process knows what the old one wrote.
+    await minuted.service.close();
+    assert.equal(await lastUse(), '2026-11-20T12:00:00.000Z');
+
+    const next = await startTestService(store, { clock: minuted.clock });
+    t.after(() => next.close());
+    const url = `${next.baseUrl}/api/external/v1/plans`;
+    await get(url, minuted.key);
+    minuted.clock.advance(1);
+    await get(url, minuted.key);
+    minuted.clock.advance(30_000);
+    await get(url, minuted.key);
+    await next.close();
+    assert.equal(await lastUse(), '2026-11-20T12:01:00.000Z');
+
+    // Instances do not know of each other's writes; the database holds them to the minute too.
+    const touch = (at: string) =>
+      touchKey(store.write, minuted.shop.id, minuted.keyId, new Date(at));
+    await touch('2026-11-20T12:01:59.999Z');
+    assert.equal(await lastUse(), '2026-11-20T12:01:00.000Z');
+    await touch('2026-11-20T12:02:00.000Z');
+    assert.equal(await lastUse(), '2026-11-20T12:02:00.000Z');
+  });
+});
+
+const postgres = process.env['TEST_POSTGRES'];
+const program = fileURLToPath(new URL('../../bin/retention', import.meta.url));
+
+test(
+  '[rest.auth.revoked-at-once] a key revoked on the command line fails in every request that begins afterwards, on every instance',
+  { skip: postgres === undefined && 'PostgreSQL could not be had on this machine' },
+  async () => {
+    const store = { ...connectAll(postgres as string), failed: new Promise<Error>(() => {}) };
+    const shop = await createShop(store);
+    const { id, key } = await createTestKey(store, shop.id);
+    const services = [
+      await startTestService(store, { clock: systemClock }),
+      await startTestService(store, { clock: systemClock }),
+    ];
+    const statuses = () =>
+      Promise.all(
+        services.map(
+          async ({ baseUrl }) => (await get(`${baseUrl}/api/external/v1/plans`, key)).status,
+        ),
+      );
+
+    // Both keep asking meanwhile, so that what they know of the key is as young as it can be.
+    const end = new AbortController();
+    const asking = (async () => {
+      while (!end.signal.aborted) await statuses();
+    })();
+    try {
+      assert.deepEqual(await statuses(), [200, 200]);
+      await promisify(execFile)(program, ['keys', 'revoke', '--shop', String(shop.id), id], {
+        env: { ...process.env, DATABASE_URL: postgres, LOG_LEVEL: 'silent' },
+      });
+      assert.deepEqual(await statuses(), [401, 401]);
+    } finally {
+      end.abort();
+      await asking;
+      await Promise.all(services.map((service) => service.close()));
+      await store.close();
+    }
+  },
+);

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { get, openAnyStore, startWorld, type World } from '../support/world.ts';
+import { bearer, exchange, hold, type RawAnswer, request } from './raw.ts';
+
+const v1 = '/api/external/v1';
+const operationPaths = [
+  '/api/external/entitlements?customerId=1',
+  `${v1}/entitlements?customerId=1`,
+  `${v1}/subscriptions`,
+  `${v1}/subscriptions/1`,
+  `${v1}/metrics/summary`,
+  `${v1}/plans`,
+  `${v1}/cancellations`,
+];
+const openPaths = [`${v1}/openapi.json`, '/docs', '/healthz', '/readyz'];
+const notFound = '{"success":false,"message":"Not found."}';
+
+function withoutChance({ status, headers }: RawAnswer) {
+  const { date: _, 'x-request-id': __, ...rest } = headers;
+  return { status, headers: rest };
+}
+
+describe('HTTP', () => {
+  let world: World;
+  const ask = (method: string, path: string, headers: readonly string[] = [bearer(world.key)]) =>
+    request(world.service.baseUrl, method, path, headers);
+  /** Sends what is no ordinary request; its answer is held to the envelope all the same. */
+  const askRaw = async (bytes: string) => {
+    const answer = await exchange(world.service.baseUrl, bytes);
+    assert.ok(answer, 'not answered');
+    hold('', answer);
+    return answer;
+  };
+
+  before(async () => {
+    world = await startWorld(openAnyStore());
+  });
+  after(() => world.close());
+
+  test('[rest.service.base-path] [rest.endpoints.envelope] [rest.errors.envelope] a path that is none gets 404 in the envelope, with a key or without', async () => {
+    for (const path of [
+      '/',
+      '/api',
+      '/api/external',
+      v1,
+      `${v1}/`,
+      `${v1}/nothing`,
+      `${v1}/plans/`,
+      `${v1}/plans/1`,
+      `${v1}/PLANS`,
+      `${v1}//plans`,
+      `/${v1}/plans`,
+      `//example.com${v1}/plans`,
+      `${v1}/./plans`,
+      `${v1}/x/../plans`,
+      `${v1}/plans;a=b`,
+      `${v1}/plans%2F`,
+      `${v1}/metrics%2Fsummary`,
+      `${v1}/metrics`,
+      `${v1}/subscriptions/1/`,
+      `${v1}/subscriptions/1/lineItems`,
+      `${v1}/%zz`,
+      `${v1}/plans%`,
+      `${v1}/%`,
+      `${v1}/%C0%80`,
+      '/%00',
+      '/%2e%2e/',
+      '/constructor',
+      '/__proto__',
+      '*',
+      'http://',
+      'http://example.com',
+      `/${'a'.repeat(8000)}`,
+    ]) {
+      for (const headers of [[], [bearer(world.key)]]) {
+        const { status, body } = await ask('GET', path, headers);
+        assert.equal(status, 404, path);
+        assert.equal(body, notFound, path);
+      }
+    }
+  });
+
+  test('a path in another spelling of the same, or in absolute form, is the same path', async () => {
+    for (const path of [`${v1}/%70lans`, `${v1}/plans?`, `http://example.com${v1}/plans`]) {
+      assert.equal((await ask('GET', path)).status, 200, path);
+    }
+    assert.equal((await ask('POST', `http://example.com${v1}/plans`)).status, 405);
+  });
+
+  test('an id that is not valid percent-encoding is a missing one', async () => {
+    for (const id of ['%zz', '%', '%C0%80', '%E0%A4', '1%']) {
+      const { status, body } = await ask('GET', `${v1}/subscriptions/${id}`);
+      assert.equal(status, 404);
+      assert.equal(body, '{"success":false,"message":"Subscription not found."}');
+    }
+  });
+
+  test('[rest.endpoints.get-only] any method but GET and HEAD gets 405 with Allow, whatever the key', async () => {
+    const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'];
+    for (const path of [...operationPaths, ...openPaths]) {
+      for (const method of methods) {
+        const { status, headers, body } = await ask(method, path, []);
+        assert.equal(status, 405, `${method} ${path}`);
+        assert.equal(headers['allow'], 'GET, HEAD');
+        assert.equal(body, '{"success":false,"message":"Method not allowed."}');
+      }
+    }
+    assert.equal((await ask('POST', `${v1}/nothing`)).status, 404);
+    const connect = await askRaw('CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n');
+    assert.equal(connect.status, 405);
+    assert.equal(connect.headers['allow'], 'GET, HEAD');
+  });
+
+  test('a body of a GET is not looked at', async () => {
+    for (const type of ['application/json', 'text/plain', 'no/such; type']) {
+      const headers = [bearer(world.key), `content-type: ${type}`, 'content-length: 5'];
+      const answer = await request(world.service.baseUrl, 'GET', `${v1}/plans`, headers, '{"a":');
+      assert.equal(answer.status, 200);
+    }
+  });
+
+  test('HEAD answers as GET does, without the body', async () => {
+    for (const headers of [[], [bearer(world.key)]]) {
+      for (const path of [...operationPaths, `${v1}/entitlements`, `${v1}/nothing`, ...openPaths]) {
+        const head = await ask('HEAD', path, headers);
+        assert.equal(head.body, '');
+        assert.deepEqual(withoutChance(head), withoutChance(await ask('GET', path, headers)), path);
+      }
+    }
+  });
+
+  test('[rest.service.no-cors] no answer has a CORS header, also where a browser asks for one', async () => {
+    const browser = [
+      'origin: https://example.com',
+      'access-control-request-method: GET',
+      'access-control-request-headers: authorization',
+    ];
+    for (const path of [...operationPaths, ...openPaths, '/nothing']) {
+      for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
+        for (const headers of [browser, [...browser, bearer(world.key)]]) {
+          const answer = await ask(method, path, headers);
+          const names = Object.keys(answer.headers);
+          assert.deepEqual(
+            names.filter((name) => name.startsWith('access-control-')),
+            [],
+          );
+        }
+      }
+    }
+  });
+
+  test('X-Request-Id is on every answer, is ours, and never the same', async () => {
+    const answers = [
+      ...(await Promise.all(operationPaths.map((path) => ask('GET', path)))),
+      ...(await Promise.all(openPaths.map((path) => ask('GET', path, [])))),
+      await ask('GET', `${v1}/plans`, []),
+      await ask('HEAD', `${v1}/plans`),
+      await ask('GET', `${v1}/entitlements`),
+      await ask('GET', '/nothing'),
+      await ask('POST', `${v1}/plans`),
+      await ask('GET', `${v1}/plans`, ['x-request-id: mine', 'request-id: mine']),
+      await askRaw('nonsense\r\n\r\n'),
+      await askRaw(`GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`),
+      await askRaw('CONNECT x HTTP/1.1\r\nhost: x\r\n\r\n'),
+    ];
+    const ids = answers.map(({ headers }) => headers['x-request-id'] ?? '');
+    for (const id of ids) assert.match(id, /^[\w-]{8,}$/);
+    assert.equal(new Set(ids).size, answers.length);
+  });
+
+  test('what is not HTTP gets 400 in the envelope', async () => {
+    for (const bytes of [
+      'nonsense\r\n\r\n',
+      'GET\r\n\r\n',
+      `get ${v1}/plans HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `FOO ${v1}/plans HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `GET plans HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `GET ${v1}/plans HTTP/9.9\r\nhost: x\r\n\r\n`,
+      `GET ${v1}/pl\x01ans HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `GET ${v1}/pläne HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `GET ${v1}/plans HTTP/1.1\r\nhost x\r\n\r\n`,
+      `GET ${v1}/plans HTTP/1.1\r\nhost: x\r\nna me: x\r\n\r\n`,
+      `GET ${v1}/plans HTTP/1.1\r\nhost: x\r\nname: a\0b\r\n\r\n`,
+      `GET ${v1}/plans HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n`,
+      `GET ${v1}/plans HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n`,
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+      '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03',
+    ]) {
+      const { status, headers, body } = await askRaw(bytes);
+      assert.equal(status, 400, bytes);
+      assert.equal(headers['connection'], 'close');
+      assert.equal(body, '{"success":false,"message":"The request could not be read."}');
+    }
+  });
+
+  test('a request without Host gets 400, unless it is of HTTP/1.0', async () => {
+    const { status, body } = await askRaw(`GET /healthz HTTP/1.1\r\n\r\n`);
+    assert.equal(status, 400);
+    assert.equal(body, '{"success":false,"message":"The Host header is missing."}');
+    assert.equal((await askRaw(`GET /healthz HTTP/1.0\r\n\r\n`)).status, 200);
+  });
+
+  test('an expectation that nobody meets is not minded', async () => {
+    assert.equal((await ask('GET', '/healthz', ['expect: miracles'])).status, 200);
+    assert.equal((await ask('GET', '/nothing', ['expect: miracles'])).status, 404);
+  });
+
+  test('headers beyond 16 KiB get 431 in the envelope', async () => {
+    for (const bytes of [
+      `GET /${'a'.repeat(17_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(17_000)}\r\n\r\n`,
+      `GET / HTTP/1.1\r\nhost: x\r\n${'a: b\r\n'.repeat(5_000)}\r\n`,
+    ]) {
+      const { status, body } = await askRaw(bytes);
+      assert.equal(status, 431);
+      assert.equal(
+        body,
+        '{"success":false,"message":"The request line and headers are larger than 16384 bytes."}',
+      );
+    }
+    const id = '9'.repeat(15_000);
+    assert.equal((await ask('GET', `${v1}/subscriptions/${id}`)).status, 404);
+  });
+
+  test('[rest.endpoints.json] what is behind a key is JSON, and kept by nobody', async () => {
+    for (const path of [...operationPaths, `${v1}/entitlements`]) {
+      for (const headers of [[], [bearer(world.key), 'accept: text/html']]) {
+        const answer = await ask('GET', path, headers);
+        assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+        assert.equal(answer.headers['cache-control'], 'private, no-store');
+        assert.equal(answer.headers['etag'], undefined);
+      }
+    }
+  });
+
+  test('the alias answers as its version does, byte for byte', async () => {
+    for (const query of ['?customerId=1', '', '?customerId=x', '?customerId=1&x=%zz']) {
+      for (const headers of [[], [bearer(world.key)]]) {
+        const alias = await ask('GET', `/api/external/entitlements${query}`, headers);
+        const versioned = await ask('GET', `${v1}/entitlements${query}`, headers);
+        assert.equal(alias.body, versioned.body);
+        assert.deepEqual(withoutChance(alias), withoutChance(versioned));
+      }
+    }
+  });
+
+  test('[rest.versions.contract] the contract, the reference and the state of the process need no key', async () => {
+    const contract = await get(`${world.base}/openapi.json`);
+    assert.equal(contract.status, 200);
+    assert.match(contract.body.openapi, /^3\.1\./);
+    assert.deepEqual(
+      Object.keys(contract.body.paths).filter((path) => path.startsWith(v1)),
+      [
+        '/api/external/v1/entitlements',
+        '/api/external/v1/subscriptions',
+        '/api/external/v1/subscriptions/{id}',
+        '/api/external/v1/metrics/summary',
+        '/api/external/v1/plans',
+        '/api/external/v1/cancellations',
+      ],
+    );
+    const reference = await ask('GET', '/docs', []);
+    assert.equal(reference.status, 200);
+    assert.equal(reference.headers['content-type'], 'text/html; charset=utf-8');
+    assert.equal((await ask('GET', '/healthz', [])).body, '{"status":"ok"}');
+    assert.equal((await ask('GET', '/readyz', [])).body, '{"status":"ready","database":"up"}');
+  });
+
+  test('[rest.errors.500] a failure of ours gets 500 without a detail, and the process goes on', async (t) => {
+    const failing = await startWorld(openAnyStore());
+    t.after(() => failing.service.close());
+    assert.equal((await get(`${failing.base}/plans`, failing.key)).status, 200);
+    await failing.store.close();
+    for (const path of operationPaths) {
+      for (const key of [failing.key, 'rtn_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAlZZfdg']) {
+        const answer = await request(failing.service.baseUrl, 'GET', path, [bearer(key)]);
+        assert.equal(answer.status, 500);
+        assert.equal(answer.body, '{"success":false,"message":"Internal server error."}');
+        assert.equal(answer.headers['cache-control'], 'private, no-store');
+      }
+    }
+    // A mistyped key is known without a look-up, so it is refused even now.
+    const mistyped = 'rtn_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAlZZfdA';
+    assert.equal((await get(`${failing.base}/plans`, mistyped)).status, 401);
+    const readiness = await request(failing.service.baseUrl, 'GET', '/readyz');
+    assert.equal(readiness.status, 503);
+    assert.equal((await request(failing.service.baseUrl, 'GET', '/healthz')).status, 200);
+  });
+});

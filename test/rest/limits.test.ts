@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Tier } from '../../src/access/tiers.ts';
+import { updateShopTier } from '../../src/store/shops.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, createTestKey, get, startWorld, type World } from '../support/world.ts';
+
+const admitted = (times: number) => Array.from({ length: times }, () => 200);
+
+onEveryDatabase('limits', (open) => {
+  let world: World;
+
+  const keyOf = async (tier: Tier) => {
+    const shop = await createShop(world.store, { tier });
+    const { key } = await createTestKey(world.store, shop.id);
+    const ask = async (path = '/plans') => {
+      const { status, headers, body } = await get(world.base + path, key);
+      return { status, headers, body, retryAfter: headers.get('retry-after') };
+    };
+    const askTimes = async (times: number) => {
+      const statuses = [];
+      for (let count = 0; count < times; count += 1) statuses.push((await ask()).status);
+      return statuses;
+    };
+    return { shop, key, ask, askTimes };
+  };
+
+  before(async () => {
+    world = await startWorld(open());
+  });
+  after(() => world.close());
+
+  test('[rest.limits.growth] [rest.limits.retry-after] [rest.errors.429] Growth: the 61st request within 60 seconds is refused', async () => {
+    const { ask, askTimes } = await keyOf('growth');
+    assert.deepEqual(await askTimes(60), admitted(60));
+    const refused = await ask();
+    assert.equal(refused.status, 429);
+    assert.equal(refused.retryAfter, '60');
+    assert.deepEqual(refused.body, {
+      success: false,
+      message: 'Rate limit exceeded. Retry after 60 seconds.',
+    });
+    world.clock.advance(500);
+    assert.equal((await ask()).retryAfter, '60', 'rounded up');
+    world.clock.advance(500);
+    assert.equal((await ask()).retryAfter, '59');
+    world.clock.advance(58_999);
+    const last = await ask();
+    assert.equal(last.status, 429);
+    assert.equal(last.retryAfter, '1', 'never 0');
+    world.clock.advance(1);
+    assert.deepEqual(await askTimes(61), [...admitted(60), 429]);
+  });
+
+  test('[rest.limits.pro] Pro: the 301st request within 60 seconds is refused', async () => {
+    const { ask, askTimes } = await keyOf('pro');
+    assert.deepEqual(await askTimes(300), admitted(300));
+    const { status, headers } = await ask();
+    assert.equal(status, 429);
+    assert.equal(headers.get('ratelimit-policy'), '"default";q=300;w=60');
+  });
+
+  test('[rest.limits.enterprise-plus] Enterprise Plus: never refused, and told of no limit', async () => {
+    const { ask, askTimes } = await keyOf('enterprise_plus');
+    assert.deepEqual(await askTimes(400), admitted(400));
+    const { headers } = await ask();
+    assert.equal(headers.get('ratelimit-policy'), null);
+    assert.equal(headers.get('ratelimit'), null);
+  });
+
+  test('[rest.limits.rolling] the window rolls: a slot comes free 60 seconds after the request that took it', async () => {
+    const { ask, askTimes } = await keyOf('growth');
+    assert.deepEqual(await askTimes(20), admitted(20));
+    world.clock.advance(30_000);
+    assert.deepEqual(await askTimes(40), admitted(40));
+    assert.equal((await ask()).retryAfter, '30');
+    world.clock.advance(29_999);
+    assert.equal((await ask()).status, 429);
+    world.clock.advance(1);
+    assert.deepEqual(await askTimes(21), [...admitted(20), 429]);
+    assert.equal((await ask()).retryAfter, '30');
+    world.clock.advance(30_000);
+    assert.deepEqual(await askTimes(41), [...admitted(40), 429]);
+  });
+
+  test('a refused request does not count', async () => {
+    const { askTimes } = await keyOf('growth');
+    await askTimes(60);
+    world.clock.advance(30_000);
+    await askTimes(70);
+    world.clock.advance(30_000);
+    assert.deepEqual(await askTimes(60), admitted(60));
+  });
+
+  test('a request that tier or key refuse does not count, one that scope or input refuse does', async () => {
+    const { shop, ask } = await keyOf('free');
+    for (let count = 0; count < 70; count += 1) {
+      const { status, headers } = await ask();
+      assert.equal(status, 403);
+      assert.equal(headers.get('ratelimit'), null);
+    }
+    await updateShopTier(world.store.write, shop.id, 'growth');
+    world.clock.advance(1_100);
+    assert.equal((await ask()).headers.get('ratelimit'), '"default";r=59;t=60');
+    assert.equal((await ask('/entitlements')).status, 400);
+    assert.equal((await ask('/subscriptions/1')).status, 404);
+    const { key } = await createTestKey(world.store, shop.id, ['read:plans']);
+    assert.equal((await get(`${world.base}/metrics/summary`, key)).status, 403);
+    assert.equal((await ask()).headers.get('ratelimit'), '"default";r=56;t=60');
+    assert.equal(
+      (await get(`${world.base}/plans`, key)).headers.get('ratelimit'),
+      '"default";r=58;t=60',
+    );
+    for (let count = 0; count < 70; count += 1) {
+      assert.equal((await get(`${world.base}/plans`, 'rtn_invented')).status, 401);
+    }
+  });
+
+  test('[rest.limits.shared] the alias and all operations share one window', async () => {
+    const { key, ask } = await keyOf('growth');
+    const paths = [
+      `${world.service.baseUrl}/api/external/entitlements?customerId=1`,
+      `${world.base}/entitlements?customerId=1`,
+      `${world.base}/subscriptions`,
+      `${world.base}/subscriptions/1`,
+      `${world.base}/metrics/summary`,
+      `${world.base}/plans`,
+      `${world.base}/cancellations`,
+    ];
+    const told = [];
+    for (const path of paths) told.push((await get(path, key)).headers.get('ratelimit'));
+    assert.deepEqual(told, [
+      '"default";r=59;t=60',
+      '"default";r=58;t=60',
+      '"default";r=57;t=60',
+      '"default";r=56;t=60',
+      '"default";r=55;t=60',
+      '"default";r=54;t=60',
+      '"default";r=53;t=60',
+    ]);
+    for (let count = 0; count < 53; count += 1) await ask();
+    for (const path of paths) assert.equal((await get(path, key)).status, 429);
+  });
+
+  test('[rest.limits.per-key] each key of a shop has a window of its own', async () => {
+    const { shop, ask, askTimes } = await keyOf('growth');
+    await askTimes(60);
+    assert.equal((await ask()).status, 429);
+    const other = await createTestKey(world.store, shop.id);
+    assert.equal((await get(`${world.base}/plans`, other.key)).status, 200);
+  });
+
+  test('the RateLimit headers say what is left, and when there is more', async () => {
+    const { ask, askTimes } = await keyOf('growth');
+    const first = await ask();
+    assert.equal(first.headers.get('ratelimit-policy'), '"default";q=60;w=60');
+    assert.equal(first.headers.get('ratelimit'), '"default";r=59;t=60');
+    assert.equal(first.retryAfter, null);
+    world.clock.advance(15_000);
+    assert.equal((await ask()).headers.get('ratelimit'), '"default";r=58;t=45');
+    await askTimes(57);
+    assert.equal((await ask()).headers.get('ratelimit'), '"default";r=0;t=45');
+    const refused = await ask();
+    assert.equal(refused.headers.get('ratelimit-policy'), '"default";q=60;w=60');
+    assert.equal(refused.headers.get('ratelimit'), '"default";r=0;t=45');
+    assert.equal(refused.retryAfter, '45');
+  });
+
+  test('requests at the same time are admitted exactly up to the limit', async () => {
+    const { ask } = await keyOf('growth');
+    const statuses = await Promise.all(
+      Array.from({ length: 80 }, async () => (await ask()).status),
+    );
+    assert.equal(statuses.filter((status) => status === 200).length, 60);
+    assert.equal(statuses.filter((status) => status === 429).length, 20);
+  });
+});

@@ -1,0 +1,93 @@
+import { connect } from 'node:net';
+import { checkAnswer } from '../support/openapi-check.ts';
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Names in lower case, in the order of the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** How long a request that is not whole is waited for: the server is as patient as it must be. */
+const patienceMilliseconds = 1_000;
+
+/**
+ * Sends bytes as they are; clients of HTTP would mend or refuse half of what a server has to
+ * withstand.
+ * @returns the first answer; undefined where there was none
+ */
+export async function exchange(
+  baseUrl: string,
+  bytes: string | Uint8Array,
+): Promise<RawAnswer | undefined> {
+  const { hostname, port } = new URL(baseUrl);
+  const isHead = Buffer.from(bytes).subarray(0, 5).toString('latin1') === 'HEAD ';
+  const socket = connect(Number(port), hostname);
+  try {
+    return await new Promise((resolve) => {
+      let received = Buffer.alloc(0);
+      socket.on('data', (chunk: Buffer) => {
+        received = Buffer.concat([received, chunk]);
+        const answer = parse(received, isHead);
+        if (answer) resolve(answer);
+      });
+      // A server that has answered may cut off what is still being sent.
+      socket.on('error', () => {});
+      socket.on('close', () => resolve(undefined));
+      socket.setTimeout(patienceMilliseconds, () => resolve(undefined));
+      socket.write(bytes);
+    });
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** @returns undefined while the answer is not whole */
+function parse(received: Buffer, isHead: boolean): RawAnswer | undefined {
+  const headEnd = received.indexOf('\r\n\r\n');
+  if (headEnd < 0) return undefined;
+  const [statusLine = '', ...lines] = received
+    .subarray(0, headEnd)
+    .toString('latin1')
+    .split('\r\n');
+  const status = statusLine.match(/^HTTP\/1\.1 (\d{3}) /)?.[1];
+  if (status === undefined) throw new Error(`Not HTTP: ${received.toString('latin1')}`);
+  const headers = Object.fromEntries(
+    lines.map((each) => {
+      const colon = each.indexOf(':');
+      return [each.slice(0, colon).toLowerCase(), each.slice(colon + 1).trim()];
+    }),
+  );
+  const body = received.subarray(headEnd + 4);
+  const length = isHead ? 0 : Number(headers['content-length'] ?? 0);
+  if (body.length < length) return undefined;
+  return { status: Number(status), headers, body: body.subarray(0, length).toString() };
+}
+
+/**
+ * One request, its path and headers sent as they are written, its answer held to the contract.
+ * @param headers lines such as `accept: text/html`
+ */
+export async function request(
+  baseUrl: string,
+  method: string,
+  path: string,
+  headers: readonly string[] = [],
+  body = '',
+): Promise<RawAnswer> {
+  const head = [`${method} ${path} HTTP/1.1`, 'host: localhost', 'connection: close', ...headers];
+  const answer = await exchange(baseUrl, `${head.join('\r\n')}\r\n\r\n${body}`);
+  if (!answer) throw new Error(`${method} ${path} was not answered`);
+  hold(path, answer);
+  return answer;
+}
+
+/** Holds an answer to the contract, unless it has no body, as those to HEAD. */
+export function hold(path: string, { status, headers, body }: RawAnswer): void {
+  if (body !== '')
+    checkAnswer(path.split('?', 1)[0] ?? '', status, headers['content-type'] ?? '', body);
+}
+
+export function bearer(key: string): string {
+  return `authorization: Bearer ${key}`;
+}

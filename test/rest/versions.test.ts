@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import {
+  createShop,
+  createTestKey,
+  get,
+  openAnyStore,
+  startWorld,
+  type World,
+} from '../support/world.ts';
+import { bearer, type RawAnswer, request } from './raw.ts';
+
+const windingDown = [
+  {
+    name: 'v1',
+    basePath: '/api/external/v1',
+    deprecatedAt: new Date('2026-11-01T00:00:00Z'),
+    sunsetAt: new Date('2026-12-01T00:00:00Z'),
+  },
+  { name: 'v2', basePath: '/api/external/v2' },
+];
+
+/** One request for every kind of answer that a version gives. */
+async function askEverything(world: World, basePath: string): Promise<[string, RawAnswer][]> {
+  const free = await createShop(world.store, { tier: 'free' });
+  const growth = await createShop(world.store, { tier: 'growth' });
+  const withoutTier = (await createTestKey(world.store, free.id)).key;
+  const limited = (await createTestKey(world.store, growth.id)).key;
+  const withoutScope = (await createTestKey(world.store, world.shop.id, ['read:plans'])).key;
+  for (let count = 0; count < 60; count += 1)
+    await get(`${world.service.baseUrl}${basePath}/plans`, limited);
+
+  const asked: [string, string, string, string?][] = [
+    ['200', 'GET', '/plans', world.key],
+    ['200', 'HEAD', '/plans', world.key],
+    ['400', 'GET', '/entitlements', world.key],
+    ['401', 'GET', '/plans'],
+    ['401', 'HEAD', '/plans'],
+    ['403', 'GET', '/plans', withoutTier],
+    ['403', 'GET', '/subscriptions', withoutScope],
+    ['404', 'GET', '/subscriptions/1', world.key],
+    ['404', 'GET', '/nothing', world.key],
+    ['404', 'GET', '', world.key],
+    ['405', 'POST', '/plans', world.key],
+    ['405', 'OPTIONS', '/subscriptions/1'],
+    ['429', 'GET', '/plans', limited],
+  ];
+  const answers: [string, RawAnswer][] = [];
+  for (const [status, method, path, key] of asked) {
+    const headers = key === undefined ? [] : [bearer(key)];
+    answers.push([status, await request(world.service.baseUrl, method, basePath + path, headers)]);
+  }
+  return answers;
+}
+
+describe('versions', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld(openAnyStore(), { versions: windingDown });
+  });
+  after(() => world.close());
+
+  test('[rest.versions.deprecation] [rest.versions.sunset] every answer of a version that winds down says until when', async () => {
+    for (const [status, answer] of await askEverything(world, '/api/external/v1')) {
+      assert.equal(String(answer.status), status);
+      assert.equal(answer.headers['deprecation'], '@1793491200', status);
+      assert.equal(answer.headers['sunset'], 'Tue, 01 Dec 2026 00:00:00 GMT', status);
+    }
+    const alias = `${world.service.baseUrl}/api/external/entitlements`;
+    const { headers } = await get(`${alias}?customerId=1`, world.key);
+    assert.equal(headers.get('sunset'), 'Tue, 01 Dec 2026 00:00:00 GMT');
+  });
+
+  test('[rest.versions.side-by-side] the next version answers beside it, and says nothing of an end', async () => {
+    for (const [status, answer] of await askEverything(world, '/api/external/v2')) {
+      assert.equal(String(answer.status), status);
+      assert.equal(answer.headers['deprecation'], undefined);
+      assert.equal(answer.headers['sunset'], undefined);
+    }
+  });
+
+  test('the contract of a version and the paths without a version wind down with it', async (t) => {
+    const ending = await startWorld(openAnyStore(), { versions: windingDown });
+    t.after(() => ending.close());
+    for (const [method, path, before] of [
+      ['GET', '/api/external/v1/openapi.json', 200],
+      ['GET', '/api/external/entitlements', 401],
+      ['POST', '/api/external/entitlements', 405],
+    ] as const) {
+      const announced = await request(ending.service.baseUrl, method, path);
+      assert.equal(announced.status, before);
+      assert.equal(announced.headers['sunset'], 'Tue, 01 Dec 2026 00:00:00 GMT');
+    }
+    ending.clock.advance(11 * 24 * 3_600_000);
+    for (const path of ['/api/external/v1/openapi.json', '/api/external/entitlements']) {
+      assert.equal((await request(ending.service.baseUrl, 'GET', path)).status, 410);
+    }
+  });
+
+  test('paths outside a version do not wind down', async () => {
+    for (const path of ['/healthz', '/nothing', '/api/external/v10/plans', '/api/external/v1x']) {
+      const { headers } = await request(world.service.baseUrl, 'GET', path);
+      assert.equal(headers['sunset'], undefined, path);
+    }
+  });
+
+  test('from the instant of its sunset on a version answers 410 to everything, and the others go on', async (t) => {
+    const ending = await startWorld(openAnyStore(), { versions: windingDown });
+    t.after(() => ending.close());
+    const v1 = `${ending.base}/plans`;
+    // 2026-11-20T12:00Z to the last millisecond of November.
+    ending.clock.advance(10.5 * 24 * 3_600_000 - 1);
+    assert.equal((await get(v1, ending.key)).status, 200);
+    ending.clock.advance(1);
+    for (const [method, path, headers] of [
+      ['GET', '/plans', [bearer(ending.key)]],
+      ['GET', '/plans', []],
+      ['GET', '/entitlements', [bearer(ending.key)]],
+      ['GET', '/nothing', []],
+      ['POST', '/plans', []],
+    ] as const) {
+      const answer = await request(
+        ending.service.baseUrl,
+        method,
+        `/api/external/v1${path}`,
+        headers,
+      );
+      assert.equal(answer.status, 410);
+      assert.equal(answer.body, '{"success":false,"message":"REST v1 is no longer available."}');
+      assert.equal(answer.headers['deprecation'], '@1793491200');
+      assert.equal(answer.headers['sunset'], 'Tue, 01 Dec 2026 00:00:00 GMT');
+    }
+    const v2 = `${ending.service.baseUrl}/api/external/v2/plans`;
+    assert.equal((await get(v2, ending.key)).status, 200);
+    ending.clock.advance(365 * 24 * 3_600_000);
+    assert.equal((await get(v1, ending.key)).status, 410);
+  });
+
+  test('a version may be deprecated before its end is known', async (t) => {
+    const deprecated = await startWorld(openAnyStore(), {
+      versions: [{ name: 'v1', basePath: '/api/external/v1', deprecatedAt: new Date(0) }],
+    });
+    t.after(() => deprecated.close());
+    const { headers } = await get(`${deprecated.base}/plans`, deprecated.key);
+    assert.equal(headers.get('deprecation'), '@0');
+    assert.equal(headers.get('sunset'), null);
+  });
+
+  test('[rest.versions.v1-unset] [rest.versions.in-path] v1 is in the path, and no end of it is announced', async (t) => {
+    const real = await startWorld(openAnyStore());
+    t.after(() => real.close());
+    for (const [status, answer] of await askEverything(real, '/api/external/v1')) {
+      assert.equal(String(answer.status), status);
+      assert.equal(answer.headers['deprecation'], undefined);
+      assert.equal(answer.headers['sunset'], undefined);
+    }
+    for (const path of ['/api/external/plans', '/api/external/v2/plans', '/v1/plans', '/plans']) {
+      assert.equal((await get(real.service.baseUrl + path, real.key)).status, 404);
+    }
+  });
+});
