@@ -13,5 +13,6 @@ const server = createServer((_request, response) => {
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
-  if (typeof address === 'object') process.stdout.write(`listens on http://127.0.0.1:${address?.port}\n`);
+  if (typeof address === 'object')
+    process.stdout.write(`listens on http://127.0.0.1:${address?.port}\n`);
 });

@@ -28,7 +28,11 @@ export async function runLoad(target: Target, milliseconds: number): Promise<Loa
   await Promise.all(sockets.map((socket) => drive(socket, target, end, latencies)));
   const seconds = (performance.now() - begin) / 1000;
   for (const socket of sockets) socket.destroy();
-  return { requests: latencies.length, seconds, latencies: Float64Array.from(latencies).toSorted() };
+  return {
+    requests: latencies.length,
+    seconds,
+    latencies: Float64Array.from(latencies).toSorted(),
+  };
 }
 
 function open(port: number): Promise<Socket> {

@@ -1,7 +1,13 @@
 import { startPostgres } from '../test/support/postgres.ts';
 import { cpuMicroseconds, residentMegabytes } from './cpu.ts';
 import { type Target, median, runLoad } from './load.ts';
-import { type ServerProcess, importDemoShop, run, startConstant, startService } from './processes.ts';
+import {
+  type ServerProcess,
+  importDemoShop,
+  run,
+  startConstant,
+  startService,
+} from './processes.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const milliseconds = Number(process.env['BENCH_MILLISECONDS'] ?? 2000);
@@ -19,7 +25,8 @@ interface Work {
 const works: readonly Work[] = [
   {
     name: 'entitlement',
-    path: () => `/entitlements?customerId=${firstCustomer + Math.floor(Math.random() * subscriptions * 0.8)}`,
+    path: () =>
+      `/entitlements?customerId=${firstCustomer + Math.floor(Math.random() * subscriptions * 0.8)}`,
   },
   { name: 'page of 50', path: () => '/subscriptions' },
   { name: 'list of plans', path: () => '/plans' },
@@ -41,18 +48,39 @@ async function main(): Promise<void> {
   if (!postgres) throw new Error('PostgreSQL is not installed.');
   const env = { DATABASE_URL: postgres.url, LOG_LEVEL: 'info' };
   run(['migrate'], env);
-  run(['shops', 'create', '--id', String(shopId), '--name', 'Bench', '--currency', 'USD', '--tier', 'enterprise_plus'], env);
+  run(
+    [
+      'shops',
+      'create',
+      '--id',
+      String(shopId),
+      '--name',
+      'Bench',
+      '--currency',
+      'USD',
+      '--tier',
+      'enterprise_plus',
+    ],
+    env,
+  );
   importDemoShop(shopId, subscriptions, { ...env, LOG_LEVEL: 'error' });
   const scopes = 'read:entitlements,read:subscriptions,read:metrics,read:plans';
-  const created = run(['keys', 'create', '--shop', String(shopId), '--name', 'bench', '--scopes', scopes, '--json'], env);
+  const created = run(
+    ['keys', 'create', '--shop', String(shopId), '--name', 'bench', '--scopes', scopes, '--json'],
+    env,
+  );
   const { key } = JSON.parse(created) as { key: string };
   const service = await startService(env);
 
   try {
-    print(`${rounds} rounds of ${milliseconds} ms, alternately; medians. Node.js ${process.version}.`);
+    print(
+      `${rounds} rounds of ${milliseconds} ms, alternately; medians. Node.js ${process.version}.`,
+    );
     print(`Memory of the service at rest: ${residentMegabytes(service.pid).toFixed(0)} MB.`);
     print('');
-    print('work              ratio to bare   requests/s   bare/s   CPU µs: service  bare  database   p50 ms  p99 ms');
+    print(
+      'work              ratio to bare   requests/s   bare/s   CPU µs: service  bare  database   p50 ms  p99 ms',
+    );
     for (const work of works) await compare(work, service, postgres.pid, key);
     print('');
     print(`Memory of the service after the load: ${residentMegabytes(service.pid).toFixed(0)} MB.`);
@@ -62,7 +90,12 @@ async function main(): Promise<void> {
   }
 }
 
-async function compare(work: Work, service: ServerProcess, databasePid: number, key: string): Promise<void> {
+async function compare(
+  work: Work,
+  service: ServerProcess,
+  databasePid: number,
+  key: string,
+): Promise<void> {
   const ask = () =>
     `GET /api/external/v1${work.path()} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${key}\r\n\r\n`;
   const answer = await fetch(`http://127.0.0.1:${service.port}/api/external/v1${work.path()}`, {
@@ -80,8 +113,11 @@ async function compare(work: Work, service: ServerProcess, databasePid: number, 
       theirs.push(reference);
       ours.push(measured);
     }
-    const ratio = median(ours.map((each, index) => each.perSecond / (theirs[index] as Sample).perSecond));
-    const of = (samples: Sample[], field: keyof Sample) => median(samples.map((each) => each[field]));
+    const ratio = median(
+      ours.map((each, index) => each.perSecond / (theirs[index] as Sample).perSecond),
+    );
+    const of = (samples: Sample[], field: keyof Sample) =>
+      median(samples.map((each) => each[field]));
     print(
       [
         work.name.padEnd(17),

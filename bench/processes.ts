@@ -21,9 +21,16 @@ export function run(args: readonly string[], env: Record<string, string>): strin
 }
 
 /** Imports the records of a generated shop, streamed from one process into another. */
-export function importDemoShop(shopId: number, subscriptions: number, env: Record<string, string>): void {
+export function importDemoShop(
+  shopId: number,
+  subscriptions: number,
+  env: Record<string, string>,
+): void {
   const pipeline = `"${retention}" demo-data --subscriptions ${subscriptions} | "${retention}" import --shop ${shopId} -`;
-  execFileSync('sh', ['-c', pipeline], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('sh', ['-c', pipeline], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }
 
 export function startService(env: Record<string, string>): Promise<ServerProcess> {
@@ -31,10 +38,16 @@ export function startService(env: Record<string, string>): Promise<ServerProcess
 }
 
 export function startConstant(body: string): Promise<ServerProcess> {
-  return start(process.execPath, [fileURLToPath(new URL('bench/constant-server.ts', root))], { BODY: body });
+  return start(process.execPath, [fileURLToPath(new URL('bench/constant-server.ts', root))], {
+    BODY: body,
+  });
 }
 
-async function start(program: string, args: string[], env: Record<string, string>): Promise<ServerProcess> {
+async function start(
+  program: string,
+  args: string[],
+  env: Record<string, string>,
+): Promise<ServerProcess> {
   const child = spawn(program, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -59,6 +72,8 @@ function portOf(child: ChildProcess): Promise<number> {
       const port = /listens on http:\/\/[^:]+:(\d+)/.exec(text)?.[1];
       if (port !== undefined) resolve(Number(port));
     });
-    child.once('exit', (code) => reject(new Error(`A server ended with status ${code} before it listened.`)));
+    child.once('exit', (code) =>
+      reject(new Error(`A server ended with status ${code} before it listened.`)),
+    );
   });
 }

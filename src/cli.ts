@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Command, print, tell } from './commands/command.ts';
+import { type Command, isReaderGone, print, tell } from './commands/command.ts';
 import { demoDataCommand } from './commands/demo-data.ts';
 import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -23,24 +23,22 @@ const commands: readonly Command[] = [
   doctorCommand,
 ];
 
+// What is under way is finished all the same when nobody reads its results any more.
+process.stdout.on('error', (error) => {
+  if (!isReaderGone(error)) throw error;
+});
 process.exitCode = await main(process.argv.slice(2)).catch(explain);
 
 async function main(args: readonly string[]): Promise<number> {
-  if (args.length === 0 || args[0] === 'help' || args[0] === '--help' || args[0] === '-h') {
-    const topic = commands.find(({ name }) => name === args.slice(1).join(' '));
-    print(topic ? helpOf(topic) : overview());
-    return args.length === 0 ? 2 : 0;
+  if (args.length === 0) {
+    tell(overview());
+    return 2;
   }
-  const command = commands.find(({ name }) => isNamed(args, name));
-  if (!command) {
-    const family = commands.filter(({ name }) => name.startsWith(`${args[0]} `));
-    throw new UsageError(
-      family.length > 0
-        ? `"retention ${args[0]}" is followed by ${family.map(({ name }) => name.split(' ')[1]).join(', ')}.`
-        : `There is no command "${args[0]}". "retention help" lists them.`,
-    );
+  if (args[0] === 'help' || args[0] === '--help' || args[0] === '-h') {
+    print(args.length === 1 ? overview() : helpOf(findCommand(args.slice(1))));
+    return 0;
   }
-
+  const command = findCommand(args);
   const rest = args.slice(command.name.split(' ').length);
   if (rest.includes('--help') || rest.includes('-h')) {
     print(helpOf(command));
@@ -57,13 +55,24 @@ async function main(args: readonly string[]): Promise<number> {
   });
 }
 
+function findCommand(args: readonly string[]): Command {
+  const command = commands.find(({ name }) => isNamed(args, name));
+  if (command) return command;
+  const family = commands.filter(({ name }) => name.startsWith(`${args[0]} `));
+  throw new UsageError(
+    family.length > 0
+      ? `"retention ${args[0]}" is followed by ${family.map(({ name }) => name.split(' ')[1]).join(', ')}.`
+      : `There is no command "${args[0]}". "retention help" lists them.`,
+  );
+}
+
 function isNamed(args: readonly string[], name: string): boolean {
   return name.split(' ').every((word, index) => args[index] === word);
 }
 
 function parse(command: Command, args: string[]) {
   const [least, most] = command.positionals ?? [0, 0];
-  const usage = `\nUsage: retention ${command.name} ${command.synopsis}`;
+  const usage = `\nUsage: retention ${command.name} ${command.synopsis}`.trimEnd();
   try {
     const parsed = parseArgs({
       args,
@@ -77,7 +86,9 @@ function parse(command: Command, args: string[]) {
     }
     return parsed;
   } catch (error) {
-    throw new UsageError((error as Error).message + usage);
+    // Node.js goes on to explain how to write a name that begins with a dash, which nobody meant.
+    const reason = (error as Error).message.replace(/\. To specify a positional.*/s, '.');
+    throw new UsageError(reason + usage);
   }
 }
 

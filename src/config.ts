@@ -48,7 +48,7 @@ export function parseConfig(env: Env): Config {
       'DATABASE_URL',
       undefined,
       parsePostgresUrl,
-      'postgres://user:password@host:port/database',
+      'an address such as postgres://user@host:5432/database',
     ),
     dataDir: readEnv(env, 'RETENTION_DATA_DIR') ?? '.retention',
     host: readEnv(env, 'HOST') ?? '127.0.0.1',

@@ -29,6 +29,11 @@ export interface Command {
   run(context: CommandContext): Promise<number>;
 }
 
+/** Whether writing failed because whoever read our output has left. */
+export function isReaderGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+}
+
 /** Results are all that standard output ever holds. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);

@@ -1,9 +1,10 @@
-import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { systemClock } from '../clock.ts';
 import { type ShopOptions, generateShop } from '../demo/generate.ts';
 import { UsageError } from '../errors.ts';
 import { minorDigitsOf } from '../money.ts';
-import { type Command, exitStatus, requiredOption } from './command.ts';
+import { type Command, exitStatus, isReaderGone, requiredOption } from './command.ts';
 
 const chunkLength = 64 * 1024;
 
@@ -43,14 +44,23 @@ export const demoDataCommand: Command = {
 };
 
 async function write(options: ShopOptions): Promise<void> {
+  try {
+    await pipeline(Readable.from(chunksOf(options)), process.stdout, { end: false });
+  } catch (error) {
+    // A reader such as `head` has all that it wants.
+    if (!isReaderGone(error)) throw error;
+  }
+}
+
+function* chunksOf(options: ShopOptions): Generator<string> {
   let chunk = '';
   for (const record of generateShop(options)) {
     chunk += `${JSON.stringify(record)}\n`;
     if (chunk.length < chunkLength) continue;
-    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+    yield chunk;
     chunk = '';
   }
-  process.stdout.write(chunk);
+  yield chunk;
 }
 
 function parseCount(text: string, option: string): number {

@@ -33,8 +33,8 @@ export const demoCommand: Command = {
       { ...config, databaseUrl: undefined },
       log,
       async ({ baseUrl }, store) => {
-        const shop = await findShop(store.read, demoShop.id);
-        print(greeting(baseUrl, key, shop ? shop.name : undefined));
+        const [shop = demoShop] = await listShops(store.read);
+        print(greeting(baseUrl, key, shop));
       },
       async (store) => {
         key = await makeDemoShop(store, log);
@@ -97,7 +97,11 @@ function demoRecords(endAt: number): LineSource {
   return { name: 'demo', lines: lines() };
 }
 
-function greeting(baseUrl: string, key: string | undefined, shopName: string | undefined): string {
+function greeting(
+  baseUrl: string,
+  key: string | undefined,
+  shop: Pick<Shop, 'id' | 'name'>,
+): string {
   const shown = key ?? '$RETENTION_KEY';
   const url = `${baseUrl}/api/external/v1/metrics/summary`;
   return [
@@ -105,11 +109,11 @@ function greeting(baseUrl: string, key: string | undefined, shopName: string | u
     `Retention Data Service listens on ${baseUrl}`,
     ...(key === undefined
       ? [
-          shopName === demoShop.name
+          shop.name === demoShop.name
             ? 'The demo shop is still there.'
             : 'The data that was there is still there.',
           'Keys are shown once. To make another one:',
-          `  bin/retention keys create --shop ${demoShop.id} --name "My key" --scopes ${scopes.join(',')}`,
+          `  bin/retention keys create --shop ${shop.id} --name "My key" --scopes ${scopes.join(',')}`,
           'Try it:',
         ]
       : [`Its demo shop has this key, shown only now:`, `  ${key}`, 'Try it:']),

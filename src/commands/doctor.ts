@@ -43,6 +43,9 @@ export const doctorCommand: Command = {
 function withoutPassword(url: string): string {
   const parsed = new URL(url);
   if (parsed.password !== '') parsed.password = 'redacted';
+  for (const name of parsed.searchParams.keys()) {
+    if (/password/i.test(name)) parsed.searchParams.set(name, 'redacted');
+  }
   return parsed.href;
 }
 

@@ -58,8 +58,7 @@ export const importCommand: Command = {
     else print(describe(counts));
     const isAnyRefused = Object.values(counts).some((each) => each.refused > 0);
     if (isAnyRefused) {
-      const where = [...new Set(files.map((file) => refused.fileFor(file)))].join(', ');
-      tell(`Refused lines and their reasons are in ${where}.`);
+      tell(`Refused lines and their reasons are in ${refused.written.join(', ')}.`);
     }
     return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
   },

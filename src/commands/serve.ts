@@ -34,7 +34,9 @@ export async function serve(
     const applied = await migrate(store.write);
     if (applied.length > 0) log.info({ applied }, 'schema migrated');
     await prepare(store);
-    const service = await startService({ config, store, clock: systemClock, log }).catch(explain);
+    const service = await startService({ config, store, clock: systemClock, log }).catch((error) =>
+      explain(error, `${config.host}:${config.port}`),
+    );
     log.info({ baseUrl: service.baseUrl, pid: process.pid, node: process.version }, 'listening');
     await greet(service, store);
 
@@ -51,17 +53,26 @@ export async function serve(
   }
 }
 
-/** The first signal asks for a clean end; a second one ends the process at once. */
+const repeatMilliseconds = 500;
+
+/**
+ * The first signal asks for a clean end; a later one ends the process at once. One that comes with the
+ * first is the same wish: npm passes on what the terminal has sent to all of its processes already.
+ */
 function stopSignal(): Promise<NodeJS.Signals> {
+  const signals = ['SIGINT', 'SIGTERM'] as const;
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => resolve(signal));
-    }
+    const stop = (signal: NodeJS.Signals) => {
+      resolve(signal);
+      setTimeout(() => {
+        for (const each of signals) process.removeListener(each, stop);
+      }, repeatMilliseconds).unref();
+    };
+    for (const signal of signals) process.on(signal, stop);
   });
 }
 
-function explain(error: NodeJS.ErrnoException & { address?: string; port?: number }): never {
-  const where = `${error.address}:${error.port}`;
+function explain(error: NodeJS.ErrnoException, where: string): never {
   switch (error.code) {
     case 'EADDRINUSE':
       throw new CommandError(`Another process listens on ${where}; choose another PORT.`);

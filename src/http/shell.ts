@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../log.ts';
@@ -32,18 +32,8 @@ const limits = {
   requestTimeout: 20_000,
   keepAliveTimeout: 65_000,
   headerBytes: 16 * 1024,
-  bodyBytes: 1024 * 1024,
   connectionsCheckingInterval: 2_000,
 };
-
-const processId = randomBytes(9).toString('base64url');
-let requests = 0;
-
-/** Unique among all instances; a fresh UUID for each request would cost more than its routing. */
-function nextRequestId(): string {
-  requests += 1;
-  return `${processId}-${requests.toString(36)}`;
-}
 
 /**
  * The HTTP server around all faces: bounds, request ids, one log line a request, and the envelope
@@ -52,10 +42,9 @@ function nextRequestId(): string {
 export function createShell({ log, routes, unrouted }: ShellOptions): FastifyInstance {
   const app = fastify({
     logger: false,
-    genReqId: nextRequestId,
+    genReqId: () => randomUUID(),
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
-    bodyLimit: limits.bodyBytes,
     http: {
       headersTimeout: limits.headersTimeout,
       // Refused below: Node's own refusal has no envelope.
@@ -71,26 +60,43 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
     clientErrorHandler: answerBrokenRequest,
   });
 
-  const respond = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => {
+  // No body is read before its face has let the caller in; then the face reads it by itself.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+
+  const respond = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    answer: Answer,
+    begin = performance.now(),
+  ) => {
     log.info(
       {
         requestId: request.id,
         method: request.method,
         route: request.routeOptions.url,
         status: answer.status,
-        durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
+        durationMs: Math.round((performance.now() - begin) * 1000) / 1000,
         ...answer.facts,
       },
       'request',
     );
-    return reply
-      .code(answer.status)
-      .headers({ ...answer.headers, 'x-request-id': request.id })
-      .send(answer.body);
+    return (
+      reply
+        .code(answer.status)
+        .headers({
+          ...answer.headers,
+          'x-request-id': request.id,
+          // Else a client that keeps its connection would keep a service that is closing from its end.
+          ...(app.server.listening ? {} : { connection: 'close' }),
+        })
+        // An empty body has no content type.
+        .send(answer.body === '' ? undefined : answer.body)
+    );
   };
   const answerFailure = (request: FastifyRequest, error: unknown): Answer => {
     const status = clientFault(error);
-    if (status !== undefined) return refuse(status, faultMessages[status] ?? 'Bad request.');
+    if (status !== undefined) return refuse(status, 'The request could not be read.');
     log.error({ requestId: request.id, err: error }, 'request failed');
     return internalError();
   };
@@ -100,13 +106,14 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
       method,
       url,
       handler: async (request, reply) => {
+        const begin = performance.now();
         let answer: Answer;
         try {
           answer = await handle(request);
         } catch (error) {
           answer = answerFailure(request, error);
         }
-        return respond(request, reply, answer);
+        return respond(request, reply, answer, begin);
       },
     });
   }
@@ -122,7 +129,7 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
       return void respond(request, reply, refuse(400, 'The Host header is missing.'));
     }
     if (!request.is404) return done();
-    const path = request.url.split('?', 1)[0] as string;
+    const path = decodeURI(request.url.split('?', 1)[0] as string);
     const allow = known.filter(({ pattern }) => pattern.test(path)).map((route) => route.allow);
     const answer = allow.length > 0 ? methodNotAllowed(allow.join(', ')) : notFound();
     void respond(request, reply, unrouted(path, answer));
@@ -142,12 +149,6 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
   );
   return app;
 }
-
-const faultMessages: Readonly<Record<number, string>> = {
-  400: 'The request could not be read.',
-  413: `The request body is larger than ${limits.bodyBytes} bytes.`,
-  415: 'The content type must be application/json.',
-};
 
 /** The status of an error by which the HTTP library refuses a request; undefined for our own. */
 function clientFault(error: unknown): number | undefined {
@@ -211,7 +212,7 @@ function writeRaw(socket: Socket, status: number, message: string): void {
       `HTTP/1.1 ${status} ${reasons[status]}`,
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${nextRequestId()}`,
+      `x-request-id: ${randomUUID()}`,
       ...(status === 405 ? ['allow: GET, HEAD'] : []),
       'connection: close',
       '',

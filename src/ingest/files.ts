@@ -52,13 +52,18 @@ export class RefusedLines {
   }
 
   /** Where the refused lines of a source go. */
-  fileFor(source: string): string {
+  #fileFor(source: string): string {
     return this.#chosen ?? `${source === standardInput ? 'stdin' : source}.refused.ndjson`;
+  }
+
+  /** The files that took some. */
+  get written(): string[] {
+    return [...this.#handles.keys()];
   }
 
   /** Takes away what an earlier run refused, so that the file only ever tells of the last one. */
   async forget(sources: readonly string[]): Promise<void> {
-    for (const file of new Set(sources.map((source) => this.fileFor(source)))) {
+    for (const file of new Set(sources.map((source) => this.#fileFor(source)))) {
       if (sources.includes(file))
         throw new CommandError(`${file} is read and cannot also take the refused lines.`);
       await rm(file, { force: true });
@@ -66,7 +71,7 @@ export class RefusedLines {
   }
 
   async add(source: string, line: Line, reason: string): Promise<void> {
-    const file = this.fileFor(source);
+    const file = this.#fileFor(source);
     let handle = this.#handles.get(file);
     if (!handle) {
       handle = await open(file, 'w');

@@ -4,6 +4,8 @@ import type { Position } from '../store/subscriptions.ts';
 import { cursorError } from './parameters.ts';
 
 const seal = 6;
+/** No record is dated in the year 10000 or later. */
+const endOfTime = Date.UTC(10_000, 0, 1);
 
 /**
  * A cursor is the last row's place in the order (two 64-bit numbers) and a seal over it and over the
@@ -27,10 +29,18 @@ export function decodeCursor(listing: string, cursor: string): Position {
   if (!isWhole || !sealOf(listing, place).equals(bytes.subarray(16))) {
     throw new ServiceError('invalid', cursorError);
   }
-  return {
+  const position = {
     createdAt: Number(place.readBigInt64BE(0)),
     id: Number(place.readBigInt64BE(8)),
   };
+  // The seal is no secret: a place that no row can have may still come with a right one.
+  const isPossible =
+    Number.isSafeInteger(position.id) &&
+    position.id > 0 &&
+    position.createdAt >= 0 &&
+    position.createdAt < endOfTime;
+  if (!isPossible) throw new ServiceError('invalid', cursorError);
+  return position;
 }
 
 function sealOf(listing: string, place: Buffer): Buffer {

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ServiceError } from '../errors.ts';
+import { cutPage, decodeCursor } from './cursor.ts';
+
+const listing = '7 subscriptions active';
+
+/** The cursor of a page that ends at a place and is not the last one. */
+function cursorAt(createdAt: number, id: number, of = listing): string {
+  const { nextCursor } = cutPage(
+    of,
+    [
+      { createdAt, id },
+      { createdAt, id },
+    ],
+    1,
+    (row) => row,
+  );
+  assert.ok(nextCursor !== null);
+  return nextCursor;
+}
+
+function refuses(cursor: string, of = listing): void {
+  const isRefusal = (error: unknown) => error instanceof ServiceError && error.kind === 'invalid';
+  assert.throws(() => decodeCursor(of, cursor), isRefusal, JSON.stringify(cursor));
+}
+
+test('a cursor gives its place back, whatever the place', () => {
+  for (const [createdAt, id] of [
+    [0, 1],
+    [1_793_880_000_123, 1001],
+    [253_402_300_799_999, Number.MAX_SAFE_INTEGER],
+  ] as const) {
+    const cursor = cursorAt(createdAt, id);
+    assert.match(cursor, /^[A-Za-z0-9_-]{30}$/);
+    assert.deepEqual(decodeCursor(listing, cursor), { createdAt, id });
+  }
+});
+
+test('a cursor belongs to one listing of one shop', () => {
+  const cursor = cursorAt(1_793_880_000_123, 1001);
+  for (const other of [
+    '8 subscriptions active',
+    '7 subscriptions ',
+    '7 subscriptions paused',
+    '7 cancellations active',
+    '',
+  ]) {
+    refuses(cursor, other);
+  }
+});
+
+test('a cursor with any character changed, added or taken away is refused', () => {
+  const cursor = cursorAt(1_793_880_000_123, 1001);
+  for (let index = 0; index < cursor.length; index += 1) {
+    for (const character of ['A', 'z', '-', '_']) {
+      if (cursor[index] === character) continue;
+      refuses(cursor.slice(0, index) + character + cursor.slice(index + 1));
+    }
+    refuses(cursor.slice(0, index) + cursor.slice(index + 1));
+  }
+  const spoilt = ['=', '==', ' ', '\n', '.', 'A', '%3D', '\0'].flatMap((each) => [
+    cursor + each,
+    each + cursor,
+  ]);
+  for (const each of spoilt) refuses(each);
+});
+
+test('what never was a cursor is refused', () => {
+  // The letters of plain base64 decode as well, and must not pass.
+  const plain = Buffer.from(cursorAt(1_793_880_000_123, 1001), 'base64url').toString('base64');
+  const texts = ['', '0', 'null', '1001', 'AAAA', '/'.repeat(30), 'ä'.repeat(30), 'A'.repeat(5000)];
+  for (const text of [...texts, 'A'.repeat(30), `${plain}=`]) refuses(text);
+});
+
+test('a page is cut where there is more, and only there', () => {
+  const rows = [5, 4, 3].map((id) => ({ createdAt: 10, id }));
+  const cut = (limit: number) => cutPage(listing, rows.slice(0, limit + 1), limit, (row) => row);
+
+  const two = cut(2);
+  assert.deepEqual(two.rows, rows.slice(0, 2));
+  assert.deepEqual(decodeCursor(listing, two.nextCursor ?? ''), { createdAt: 10, id: 4 });
+  assert.deepEqual(cut(3), { rows, nextCursor: null });
+  assert.deepEqual(cut(50), { rows, nextCursor: null });
+  assert.deepEqual(
+    cutPage(listing, [], 50, () => ({ createdAt: 0, id: 0 })),
+    {
+      rows: [],
+      nextCursor: null,
+    },
+  );
+});
+
+test('a place that no row can have is refused, however it is sealed', () => {
+  for (const [createdAt, id] of [
+    [-1, 1],
+    [253_402_300_800_000, 1],
+    [Number.MAX_SAFE_INTEGER, 1],
+    [0, 0],
+    [0, -5],
+    [0, 2 ** 53],
+  ] as const) {
+    refuses(cursorAt(createdAt, id));
+  }
+});
