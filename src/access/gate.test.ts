@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { FixedClock } from '../clock.ts';
+import { createLog } from '../log.ts';
+import type { KeyRecord } from '../store/keys.ts';
+import { type Admission, Gate } from './gate.ts';
+import { generateKey, hashKey } from './key-format.ts';
+import { KeyLeases } from './key-leases.ts';
+import { KeyUsage } from './key-usage.ts';
+import { MemoryRateLimiter } from './memory-rate-limiter.ts';
+import type { Tier } from './tiers.ts';
+
+/** A gate before one key of a shop of the given tier. */
+function begin(tier: Tier = 'growth') {
+  const clock = new FixedClock('2026-11-20T12:00:00.000Z');
+  const key = generateKey();
+  const caller: KeyRecord = {
+    shopId: 1,
+    keyId: 'key_1',
+    scopes: ['read:plans'],
+    tier,
+    currency: 'USD',
+    lastUsedAt: 0,
+  };
+  const lookUps: string[] = [];
+  const used: string[] = [];
+  const gate = new Gate({
+    leases: new KeyLeases(clock, async (hash) => {
+      lookUps.push(hash);
+      return hash === hashKey(key) ? caller : undefined;
+    }),
+    usage: new KeyUsage(clock, createLog('silent'), async ({ keyId }) => used.push(keyId)),
+    limiter: new MemoryRateLimiter(clock),
+  });
+  const admit = () => gate.admit(`Bearer ${key}`);
+  return { clock, key, caller, gate, admit, lookUps, used };
+}
+
+function refusalOf(admission: Admission): string | undefined {
+  return 'refusal' in admission
+    ? `${admission.refusal.kind}: ${admission.refusal.message}`
+    : undefined;
+}
+
+describe('[rest.auth.bearer] the Authorization header', () => {
+  const { key, gate } = begin();
+  const headers: [string | undefined, boolean][] = [
+    [`Bearer ${key}`, true],
+    [`bearer ${key}`, true],
+    [`BEARER ${key}`, true],
+    [`Bearer    ${key}`, true],
+    [undefined, false],
+    ['', false],
+    ['Bearer', false],
+    ['Bearer ', false],
+    [key, false],
+    [`Bearer${key}`, false],
+    [`Bearer\t${key}`, false],
+    [`Bearer: ${key}`, false],
+    [` Bearer ${key}`, false],
+    [`Bearer ${key} `, false],
+    [`Bearer ${key} ${key}`, false],
+    [`Bearer ${key},${key}`, false],
+    [`Bearer ${key}, Bearer ${key}`, false],
+    [`Bearer "${key}"`, false],
+    [`Bearer <${key}>`, false],
+    [`Basic ${key}`, false],
+    [`Token ${key}`, false],
+    [`Bearer ${key.toLowerCase()}`, false],
+  ];
+  for (const [header, isAdmitted] of headers) {
+    const shown = header?.replaceAll(key, 'KEY').replaceAll(key.toLowerCase(), 'key');
+    test(`${JSON.stringify(shown) ?? 'none'} is ${isAdmitted ? 'read' : 'refused'}`, async () => {
+      const refusal = isAdmitted ? undefined : 'unauthenticated: Unauthorized';
+      assert.equal(refusalOf(await gate.admit(header)), refusal);
+    });
+  }
+});
+
+test('[rest.auth.same-401] a key that nobody has is refused as a header that nobody can read', async () => {
+  const { gate } = begin();
+  const unknown = await gate.admit(`Bearer ${generateKey()}`);
+  assert.deepEqual(unknown, await gate.admit(undefined));
+  assert.equal(refusalOf(unknown), 'unauthenticated: Unauthorized');
+});
+
+test('a mistyped key is refused without a look-up', async () => {
+  const { gate, key, lookUps } = begin();
+  const last = key.endsWith('A') ? 'B' : 'A';
+  await gate.admit(`Bearer ${key.slice(0, -1)}${last}`);
+  assert.deepEqual(lookUps, []);
+});
+
+for (const tier of ['free', 'starter'] as const) {
+  test(`[rest.auth.tier-required] ${tier} is refused, is never weighed, but its key counts as used`, async () => {
+    const { admit, used } = begin(tier);
+    for (let each = 0; each < 100; each += 1) {
+      const admission = await admit();
+      assert.equal(
+        refusalOf(admission),
+        'tierRequired: Developer API access requires the Growth plan or higher.',
+      );
+      assert.equal(admission.rate, undefined);
+    }
+    assert.deepEqual(used, ['key_1']);
+  });
+}
+
+test('[rest.limits.growth] [rest.errors.429] growth: 60 in a minute, then told when to come again', async () => {
+  const { admit, caller, clock } = begin('growth');
+  const rate = { admitted: true, limit: 60, remaining: 59, resetSeconds: 60 };
+  assert.deepEqual(await admit(), { caller, rate });
+  for (let each = 1; each < 60; each += 1) assert.equal(refusalOf(await admit()), undefined);
+
+  clock.advance(17_500);
+  const refused = await admit();
+  assert.equal(refusalOf(refused), 'rateLimited: Rate limit exceeded. Retry after 43 seconds.');
+  assert.deepEqual(refused.rate, { admitted: false, limit: 60, remaining: 0, resetSeconds: 43 });
+  clock.advance(42_500);
+  assert.equal(refusalOf(await admit()), undefined);
+});
+
+test('[rest.limits.pro] pro: 300 in a minute', async () => {
+  const { admit } = begin('pro');
+  for (let each = 0; each < 300; each += 1) assert.equal(refusalOf(await admit()), undefined);
+  assert.match(refusalOf(await admit()) ?? '', /^rateLimited: /);
+});
+
+test('[rest.limits.enterprise-plus] enterprise_plus: no limit', async () => {
+  const { admit, caller } = begin('enterprise_plus');
+  for (let each = 0; each < 1000; each += 1)
+    assert.deepEqual(await admit(), { caller, rate: undefined });
+});
+
+test('a look-up that fails is the service’s failure, not the caller’s', async () => {
+  const clock = new FixedClock(0);
+  const gate = new Gate({
+    leases: new KeyLeases(clock, () => Promise.reject(new Error('no database'))),
+    usage: new KeyUsage(clock, createLog('silent'), async () => {}),
+    limiter: new MemoryRateLimiter(clock),
+  });
+  await assert.rejects(gate.admit(`Bearer ${generateKey()}`), /no database/);
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseConfig } from './config.ts';
+import { UsageError } from './errors.ts';
+
+const defaults = {
+  databaseUrl: undefined,
+  dataDir: '.retention',
+  host: '127.0.0.1',
+  port: 8787,
+  baseUrl: undefined,
+  logLevel: 'info',
+};
+
+const names = [
+  'DATABASE_URL',
+  'RETENTION_DATA_DIR',
+  'REDIS_URL',
+  'HOST',
+  'PORT',
+  'BASE_URL',
+  'LOG_LEVEL',
+];
+
+/** What is said of an environment that cannot be used. */
+function problemsOf(env: Record<string, string>): string {
+  let message = '';
+  assert.throws(
+    () => parseConfig(env),
+    (error) => {
+      assert.ok(error instanceof UsageError);
+      message = error.message;
+      return true;
+    },
+  );
+  return message;
+}
+
+test('nothing set, or everything set to nothing: the defaults', () => {
+  assert.deepEqual({ ...parseConfig({}) }, defaults);
+  for (const nothing of ['', ' ', '\t\n']) {
+    const env = Object.fromEntries(names.map((name) => [name, nothing]));
+    assert.deepEqual({ ...parseConfig(env) }, defaults);
+  }
+});
+
+test('every variable is read, without the space around it', () => {
+  const env = {
+    DATABASE_URL: ' postgres://user:secret@db.example:5433/retention?sslmode=require ',
+    RETENTION_DATA_DIR: '/var/lib/retention data',
+    HOST: '::',
+    PORT: '0',
+    BASE_URL: 'https://Retention.example/api//',
+    LOG_LEVEL: 'debug',
+    OTHER: 'ignored',
+  };
+  assert.deepEqual(
+    { ...parseConfig(env) },
+    {
+      databaseUrl: 'postgres://user:secret@db.example:5433/retention?sslmode=require',
+      dataDir: '/var/lib/retention data',
+      host: '::',
+      port: 0,
+      baseUrl: 'https://retention.example/api',
+      logLevel: 'debug',
+    },
+  );
+});
+
+test('what was read cannot be changed', () => {
+  assert.ok(Object.isFrozen(parseConfig({})));
+});
+
+const valid: Record<string, string[]> = {
+  DATABASE_URL: ['postgres://h/d', 'postgresql://u@h', 'postgres://u:p%40@[::1]:5432/d'],
+  PORT: ['0', '1', '65535', '08080'],
+  BASE_URL: ['http://localhost', 'https://a.example:8443/x'],
+  LOG_LEVEL: ['debug', 'info', 'warn', 'error', 'silent'],
+};
+for (const [name, texts] of Object.entries(valid)) {
+  test(`${name} takes ${texts.join(' ')}`, () => {
+    for (const text of texts) assert.doesNotThrow(() => parseConfig({ [name]: text }));
+  });
+}
+
+const invalid: [name: string, want: string, texts: string[]][] = [
+  [
+    'DATABASE_URL',
+    'an address such as postgres://user@host:5432/database',
+    [
+      'mysql://u:sesame@h/d',
+      'u:sesame@h',
+      'postgres:sesame',
+      'postgres://u:ses#ame@h/d',
+      '/sesame',
+    ],
+  ],
+  [
+    'PORT',
+    'a whole number from 0 to 65535',
+    ['65536', '-1', '80.0', '1e3', '0x50', '8 0', 'http', '٣', '100000'],
+  ],
+  [
+    'BASE_URL',
+    'an http:// or https:// address without a query',
+    ['localhost:8787', 'ftp://h', '//h', 'http://', 'http://h?x=1', 'http://h#x'],
+  ],
+  ['LOG_LEVEL', 'one of debug, info, warn, error, silent', ['trace', 'INFO', 'fatal', '30']],
+];
+for (const [name, want, texts] of invalid) {
+  test(`${name} refuses ${texts.length} other things, and says what it takes`, () => {
+    for (const text of texts) {
+      assert.equal(
+        problemsOf({ [name]: text }),
+        `The configuration is not usable:\n  ${name} must be ${want}.`,
+        text,
+      );
+    }
+  });
+}
+
+test('everything that is wrong is said at once, and no secret with it', () => {
+  const message = problemsOf({
+    DATABASE_URL: 'mysql://user:sesame@db.example/retention',
+    PORT: 'abc',
+    BASE_URL: 'ftp://user:sesame@files.example',
+    LOG_LEVEL: 'x',
+  });
+  assert.deepEqual(message.split('\n'), [
+    'The configuration is not usable:',
+    '  DATABASE_URL must be an address such as postgres://user@host:5432/database.',
+    '  PORT must be a whole number from 0 to 65535.',
+    '  BASE_URL must be an http:// or https:// address without a query.',
+    '  LOG_LEVEL must be one of debug, info, warn, error, silent.',
+  ]);
+});
+
+test('a shared limiter that was asked for but cannot be had is not passed over', () => {
+  const message = problemsOf({ REDIS_URL: 'redis://:sesame@cache.example:6379' });
+  assert.match(message, /REDIS_URL/);
+  assert.doesNotMatch(message, /sesame/);
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { generateKey } from './access/key-format.ts';
+import { createLog, redact } from './log.ts';
+
+function begin(level: string) {
+  const lines: string[] = [];
+  return { log: createLog(level, { write: (line) => void lines.push(line) }), lines };
+}
+
+const key = 'rtn_0123456789abcdefghijklmnopqrstuvwxyz_CWSW8A';
+
+test('one JSON object a line: level, time, facts, message', () => {
+  const { log, lines } = begin('info');
+  log.warn({ requestId: 'a', status: 500 }, 'two\nlines');
+  assert.equal(lines.length, 1);
+  const line = lines[0] ?? '';
+  assert.equal(line.indexOf('\n'), line.length - 1);
+  const { time, ...rest } = JSON.parse(line);
+  assert.deepEqual(rest, { level: 'warn', requestId: 'a', status: 500, msg: 'two\nlines' });
+  assert.ok(new Date(time).getTime() > 0);
+});
+
+const written: [string, string[]][] = [
+  ['debug', ['debug', 'info', 'warn', 'error']],
+  ['info', ['info', 'warn', 'error']],
+  ['warn', ['warn', 'error']],
+  ['error', ['error']],
+  ['silent', []],
+];
+for (const [level, expected] of written) {
+  test(`at ${level} it writes ${expected.join(', ') || 'nothing'}`, () => {
+    const { log, lines } = begin(level);
+    log.debug('said');
+    log.info('said');
+    log.warn('said');
+    log.error('said');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).level),
+      expected,
+    );
+  });
+}
+
+test('wherever a key or a password stands, it does not come out', () => {
+  const { log, lines } = begin('debug');
+  const address = 'postgres://user:sesame@db.example:5432/retention';
+  log.info(`${key} and ${address}`);
+  log.info({ [key]: address, deep: { list: [`Bearer ${key}`, { url: address }] } }, 'facts');
+  const cause = new Error(`cannot reach ${address}`);
+  log.error({ err: new Error(`no such key: ${key}`, { cause }) }, 'failed');
+  log.error({ url: `/x?key=${key}&again=${key}`, headers: { authorization: `Bearer ${key}` } });
+  const all = lines.join('');
+  assert.equal(lines.length, 4);
+  assert.doesNotMatch(all, /0123456789abc|CWSW8A|sesame/);
+  assert.match(all, /rtn_\[redacted\]/);
+  assert.match(all, /postgres:\/\/user:\[redacted\]@db\.example:5432\/retention/);
+  for (const line of lines) assert.doesNotThrow(() => JSON.parse(line));
+});
+
+test('no key that can be made gets through, whole or cut', () => {
+  for (let each = 0; each < 1000; each += 1) {
+    const made = generateKey();
+    assert.equal(redact(`(${made})`), '(rtn_[redacted])');
+    assert.equal(redact(`${made.slice(0, 20)}…`), 'rtn_[redacted]…');
+  }
+});
+
+const addresses: [string, string][] = [
+  ['redis://:sesame@cache.example', 'redis://:[redacted]@cache.example'],
+  ['postgresql://u:p%40ss@h/d', 'postgresql://u:[redacted]@h/d'],
+  ['postgres://u:open@sesame@h/d', 'postgres://u:[redacted]@h/d'],
+  ['postgres://u:a:b@h/d', 'postgres://u:[redacted]@h/d'],
+  [
+    'at postgres://u:p@h/d and redis://u:q@i',
+    'at postgres://u:[redacted]@h/d and redis://u:[redacted]@i',
+  ],
+  ['postgres://u@h:5432/d', 'postgres://u@h:5432/d'],
+  ['http://127.0.0.1:8787/docs', 'http://127.0.0.1:8787/docs'],
+  ['http://h:80/people/a@b', 'http://h:80/people/a@b'],
+  ['a:b@c', 'a:b@c'],
+];
+for (const [text, expected] of addresses) {
+  test(`${text} is shown as ${expected}`, () => assert.equal(redact(text), expected));
+}

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import postgres from 'postgres';
+import { isWellFormedKey } from '../../src/access/key-format.ts';
+import { newShopId, root, run, throwawayFolder } from './process.ts';
+
+const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const skip = DATABASE_URL === '' && 'PostgreSQL could not be had on this machine';
+const env = { DATABASE_URL, LOG_LEVEL: 'warn' };
+
+/** Runs a command that must be done, and gives its standard output. */
+async function done(...args: string[]): Promise<string> {
+  const { code, out, err } = await run(args, { env });
+  assert.equal(code, 0, err);
+  return out;
+}
+
+async function createShop(): Promise<string> {
+  const id = newShopId();
+  await done('shops', 'create', '--id', id, '--name', 'Shop', '--currency', 'USD');
+  return id;
+}
+
+function makeDemoData(seed: string): Promise<string> {
+  const until = ['--until', '2026-11-20T12:00:00Z'];
+  return done('demo-data', '--subscriptions', '20', '--seed', seed, ...until);
+}
+
+/** How many records of all types came out one way. */
+function total(kind: string, counts: Record<string, Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, each) => sum + (each[kind] ?? 0), 0);
+}
+
+describe('the command line', { skip, concurrency: 2 }, () => {
+  test('shops: create, list, change of tier', async () => {
+    const id = newShopId();
+    const create = ['shops', 'create', '--id', id, '--name', 'Kaffee & Co', '--currency', 'jpy'];
+    const created = JSON.parse(await done(...create, '--json'));
+    const { createdAt, ...rest } = created;
+    const shop = { id: Number(id), name: 'Kaffee & Co', tier: 'growth', currency: 'JPY' };
+    assert.deepEqual(rest, shop);
+    assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+    const again = await run(create, { env });
+    assert.deepEqual(
+      [again.code, again.out, again.err],
+      [1, '', `retention: There is a shop ${id} already.\n`],
+    );
+
+    assert.equal(await done('shops', 'set-tier', id, 'pro'), `Shop ${id} is now pro.\n`);
+    const listed = JSON.parse(await done('shops', 'list', '--json'));
+    const found = listed.filter((each: { id: number }) => each.id === Number(id));
+    assert.deepEqual(found, [{ ...shop, tier: 'pro', createdAt }]);
+    const table = await done('shops', 'list');
+    assert.match(table, /^ID +NAME +TIER +CURRENCY +CREATED\n/);
+    assert.match(table, new RegExp(`^${id} +Kaffee & Co +pro +JPY +${createdAt}$`, 'm'));
+
+    const unknown = await run(['shops', 'set-tier', '9007199254740991', 'pro'], { env });
+    assert.deepEqual(
+      [unknown.code, unknown.out, unknown.err],
+      [1, '', 'retention: There is no shop 9007199254740991.\n'],
+    );
+  });
+
+  test('keys: create, list, revoke', async () => {
+    const id = await createShop();
+    const create = ['keys', 'create', '--shop', id, '--name', 'My key', '--scopes'];
+    const made = JSON.parse(await done(...create, ' read:plans,read:metrics,read:plans', '--json'));
+    assert.deepEqual(Object.keys(made), ['id', 'key', 'name', 'scopes']);
+    assert.match(made.id, /^key_[0-9a-f]{16}$/);
+    assert.equal(isWellFormedKey(made.key), true);
+    assert.equal(made.name, 'My key');
+    assert.deepEqual(made.scopes, ['read:plans', 'read:metrics']);
+
+    const plain = await run([...create, 'read:plans'], { env });
+    assert.equal(plain.code, 0);
+    assert.equal(isWellFormedKey(plain.out.trimEnd()), true);
+    assert.match(plain.err, /^This is key key_[0-9a-f]{16}\. Copy it now: /);
+    assert.doesNotMatch(plain.err, /rtn_/);
+
+    const revoked = await done('keys', 'revoke', '--shop', id, made.id);
+    assert.equal(revoked, `Key ${made.id} is revoked.\n`);
+    const text = await done('keys', 'list', '--shop', id, '--json');
+    assert.doesNotMatch(text, /rtn_/);
+    const [first, second, ...others] = JSON.parse(text);
+    assert.deepEqual(others, []);
+    const { createdAt, revokedAt, ...rest } = first;
+    assert.deepEqual(rest, {
+      id: made.id,
+      name: 'My key',
+      lastFour: made.key.slice(-4),
+      scopes: ['read:plans', 'read:metrics'],
+      createdBy: 'command line',
+      lastUsedAt: null,
+    });
+    assert.ok(createdAt < revokedAt);
+    assert.equal(second.revokedAt, null);
+    const table = await done('keys', 'list', '--shop', id);
+    assert.match(table, new RegExp(`^${made.id} .*read:plans,read:metrics .* revoked `, 'm'));
+    assert.match(table, new RegExp(`^${second.id} .* never +active$`, 'm'));
+
+    const other = await createShop();
+    const foreign = await run(['keys', 'revoke', '--shop', other, second.id], { env });
+    assert.deepEqual(
+      [foreign.code, foreign.out, foreign.err],
+      [
+        1,
+        '',
+        `retention: Shop ${other} has no key ${second.id}; "retention keys list" shows them.\n`,
+      ],
+    );
+  });
+
+  test('a key of a shop that may not use it yet comes with a warning', async () => {
+    const id = newShopId();
+    const shop = ['--id', id, '--name', 'x', '--currency', 'USD', '--tier', 'starter'];
+    await done('shops', 'create', ...shop);
+    const args = ['keys', 'create', '--shop', id, '--name', 'x', '--scopes', 'read:plans'];
+    const { code, out, err } = await run([...args, '--json'], { env });
+    assert.equal(code, 0);
+    assert.deepEqual(Object.keys(JSON.parse(out)), ['id', 'key', 'name', 'scopes']);
+    assert.ok(err.includes(`while shop ${id} is starter: API access begins at growth.`), err);
+  });
+
+  test('a shop that does not exist is named, and how to make it', async () => {
+    const args = ['--shop', '9007199254740991'];
+    const says =
+      'retention: There is no shop 9007199254740991; "retention shops create" makes one.\n';
+    const { code, out, err } = await run(['keys', 'list', ...args], { env });
+    assert.deepEqual([code, out, err], [1, '', says]);
+  });
+
+  test('demo-data is the same for the same seed and end, and can be imported twice', async () => {
+    const [records, same, others] = await Promise.all([
+      makeDemoData('7'),
+      makeDemoData('7'),
+      makeDemoData('8'),
+    ]);
+    assert.equal(records, same);
+    assert.notEqual(records, others);
+
+    const id = await createShop();
+    const input = { env, input: records };
+    const first = await run(['import', '--shop', id, '--json', '-'], input);
+    assert.equal(first.code, 0, first.err);
+    const { shop, counts } = JSON.parse(first.out);
+    assert.equal(shop, Number(id));
+    const lines = records.trimEnd().split('\n').length;
+    assert.equal(total('stored', counts), lines);
+
+    const second = await run(['import', '--shop', id, '--json', '-'], input);
+    assert.equal(second.code, 0, second.err);
+    assert.equal(total('unchanged', JSON.parse(second.out).counts), lines);
+  });
+
+  test('import: some refused exits with 3, and says which and where', async () => {
+    const folder = throwawayFolder();
+    const id = await createShop();
+    const plan = `{"type":"plan","id":1,"name":"P","planType":"other","intervalUnit":"month","intervalCount":1}`;
+    writeFileSync(path.join(folder, 'r.ndjson'), `${plan}\n{"type":"nonsense"}\n`);
+    const args = ['import', '--shop', id, '--json', 'r.ndjson'];
+    const { code, out, err } = await run(args, { env, cwd: folder });
+    assert.equal(code, 3, err);
+    assert.match(err, /^r\.ndjson:2: /);
+    assert.match(err, /r\.ndjson\.refused\.ndjson\.\n$/);
+    assert.equal(JSON.parse(out).counts.plan.stored, 1);
+    assert.equal(existsSync(path.join(folder, 'r.ndjson.refused.ndjson')), true);
+
+    const missing = await run(['import', '--shop', id, 'none.ndjson'], { env, cwd: folder });
+    assert.equal(missing.code, 1);
+    assert.match(missing.err, /none\.ndjson/);
+    assert.doesNotMatch(missing.err, /^ {4}at /m);
+  });
+
+  test('a reader that goes away ends demo-data without a word', async () => {
+    const script = '"$0" demo-data --subscriptions 3000 2>err | head -1; cat err';
+    const folder = throwawayFolder();
+    const through: [string, ...string[]] = ['sh', '-c', script];
+    const args = [path.join(root, 'bin', 'retention')];
+    const { out, code } = await run(args, { through, cwd: folder });
+    assert.equal(code, 0);
+    assert.match(out, /^\{"type":"plan","id":11,[^\n]*\}\n$/);
+  });
+
+  test('a command whose results nobody reads is done all the same', async () => {
+    const id = newShopId();
+    const args = ['shops', 'create', '--id', id, '--name', 'x', '--currency', 'USD'];
+    const child = spawn(path.join(root, 'bin', 'retention'), args, {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    let err = '';
+    child.stderr.on('data', (text) => (err += text));
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    assert.deepEqual([code, err], [0, '']);
+    assert.match(await done('shops', 'list'), new RegExp(`^${id} `, 'm'));
+  });
+
+  test('it works from any folder, and through a link', async () => {
+    const folder = path.join(throwawayFolder(), 'with space');
+    mkdirSync(folder);
+    const link = path.join(folder, 'retention');
+    symlinkSync(path.join(root, 'bin', 'retention'), link);
+    const { code, out, err } = await run(['shops', 'list'], { env, cwd: folder, through: [link] });
+    assert.equal(code, 0, err);
+    assert.match(out, /^ID /);
+    // With DATABASE_URL nothing is left where one happens to stand.
+    assert.equal(existsSync(path.join(folder, '.retention')), false);
+  });
+
+  test('migrate: three at once on an empty database, one of them does it', async () => {
+    const name = `cli_${newShopId()}`;
+    const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} });
+    try {
+      await sql.unsafe(`create database ${name}`);
+      const own = { env: { ...env, DATABASE_URL: DATABASE_URL.replace(/[^/]+$/, name) } };
+      const before = await run(['doctor', '--json'], own);
+      assert.equal(before.code, 1);
+      const schema = JSON.parse(before.out).findings.find(
+        ({ check }: { check: string }) => check === 'schema',
+      );
+      assert.match(schema.detail, /^missing 0001_foundation\.sql.*; run "retention migrate"$/);
+
+      const ended = await Promise.all([1, 2, 3].map(() => run(['migrate'], own)));
+      assert.deepEqual(
+        ended.map(({ code, err }) => [code, err]),
+        [0, 0, 0].map((code) => [code, '']),
+      );
+      const said = ended.map(({ out }) => out).join('');
+      assert.equal(said.match(/0001_foundation\.sql/g)?.length, 1, said);
+      assert.equal((await run(['migrate'], own)).out, 'The schema is up to date.\n');
+    } finally {
+      await sql.unsafe(`drop database if exists ${name} with (force)`);
+      await sql.end();
+    }
+  });
+
+  test('doctor: all is well', async () => {
+    const own = { ...env, DATABASE_URL: DATABASE_URL.replace('postgres@', 'postgres:sesame@') };
+    const { code, out, err } = await run(['doctor'], { env: own });
+    assert.deepEqual([code, err], [0, '']);
+    assert.match(out, /^databaseUrl +postgres:\/\/postgres:redacted@127\.0\.0\.1:\d+\/postgres$/m);
+    assert.match(out, /^ok {4}database: PostgreSQL \d+/m);
+    assert.match(out, /^ok {4}schema: up to date$/m);
+    assert.match(out, /^ok {4}clock: \d+ ms from the database's$/m);
+    assert.doesNotMatch(out, /sesame|FAIL/);
+  });
+});
+
+test('doctor: a database that is down is a finding, and no password is shown', async () => {
+  for (const address of [
+    'postgres://user:sesame@127.0.0.1:1/x',
+    'postgres://user@127.0.0.1:1/x?password=sesame',
+  ]) {
+    const { code, out, err } = await run(['doctor', '--json'], { env: { DATABASE_URL: address } });
+    assert.equal(code, 1);
+    assert.doesNotMatch(out + err, /sesame/);
+    const { ok, findings } = JSON.parse(out);
+    assert.equal(ok, false);
+    assert.deepEqual(findings[1], {
+      check: 'database',
+      ok: false,
+      detail: 'connect ECONNREFUSED 127.0.0.1:1',
+    });
+  }
+});
+
+test('other commands fail with one sentence where the database is down', async () => {
+  const address = 'postgres://user:sesame@127.0.0.1:1/x';
+  const { code, out, err } = await run(['shops', 'list'], { env: { DATABASE_URL: address } });
+  assert.deepEqual([code, out], [1, '']);
+  assert.match(err, /^retention: .*ECONNREFUSED.*\n$/);
+  assert.doesNotMatch(err, /sesame/);
+});

@@ -1,0 +1,121 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after } from 'node:test';
+
+export const root = path.join(import.meta.dirname, '..', '..');
+const executable = path.join(root, 'bin', 'retention');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** Resolves with the match once standard output has it; rejects if the process ends before. */
+  said(pattern: RegExp): Promise<RegExpMatchArray>;
+}
+
+export interface RunOptions {
+  /** All of the environment, besides what any program needs. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly input?: string;
+  /** The program and what stands before the command's own arguments; bin/retention by default. */
+  readonly through?: readonly [string, ...string[]];
+  readonly uid?: number;
+}
+
+/** Starts the command line as a process of its own; it is killed at the latest when the file is through. */
+export function launch(args: readonly string[], options: RunOptions = {}): Running {
+  const [program, ...before] = options.through ?? [executable];
+  const settings: SpawnOptions = {
+    cwd: options.cwd ?? root,
+    env: {
+      PATH: process.env['PATH'],
+      TMPDIR: tmpdir(),
+      // Halves what starting costs.
+      NODE_COMPILE_CACHE: path.join(root, 'node_modules', '.cache', 'compile'),
+      ...options.env,
+    },
+    ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
+  };
+  const child = spawn(program, [...before, ...args], settings);
+  running.add(child);
+  child.stdin?.on('error', () => {
+    // It ended without reading all of its input.
+  });
+  child.stdin?.end(options.input ?? '');
+
+  let out = '';
+  let err = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text));
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      running.delete(child);
+      resolve({ code, signal, out, err });
+    });
+  });
+  const said = (pattern: RegExp) =>
+    new Promise<RegExpMatchArray>((resolve, reject) => {
+      const look = () => {
+        const match = out.match(pattern);
+        if (match) resolve(match);
+      };
+      look();
+      child.stdout?.on('data', look);
+      child.on('close', (code) =>
+        reject(new Error(`${args.join(' ')} ended (${code}) without ${pattern}:\n${out}${err}`)),
+      );
+    });
+  return { child, ended, said };
+}
+
+/** Runs the command line to its end. */
+export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  return launch(args, options).ended;
+}
+
+/** Starts `serve` or `demo` on a free port, and gives its address once it answers. */
+export async function launchServer(
+  command: 'serve' | 'demo',
+  env: Readonly<Record<string, string>>,
+) {
+  const server = launch([command], { env: { PORT: '0', ...env } });
+  const [, baseUrl = ''] = await server.said(/listens on (\S+)\n/);
+  return { ...server, baseUrl };
+}
+
+/** An id that no other test has. */
+export function newShopId(): string {
+  return String(randomInt(1, 2 ** 47));
+}
+
+/** A folder that is removed when the file is through. */
+export function throwawayFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'retention-cli-test-'));
+  folders.add(folder);
+  return folder;
+}
+
+const running = new Set<ChildProcess>();
+const folders = new Set<string>();
+// Else what a test that failed has left running would keep its file from ending.
+after(() => {
+  for (const child of running) {
+    child.kill('SIGKILL');
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }
+});
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { run } from './process.ts';
+
+const options = { env: { LOG_LEVEL: 'silent' } };
+
+const commands: [name: string, synopsis: string][] = [
+  ['demo', ''],
+  ['serve', ''],
+  ['migrate', ''],
+  ['shops create', '--id N --name TEXT --currency CUR [--tier TIER] [--json]'],
+  ['shops list', '[--json]'],
+  ['shops set-tier', 'ID TIER'],
+  ['keys create', '--shop ID --name TEXT --scopes a,b [--json]'],
+  ['keys list', '--shop ID [--json]'],
+  ['keys revoke', '--shop ID KEY_ID'],
+  ['import', '--shop ID [--refused FILE] [--json] FILE…'],
+  ['demo-data', '--subscriptions N [--seed S] [--currency CUR] [--until TIME]'],
+  ['doctor', '[--json]'],
+];
+
+test('help lists every command, and the exit statuses', async () => {
+  const { code, out, err } = await run(['help'], options);
+  assert.equal(code, 0);
+  assert.equal(err, '');
+  for (const [name] of commands) assert.match(out, new RegExp(`^  ${name}  +\\w`, 'm'));
+  assert.match(
+    out,
+    /Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused\./,
+  );
+});
+
+test('every command explains itself', { concurrency: 2 }, async (t) => {
+  const asked = commands.map(([name, synopsis], index) =>
+    t.test(name, async () => {
+      // Two ways to ask for the same.
+      const words = name.split(' ');
+      const args = index % 2 === 0 ? [...words, '--help'] : ['help', ...words];
+      const { code, out, err } = await run(args, options);
+      assert.equal(code, 0);
+      assert.equal(err, '');
+      assert.equal(out.split('\n')[0], `Usage: retention ${name} ${synopsis}`.trimEnd());
+    }),
+  );
+  await Promise.all(asked);
+});
+
+describe(
+  'what is not understood exits with 2, and stderr says what is right',
+  { concurrency: 2 },
+  () => {
+    const wrong: [args: string[], says: string][] = [
+      [[], 'Usage: retention COMMAND [OPTIONS]'],
+      [['list'], 'There is no command "list". "retention help" lists them.'],
+      [['keys'], '"retention keys" is followed by create, list, revoke.'],
+      [['shops', 'delete'], '"retention shops" is followed by create, list, set-tier.'],
+      [['serve', '--port', '1'], "Unknown option '--port'.\nUsage: retention serve\n"],
+      [['migrate', 'now'], '"now" is one argument too many.\nUsage: retention migrate\n'],
+      [['keys', 'revoke', '--shop', '1'], 'An argument is missing.\nUsage: retention keys revoke'],
+      [
+        ['keys', 'list', '--shop'],
+        "Option '--shop <value>' argument missing\nUsage: retention keys",
+      ],
+      [['keys', 'list', '--shop', '9007199254740992'], '--shop must be an integer from 1 to'],
+      [
+        ['keys', 'create', '--shop', '1', '--name', 'x', '--scopes', 'read:all'],
+        '--scopes takes read:entitlements, read:subscriptions, read:metrics, read:plans',
+      ],
+      [
+        ['keys', 'create', '--shop', '1', '--name', ' ', '--scopes', 'read:plans'],
+        '--name is missing',
+      ],
+      [
+        ['shops', 'set-tier', '1', 'gold'],
+        'The tier must be one of free, starter, growth, pro, enterprise_plus, not "gold".',
+      ],
+      [
+        ['shops', 'create', '--id', '1', '--name', 'x', '--currency', 'XYZ'],
+        '--currency must be an ISO 4217 code such as USD, not "XYZ".',
+      ],
+      [['import', '--shop', '1'], 'An argument is missing.\nUsage: retention import'],
+      [['demo-data'], '--subscriptions is missing.'],
+      [['demo-data', '--subscriptions', '-1'], 'Usage: retention demo-data'],
+      [
+        ['demo-data', '--subscriptions', '5', '--until', 'then'],
+        '--until must be an ISO 8601 time.',
+      ],
+    ];
+    for (const [args, says] of wrong) {
+      test(args.join(' ') || 'nothing', async () => {
+        const { code, out, err } = await run(args, options);
+        assert.ok(err.includes(says), err);
+        assert.doesNotMatch(err, /^ {4}at /m);
+        assert.equal(out, '');
+        assert.equal(code, 2);
+      });
+    }
+
+    test('a configuration that cannot be used, all of it at once', async () => {
+      const env = { PORT: 'abc', LOG_LEVEL: 'x', DATABASE_URL: 'mysql://user:sesame@h/d' };
+      const { code, out, err } = await run(['serve'], { env });
+      assert.equal(code, 2);
+      assert.equal(out, '');
+      assert.equal(
+        err,
+        [
+          'retention: The configuration is not usable:',
+          '  DATABASE_URL must be an address such as postgres://user@host:5432/database.',
+          '  PORT must be a whole number from 0 to 65535.',
+          '  LOG_LEVEL must be one of debug, info, warn, error, silent.',
+          '',
+        ].join('\n'),
+      );
+    });
+  },
+);

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, type Socket, connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { createShell } from '../../src/http/shell.ts';
+import { createLog } from '../../src/log.ts';
+
+async function allFrom(socket: Socket): Promise<string> {
+  let text = '';
+  for await (const chunk of socket) text += String(chunk);
+  return text;
+}
+
+describe('clients that are slow', { concurrency: true }, () => {
+  const app = createShell({
+    log: createLog('silent'),
+    routes: [{ method: 'GET', url: '/', handle: () => ({ status: 200, headers: {}, body: 'ok' }) }],
+    unrouted: (_path, answer) => answer,
+  });
+  let port = 0;
+  before(async () => {
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    ({ port } = app.server.address() as AddressInfo);
+    assert.equal(app.server.headersTimeout, 10_000);
+    assert.equal(app.server.requestTimeout, 20_000);
+    // Nobody wants to wait for that; it is looked at every 2 seconds, whatever the limit.
+    app.server.headersTimeout = 100;
+    app.server.requestTimeout = 200;
+  });
+  after(() => app.close());
+
+  async function opened(): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  const slow: [what: string, sent: string][] = [
+    ['half a header', 'GET / HTTP/1.1\r\nHost: a\r\nAccep'],
+    ['half a request line', 'GET /api/ext'],
+  ];
+  for (const [what, sent] of slow) {
+    test(`whoever sends ${what} and no more is answered and sent away`, async () => {
+      const socket = await opened();
+      socket.write(sent);
+      const answer = await allFrom(socket);
+      const [head = '', body] = answer.split('\r\n\r\n');
+      assert.match(head, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+      assert.match(head, /\r\ncontent-type: application\/json; charset=utf-8\r\n/i);
+      assert.match(head, /\r\nx-request-id: \S+\r\n/i);
+      assert.match(head, /\r\nconnection: close$/i);
+      assert.equal(body, '{"success":false,"message":"The request took too long to arrive."}');
+    });
+  }
+
+  test('many who say nothing keep nobody else waiting', async () => {
+    const idle = await Promise.all(Array.from({ length: 300 }, opened));
+    const halves = await Promise.all(Array.from({ length: 100 }, opened));
+    for (const socket of halves) socket.write('GET / HTTP/1.1\r\nHo');
+    for (let each = 0; each < 20; each += 1) {
+      const response = await fetch(`http://127.0.0.1:${port}/`);
+      assert.deepEqual([response.status, await response.text()], [200, 'ok']);
+    }
+    for (const socket of [...idle, ...halves]) socket.destroy();
+  });
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { launchServer, run, throwawayFolder } from '../cli/process.ts';
+
+const folder = path.join(throwawayFolder(), 'data');
+const env = { RETENTION_DATA_DIR: folder };
+
+async function statusWith(url: string, key: string): Promise<number> {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  await response.body?.cancel();
+  return response.status;
+}
+
+function socketFolder(): string {
+  const { socketPath } = JSON.parse(readFileSync(path.join(folder, 'server.json'), 'utf8'));
+  return path.dirname(socketPath);
+}
+
+// One life of a data folder, chapter by chapter, since opening one anew takes seconds.
+test('the embedded database from its first start', async (t) => {
+  let demoKey = '';
+
+  await t.test(
+    'demo fills an empty folder, and the line it prints works as it stands',
+    async () => {
+      const demo = await launchServer('demo', { ...env, LOG_LEVEL: 'warn' });
+      const [, key = '', url = ''] = await demo.said(
+        /curl -H "Authorization: Bearer (rtn_[\w-]{43})" (http:\S+)\n/,
+      );
+      demoKey = key;
+      assert.equal(url, `${demo.baseUrl}/api/external/v1/metrics/summary`);
+      const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+      assert.equal(response.status, 200);
+      const body = (await response.json()) as { summary: { activeSubscribers: number } };
+      assert.ok(body.summary.activeSubscribers > 0);
+
+      const sockets = socketFolder();
+      demo.child.kill('SIGINT');
+      const { code, out, err } = await demo.ended;
+      assert.equal(code, 0, err);
+      assert.equal(out.match(/rtn_/g)?.length, 2);
+      assert.equal(err, 'Filling the empty database with a demo shop. This takes a few seconds.\n');
+      assert.equal(existsSync(sockets), false);
+      assert.equal(existsSync(path.join(folder, 'server.json')), false);
+    },
+  );
+
+  await t.test('demo again keeps the data, and says how to make another key', async () => {
+    const demo = await launchServer('demo', env);
+    await demo.said(/The demo shop is still there\./);
+    const [, command = ''] = await demo.said(/^ {2}bin\/retention (keys create .*)$/m);
+    await demo.said(/curl -H "Authorization: Bearer \$RETENTION_KEY" http:/);
+    const url = `${demo.baseUrl}/api/external/v1/plans`;
+    assert.equal(await statusWith(url, demoKey), 200);
+
+    const args = (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
+    const made = await run(args, { env });
+    assert.equal(made.code, 0, made.err);
+    assert.equal(await statusWith(url, made.out.trimEnd()), 200);
+    demo.child.kill('SIGTERM');
+    const { code, out } = await demo.ended;
+    assert.equal(code, 0);
+    assert.doesNotMatch(out, /rtn_/);
+  });
+
+  const shop = ['--shop', '2'];
+  let server = await launchServer('serve', env);
+  const plans = () => `${server.baseUrl}/api/external/v1/plans`;
+  let kept = '';
+
+  await t.test('it says that it lives and is ready', async () => {
+    const lives = await fetch(`${server.baseUrl}/healthz`);
+    assert.deepEqual([lives.status, await lives.json()], [200, { status: 'ok' }]);
+    const ready = await fetch(`${server.baseUrl}/readyz`);
+    assert.deepEqual(
+      [ready.status, await ready.json()],
+      [200, { status: 'ready', database: 'up' }],
+    );
+  });
+
+  await t.test('a second server is told which process has the folder', async () => {
+    const { code, out, err } = await run(['serve'], { env: { ...env, PORT: '0' } });
+    assert.deepEqual([code, out], [1, '']);
+    assert.equal(
+      err,
+      `retention: The embedded database in ${folder} is held by process ${server.child.pid} (a running server). ` +
+        'Stop that process first, choose another RETENTION_DATA_DIR, or set DATABASE_URL to share a PostgreSQL server.\n',
+    );
+  });
+
+  await t.test('[rest.auth.revoked-at-once] commands reach the running server', async () => {
+    const name = ['--name', 'Second', '--currency', 'EUR'];
+    assert.equal((await run(['shops', 'create', '--id', '2', ...name], { env })).code, 0);
+    const key = async () => {
+      const scopes = ['--name', 'k', '--scopes', 'read:plans,read:subscriptions', '--json'];
+      const { out } = await run(['keys', 'create', ...shop, ...scopes], { env });
+      return JSON.parse(out) as { id: string; key: string };
+    };
+    const [first, second] = [await key(), await key()];
+    kept = second.key;
+    assert.equal(await statusWith(plans(), first.key), 200);
+
+    const input = `{"type":"plan","id":1,"name":"Taken in","planType":"other","intervalUnit":"month","intervalCount":1}\n`;
+    const imported = await run(['import', ...shop, '-'], { env, input });
+    assert.equal(imported.code, 0, imported.err);
+    const response = await fetch(plans(), { headers: { authorization: `Bearer ${kept}` } });
+    const body = (await response.json()) as { plans: { name: string }[] };
+    assert.deepEqual(
+      body.plans.map((plan) => plan.name),
+      ['Taken in'],
+    );
+
+    // Used until the very end, so that what the server knows of the key is as fresh as can be.
+    const revocation = new AbortController();
+    const using = (async () => {
+      while (!revocation.signal.aborted) await statusWith(plans(), first.key);
+    })();
+    const revoked = await run(['keys', 'revoke', ...shop, first.id], { env });
+    const after = await statusWith(plans(), first.key);
+    revocation.abort();
+    await using;
+    assert.deepEqual([revoked.code, after], [0, 401]);
+    assert.equal(await statusWith(plans(), kept), 200);
+  });
+
+  await t.test(
+    '[rest.auth.tier-required] a change of tier counts when the command ends',
+    async () => {
+      assert.equal((await run(['shops', 'set-tier', '2', 'starter'], { env })).code, 0);
+      assert.equal(await statusWith(plans(), kept), 403);
+      assert.equal((await run(['shops', 'set-tier', '2', 'pro'], { env })).code, 0);
+      assert.equal(await statusWith(plans(), kept), 200);
+    },
+  );
+
+  await t.test('killed without a warning, it loses nothing that was acknowledged', async () => {
+    const sockets = socketFolder();
+    server.child.kill('SIGKILL');
+    assert.equal((await server.ended).signal, 'SIGKILL');
+
+    server = await launchServer('serve', env);
+    assert.equal(existsSync(sockets), false);
+    assert.equal(await statusWith(plans(), kept), 200);
+    assert.equal(await statusWith(plans(), demoKey), 200);
+    const { out } = await run(['keys', 'list', ...shop, '--json'], { env });
+    const keys = JSON.parse(out) as { revokedAt: string | null }[];
+    assert.deepEqual(
+      keys.map(({ revokedAt }) => revokedAt === null),
+      [false, true],
+    );
+    server.child.kill('SIGTERM');
+    assert.equal((await server.ended).code, 0);
+  });
+});

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, createServer, get } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { launch, launchServer, run } from '../cli/process.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+
+/** Asks until the answer fits; the runner's own patience is the limit. */
+async function until<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (fits(answer)) return answer;
+    await sleep(50);
+  }
+}
+
+describe('serving from a PostgreSQL server', { skip, timeout: 60_000 }, () => {
+  let database: PostgresServer;
+  let env: Record<string, string>;
+  let key = '';
+
+  before(async () => {
+    const started = await startPostgres(['fsync=off']);
+    assert.ok(started);
+    database = started;
+    env = { DATABASE_URL: database.url, LOG_LEVEL: 'error' };
+    const shop = ['--id', '1', '--name', 'x', '--currency', 'USD', '--tier', 'enterprise_plus'];
+    assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
+    const scopes = ['--name', 'k', '--scopes', 'read:plans,read:metrics'];
+    key = (await run(['keys', 'create', '--shop', '1', ...scopes], { env })).out.trimEnd();
+  });
+  after(() => database.destroy());
+
+  async function ask(url: string) {
+    const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+    return { status: response.status, body: await response.json() };
+  }
+
+  test('[rest.errors.500] it outlives its database, says so, and finds it again by itself', async () => {
+    const server = await launchServer('serve', env);
+    const plans = `${server.baseUrl}/api/external/v1/plans`;
+    assert.deepEqual(await ask(plans), { status: 200, body: { plans: [] } });
+
+    for (const how of ['crash', 'stop'] as const) {
+      const under = Array.from({ length: 5 }, () => ask(plans));
+      await database.stop(how);
+      for (const { status } of await Promise.all(under))
+        assert.ok(status === 200 || status === 500);
+
+      // What is known of the key may still be trusted for a moment, its plans not.
+      const failed = await Promise.all(Array.from({ length: 5 }, () => ask(plans)));
+      const failure = { success: false, message: 'Internal server error.' };
+      for (const each of failed) assert.deepEqual(each, { status: 500, body: failure });
+      const message = 'Not ready: the database does not answer.';
+      const unready = { status: 503, body: { success: false, message } };
+      assert.deepEqual(await ask(`${server.baseUrl}/readyz`), unready);
+      assert.equal((await ask(`${server.baseUrl}/healthz`)).status, 200);
+
+      await database.start();
+      await until(
+        () => ask(plans),
+        ({ status }) => status === 200,
+      );
+      await until(
+        () => ask(`${server.baseUrl}/readyz`),
+        ({ status }) => status === 200,
+      );
+    }
+    assert.equal(server.child.exitCode, null);
+    server.child.kill('SIGTERM');
+    const { code, err } = await server.ended;
+    assert.equal(code, 0, err);
+    assert.match(err, /"msg":"request failed"/);
+    assert.doesNotMatch(err, /rtn_[\w-]/);
+  });
+
+  /** A server with requests that wait for a lock of ours, on connections that it has accepted. */
+  async function withWaitingRequests(count: number) {
+    const server = await launchServer('serve', env);
+    const sql = postgres(database.url, { max: 2, onnotice: () => {} });
+    const agent = new Agent({ keepAlive: true });
+    const held = await sql.reserve();
+    await held`begin`;
+    await held`lock table plans in access exclusive mode`;
+    const requests = Array.from({ length: count }, () =>
+      get(`${server.baseUrl}/api/external/v1/plans`, {
+        agent,
+        headers: { authorization: `Bearer ${key}` },
+      }),
+    );
+    const answers = requests.map(async (request) => {
+      const [response] = await once(request, 'response');
+      response.resume();
+      return response.statusCode;
+    });
+    // Those that will be cut off are looked at only after that.
+    for (const answer of answers) answer.catch(() => {});
+    await Promise.all(requests.map((request) => once(request, 'finish')));
+    // What came before this has been read.
+    await ask(`${server.baseUrl}/healthz`);
+    await until(
+      () => sql`select from pg_locks where not granted`,
+      ({ length }) => length > 0,
+    );
+    const release = async () => {
+      await held`rollback`;
+      held.release();
+      await sql.end();
+    };
+    return { server, answers, release };
+  }
+
+  for (const signals of [['SIGTERM'], ['SIGINT', 'SIGINT', 'SIGTERM']] as const) {
+    test(`${signals.join(', ')} at once: what is in flight is answered, nothing new taken`, async () => {
+      const { server, answers, release } = await withWaitingRequests(20);
+      for (const signal of signals) {
+        server.child.kill(signal);
+        // Two of a kind that wait to be delivered are one.
+        await sleep(10);
+      }
+      await until(
+        () => ask(`${server.baseUrl}/healthz`).catch(() => undefined),
+        (answer) => answer === undefined,
+      );
+      await release();
+      assert.deepEqual(
+        await Promise.all(answers),
+        Array.from({ length: 20 }, () => 200),
+      );
+      const { code, signal } = await server.ended;
+      assert.deepEqual([code, signal], [0, null]);
+    });
+  }
+
+  test('a later signal, of either kind, ends it at once', async () => {
+    const { server, answers, release } = await withWaitingRequests(1);
+    server.child.kill('SIGTERM');
+    // Sent again until it is taken for a second one; a single further one may come too early.
+    const again = setInterval(() => server.child.kill('SIGINT'), 100);
+    const { code, signal } = await server.ended;
+    clearInterval(again);
+    assert.deepEqual([code, signal], [null, 'SIGINT']);
+    await assert.rejects(answers[0] as Promise<unknown>);
+    await release();
+  });
+
+  test('a port that is taken is named', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    assert.ok(typeof address === 'object' && address);
+    const own = { ...env, PORT: String(address.port) };
+    const { code, out, err } = await run(['serve'], { env: own });
+    other.close();
+    assert.deepEqual([code, out], [1, '']);
+    assert.equal(
+      err,
+      `retention: Another process listens on 127.0.0.1:${address.port}; choose another PORT.\n`,
+    );
+  });
+
+  test('a host that is not ours is named', async () => {
+    const { code, out, err } = await run(['serve'], {
+      env: { ...env, HOST: '192.0.2.1', PORT: '0' },
+    });
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /^retention: 192\.0\.2\.1:0 cannot be listened on: .*; choose another HOST/);
+  });
+
+  test('without its database it does not start, and says why', async () => {
+    await database.stop();
+    const { ended } = launch(['serve'], { env: { ...env, PORT: '0' } });
+    const { code, out, err } = await ended;
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /^retention: .*ECONNREFUSED.*\n$/);
+  });
+});

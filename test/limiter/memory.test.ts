@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { MemoryRateLimiter } from '../../src/access/memory-rate-limiter.ts';
+import { FixedClock } from '../../src/clock.ts';
+import { limiterContract } from './contract.ts';
+
+function open() {
+  const clock = new FixedClock(0);
+  const advance = (milliseconds: number) => clock.advance(milliseconds);
+  return { limiter: new MemoryRateLimiter(clock), advance };
+}
+
+describe('[rest.limits.rolling] [rest.limits.per-key] the limiter inside the process', () => {
+  limiterContract(open);
+
+  test('forgets a key once it has been silent for a minute, and not before', () => {
+    const { limiter, advance } = open();
+    for (let key = 0; key < 200_000; key += 1) limiter.take(`early ${key}`, 60);
+    advance(30_000);
+    for (let key = 0; key < 1000; key += 1) limiter.take(`late ${key}`, 60);
+    limiter.take('early 0', 60);
+    assert.equal(limiter.size, 201_000);
+
+    advance(29_999.875);
+    limiter.take('late 0', 60);
+    assert.equal(limiter.size, 201_000);
+    advance(0.125);
+    limiter.take('late 0', 60);
+    // The thousand late ones, and the early one that came again.
+    assert.equal(limiter.size, 1001);
+    advance(60_000);
+    limiter.take('another', 60);
+    assert.equal(limiter.size, 1);
+  });
+
+  test('a key that is only ever refused is forgotten like a silent one', () => {
+    const { limiter, advance } = open();
+    limiter.take('eager', 1);
+    for (let second = 1; second < 60; second += 1) {
+      advance(1000);
+      assert.equal(limiter.take('eager', 1).admitted, false);
+    }
+    advance(1000);
+    limiter.take('another', 1);
+    assert.equal(limiter.size, 1);
+  });
+});
