@@ -54,7 +54,11 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
     await migrate(store.write);
     return await work(store);
   } finally {
+    const timer = setTimeout(() => {
+      tell('Other commands still use the database that this one has opened; it ends after them.');
+    }, 2_000);
     await store.close();
+    clearTimeout(timer);
   }
 }
 

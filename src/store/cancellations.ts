@@ -1,5 +1,5 @@
 import type { DetectedReason, OfferType, SessionOutcome } from '../vocabulary.ts';
-import type { Sql, Transaction } from './database.ts';
+import { answerOf, type Sql, type Transaction } from './database.ts';
 import { type Position, startOf } from './subscriptions.ts';
 import type { Judged } from './verdict.ts';
 
@@ -26,13 +26,15 @@ export async function listCancellations(
 ): Promise<CancellationRow[]> {
   const { at, id } = startOf(page.after);
   const ofOutcome = page.outcome === undefined ? sql`` : sql`and outcome = ${page.outcome}`;
-  return sql<CancellationRow[]>`
+  return answerOf(
+    sql<CancellationRow[]>`
     select session_id as "sessionId", detected_reason as "detectedReason", outcome,
       offer_type as "offerType", (date_part('epoch', created_at) * 1000)::bigint as "createdAt"
     from cancellation_sessions
     where shop_id = ${shopId} ${ofOutcome} and (created_at, session_id) < (${at}, ${id})
     order by created_at desc, session_id desc
-    limit ${page.limit}`;
+    limit ${page.limit}`,
+  );
 }
 
 export interface JudgedCancellation extends Judged {

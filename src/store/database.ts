@@ -32,8 +32,8 @@ export function connect(target: string, options: ConnectOptions): Sql {
     // Nothing here uses types that the driver would have to look up first.
     fetch_types: false,
     connect_timeout: 5,
-    // A server that comes back is found within this time; the default grows to 20 seconds.
-    backoff: () => 0.25,
+    // Each attempt to connect settles one waiting query, so attempts must not wait for each other.
+    backoff: () => 0,
     onnotice: () => {},
     types: {
       bigint: { to: 20, from: [20], parse: Number, serialize: String },
@@ -58,6 +58,32 @@ export function connect(target: string, options: ConnectOptions): Sql {
   return target.startsWith('/')
     ? postgres({ ...settings, path: target, user: 'postgres', database: 'postgres' })
     : postgres(target, settings);
+}
+
+/** Longer than any statement of a request may run on a server that answers at all. */
+const patienceMilliseconds = 10_000;
+
+/**
+ * The rows of a query that a request waits for.
+ * @throws when the server has not answered in time: it is frozen, or cannot be reached
+ */
+export async function answerOf<Rows extends readonly object[]>(
+  query: postgres.PendingQuery<Rows>,
+): Promise<Rows> {
+  let timer: NodeJS.Timeout | undefined;
+  const lateness = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`The database did not answer within ${patienceMilliseconds} ms.`));
+      // Out of the driver's queue. Once sent it stays: the server would be asked to cancel whatever
+      // runs on the connection by then, which others share.
+      if (!('state' in query) || query.state === null) query.cancel();
+    }, patienceMilliseconds);
+  });
+  try {
+    return await Promise.race([query, lateness]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** A list of ids as the text of a PostgreSQL array, which any index can search for. */

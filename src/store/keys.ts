@@ -1,6 +1,6 @@
 import type { Scope } from '../access/scopes.ts';
 import type { Tier } from '../access/tiers.ts';
-import type { Sql } from './database.ts';
+import { answerOf, type Sql } from './database.ts';
 
 /** A key that is not revoked, with what the gate must know of its shop. */
 export interface KeyRecord {
@@ -41,12 +41,14 @@ interface NewKey {
  * @param hash SHA-256 in base64
  */
 export async function findKeyByHash(sql: Sql, hash: string): Promise<KeyRecord | undefined> {
-  const [key] = await sql<KeyRecord[]>`
+  const [key] = await answerOf(
+    sql<KeyRecord[]>`
     select k.shop_id as "shopId", k.key_id as "keyId", to_json(k.scopes) as scopes,
       s.tier, s.currency,
       coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint as "lastUsedAt"
     from api_keys k join shops s on s.shop_id = k.shop_id
-    where k.hash = decode(${hash}, 'base64') and k.revoked_at is null`;
+    where k.hash = decode(${hash}, 'base64') and k.revoked_at is null`,
+  );
   return key;
 }
 

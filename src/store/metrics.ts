@@ -1,5 +1,5 @@
 import type { IntervalUnit } from '../vocabulary.ts';
-import type { Sql } from './database.ts';
+import { answerOf, type Sql } from './database.ts';
 
 /** The counts and exact sums behind the metrics summary; sums are decimals as text. */
 export interface MetricsRow {
@@ -37,7 +37,8 @@ export async function summariseMetrics(sql: Sql, shopId: number, now: number): P
   const since = new Date(now - 30 * 24 * hour).toISOString();
   const until = new Date(now + 7 * 24 * hour).toISOString();
 
-  const [row] = await sql<MetricsRow[]>`
+  const [row] = await answerOf(
+    sql<MetricsRow[]>`
     with instants as materialized (
       select ${at}::timestamptz as now, ${since}::timestamptz as since,
         ${until}::timestamptz as until
@@ -150,6 +151,7 @@ export async function summariseMetrics(sql: Sql, shopId: number, now: number): P
         count(outcome) as "sessionsEnded"
       from cancellation_sessions
       where shop_id = ${shopId} and created_at >= i.since and created_at < i.now
-    ) sessions`;
+    ) sessions`,
+  );
   return row as MetricsRow;
 }

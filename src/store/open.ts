@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../errors.ts';
 import { type Sql, connect } from './database.ts';
 import { openEmbedded } from './embedded/open.ts';
@@ -21,11 +22,14 @@ export interface StoreOptions {
   readonly role: 'serve' | 'command';
 }
 
+const retryMilliseconds = 250;
+const attempts = 40;
+
 /**
  * Opens the store without migrating it.
  * @throws CommandError when the embedded database is needed for itself and another process holds it
  */
-export async function openStore(options: StoreOptions): Promise<Store> {
+export async function openStore(options: StoreOptions, attemptsLeft = attempts): Promise<Store> {
   const { databaseUrl, dataDir, role } = options;
   if (databaseUrl !== undefined) {
     const { close, ...connections } = connectAll(databaseUrl);
@@ -35,7 +39,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const embedded = await openEmbedded(dataDir, { role });
   if (role === 'serve' && !embedded.owned) {
     const { pid, role: holder } = embedded.holder;
-    await embedded.close();
+    if (holder === 'command' && attemptsLeft > 0) {
+      // Most commands take a moment only.
+      await sleep(retryMilliseconds);
+      return openStore(options, attemptsLeft - 1);
+    }
     throw new CommandError(
       `The embedded database in ${dataDir} is held by process ${pid} (${
         holder === 'serve' ? 'a running server' : 'a running command'
@@ -65,7 +73,7 @@ export function connectAll(target: string): Omit<Store, 'failed'> {
     name: 'analyse',
     connections: 2,
     readOnly: true,
-    statementTimeoutMilliseconds: 30_000,
+    statementTimeoutMilliseconds: 9_000,
   });
   const write = connect(target, {
     name: 'write',

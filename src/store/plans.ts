@@ -1,5 +1,5 @@
 import type { DiscountType, IntervalUnit } from '../vocabulary.ts';
-import type { Sql, Transaction } from './database.ts';
+import { answerOf, type Sql, type Transaction } from './database.ts';
 import type { Judged } from './verdict.ts';
 
 export interface PlanRow {
@@ -17,12 +17,14 @@ export interface PlanRow {
 }
 
 export async function listPlans(sql: Sql, shopId: number): Promise<PlanRow[]> {
-  return sql<PlanRow[]>`
+  return answerOf(
+    sql<PlanRow[]>`
     select plan_id as id, name, group_name as "groupName", interval_unit as "intervalUnit",
       interval_count as "intervalCount", active, product_count as "productCount",
       discount_type as "discountType", discount_value as "discountValue",
       pricing_summary as summary
-    from plans where shop_id = ${shopId} order by plan_id`;
+    from plans where shop_id = ${shopId} order by plan_id`,
+  );
 }
 
 /** @param records a JSON array of plan rows as `ingest` makes them; no id twice */

@@ -1,5 +1,5 @@
 import type { PlanType, SubscriptionStatus } from '../vocabulary.ts';
-import type { Sql } from './database.ts';
+import { answerOf, type Sql } from './database.ts';
 
 export interface SubscriptionRow {
   readonly subscriptionId: number;
@@ -53,13 +53,15 @@ export async function listEntitlements(
   shopId: number,
   customerId: number,
 ): Promise<EntitlementRow[]> {
-  return sql<EntitlementRow[]>`
+  return answerOf(
+    sql<EntitlementRow[]>`
     select s.subscription_id as "subscriptionId", s.plan_id as "planId", p.name as "planName",
       p.plan_type as "planType", s.status,
       (date_part('epoch', s.paid_through_at) * 1000)::bigint as "paidThroughAt"
     from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
     where s.shop_id = ${shopId} and s.customer_id = ${customerId}
-    order by s.subscription_id`;
+    order by s.subscription_id`,
+  );
 }
 
 const columns = (sql: Sql) => sql`
@@ -83,13 +85,15 @@ export async function listSubscriptions(
 ): Promise<SubscriptionRow[]> {
   const { at, id } = startOf(page.after);
   const ofStatus = page.status === undefined ? sql`` : sql`and s.status = ${page.status}`;
-  return sql<SubscriptionRow[]>`
+  return answerOf(
+    sql<SubscriptionRow[]>`
     select ${columns(sql)}
     from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
     where s.shop_id = ${shopId} ${ofStatus}
       and (s.created_at, s.subscription_id) < (${at}, ${id})
     order by s.created_at desc, s.subscription_id desc
-    limit ${page.limit}`;
+    limit ${page.limit}`,
+  );
 }
 
 export async function findSubscription(
@@ -98,7 +102,8 @@ export async function findSubscription(
   subscriptionId: number,
 ): Promise<(SubscriptionRow & { lines: LineRow[] }) | undefined> {
   // One statement, so that a subscription that is being replaced never shows another's lines.
-  const [subscription] = await sql<(SubscriptionRow & { lines: LineRow[] })[]>`
+  const [subscription] = await answerOf(
+    sql<(SubscriptionRow & { lines: LineRow[] })[]>`
     select ${columns(sql)}, (
       select coalesce(json_agg(json_build_object(
         'lineId', l.line_id, 'productId', l.product_id, 'productTitle', l.product_title,
@@ -109,6 +114,7 @@ export async function findSubscription(
       where l.shop_id = s.shop_id and l.subscription_id = s.subscription_id
     ) as lines
     from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
-    where s.shop_id = ${shopId} and s.subscription_id = ${subscriptionId}`;
+    where s.shop_id = ${shopId} and s.subscription_id = ${subscriptionId}`,
+  );
   return subscription;
 }

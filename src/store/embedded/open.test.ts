@@ -73,6 +73,24 @@ test('of two that open a folder at once one runs it and the other joins', async 
   await owner.close();
 });
 
+test('a command that ends lets those that joined it finish first; a server does not wait', async () => {
+  const data = copyOfPristine('guests');
+  for (const role of ['command', 'serve']) {
+    const owner = await openEmbedded(data, { role });
+    const guest = postgres({ path: owner.socketPath, max: 1, username: 'postgres' });
+    await guest`select 1`;
+    let isClosed = false;
+    const closing = owner.close().then(() => (isClosed = true));
+    if (role === 'command') {
+      await guest`insert into kept values (9)`;
+      assert.equal(isClosed, false);
+      await guest.end();
+    }
+    await closing;
+    await guest.end();
+  }
+});
+
 test('what was acknowledged survives the killing of its process', async () => {
   const data = copyOfPristine('killed');
   const program = `

@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { CommandError } from '../../errors.ts';
 import { checkDatabase, prepareFolder } from './folder.ts';
 import { acquireLock, type Lock } from './lock.ts';
-import type { WorkerOptions, WorkerReport } from './worker.ts';
+import type { WorkerOptions, WorkerOrder, WorkerReport } from './worker.ts';
 
 /** The embedded PostgreSQL of a data folder, run by this process or by another one. */
 export interface EmbeddedServer {
@@ -104,7 +104,8 @@ async function start(folder: string, lock: Lock, options: OpenOptions): Promise<
     const close = async (): Promise<void> => {
       // First, so that nobody new finds a server that is about to stop.
       rmSync(recordPath(folder), { force: true });
-      await worker.stop();
+      // Other commands may have joined this one; a server's guests must not keep it from stopping.
+      await worker.stop(role === 'command' ? 'drain' : 'close');
       rmSync(dirname(record.socketPath), { recursive: true, force: true });
       lock.release();
     };
@@ -125,7 +126,7 @@ async function start(folder: string, lock: Lock, options: OpenOptions): Promise<
 interface RunningWorker {
   ready: Promise<undefined>;
   failed: Promise<Error>;
-  stop(): Promise<void>;
+  stop(order: WorkerOrder): Promise<void>;
 }
 
 function startWorker(workerData: WorkerOptions): RunningWorker {
@@ -149,14 +150,15 @@ function startWorker(workerData: WorkerOptions): RunningWorker {
   return {
     ready: ready.promise,
     failed: failed.promise,
-    stop: async () => {
+    stop: async (order) => {
       stopping = true;
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-      worker.postMessage('close');
+      worker.postMessage(order);
       // A statement that never ends must not keep the process from ending.
-      const timer = setTimeout(() => void worker.terminate(), stopMilliseconds);
+      const timer =
+        order === 'close' && setTimeout(() => void worker.terminate(), stopMilliseconds);
       await exited;
-      clearTimeout(timer);
+      if (timer) clearTimeout(timer);
     },
   };
 }

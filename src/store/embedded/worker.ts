@@ -15,7 +15,10 @@ export interface WorkerOptions {
   holdTimeoutMilliseconds?: number;
 }
 
-/** What the thread tells its parent. The parent says 'close', once. */
+/** What the parent says, once: 'drain' lets clients that are still there end by themselves first. */
+export type WorkerOrder = 'close' | 'drain';
+
+/** What the thread tells its parent. */
 export type WorkerReport = { kind: 'ready' } | { kind: 'failed'; reason: string };
 
 const printedLinesKept = 20;
@@ -81,8 +84,9 @@ async function main(): Promise<void> {
     await once(server, 'listening');
     report({ kind: 'ready' });
 
-    await once(parentPort!, 'message');
-    server.close();
+    const [order] = (await once(parentPort!, 'message')) as [WorkerOrder];
+    const drained = new Promise<void>((resolve) => server.close(() => resolve()));
+    if (order === 'drain') await drained;
     await multiplexer.stop();
     await database.close();
     process.exit(0);
