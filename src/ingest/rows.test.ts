@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type RecordOf, createRecordSchema, parseRecord } from './record.ts';
+import { isUsualMove, paymentRow, planRow, statusChangesOf, subscriptionRows } from './rows.ts';
+
+const schema = createRecordSchema(2);
+
+function parse<Type extends 'plan' | 'subscription' | 'payment'>(
+  type: Type,
+  fields: object,
+): RecordOf<Type> {
+  const parsed = parseRecord(schema, { type, id: 1, ...fields });
+  assert.ok('record' in parsed, JSON.stringify(parsed));
+  return parsed.record as RecordOf<Type>;
+}
+
+const plan = (fields: object = {}) =>
+  parse('plan', {
+    name: 'Box',
+    planType: 'subscription',
+    intervalUnit: 'month',
+    intervalCount: 1,
+    ...fields,
+  });
+const line = { lineId: 1, productId: 81, productTitle: 'Blend', variantId: 91, quantity: 1 };
+const subscription = (fields: object = {}) =>
+  parse('subscription', {
+    customerId: 501,
+    planId: 11,
+    status: 'active',
+    createdAt: '2026-11-01T00:00:00Z',
+    lines: [{ ...line, currentPrice: '1.00' }],
+    ...fields,
+  });
+const payment = (fields: object = {}) =>
+  parse('payment', {
+    subscriptionId: 1,
+    cycle: 1,
+    status: 'failed',
+    amount: '1.00',
+    processedAt: '2026-11-01T00:00:00Z',
+    ...fields,
+  });
+
+test("a plan's pricing in words, where the source has none", () => {
+  const summary = (pricing: object | undefined, currency = 'USD', digits = 2) =>
+    planRow(plan(pricing && { pricing }), currency, digits).summary;
+  assert.equal(summary(undefined), 'No discount');
+  assert.equal(summary({ discountType: 'none' }), 'No discount');
+  assert.equal(summary({ discountType: 'percentage', discountValue: '12.50' }), '12.5% off');
+  assert.equal(summary({ discountType: 'fixed_amount', discountValue: '1500' }), '$1,500.00 off');
+  assert.equal(summary({ discountType: 'price', discountValue: 9.5 }), '$9.50 each time');
+  assert.equal(
+    summary({ discountType: 'price', discountValue: '500' }, 'JPY', 0),
+    '¥500 each time',
+  );
+  assert.equal(
+    summary({ discountType: 'fixed_amount', discountValue: '2' }, 'KWD', 3),
+    'KWD\u00a02.000 off',
+  );
+  assert.equal(summary({ discountType: 'price', discountValue: '5', summary: 'Five!' }), 'Five!');
+  assert.equal(summary({ discountType: 'price', discountValue: '5', summary: '' }), '');
+});
+
+test('the price of a subscription is the exact sum of its lines', () => {
+  const price = (...lines: [currentPrice: string | number, quantity: number][]) =>
+    subscriptionRows(
+      subscription({
+        lines: lines.map(([currentPrice, quantity], index) => ({
+          ...line,
+          lineId: index + 1,
+          currentPrice,
+          quantity,
+        })),
+      }),
+    ).subscription.currentPrice;
+  assert.equal(price(['15.30', 2]), '30.60');
+  assert.equal(price(['0.10', 3]), '0.30');
+  assert.equal(price([0.1, 1], [0.2, 1]), '0.3');
+  assert.equal(price(['1', 1], ['0.05', 1]), '1.05');
+  assert.equal(price(['0', 5]), '0');
+  assert.equal(price(['0.01', 1], ['5', 7], ['2.5', 2]), '40.01');
+  assert.equal(price(['999999999999.99', 1_000_000]), '999999999999990000.00');
+});
+
+test('changes of status', () => {
+  const changes = (fields: object) =>
+    statusChangesOf(subscription(fields)).map(
+      ({ at, from, to }) => `${new Date(at).toISOString()} ${from} ${to}`,
+    );
+  assert.deepEqual(changes({}), []);
+  // Without a history: at updatedAt, or else at createdAt, and never before that.
+  assert.deepEqual(changes({ status: 'paused', updatedAt: '2026-11-05T00:00:00Z' }), [
+    '2026-11-05T00:00:00.000Z active paused',
+  ]);
+  assert.deepEqual(changes({ status: 'paused' }), ['2026-11-01T00:00:00.000Z active paused']);
+  assert.deepEqual(changes({ status: 'failed', updatedAt: '2026-10-05T00:00:00Z' }), [
+    '2026-11-01T00:00:00.000Z active failed',
+  ]);
+  // With one: only true changes, in the order given, also at one instant or before the beginning.
+  assert.deepEqual(
+    changes({
+      status: 'cancelled',
+      updatedAt: '2026-12-01T00:00:00Z',
+      statusEvents: [
+        { at: '2026-10-01T00:00:00Z', to: 'active' },
+        { at: '2026-10-02T00:00:00Z', to: 'paused' },
+        { at: '2026-11-03T00:00:00Z', to: 'paused' },
+        { at: '2026-11-03T00:00:00Z', to: 'expired' },
+        { at: '2026-11-03T00:00:00Z', to: 'active' },
+        { at: '2026-11-04T00:00:00Z', to: 'cancelled' },
+        { at: '2026-11-06T00:00:00Z', to: 'cancelled' },
+      ],
+    }),
+    [
+      '2026-11-01T00:00:00.000Z active paused',
+      '2026-11-03T00:00:00.000Z paused expired',
+      '2026-11-03T00:00:00.000Z expired active',
+      '2026-11-04T00:00:00.000Z active cancelled',
+    ],
+  );
+});
+
+test('usual moves are those of the definitions', () => {
+  const statuses = ['active', 'paused', 'cancelled', 'expired', 'failed'] as const;
+  const usual = statuses.map((from) => statuses.filter((to) => isUsualMove(from, to)));
+  assert.deepEqual(usual, [
+    ['active', 'paused', 'cancelled', 'expired', 'failed'],
+    ['active', 'paused', 'cancelled', 'expired', 'failed'],
+    ['cancelled'],
+    ['expired'],
+    ['active', 'paused', 'cancelled', 'failed'],
+  ]);
+});
+
+test('only a failed payment has a kind of failure', () => {
+  assert.equal(paymentRow(payment()).failureKind, 'payment');
+  assert.equal(paymentRow(payment({ failureKind: 'inventory' })).failureKind, 'inventory');
+  const succeeded = payment({ status: 'succeeded', failureKind: 'inventory' });
+  assert.equal(paymentRow(succeeded).failureKind, null);
+});
+
+test('records that say the same have one digest, others have others', () => {
+  const digest = (fields: object) => subscriptionRows(subscription(fields)).subscription.digest;
+  assert.match(digest({}), /^[0-9a-f]{32}$/);
+  assert.equal(digest({ createdAt: '2026-11-01T01:00:00.000+01:00', note: 'x' }), digest({}));
+  assert.equal(digest({ updatedAt: null, statusEvents: [] }), digest({}));
+  assert.notEqual(digest({ updatedAt: '2026-11-02T00:00:00Z' }), digest({}));
+  assert.notEqual(digest({ createdAt: '2026-11-01T00:00:00.001Z' }), digest({}));
+  const reordered = [2, 1].map((lineId) => ({ ...line, lineId, currentPrice: '1.00' }));
+  assert.notEqual(digest({ lines: reordered }), digest({ lines: reordered.toReversed() }));
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generateShop } from '../../src/demo/generate.ts';
+import type { Sql } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { type Store, connectAll, openStore } from '../../src/store/open.ts';
+import { launch, run, throwawayFolder } from '../cli/process.ts';
+import { assertSameShop } from '../model/dump.ts';
+import { createShop, importAll, now } from '../support/world.ts';
+
+const records = [
+  ...generateShop({
+    subscriptions: 1100,
+    seed: 11,
+    endAt: Date.parse(now),
+    currency: 'USD',
+    minorDigits: 2,
+  }),
+];
+
+/** Some 6,000 lines, every seventh of them far from its place, so that children wait for parents. */
+function writeRecords(): string {
+  const [moved, kept] = [0, 1].map((part) =>
+    records.filter((_, index) => Number(index % 7 > 0) === part),
+  );
+  const file = path.join(throwawayFolder(), 'records.ndjson');
+  const lines = [...(kept ?? []), ...(moved ?? [])].map((record) => `${JSON.stringify(record)}\n`);
+  writeFileSync(file, lines.join(''));
+  return file;
+}
+
+async function countStored(sql: Sql, shopId: number): Promise<number> {
+  const [row] = await sql<{ rows: number }[]>`
+    select (select count(*) from subscriptions where shop_id = ${shopId})
+      + (select count(*) from payments where shop_id = ${shopId}) as rows`;
+  return row?.rows ?? 0;
+}
+
+interface Attempt {
+  readonly file: string;
+  readonly shopId: number;
+  readonly env: Readonly<Record<string, string>>;
+  /** How many rows must be stored before the process is killed a moment later. */
+  readonly after: number;
+  /** A connection to where the process, of this id, stores; undefined as long as there is none. */
+  watch(pid: number | undefined): Promise<Sql | undefined>;
+}
+
+/** @returns whether the import was killed, rather than done before */
+async function importAndKill({ file, shopId, env, after, watch }: Attempt): Promise<boolean> {
+  const { child, ended } = launch(['import', '--shop', String(shopId), file], { env });
+  while (child.exitCode === null) {
+    const sql = await watch(child.pid);
+    if (sql && (await countStored(sql, shopId).catch(() => 0)) >= after) break;
+    await sleep(2);
+  }
+  await sleep(randomInt(0, 60));
+  child.kill('SIGKILL');
+  const { signal, code, err } = await ended;
+  assert.ok(signal === 'SIGKILL' || code === 0, err);
+  return signal === 'SIGKILL';
+}
+
+const target = process.env['TEST_POSTGRES'];
+const skip = target === undefined && 'PostgreSQL could not be had on this machine';
+const kills = 10;
+
+test(
+  'killed ten times and run again, an import leaves what an unbroken one does',
+  { skip },
+  async (t) => {
+    const store = connectAll(target ?? '') as Store;
+    t.after(() => store.close());
+    const env = { DATABASE_URL: target ?? '', LOG_LEVEL: 'error' };
+    const file = writeRecords();
+    const [shop, other] = [await createShop(store), await createShop(store)];
+    const whole = await run(['import', '--shop', String(other.id), file], { env });
+    assert.equal(whole.code, 0, whole.err);
+    const total = await countStored(store.write, other.id);
+
+    let killed = 0;
+    for (let time = 0; time < kills; time += 1) {
+      const after = Math.floor((total * time) / kills);
+      const watch = async () => store.write;
+      const attempt = { file, shopId: shop.id, env, after, watch };
+      if (await importAndKill(attempt)) killed += 1;
+    }
+    assert.ok(killed > 0, 'every import was done before it was killed');
+
+    const last = await run(['import', '--shop', String(shop.id), file], { env });
+    assert.equal(last.code, 0, last.err);
+    await assertSameShop(store.write, shop.id, other.id);
+  },
+);
+
+test('so does one into the embedded database', async (t) => {
+  const dataDir = path.join(throwawayFolder(), 'data');
+  const env = { RETENTION_DATA_DIR: dataDir, LOG_LEVEL: 'error' };
+  const options = { databaseUrl: undefined, dataDir, role: 'command' } as const;
+  const file = writeRecords();
+  const created = await openStore(options);
+  await migrate(created.write);
+  const [shop, other] = [await createShop(created), await createShop(created)];
+  await importAll(created, other, readFileSync(file, 'utf8').trim().split('\n'));
+  await created.close();
+
+  let watched: Omit<Store, 'failed'> | undefined;
+  /** The process that runs the database lets others in; before it does, there is nothing to see. */
+  const watch = async (pid: number | undefined) => {
+    if (watched) return watched.read;
+    try {
+      const record = JSON.parse(readFileSync(path.join(dataDir, 'server.json'), 'utf8'));
+      if (record.pid === pid) watched = connectAll(record.socketPath);
+    } catch {
+      // The record is written once the database is open.
+    }
+    return watched?.read;
+  };
+  await importAndKill({ file, shopId: shop.id, env, after: 1500, watch });
+  await watched?.close();
+
+  const last = await run(['import', '--shop', String(shop.id), file], { env });
+  assert.equal(last.code, 0, last.err);
+  const store = await openStore(options);
+  t.after(() => store.close());
+  await assertSameShop(store.write, shop.id, other.id);
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { importRecords } from '../../src/ingest/import.ts';
+import { readLines } from '../../src/ingest/lines.ts';
+import type { Store } from '../../src/store/open.ts';
+import { plan } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, silentLog } from '../support/world.ts';
+
+async function* chunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+onEveryDatabase('lines that cannot be read', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  test('are refused one by one; those around them are stored', async () => {
+    const shop = await createShop(store);
+    const bytes = Buffer.concat([
+      Buffer.from(`\ufeff${JSON.stringify(plan())}\r\n\n`),
+      Buffer.from([0x7b, 0xff, 0x7d, 0x0a]),
+      Buffer.from([0xc0, 0xaf, 0x0a]),
+      Buffer.from([0xed, 0xa0, 0x80, 0x0a]),
+      Buffer.from(`${'x'.repeat(4 * 1024 * 1024 + 1)}\n`),
+      Buffer.from(JSON.stringify(plan({ id: 12 }))),
+    ]);
+    const refused: [line: number, reason: string][] = [];
+    const counts = await importRecords([{ name: 'test', lines: readLines(chunks(bytes)) }], {
+      sql: store.write,
+      shop,
+      log: silentLog,
+      refuse: (_source, { number }, reason) => void refused.push([number, reason]),
+    });
+    assert.deepEqual(refused, [
+      [3, 'the line is not UTF-8'],
+      [4, 'the line is not UTF-8'],
+      [5, 'the line is not UTF-8'],
+      [6, 'the line is longer than 4194304 bytes'],
+    ]);
+    assert.deepEqual(counts, {
+      unknown: { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 4 },
+      plan: { stored: 2, replaced: 0, unchanged: 0, stale: 0, refused: 0 },
+    });
+  });
+});

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Store } from '../../src/store/open.ts';
+import { assertSameShop, dumpShop } from '../model/dump.ts';
+import { plan, session, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, importAll } from '../support/world.ts';
+
+const payment = (id: number, over: object = {}) => ({
+  type: 'payment',
+  id,
+  subscriptionId: 1001,
+  cycle: '2026-11',
+  status: 'succeeded',
+  amount: '30.60',
+  processedAt: '2026-11-05T11:00:02Z',
+  ...over,
+});
+const failed = (id: number, over: object = {}) => payment(id, { status: 'failed', ...over });
+const refund = (id: number, over: object = {}) => ({
+  type: 'refund',
+  id,
+  paymentId: 9001,
+  amount: '10.00',
+  refundedAt: '2026-11-06T00:00:00Z',
+  ...over,
+});
+const remove = (record: string, id: number) => ({ type: 'delete', record, id });
+/** Lines that do nothing, as many as one transaction takes. */
+const aBatch = Array.from({ length: 1000 }, (_, index) => remove('refund', 1_000_000 + index));
+const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 0 };
+
+onEveryDatabase('the order of records', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  /** Imports into two shops, each record list in runs of its own, and compares what is stored. */
+  const sameState = async (runs: readonly (readonly object[])[], plain: readonly object[]) => {
+    const [shop, other] = [await createShop(store), await createShop(store)];
+    for (const run of runs) await importAll(store, shop, run);
+    const { refused } = await importAll(store, other, plain);
+    assert.deepEqual(refused, []);
+    await assertSameShop(store.write, shop.id, other.id);
+  };
+  const importOne = async (records: readonly object[]) =>
+    importAll(store, await createShop(store), records);
+
+  const family = [
+    plan(),
+    subscription(1001),
+    failed(9001, { processedAt: '2026-11-04T00:00:00Z' }),
+    payment(9002),
+    refund(71, { paymentId: 9002 }),
+    session(7001, { subscriptionId: 1001 }),
+  ];
+
+  test('children may come before their parents', () => sameState([family.toReversed()], family));
+
+  test('children may come batches before their parents', () =>
+    sameState([family.toReversed().flatMap((each) => [each, ...aBatch])], family));
+
+  test('children may come runs after their parents', () =>
+    sameState(
+      family.map((each) => [each]),
+      family,
+    ));
+
+  test('more children than a transaction takes wait for parents that wait themselves', async () => {
+    const refunds = Array.from({ length: 1100 }, (_, index) => refund(index + 1));
+    const { counts, refused } = await importOne([
+      ...refunds,
+      payment(9001),
+      subscription(1001),
+      ...aBatch,
+      plan(),
+    ]);
+    assert.deepEqual(refused, []);
+    assert.deepEqual(counts, {
+      plan: { ...none, stored: 1 },
+      subscription: { ...none, stored: 1 },
+      payment: { ...none, stored: 1 },
+      refund: { ...none, stored: 1100 },
+      delete: { ...none, unchanged: 1000 },
+    });
+  });
+
+  test('of two records with one id in a batch the later one counts', async () => {
+    const early = plan({ name: 'Early', updatedAt: '2026-11-02T00:00:00Z' });
+    const late = plan({ name: 'Late', updatedAt: '2026-11-03T00:00:00Z' });
+    const inOrder = await importOne([early, late]);
+    assert.deepEqual(inOrder.counts, { plan: { ...none, stored: 1, replaced: 1 } });
+    await sameState([[early, late]], [late]);
+
+    const reversed = await importOne([late, early, early]);
+    assert.deepEqual(reversed.counts, { plan: { ...none, stored: 1, stale: 2 } });
+    await sameState([[late, early]], [late]);
+  });
+
+  for (const [between, apart] of [
+    ['one batch', []],
+    ['different batches', aBatch],
+  ] as const) {
+    test(`a record that waits and its newer version, in ${between}`, async () => {
+      const old = subscription(1001, { planId: 12, customerId: 1 });
+      const renewed = subscription(1001, { planId: 11, customerId: 2 });
+      const plans = [plan(), plan({ id: 12 })];
+      await sameState(
+        [[plans[0]!, old, ...apart, renewed, ...apart, plans[1]!]],
+        [...plans, renewed],
+      );
+    });
+
+    test(`a record that waits and its deletion, in ${between}`, () =>
+      sameState(
+        [[subscription(1001), ...apart, remove('subscription', 1001), ...apart, plan()]],
+        [plan()],
+      ));
+
+    test(`a record that never can be stored holds nothing up, in ${between}`, async () => {
+      const records = [
+        refund(71),
+        payment(9001, { subscriptionId: 404 }),
+        subscription(1001, { planId: 404 }),
+        ...apart,
+        session(7001, { subscriptionId: 1001 }),
+        plan(),
+        payment(9001),
+        ...apart,
+        subscription(1001),
+        subscription(1002, { planId: 404 }),
+        remove('subscription', 1002),
+      ];
+      const { refused } = await importOne(records);
+      const places = refused.toSorted((a, b) => a.line - b.line);
+      assert.deepEqual(
+        places.map(({ reason }) => reason),
+        ['subscription 404 is not known', 'plan 404 is not known', 'plan 404 is not known'],
+      );
+      await sameState(
+        [records],
+        [
+          plan(),
+          subscription(1001),
+          payment(9001),
+          refund(71),
+          session(7001, { subscriptionId: 1001 }),
+        ],
+      );
+    });
+
+    test(`a subscription that is deleted and comes back begins anew, in ${between}`, async () => {
+      const shop = await createShop(store);
+      const { counts } = await importAll(store, shop, [
+        ...family,
+        ...apart,
+        remove('subscription', 1001),
+        ...apart,
+        subscription(1001, { status: 'paused' }),
+      ]);
+      assert.deepEqual(counts['subscription'], { ...none, stored: 2 });
+      const dump = await dumpShop(store.write, shop.id);
+      assert.deepEqual(
+        Object.entries(dump).map(([table, rows]) => [table, rows.length]),
+        [
+          ['cancellation_sessions', 1],
+          ['customers', 1],
+          ['dunning_cases', 0],
+          ['payments', 0],
+          ['plans', 1],
+          ['refunds', 0],
+          ['status_events', 1],
+          ['subscription_lines', 1],
+          ['subscriptions', 1],
+        ],
+      );
+      assert.match(dump['cancellation_sessions']?.[0] ?? '', /"subscription_id": null/);
+      assert.match(dump['subscriptions']?.[0] ?? '', /"status": "paused"/);
+    });
+  }
+
+  test('a plan may be deleted before the last subscription on it is', () =>
+    sameState(
+      [[plan(), subscription(1001), remove('plan', 11), ...aBatch, remove('subscription', 1001)]],
+      [],
+    ));
+
+  test('a plan that is deleted and comes back is there, whether it was in use or not', async () => {
+    const renamed = plan({ name: 'Renamed' });
+    const used = await importOne([plan(), subscription(1001), remove('plan', 11), renamed]);
+    assert.deepEqual(used.refused, [{ line: 3, reason: 'plan 11 is still in use' }]);
+    assert.deepEqual(used.counts, {
+      plan: { ...none, stored: 1, replaced: 1 },
+      subscription: { ...none, stored: 1 },
+      delete: { ...none, refused: 1 },
+    });
+    const unused = await importOne([plan(), remove('plan', 11), renamed]);
+    assert.deepEqual(unused.counts, {
+      plan: { ...none, stored: 2 },
+      delete: { ...none, stored: 1 },
+    });
+  });
+
+  test('what is deleted and was never there is unchanged', async () => {
+    const types = ['plan', 'subscription', 'payment', 'refund', 'cancellation'];
+    const { counts } = await importOne(types.map((type) => remove(type, 404)));
+    assert.deepEqual(counts, { delete: { ...none, unchanged: 5 } });
+  });
+});

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import type { Sql } from '../../src/store/database.ts';
+
+/** Rows as texts, by table. */
+type Dump = Readonly<Record<string, readonly string[]>>;
+
+/** All that is stored of a shop's business, without the shop's id. */
+export async function dumpShop(sql: Sql, shopId: number): Promise<Dump> {
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.columns
+    where table_schema = 'public' and column_name = 'shop_id'
+      and table_name not in ('shops', 'api_keys')
+    order by table_name`;
+  const dump: Record<string, string[]> = {};
+  for (const { name } of tables) {
+    const rows = await sql<{ row: string }[]>`
+      select (to_jsonb(t) - 'shop_id')::text as row from ${sql(name)} t where shop_id = ${shopId}`;
+    dump[name] = rows.map(({ row }) => row).toSorted();
+  }
+  return dump;
+}
+
+function onlyIn(one: Dump, another: Dump): string[] {
+  return Object.entries(one).flatMap(([table, rows]) => {
+    const there = new Set(another[table]);
+    return rows.filter((row) => !there.has(row)).map((row) => `${table} ${row}`);
+  });
+}
+
+/** Fails with the rows that only one of two shops has; comparing thousands whole takes minutes. */
+export async function assertSameShop(sql: Sql, shopId: number, otherId: number): Promise<void> {
+  const [dump, other] = [await dumpShop(sql, shopId), await dumpShop(sql, otherId)];
+  assert.deepEqual(Object.keys(dump), Object.keys(other));
+  assert.deepEqual(onlyIn(dump, other).slice(0, 20), [], 'rows that should not be there');
+  assert.deepEqual(onlyIn(other, dump).slice(0, 20), [], 'rows that are missing');
+}

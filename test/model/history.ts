@@ -1,0 +1,87 @@
+import type { Payment, Status, Subscription } from './records.ts';
+
+export interface Change {
+  readonly at: number;
+  readonly from: Status;
+  readonly to: Status;
+}
+
+/**
+ * A subscription begins as active at createdAt, and its events say what followed; where there are
+ * none, another status came about at updatedAt, or else at createdAt.
+ */
+export function changesOf(subscription: Subscription): Change[] {
+  const createdAt = Date.parse(subscription.createdAt);
+  let events = subscription.statusEvents ?? [];
+  if (events.length === 0) {
+    events = [{ at: subscription.updatedAt ?? subscription.createdAt, to: subscription.status }];
+  }
+  const changes: Change[] = [];
+  let status: Status = 'active';
+  for (const event of events) {
+    if (event.to !== status) {
+      changes.push({ at: Math.max(createdAt, Date.parse(event.at)), from: status, to: event.to });
+    }
+    status = event.to;
+  }
+  return changes;
+}
+
+/** What a subscription is once all before (and, unless `exclusive`, at) an instant has happened. */
+export function statusAt(
+  subscription: Subscription,
+  instant: number,
+  exclusive = false,
+): { status: Status; since: number } {
+  let current = { status: 'active' as Status, since: Date.parse(subscription.createdAt) };
+  for (const { at, to } of changesOf(subscription)) {
+    if (at < instant || (at === instant && !exclusive)) current = { status: to, since: at };
+  }
+  return current;
+}
+
+export interface DunningCase {
+  closedAt: number | undefined;
+  result: 'recovered' | 'lost' | undefined;
+}
+
+/** All that happened to a subscription up to an instant, from left to right. */
+export function dunningCasesAt(
+  subscription: Subscription,
+  payments: readonly Payment[],
+  instant: number,
+): DunningCase[] {
+  const happenings: { at: number; order: number; id: number; what: 'fails' | 'pays' | 'ends' }[] =
+    [];
+  for (const payment of payments) {
+    if (payment.subscriptionId !== subscription.id) continue;
+    const at = Date.parse(payment.processedAt);
+    if (payment.status === 'succeeded') {
+      happenings.push({ at, order: 0, id: payment.id, what: 'pays' });
+    }
+    if (payment.status === 'failed' && payment.failureKind !== 'inventory') {
+      happenings.push({ at, order: 0, id: payment.id, what: 'fails' });
+    }
+  }
+  for (const [index, { at, to }] of changesOf(subscription).entries()) {
+    if (to === 'active' || to === 'paused') continue;
+    happenings.push({ at, order: 1, id: index, what: 'ends' });
+  }
+  happenings.sort((a, b) => a.at - b.at || a.order - b.order || a.id - b.id);
+
+  const cases: DunningCase[] = [];
+  let open: DunningCase | undefined;
+  for (const { at, what } of happenings) {
+    if (at > instant) break;
+    if (what === 'fails') {
+      if (open) continue;
+      open = { closedAt: undefined, result: undefined };
+      cases.push(open);
+    } else if (open) {
+      open.closedAt = at;
+      open.result = what === 'pays' ? 'recovered' : 'lost';
+      open = undefined;
+    }
+  }
+  return cases;
+}

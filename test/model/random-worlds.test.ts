@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import * as fc from 'fast-check';
+import type { Service } from '../../src/service.ts';
+import type { Store } from '../../src/store/open.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, createTestKey, get, importAll, startTestService } from '../support/world.ts';
+import { cancellationsOf, detailOf, entitlementsOf, plansOf, subscriptionsOf } from './answers.ts';
+import { summaryOf } from './metrics.ts';
+import type { Outcome, Status, WorldRecord } from './records.ts';
+import { ModelShop } from './shop.ts';
+import { type World, digitsOf, world, worldNow } from './worlds.ts';
+
+/** More of them find more; the suite is to be quick. */
+const worlds = Number(process.env['TEST_WORLDS'] ?? 24);
+
+const statuses = [undefined, 'active', 'paused', 'cancelled', 'expired', 'failed'] as const;
+const outcomes = [undefined, 'saved', 'cancelled', 'abandoned'] as const;
+const pageSizes = [1, 2, 3, 50, 100];
+
+/** One that tests may set to any time. */
+const clock = { at: worldNow, now: () => clock.at, monotonic: () => 0 };
+
+type Row = Record<string, unknown>;
+
+/** A paged listing, as the service must answer it. */
+interface Listing {
+  readonly path: string;
+  readonly rows: 'subscriptions' | 'cancellations';
+  readonly id: 'subscriptionId' | 'sessionId';
+  readonly expected: (model: ModelShop) => Row[];
+}
+
+const listings: readonly Listing[] = [
+  ...statuses.map((status: Status | undefined): Listing => ({
+    path: `/subscriptions?${status === undefined ? '' : `status=${status}&`}`,
+    rows: 'subscriptions',
+    id: 'subscriptionId',
+    expected: (model) => subscriptionsOf(model, status),
+  })),
+  ...outcomes.map((outcome: Outcome | undefined): Listing => ({
+    path: `/cancellations?${outcome === undefined ? '' : `outcome=${outcome}&`}`,
+    rows: 'cancellations',
+    id: 'sessionId',
+    expected: (model) => cancellationsOf(model, outcome),
+  })),
+];
+
+onEveryDatabase('random worlds', (open) => {
+  let store: Store;
+  let service: Service;
+  before(async () => {
+    store = open();
+    service = await startTestService(store, { clock });
+  });
+  after(async () => {
+    await service.close();
+    await store.close();
+  });
+
+  /** A shop in the service and the same one in memory. */
+  async function createPair(currency: string) {
+    const shop = await createShop(store, { currency });
+    const { key } = await createTestKey(store, shop.id);
+    const model = new ModelShop(digitsOf(currency));
+    const ask = async (path: string) => get(`${service.baseUrl}/api/external/v1${path}`, key);
+    return {
+      model,
+      ask,
+      async import(records: readonly WorldRecord[]) {
+        const { counts, refused } = await importAll(store, shop, records);
+        const lines = refused.map(({ line }) => line).toSorted((a, b) => a - b);
+        assert.deepEqual({ counts, refused: lines }, model.import(records));
+      },
+      async nextPage(listing: Listing, size: number, cursor: string | null) {
+        const from = cursor === null ? '' : `&cursor=${cursor}`;
+        const { status, body } = await ask(`${listing.path}limit=${size}${from}`);
+        assert.equal(status, 200);
+        const rows: Row[] = body[listing.rows];
+        const next: string | null = body.nextCursor;
+        assert.ok(next === null ? rows.length <= size : rows.length === size);
+        return { rows, next };
+      },
+    };
+  }
+  type Pair = Awaited<ReturnType<typeof createPair>>;
+
+  async function restOf(pair: Pair, listing: Listing, size: number, cursor: string | null) {
+    const all: Row[] = [];
+    let from = cursor;
+    do {
+      const { rows, next } = await pair.nextPage(listing, size, from);
+      all.push(...rows);
+      from = next;
+    } while (from !== null);
+    return all;
+  }
+
+  async function compareListings(pair: Pair, sizes: readonly number[]) {
+    for (const listing of listings) {
+      const expected = listing.expected(pair.model);
+      for (const size of sizes) {
+        assert.deepEqual(await restOf(pair, listing, size, null), expected);
+      }
+    }
+  }
+
+  async function compareOthers({ model, ask }: Pair) {
+    for (const customer of [1, 2, 3, 4, 5, 6]) {
+      assert.deepEqual((await ask(`/entitlements?customerId=${customer}`)).body, {
+        subscriptions: entitlementsOf(model, customer, clock.at),
+      });
+    }
+    for (const id of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+      const subscription = detailOf(model, id);
+      assert.deepEqual(
+        (await ask(`/subscriptions/${id}`)).body,
+        subscription ? { subscription } : { success: false, message: 'Subscription not found.' },
+      );
+    }
+    assert.deepEqual((await ask('/plans')).body, { plans: plansOf(model) });
+  }
+
+  async function compareFigures({ model, ask }: Pair, instants: readonly number[]) {
+    for (const instant of instants) {
+      clock.at = instant;
+      const { body } = await ask('/metrics/summary');
+      assert.deepEqual(body, { summary: summaryOf(model, instant) });
+    }
+    clock.at = worldNow;
+  }
+
+  /** Whatever is stored while pages are turned, what was there at first is seen, in order, once. */
+  async function turnPagesMeanwhile(pair: Pair, { meanwhile, pageSize }: World) {
+    const begun: { listing: Listing; there: unknown[]; seen: Row[]; next: string | null }[] = [];
+    for (const listing of listings) {
+      const there = listing.expected(pair.model).map((row) => row[listing.id]);
+      const { rows, next } = await pair.nextPage(listing, pageSize, null);
+      begun.push({ listing, there, seen: rows, next });
+    }
+    await pair.import(meanwhile);
+    for (const { listing, there, seen, next } of begun) {
+      const rest = next === null ? [] : await restOf(pair, listing, pageSize, next);
+      const ids = [...seen, ...rest].map((row) => row[listing.id]);
+      assert.equal(new Set(ids).size, ids.length);
+      assert.deepEqual(
+        ids.filter((id) => there.includes(id)),
+        there,
+      );
+    }
+  }
+
+  test('[rest.service.shop-scoped] imports and every operation do as the model does', async () => {
+    const property = fc.asyncProperty(world, async (each) => {
+      clock.at = worldNow;
+      const pairs = [await createPair(each.currency), await createPair(each.currency)] as const;
+      for (const index of [0, 1, 2, 3]) {
+        for (const [which, pair] of pairs.entries()) {
+          const run = each.shops[which]?.[index];
+          if (!run) continue;
+          await pair.import(run);
+          await compareFigures(pair, [worldNow, ...each.instants]);
+        }
+      }
+      const [pair, other] = pairs;
+      await compareOthers(pair);
+      await compareOthers(other);
+      await compareListings(pair, pageSizes);
+      await turnPagesMeanwhile(pair, each);
+      await compareListings(pair, [each.pageSize]);
+      // What happened in the one shop is not seen in the other.
+      await compareListings(other, [100]);
+      await compareFigures(other, [worldNow]);
+    });
+    // The limit is for shrinking a world that fails, which otherwise takes as long as it likes.
+    await fc.assert(property, { numRuns: worlds, interruptAfterTimeLimit: worlds * 5000 });
+  });
+});

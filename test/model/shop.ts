@@ -1,0 +1,153 @@
+import {
+  type Deletion,
+  type Payment,
+  type Plan,
+  type Refund,
+  type Session,
+  type Subscription,
+  type Upsert,
+  type WorldRecord,
+  keyOf,
+  parentKeyOf,
+  targetType,
+} from './records.ts';
+
+type Verdict = 'stored' | 'replaced' | 'unchanged' | 'stale' | 'waiting';
+type Counts = Record<'stored' | 'replaced' | 'unchanged' | 'stale' | 'refused', number>;
+
+interface NumberedLine {
+  readonly number: number;
+  readonly record: WorldRecord;
+}
+
+/** Once nothing more can come, who is refused first: parents before their children, plans last. */
+const refusalOrder = ['subscription', 'payment', 'refund', 'cancellation', 'plan'] as const;
+
+/** A shop's records in memory, and the rules by which an import changes them, one line at a time. */
+export class ModelShop {
+  readonly #records = new Map<string, Upsert>();
+  readonly digits: number;
+
+  /** @param digits decimals of the shop's currency */
+  constructor(digits: number) {
+    this.digits = digits;
+  }
+
+  get plans(): Plan[] {
+    return this.#all('plan') as Plan[];
+  }
+  get subscriptions(): Subscription[] {
+    return this.#all('subscription') as Subscription[];
+  }
+  get payments(): Payment[] {
+    return this.#all('payment') as Payment[];
+  }
+  get refunds(): Refund[] {
+    return this.#all('refund') as Refund[];
+  }
+  get sessions(): Session[] {
+    return this.#all('cancellation') as Session[];
+  }
+
+  planOf(subscription: Subscription): Plan {
+    return this.#records.get(`plan ${subscription.planId}`) as Plan;
+  }
+
+  /** One run. What lacks something waits for the end of it, and so does what follows with its key. */
+  import(records: readonly WorldRecord[]): { counts: Record<string, Counts>; refused: number[] } {
+    const counts: Record<string, Counts> = {};
+    const refused: number[] = [];
+    const count = (record: WorldRecord, what: keyof Counts) => {
+      counts[record.type] ??= { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 0 };
+      counts[record.type]![what] += 1;
+    };
+    const refuse = ({ number, record }: NumberedLine) => {
+      count(record, 'refused');
+      refused.push(number);
+    };
+    const pass = (lines: readonly NumberedLine[]) => {
+      const waiting: NumberedLine[] = [];
+      for (const line of lines) {
+        const isHeldUp = waiting.some(({ record }) => keyOf(record) === keyOf(line.record));
+        const verdict = isHeldUp ? 'waiting' : this.#apply(line.record);
+        if (verdict === 'waiting') waiting.push(line);
+        else count(line.record, verdict);
+      }
+      return waiting;
+    };
+
+    let waiting = pass(records.map((record, index) => ({ number: index + 1, record })));
+    while (waiting.length > 0) {
+      const before = waiting.length;
+      waiting = pass(waiting);
+      if (waiting.length < before) continue;
+      const hopeless = firstOfSeveral(waiting);
+      for (const line of hopeless ? [hopeless] : waiting) refuse(line);
+      waiting = hopeless ? waiting.filter((line) => line !== hopeless) : [];
+    }
+    return { counts, refused: refused.toSorted((a, b) => a - b) };
+  }
+
+  #all(type: Upsert['type']): Upsert[] {
+    return [...this.#records.values()].filter((record) => record.type === type);
+  }
+
+  #apply(record: WorldRecord): Verdict {
+    if (record.type === 'delete') return this.#delete(record);
+    const stored = this.#records.get(keyOf(record));
+    if (stored && isOlder(record, stored)) return 'stale';
+    if (stored && contentOf(stored) === contentOf(record)) return 'unchanged';
+    const parent = parentKeyOf(record);
+    if (parent !== undefined && !this.#records.has(parent)) return 'waiting';
+    this.#records.set(keyOf(record), record);
+    return stored ? 'replaced' : 'stored';
+  }
+
+  #delete(deletion: Deletion): Verdict {
+    const key = keyOf(deletion);
+    if (!this.#records.has(key)) return 'unchanged';
+    if (deletion.record === 'plan' && this.#childrenOf(key).length > 0) return 'waiting';
+    this.#forget(key);
+    return 'stored';
+  }
+
+  /** With a record go those that need it; a session outlives its subscription. */
+  #forget(key: string): void {
+    this.#records.delete(key);
+    for (const child of this.#childrenOf(key)) {
+      if (child.type !== 'cancellation') this.#forget(keyOf(child));
+    }
+  }
+
+  #childrenOf(key: string): Upsert[] {
+    return [...this.#records.values()].filter((record) => parentKeyOf(record) === key);
+  }
+}
+
+function firstOfSeveral(lines: readonly NumberedLine[]): NumberedLine | undefined {
+  const sameKey = (line: NumberedLine) =>
+    lines.filter(({ record }) => keyOf(record) === keyOf(line.record));
+  for (const type of refusalOrder) {
+    const found = lines.find(
+      (line) => targetType(line.record) === type && sameKey(line).length > 1,
+    );
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function isOlder(record: Upsert, stored: Upsert): boolean {
+  if (record.updatedAt === undefined || stored.updatedAt === undefined) return false;
+  return Date.parse(record.updatedAt) < Date.parse(stored.updatedAt);
+}
+
+/** What a record says, however it is spelled: instants are numbers, amounts and cycles texts. */
+function contentOf(record: Upsert): string {
+  return JSON.stringify(record, (key, value) => {
+    if (value === undefined) return undefined;
+    if (/At$|^at$|Date$/.test(key)) return Date.parse(value);
+    if (['amount', 'currentPrice', 'discountValue', 'cycle'].includes(key)) return String(value);
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

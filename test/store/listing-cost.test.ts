@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import postgres from 'postgres';
+import { listCancellations } from '../../src/store/cancellations.ts';
+import type { Sql } from '../../src/store/database.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import { listPlans } from '../../src/store/plans.ts';
+import {
+  findSubscription,
+  listEntitlements,
+  listSubscriptions,
+} from '../../src/store/subscriptions.ts';
+import { createShop } from '../support/world.ts';
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly Filter?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const shops = 12;
+const rowsPerShop = 3000;
+/** Each status, and each outcome, has hundreds of rows of a shop. */
+const statusOf = `('{active,paused,cancelled,expired,failed}'::text[])[n % 5 + 1]`;
+const outcomeOf = `('{saved,cancelled,abandoned,null}'::text[])[n % 4 + 1]`;
+/** Some rows share their time, as imported ones do. */
+const timeOf = `timestamptz '2025-01-01Z' + n / 2 * interval '1 hour'`;
+const deep = { createdAt: Date.parse('2025-01-20T00:00:00Z'), id: 900 };
+
+type Query = (sql: Sql, shopId: number) => Promise<unknown>;
+
+/** What answers all there is of something: as many rows as are shown may be sorted. */
+const whole: Readonly<Record<string, Query>> = {
+  entitlements: (sql, shopId) => listEntitlements(sql, shopId, 700),
+  'one subscription': (sql, shopId) => findSubscription(sql, shopId, 1500),
+  plans: (sql, shopId) => listPlans(sql, shopId),
+};
+
+/** What answers a page: with and without filter, at the beginning and deep inside. */
+const paged: Record<string, Query> = {};
+for (const [place, position] of [
+  ['first', undefined],
+  ['deep', deep],
+] as const) {
+  for (const status of [undefined, 'active', 'failed'] as const) {
+    paged[`subscriptions, ${status ?? 'any'}, ${place} page`] = (sql, shopId) =>
+      listSubscriptions(sql, shopId, { status, after: position, limit: 51 });
+  }
+  for (const outcome of [undefined, 'saved', 'abandoned'] as const) {
+    paged[`sessions, ${outcome ?? 'any'}, ${place} page`] = (sql, shopId) =>
+      listCancellations(sql, shopId, { outcome, after: position, limit: 51 });
+  }
+}
+
+async function fill(sql: Sql, shopIds: readonly number[]): Promise<void> {
+  const each = `from unnest('{${shopIds.join(',')}}'::bigint[]) shop_id, generate_series(1, ${rowsPerShop}) n`;
+  await sql.unsafe(`
+    insert into plans select shop_id, n, 'Box', '', 'subscription', 'month', 1, true, 0, 'none', 0,
+      '', null, gen_random_uuid() ${each} where n <= 300;
+    insert into customers select shop_id, n ${each};
+    insert into subscriptions select shop_id, n, n / 2 + 1, n % 300 + 1, ${statusOf}, ${timeOf}, 10,
+      null, null, null, null, ${timeOf}, null, gen_random_uuid() ${each};
+    insert into subscription_lines select shop_id, n, 1, 0, 81, 'Blend', 91, '', 1, 10 ${each};
+    insert into cancellation_sessions select shop_id, n, n, 'other', null, ${outcomeOf}, ${timeOf},
+      null, gen_random_uuid() ${each};
+    analyze plans, customers, subscriptions, subscription_lines, cancellation_sessions`);
+}
+
+for (const [name, target] of [
+  ['embedded', process.env['TEST_EMBEDDED']],
+  ['PostgreSQL', process.env['TEST_POSTGRES']],
+] as const) {
+  const skip = target === undefined && `${name} could not be had on this machine`;
+  describe(`how listings are read (${name})`, { skip }, () => {
+    let store: Omit<Store, 'failed'>;
+    let sql: Sql;
+    let shopId: number;
+    const sent: { text: string; parameters: readonly unknown[] }[] = [];
+
+    before(async () => {
+      store = connectAll(target ?? '');
+      const ids: number[] = [];
+      while (ids.length < shops) ids.push((await createShop(store as Store)).id);
+      shopId = ids[5] ?? 0;
+      await fill(store.write, ids);
+      const settings: postgres.Options<{}> = {
+        max: 1,
+        fetch_types: false,
+        types: { date: { to: 1184, from: [1184], parse: String, serialize: String } },
+        debug: (_connection, text, parameters) => void sent.push({ text, parameters }),
+      };
+      sql = (target?.startsWith('/')
+        ? postgres({ ...settings, path: target, user: 'postgres', database: 'postgres' })
+        : postgres(target ?? '', settings)) as unknown as Sql;
+    });
+    after(async () => {
+      await sql.end();
+      await store.close();
+    });
+
+    /** How the server would run what a query function sends, in the steps of its plan. */
+    async function explain(query: Query, mode: 'custom' | 'generic'): Promise<PlanNode[]> {
+      sent.length = 0;
+      await query(sql, shopId);
+      const statement = sent.at(-1);
+      assert.ok(statement);
+      const values = statement.parameters.map((each) => `'${String(each)}'`).join(', ');
+      const [row] = await store.write.begin(async (tx) => {
+        await tx.unsafe(`set local plan_cache_mode = force_${mode}_plan`);
+        await tx.unsafe(`prepare listing as ${statement.text}`);
+        const explained = await tx.unsafe<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>(
+          `explain (format json) execute listing(${values})`,
+        );
+        await tx.unsafe('deallocate listing');
+        return explained;
+      });
+      return stepsOf(row?.['QUERY PLAN'][0]?.Plan);
+    }
+
+    /** The server takes a plan that suits any parameters once a statement was used some times. */
+    const modes = ['custom', 'generic'] as const;
+
+    for (const [title, query] of Object.entries(paged)) {
+      test(`${title}: nothing is sorted, and nothing read in vain`, async () => {
+        for (const mode of modes) {
+          const steps = await explain(query, mode);
+          assert.deepEqual(steps.filter(isSort), [], mode);
+          assert.deepEqual(steps.filter(isInVain), [], mode);
+        }
+      });
+    }
+    for (const [title, query] of Object.entries(whole)) {
+      test(`${title}: nothing is read in vain`, async () => {
+        for (const mode of modes) {
+          assert.deepEqual((await explain(query, mode)).filter(isInVain), [], mode);
+        }
+      });
+    }
+  });
+}
+
+const isSort = (step: PlanNode) => step['Node Type'].endsWith('Sort');
+/** Rows of others are read, or rows are read and then left out. */
+const isInVain = (step: PlanNode) => step['Node Type'] === 'Seq Scan' || step.Filter !== undefined;
+
+function stepsOf(node: PlanNode | undefined): PlanNode[] {
+  return node ? [node, ...(node.Plans ?? []).flatMap(stepsOf)] : [];
+}
