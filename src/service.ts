@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Gate } from './access/gate.ts';
 import { KeyLeases } from './access/key-leases.ts';
@@ -9,16 +10,10 @@ import type { Config } from './config.ts';
 import { createShell } from './http/shell.ts';
 import { statusRoutes } from './http/status.ts';
 import type { Log } from './log.ts';
+import { mcpRoutes } from './mcp/routes.ts';
 import { referenceRoutes } from './reference/routes.ts';
 import { restRoutes } from './rest/routes.ts';
-import {
-  type RestVersion,
-  gone,
-  isRetired,
-  restVersions,
-  versionOf,
-  withNotice,
-} from './rest/versions.ts';
+import { type RestVersion, createWindDown, restVersions } from './rest/versions.ts';
 import { findKeyByHash, touchKey } from './store/keys.ts';
 import type { Store } from './store/open.ts';
 
@@ -38,10 +33,14 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** How long the end of the service waits for the last uses of keys to be stored. */
+const settleMilliseconds = 2_000;
+
 /** Puts the service together and listens; the store must be open and migrated. */
 export async function startService(parts: ServiceParts): Promise<Service> {
   const { config, store, clock, log } = parts;
   const versions = parts.versions ?? restVersions;
+  const windDown = createWindDown(versions, clock);
   const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at) =>
     touchKey(store.write, shopId, keyId, new Date(at)),
   );
@@ -55,15 +54,14 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const app = createShell({
     log,
     routes: [
-      ...restRoutes(versions, { gate, store, clock, log }),
-      ...referenceRoutes(() => baseUrl),
+      ...windDown.routes([
+        ...restRoutes(versions, { gate, store, clock, log }),
+        ...referenceRoutes(() => baseUrl),
+      ]),
+      ...mcpRoutes({ gate, store, clock, log, baseUrl: () => baseUrl }),
       ...statusRoutes(store),
     ],
-    unrouted: (path, answer) => {
-      const version = versionOf(versions, path);
-      if (!version) return answer;
-      return isRetired(version, clock.now()) ? gone(version) : withNotice(version, answer);
-    },
+    unrouted: windDown.unrouted,
   });
   await app.listen({ host: config.host, port: config.port });
   baseUrl ||= addressOf(app, config.host);
@@ -72,7 +70,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     baseUrl,
     async close() {
       await app.close();
-      await usage.settle();
+      await Promise.race([usage.settle(), sleep(settleMilliseconds, undefined, { ref: false })]);
     },
   };
 }

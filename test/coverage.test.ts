@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { mcpRequirements } from './requirements-mcp.ts';
 import { restRequirements } from './requirements.ts';
 
 const root = path.join(import.meta.dirname, '..');
-const requirements = [...restRequirements];
+const requirements = [...restRequirements, ...mcpRequirements];
 const areas = new Set(requirements.map(({ id }) => id.split('.')[0]));
 
 /** The citations in titles: `[area.…]` in a string or template that a test or suite is called with. */

@@ -60,10 +60,6 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
     clientErrorHandler: answerBrokenRequest,
   });
 
-  // No body is read before its face has let the caller in; then the face reads it by itself.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-
   const respond = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -102,20 +98,20 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
   };
 
   for (const { method, url, handle } of routes) {
-    app.route({
-      method,
-      url,
-      handler: async (request, reply) => {
-        const begin = performance.now();
-        let answer: Answer;
-        try {
-          answer = await handle(request);
-        } catch (error) {
-          answer = answerFailure(request, error);
-        }
-        return respond(request, reply, answer, begin);
-      },
-    });
+    const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+      const begin = performance.now();
+      let answer: Answer;
+      try {
+        answer = await handle(request);
+      } catch (error) {
+        answer = answerFailure(request, error);
+      }
+      return respond(request, reply, answer, begin);
+    };
+    // No body is read, and no content type judged, before the face has let the caller in; then it
+    // does both by itself.
+    const isEarly = method === 'POST';
+    app.route({ method, url, handler: serve, ...(isEarly && { onRequest: serve }) });
   }
 
   const known = routes.map(({ method, url }) => ({

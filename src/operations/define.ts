@@ -29,6 +29,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   readonly title: string;
   /** One sentence for people; what is answered. */
   readonly description: string;
+  /** For a model that has to choose a tool and fill in its arguments: short, with units and limits. */
+  readonly toolDescription: string;
   /** In JSON terms; faces that receive text turn it into JSON terms first. */
   readonly input: Input;
   readonly output: Output;

@@ -12,6 +12,8 @@ export const getEntitlements = defineOperation({
   title: 'Customer entitlements',
   description:
     'Whether a customer is entitled right now: one entry per subscription the customer has in the shop, empty for an unknown customer.',
+  toolDescription:
+    "Is a customer entitled right now? Give customerId (the shop's numeric id, not an e-mail). Answers one entry per subscription of the customer with isEntitled; the customer is entitled if any of them is true. An unknown customer gets an empty list.",
   input: z.strictObject({ customerId }),
   output: z.object({ subscriptions: z.array(entitlement) }),
   fails: ['invalid', 'internal'],

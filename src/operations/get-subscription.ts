@@ -13,6 +13,8 @@ export const getSubscription = defineOperation({
   scope: 'read:subscriptions',
   title: 'One subscription',
   description: 'One subscription of the shop with its line items.',
+  toolDescription:
+    "One subscription with its line items, by its numeric subscriptionId (from list_subscriptions or get_entitlements). Prices are in the shop's currency; a line's currentPrice is for one unit.",
   input: z.strictObject({ subscriptionId }),
   output: z.object({ subscription: subscriptionDetail }),
   fails: ['notFound'],

@@ -28,16 +28,21 @@ export async function invoke(
     );
   }
   const parsed = operation.input.safeParse(input);
-  if (!parsed.success) throw new ServiceError('invalid', messageOf(parsed.error));
+  if (!parsed.success) throw new ServiceError('invalid', messageOf(parsed.error, operation));
   return operation.run({ caller, store, now: clock.now() }, parsed.data);
 }
 
 /** All that is wrong with the input, in the words of the schema. */
-function messageOf(error: z.ZodError): string {
+function messageOf(error: z.ZodError, { input }: Operation): string {
   const messages = error.issues.map((issue) =>
     issue.code === 'unrecognized_keys'
-      ? `Unknown argument: ${issue.keys.join(', ')}.`
+      ? `Unknown argument: ${issue.keys.join(', ')}. ${known(input)}`
       : issue.message,
   );
   return [...new Set(messages)].join(' ');
+}
+
+function known(input: z.ZodObject): string {
+  const names = Object.keys(input.shape);
+  return names.length === 0 ? 'There are no arguments.' : `Known are ${names.join(', ')}.`;
 }

@@ -9,6 +9,8 @@ export const listPlans = defineOperation({
   scope: 'read:plans',
   title: 'Selling plans',
   description: 'All selling plans of the shop, active or not, in one answer.',
+  toolDescription:
+    'All selling plans of the shop, active or not, in one answer without arguments: billing interval (intervalCount times intervalUnit), pricing and number of products. Use it to explain a planId.',
   input: z.strictObject({}),
   output: z.object({ plans: z.array(sellingPlan) }),
   fails: [],

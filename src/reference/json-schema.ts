@@ -19,6 +19,23 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): JsonS
   return prune(rest) as JsonSchema;
 }
 
+/** A schema with its definitions put in where they are referred to, for readers that follow no $ref. */
+export function inlineDefinitions({ $defs = {}, ...schema }: JsonSchema): JsonSchema {
+  const definitions = $defs as Record<string, JsonSchema>;
+  const inline = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(inline);
+    if (typeof node !== 'object' || node === null) return node;
+    if ('$ref' in node) return inline(definitions[String(node.$ref).replace('#/$defs/', '')]);
+    return Object.fromEntries(
+      Object.entries(node)
+        // The name of a definition; a property that is called id has a schema for its value.
+        .filter(([key, value]) => !(key === 'id' && typeof value === 'string'))
+        .map(([key, value]) => [key, inline(value)]),
+    );
+  };
+  return inline(schema) as JsonSchema;
+}
+
 /** Takes out what says nothing new: the largest exact integers as bounds, a date-time spelt as pattern. */
 function prune(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(prune);

@@ -82,13 +82,13 @@ describe('versions', () => {
   test('the contract of a version and the paths without a version wind down with it', async (t) => {
     const ending = await startWorld(openAnyStore(), { versions: windingDown });
     t.after(() => ending.close());
-    for (const [method, path, before] of [
+    for (const [method, path, status] of [
       ['GET', '/api/external/v1/openapi.json', 200],
       ['GET', '/api/external/entitlements', 401],
       ['POST', '/api/external/entitlements', 405],
     ] as const) {
       const announced = await request(ending.service.baseUrl, method, path);
-      assert.equal(announced.status, before);
+      assert.equal(announced.status, status);
       assert.equal(announced.headers['sunset'], 'Tue, 01 Dec 2026 00:00:00 GMT');
     }
     ending.clock.advance(11 * 24 * 3_600_000);

@@ -1,0 +1,49 @@
+import type { FastifyRequest } from 'fastify';
+import { type Answer, refuse } from './answer.ts';
+
+const maxBytes = 1024 * 1024;
+
+/** A JSON body as bytes, or why it is not read. */
+export type Body = { readonly bytes: Buffer } | { readonly refusal: Answer };
+
+/**
+ * Reads the body of a request that was let in; before that, nothing of it is received. At most 1 MiB
+ * is kept.
+ */
+export function readBody(request: FastifyRequest): Promise<Body> | Body {
+  if (!isJson(request.headers['content-type'])) {
+    return { refusal: refuse(415, 'The content type must be application/json.') };
+  }
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return { refusal: tooLarge() };
+  // The client may have gone while its key was looked up; then no event would ever come.
+  if (request.raw.destroyed) return { refusal: brokenOff() };
+
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.raw.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxBytes) resolve({ refusal: tooLarge() });
+      else chunks.push(chunk);
+    });
+    request.raw.once('end', () => {
+      resolve({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) });
+    });
+    const broken = () => resolve({ refusal: brokenOff() });
+    request.raw.once('error', broken);
+    request.raw.once('close', broken);
+  });
+}
+
+function tooLarge(): Answer {
+  // The rest of the body is not worth receiving, and without it the connection is of no use.
+  return refuse(413, `The request body is larger than ${maxBytes} bytes.`, { connection: 'close' });
+}
+
+function brokenOff(): Answer {
+  return refuse(400, 'The request body ended too early.');
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}

@@ -1,0 +1,179 @@
+import type { Rejection } from './rejections.ts';
+
+export type Revision = '2025-06-18' | '2026-07-28';
+
+/** Newest first, as clients are told. */
+export const supportedVersions: readonly Revision[] = ['2026-07-28', '2025-06-18'];
+
+const modern: Revision = '2026-07-28';
+const legacy: Revision = '2025-06-18';
+
+/** Handshake revisions between ours, which a client may put on its very first message. */
+const laterHandshakeVersions = new Set(['2025-11-25']);
+
+const versionKey = 'io.modelcontextprotocol/protocolVersion';
+const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
+
+export type MessageId = string | number;
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The headers that a message is held against, without the white space around them. */
+export interface MirrorHeaders {
+  readonly version: string | undefined;
+  readonly method: string | undefined;
+  readonly name: string | undefined;
+}
+
+/** What one body, with its headers, turns out to be. */
+export type Classified =
+  | {
+      readonly kind: 'request';
+      readonly revision: Revision;
+      readonly id: MessageId;
+      readonly method: string;
+      readonly params: unknown;
+    }
+  /** A notification or a response: accepted and ignored. */
+  | { readonly kind: 'ignored' }
+  | {
+      readonly kind: 'rejected';
+      readonly revision: Revision;
+      readonly id: MessageId | null;
+      readonly rejection: Rejection;
+      /** What exactly is wrong, for whoever reads the message. */
+      readonly detail?: string;
+      readonly data?: JsonObject;
+    };
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Decides what a message is and in which revision it is served, from nothing but its headers and
+ * body: nothing is remembered between requests.
+ * @param body the parsed JSON
+ */
+export function classify(headers: MirrorHeaders, body: unknown): Classified {
+  const { version } = headers;
+  const invalid = (id: MessageId | null): Classified => ({
+    kind: 'rejected',
+    revision: version === modern ? modern : legacy,
+    id,
+    rejection: 'invalidRequest',
+  });
+
+  if (!isObject(body)) return invalid(null);
+  const { jsonrpc, method, params } = body;
+  if (
+    !Object.hasOwn(body, 'method') &&
+    (Object.hasOwn(body, 'result') || Object.hasOwn(body, 'error'))
+  ) {
+    return { kind: 'ignored' };
+  }
+  const hasId = Object.hasOwn(body, 'id');
+  const id = body['id'];
+  if (hasId && !isMessageId(id)) return invalid(null);
+  if (jsonrpc !== '2.0' || typeof method !== 'string')
+    return invalid(hasId ? (id as MessageId) : null);
+  if (!hasId) return { kind: 'ignored' };
+
+  const request = { id: id as MessageId, method, params };
+  const meta = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {};
+  return selectRevision(headers, request, meta);
+}
+
+/** A string or a whole number; anything else could not be echoed faithfully. */
+function isMessageId(id: unknown): id is MessageId {
+  return typeof id === 'string' || Number.isSafeInteger(id);
+}
+
+interface Request {
+  readonly id: MessageId;
+  readonly method: string;
+  readonly params: unknown;
+}
+
+function selectRevision(headers: MirrorHeaders, request: Request, meta: JsonObject): Classified {
+  const { version } = headers;
+  const declared = meta[versionKey];
+  const isDeclared = Object.hasOwn(meta, versionKey);
+
+  if (version !== modern && (declared === legacy || (!isDeclared && version === legacy))) {
+    return { kind: 'request', revision: legacy, ...request };
+  }
+  if (isDeclared || Object.hasOwn(meta, capabilitiesKey) || version === modern) {
+    return checkFraming(headers, request, meta);
+  }
+  const isHandshake = request.method === 'initialize' && laterHandshakeVersions.has(version ?? '');
+  if (version === undefined || version === '' || isHandshake) {
+    return { kind: 'request', revision: legacy, ...request };
+  }
+  return unsupported(request.id, version);
+}
+
+/** The framing rules of 2026-07-28, in the order in which their errors are told apart. */
+function checkFraming(headers: MirrorHeaders, request: Request, meta: JsonObject): Classified {
+  const { id, method, params } = request;
+  const reject = (rejection: Rejection, detail: string): Classified => ({
+    kind: 'rejected',
+    revision: modern,
+    id,
+    rejection,
+    detail,
+  });
+
+  const declared = meta[versionKey];
+  if (typeof declared !== 'string')
+    return reject('metaMissing', `_meta must hold ${versionKey}, a string.`);
+  if (!isObject(meta[capabilitiesKey])) {
+    return reject('metaMissing', `_meta must hold ${capabilitiesKey}, an object.`);
+  }
+  if (headers.version !== declared) {
+    return reject('headerMismatch', `MCP-Protocol-Version must be ${declared}, as _meta says.`);
+  }
+  if (headers.method !== method) {
+    return reject('headerMismatch', 'Mcp-Method must be the method of the body.');
+  }
+  if (declared !== modern) return unsupported(id, declared);
+  if (method === 'tools/call') {
+    const name = isObject(params) ? params['name'] : undefined;
+    const mirrored = headers.name === undefined ? undefined : decodeHeaderValue(headers.name);
+    if (mirrored === undefined || mirrored !== name) {
+      return reject('headerMismatch', 'Mcp-Name must be the name of the tool in the body.');
+    }
+  }
+  return { kind: 'request', revision: modern, ...request };
+}
+
+function unsupported(id: MessageId, requested: string): Classified {
+  return {
+    kind: 'rejected',
+    revision: modern,
+    id,
+    rejection: 'unsupportedVersion',
+    data: { supported: supportedVersions, requested },
+  };
+}
+
+const plainText = /^[\t\x20-\x7e]*$/;
+const encodedText = /^=\?base64\?(.*)\?=$/;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * A header value as it was meant: text that a header cannot hold comes as base64 of its UTF-8.
+ * @returns undefined where the value holds anything but ASCII, or broken base64 or UTF-8
+ */
+function decodeHeaderValue(value: string): string | undefined {
+  if (!plainText.test(value)) return undefined;
+  const base64 = encodedText.exec(value)?.[1];
+  if (base64 === undefined) return value;
+  const bytes = Buffer.from(base64, 'base64');
+  // Decoding skips what is not base64, so only the way back shows that the text was whole.
+  if (bytes.toString('base64') !== base64) return undefined;
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

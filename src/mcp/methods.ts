@@ -1,0 +1,84 @@
+import type { Caller } from '../access/gate.ts';
+import type { InvokeParts } from '../operations/invoke.ts';
+import { type Revision, isObject, supportedVersions } from './classify.ts';
+import { capabilities, instructions, serverInfo } from './server-info.ts';
+import { callTool, findTool, listTools } from './tools.ts';
+
+/** What a method answers: the text of its result's members, or why its parameters are refused. */
+type Outcome = { readonly members: string } | { readonly invalidParams: string };
+
+interface MethodContext extends InvokeParts {
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+type Method = (context: MethodContext) => Outcome | Promise<Outcome>;
+
+/** How long an answer may be kept, in milliseconds; advisory, since every call is checked anew. */
+const discoverTtl = 3_600_000;
+/** Short, because a key's scopes decide what is listed. */
+const listTtl = 300_000;
+
+const discover: Method = () => ({
+  members: membersOf({
+    supportedVersions,
+    capabilities,
+    instructions,
+    ttlMs: discoverTtl,
+    cacheScope: 'public',
+  }),
+});
+
+const call: Method = async ({ params, caller, ...parts }) => {
+  const { name, arguments: input = {} } = params;
+  if (typeof name !== 'string') return { invalidParams: 'Invalid params: name must be a string.' };
+  if (!isObject(input)) return { invalidParams: 'Invalid params: arguments must be an object.' };
+  const tool = findTool(name, caller);
+  if (!tool) return { invalidParams: `Unknown tool: ${name}` };
+  return { members: await callTool(tool, caller, input, parts) };
+};
+
+/** The methods of each revision; what is not here does not exist in it. */
+export const methods: Readonly<Record<Revision, ReadonlyMap<string, Method>>> = {
+  '2025-06-18': new Map<string, Method>([
+    // Whatever version was asked for: a client that cannot live with this one says so.
+    [
+      'initialize',
+      () => ({
+        members: membersOf({
+          protocolVersion: '2025-06-18',
+          capabilities,
+          serverInfo,
+          instructions,
+        }),
+      }),
+    ],
+    ['ping', () => ({ members: '' })],
+    ['server/discover', discover],
+    ['tools/list', ({ caller }) => ({ members: `"tools":${listTools(caller)}` })],
+    ['tools/call', call],
+  ]),
+  '2026-07-28': new Map<string, Method>([
+    ['server/discover', discover],
+    [
+      'tools/list',
+      ({ caller, params }) =>
+        // All tools fit on one page, so there is no cursor that could have been handed out.
+        params['cursor'] === undefined
+          ? { members: `"tools":${listTools(caller)},"ttlMs":${listTtl},"cacheScope":"private"` }
+          : { invalidParams: 'Invalid params: there is only one page of tools.' },
+    ],
+    ['tools/call', call],
+  ]),
+};
+
+/** The text inside a JSON object's braces. */
+function membersOf(value: object): string {
+  return JSON.stringify(value).slice(1, -1);
+}
+
+/** What every result of 2026-07-28 carries besides. */
+export const modernMembers = membersOf({
+  resultType: 'complete',
+  _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo },
+});

@@ -1,0 +1,149 @@
+import type { FastifyRequest } from 'fastify';
+import type { Caller, Gate } from '../access/gate.ts';
+import type { RateDecision } from '../access/rate-limiter.ts';
+import {
+  type Answer,
+  internalError,
+  json,
+  keptPrivate,
+  rateHeaders,
+  refuse,
+  renderRefusal,
+} from '../http/answer.ts';
+import { readBody } from '../http/body.ts';
+import type { Route } from '../http/shell.ts';
+import type { Log } from '../log.ts';
+import type { InvokeParts } from '../operations/invoke.ts';
+import { type Classified, type MessageId, type Revision, classify, isObject } from './classify.ts';
+import { methods, modernMembers } from './methods.ts';
+import { type Rejection, rejectionStatus, rejections } from './rejections.ts';
+import { isToolName } from './tools.ts';
+
+export interface McpParts extends InvokeParts {
+  readonly gate: Gate;
+  readonly log: Log;
+  /** The service's public address, whose origin may call from a browser. */
+  baseUrl(): string;
+}
+
+/** One address, POST only; the shell answers every other method with 405. */
+export function mcpRoutes(parts: McpParts): Route[] {
+  return [{ method: 'POST', url: '/api/mcp', handle: (request) => handle(request, parts) }];
+}
+
+async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer> {
+  // A page of another origin must not reach a server on the reader's own machine (DNS rebinding).
+  const { origin } = request.headers;
+  if (origin !== undefined && origin !== new URL(parts.baseUrl()).origin) {
+    return refuse(403, 'Requests from this origin are not allowed.');
+  }
+  let facts: Answer['facts'];
+  try {
+    const admission = await parts.gate.admit(request.headers.authorization);
+    if ('refusal' in admission) return renderRefusal(admission.refusal, admission.rate);
+    const { caller, rate } = admission;
+    facts = { shopId: caller.shopId, keyId: caller.keyId };
+
+    const body = await readBody(request);
+    if ('refusal' in body) return { ...toCaller(body.refusal, rate), facts };
+    const message = parseJson(body.bytes);
+    const classified: Classified = message
+      ? classify(mirrorHeaders(request), message.value)
+      : { kind: 'rejected', revision: '2025-06-18', id: null, rejection: 'parseError' };
+    facts = { ...facts, ...factsOf(classified) };
+    const answer = await answerMessage(classified, caller, parts);
+    return { ...toCaller(answer, rate), facts };
+  } catch (error) {
+    parts.log.error({ requestId: request.id, ...facts, err: error }, 'request failed');
+    return { ...internalError(), facts };
+  }
+}
+
+/** What every answer to an admitted caller carries. */
+function toCaller(answer: Answer, rate: RateDecision | undefined): Answer {
+  const { 'cache-control': keep } = keptPrivate;
+  return { ...answer, headers: { ...answer.headers, 'cache-control': keep, ...rateHeaders(rate) } };
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function parseJson(bytes: Buffer): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(decoder.decode(bytes)) };
+  } catch {
+    return undefined;
+  }
+}
+
+function mirrorHeaders({ headers }: FastifyRequest) {
+  return {
+    version: headerText(headers['mcp-protocol-version']),
+    method: headerText(headers['mcp-method']),
+    name: headerText(headers['mcp-name']),
+  };
+}
+
+function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+async function answerMessage(
+  classified: Classified,
+  caller: Caller,
+  parts: InvokeParts,
+): Promise<Answer> {
+  if (classified.kind === 'ignored') {
+    return { status: 202, headers: {}, body: '' };
+  }
+  if (classified.kind === 'rejected') {
+    const { revision, id, rejection, detail, data } = classified;
+    return reject(
+      revision,
+      id,
+      rejection,
+      detail && `${rejections[rejection].message}: ${detail}`,
+      data,
+    );
+  }
+
+  const { revision, id, method, params = {} } = classified;
+  const run = methods[revision].get(method);
+  if (!run) return reject(revision, id, 'methodNotFound');
+  if (!isObject(params)) return reject(revision, id, 'invalidParams');
+  const outcome = await run({ caller, params, store: parts.store, clock: parts.clock });
+  if ('invalidParams' in outcome)
+    return reject(revision, id, 'invalidParams', outcome.invalidParams);
+
+  const members =
+    revision === '2026-07-28' ? `${modernMembers},${outcome.members}` : outcome.members;
+  return {
+    status: 200,
+    headers: json,
+    body: `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members}}}`,
+  };
+}
+
+function reject(
+  revision: Revision,
+  id: MessageId | null,
+  rejection: Rejection,
+  message: string = rejections[rejection].message,
+  data?: unknown,
+): Answer {
+  const error = { code: rejections[rejection].code, message, ...(data !== undefined && { data }) };
+  return {
+    status: rejectionStatus[rejection][revision],
+    headers: json,
+    body: JSON.stringify({ jsonrpc: '2.0', id, error }),
+  };
+}
+
+/** What the log says of a message: never its arguments, and of names only those we know. */
+function factsOf(classified: Classified): Record<string, unknown> {
+  if (classified.kind !== 'request')
+    return { mcp: classified.kind === 'rejected' ? classified.rejection : 'ignored' };
+  const { revision, method, params } = classified;
+  if (!methods[revision].has(method)) return { revision, mcp: 'unknown method' };
+  const name = method === 'tools/call' && isObject(params) ? params['name'] : undefined;
+  return { revision, mcp: method, ...(isToolName(name) && { operation: name }) };
+}

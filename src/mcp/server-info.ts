@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+
+const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { version: string };
+
+/** Who answers, as clients show it. */
+export const serverInfo = {
+  name: 'retention-data-service',
+  title: 'Retention Data Service',
+  version,
+} as const;
+
+export const capabilities = { tools: {} } as const;
+
+/** How the tools fit together, for a model that has to choose. */
+export const instructions = [
+  "Read-only data of one shop's subscriptions: who is entitled, which subscriptions and selling plans there are, how retention is doing, and how cancel-flow sessions ended.",
+  'Start with get_metrics_summary for an overview and with get_entitlements for one customer.',
+  'Lists come newest first, a page at a time: begin with a small limit, and pass nextCursor on as cursor, with the same filter, only if more is needed.',
+  "Money is in the shop's currency; times are UTC. Nothing can be changed.",
+].join(' ');

@@ -1,0 +1,54 @@
+import { generateShop } from '../../src/demo/generate.ts';
+import { type Imported, importAll, now, type World } from '../support/world.ts';
+
+/** Fills the world's shop with what the demo would make of it. */
+export function importGenerated(
+  world: World,
+  subscriptions: number,
+  seed: number,
+): Promise<Imported> {
+  const { currency, minorDigits } = world.shop;
+  const endAt = Date.parse(now);
+  const records = generateShop({ subscriptions, seed, endAt, currency, minorDigits });
+  return importAll(world.store, world.shop, [...records]);
+}
+
+/** The GET that a tool mirrors, below the base path. */
+export function mirroredPath(tool: string, input: Readonly<Record<string, unknown>>): string {
+  const query = new URLSearchParams(
+    Object.entries(input).map(([name, value]) => [name, textOf(value)]),
+  );
+  switch (tool) {
+    case 'get_entitlements':
+      return `/entitlements?${query}`;
+    case 'list_subscriptions':
+      return `/subscriptions?${query}`;
+    case 'get_subscription':
+      return `/subscriptions/${encodeURIComponent(textOf(input['subscriptionId']))}`;
+    case 'get_metrics_summary':
+      return '/metrics/summary';
+    case 'list_plans':
+      return '/plans';
+    case 'list_cancellations':
+      return `/cancellations?${query}`;
+    default:
+      throw new Error(`${tool} mirrors nothing`);
+  }
+}
+
+/** REST takes digits alone, also where JavaScript would write 1e+300. */
+function textOf(value: unknown): string {
+  return Number.isInteger(value) ? String(BigInt(value as number)) : String(value);
+}
+
+/** The body of that GET, as it stands. */
+export async function restBody(
+  world: World,
+  tool: string,
+  input: Readonly<Record<string, unknown>>,
+): Promise<{ status: number; text: string }> {
+  const response = await fetch(world.base + mirroredPath(tool, input), {
+    headers: { authorization: `Bearer ${world.key}` },
+  });
+  return { status: response.status, text: await response.text() };
+}

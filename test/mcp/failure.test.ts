@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog } from '../../src/log.ts';
+import { get, openAnyStore, startWorld } from '../support/world.ts';
+import { callModern, inShort, legacyRequest, modernHeaders, modernRequest, post } from './wire.ts';
+
+test('[mcp.errors.500] a database that fails is a 500 in the envelope, which says nothing of the cause; the log does', async () => {
+  const lines: string[] = [];
+  const log = createLog('error', { write: (line) => void lines.push(line) });
+  const world = await startWorld(openAnyStore(), { log });
+  const call = (name: string, args: object = {}) =>
+    post(world, legacyRequest('tools/call', { name, arguments: args }));
+  try {
+    assert.equal(inShort(await callModern(world, 'list_plans')), '200 2026-07-28');
+    await world.store.read.end({ timeout: 0 });
+    await world.store.analyse.end({ timeout: 0 });
+
+    for (const answer of [
+      await call('list_plans'),
+      await call('get_subscription', { subscriptionId: 1 }),
+      await call('get_metrics_summary'),
+      await callModern(world, 'list_plans'),
+      await callModern(world, 'get_metrics_summary'),
+    ]) {
+      assert.equal(answer.status, 500);
+      assert.equal(answer.body, '{"success":false,"message":"Internal server error."}');
+      assert.equal(answer.headers['cache-control'], 'private, no-store');
+    }
+    assert.equal(lines.length, 5);
+    assert.match(lines[0] ?? '', /"operation":"list_plans".*CONNECTION_ENDED/);
+    assert.ok(!lines.join('').includes(world.key));
+    const rest = await get(`${world.base}/plans`, world.key);
+    assert.deepEqual(rest.body, { success: false, message: 'Internal server error.' });
+
+    // What needs no database goes on for as long as the key is known.
+    assert.equal(inShort(await post(world, legacyRequest('ping'))), '200 2025-06-18');
+    const list = await post(world, modernRequest('tools/list'), modernHeaders('tools/list'));
+    assert.equal(inShort(list), '200 2026-07-28');
+    world.clock.advance(1_001);
+    assert.equal(inShort(await post(world, legacyRequest('ping'))), '500 Internal server error.');
+  } finally {
+    await world.close();
+  }
+});

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { Agent, request as httpRequest } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { bearer, type RawAnswer, request } from '../rest/raw.ts';
+import {
+  createShop,
+  createTestKey,
+  openAnyStore,
+  startWorld,
+  type World,
+} from '../support/world.ts';
+import {
+  holdToWire,
+  inShort,
+  legacyRequest,
+  mcpPath,
+  modernHeaders,
+  modernRequest,
+  postRaw,
+} from './wire.ts';
+
+const json = 'content-type: application/json';
+const ping = JSON.stringify(legacyRequest('ping'));
+const pong = '200 2025-06-18';
+
+/** An answer's headers without what differs between any two. */
+function lasting({ headers }: RawAnswer): object {
+  const { date: _, 'x-request-id': __, ...rest } = headers;
+  return rest;
+}
+
+describe('MCP over HTTP', () => {
+  let world: World;
+  /** With the key and these headers only. */
+  const ask = (body: string | Uint8Array, ...headers: string[]) =>
+    postRaw(world.service.baseUrl, [bearer(world.key), ...headers], body);
+
+  before(async () => {
+    world = await startWorld(openAnyStore());
+  });
+  after(() => world.close());
+
+  test('[mcp.endpoint.post] [mcp.endpoint.json] a message is posted with a key as JSON, and answered as JSON', async () => {
+    const answer = await ask(ping, json);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.body, '{"jsonrpc":"2.0","id":1,"result":{}}');
+    assert.deepEqual(lasting(answer), {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'private, no-store',
+      'content-length': '36',
+      connection: 'close',
+    });
+  });
+
+  test('[mcp.endpoint.405] [mcp.endpoint.no-sessions] every method but POST gets 405 with Allow: POST, with a key or without', async () => {
+    const methods = ['GET', 'DELETE', 'HEAD', 'PUT', 'PATCH', 'OPTIONS', 'PROPFIND', 'TRACE'];
+    for (const method of methods) {
+      for (const headers of [
+        [],
+        [bearer(world.key)],
+        ['authorization: Bearer nonsense'],
+        ['accept: text/event-stream', 'Mcp-Session-Id: 1', 'Last-Event-ID: 2'],
+        ['origin: http://evil.example.com'],
+        ['content-length: 5', 'content-type: text/plain'],
+      ]) {
+        const answer = await request(world.service.baseUrl, method, mcpPath, headers, '');
+        assert.equal(answer.status, 405, method);
+        assert.equal(answer.headers['allow'], 'POST');
+        const body = method === 'HEAD' ? '' : '{"success":false,"message":"Method not allowed."}';
+        assert.equal(answer.body, body);
+      }
+    }
+  });
+
+  test('only this address is MCP; others, as clients look for them, get a plain 404', async () => {
+    for (const path of [
+      '/api/mcp/',
+      '/api/MCP',
+      '/mcp',
+      '/api/mcp/sse',
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-protected-resource/api/mcp',
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/openid-configuration',
+      '/register',
+    ]) {
+      for (const method of ['GET', 'POST']) {
+        const answer = await request(world.service.baseUrl, method, path);
+        assert.equal(answer.status, 404, path);
+        assert.equal(answer.body, '{"success":false,"message":"Not found."}');
+      }
+    }
+    const { status } = await request(
+      world.service.baseUrl,
+      'POST',
+      '/api/mcp?x=1',
+      [bearer(world.key), json, `content-length: ${ping.length}`],
+      ping,
+    );
+    assert.equal(status, 200);
+  });
+
+  test('an origin that is not its own gets 403, before the key is looked at', async () => {
+    const { origin, port } = new URL(world.service.baseUrl);
+    assert.equal(inShort(await ask(ping, json, `origin: ${origin}`)), pong);
+    for (const foreign of [
+      'null',
+      '',
+      'http://evil.example.com',
+      `http://localhost:${port}`,
+      `https://127.0.0.1:${port}`,
+      'http://127.0.0.1',
+      `${origin}/`,
+      `${origin}.example.com`,
+      `${origin}, ${origin}`,
+      origin.toUpperCase(),
+    ]) {
+      for (const key of [world.key, 'nonsense']) {
+        const headers = [bearer(key), json, `origin: ${foreign}`];
+        const answer = await postRaw(world.service.baseUrl, headers, ping);
+        assert.equal(inShort(answer), '403 Requests from this origin are not allowed.', foreign);
+      }
+    }
+    const twice = await ask(ping, json, `origin: ${origin}`, `origin: ${origin}`);
+    assert.equal(twice.status, 403);
+  });
+
+  test('[mcp.auth.bearer] [mcp.auth.same-401] [mcp.auth.envelope] without a good key: 401 in the envelope, whatever is posted', async () => {
+    const bodies = [ping, '', '{', '[]', JSON.stringify(modernRequest('tools/list'))];
+    for (const body of bodies) {
+      for (const headers of [
+        [json],
+        [json, 'authorization: Bearer nonsense'],
+        [json, bearer('rtn_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAlZZfdg')],
+        [json, `authorization: Basic ${world.key}`],
+        ['content-type: text/plain', ...modernHeaders('tools/list')],
+      ]) {
+        const answer = await postRaw(world.service.baseUrl, headers, body);
+        assert.equal(answer.status, 401);
+        assert.equal(answer.body, '{"success":false,"message":"Unauthorized"}');
+        assert.deepEqual(lasting(answer), {
+          'content-type': 'application/json; charset=utf-8',
+          'cache-control': 'private, no-store',
+          'www-authenticate': 'Bearer',
+          'content-length': '42',
+          connection: 'close',
+        });
+      }
+    }
+  });
+
+  test('[mcp.auth.tier] [mcp.auth.envelope] on Free and Starter: 403 in the envelope, whatever is posted', async () => {
+    for (const tier of ['free', 'starter'] as const) {
+      const shop = await createShop(world.store, { tier });
+      const { key } = await createTestKey(world.store, shop.id);
+      for (const body of [ping, '{', '[]', '{"jsonrpc":"2.0","method":"x"}']) {
+        const answer = await postRaw(world.service.baseUrl, [bearer(key), json], body);
+        assert.equal(
+          inShort(answer),
+          '403 Developer API access requires the Growth plan or higher.',
+        );
+      }
+    }
+  });
+
+  test('[mcp.revision.per-request] [mcp.endpoint.no-sessions] nothing is remembered between requests on one connection', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ports = new Set<number | undefined>();
+    const onOne = (message: object, headers: readonly string[] = []) =>
+      new Promise<string>((resolve, reject) => {
+        const body = JSON.stringify(message);
+        const lines = [bearer(world.key), json, `content-length: ${body.length}`, ...headers];
+        const outgoing = httpRequest(
+          `${world.service.baseUrl}${mcpPath}`,
+          {
+            method: 'POST',
+            agent,
+            headers: ['host: x', ...lines].flatMap((each) => each.split(': ')),
+          },
+          async (incoming) => {
+            ports.add(incoming.socket.localPort);
+            const text = Buffer.concat(await incoming.toArray()).toString();
+            const answer = {
+              status: incoming.statusCode ?? 0,
+              headers: incoming.headers as Record<string, string>,
+              body: text,
+            };
+            holdToWire(answer);
+            resolve(inShort(answer));
+          },
+        );
+        outgoing.once('error', reject);
+        outgoing.end(body);
+      });
+    const old = () => onOne(legacyRequest('tools/list'));
+    const modern = () => onOne(modernRequest('tools/list'), modernHeaders('tools/list'));
+    const initialize = () => onOne(legacyRequest('initialize'));
+
+    // A call before any handshake, a handshake between, and each revision after the other.
+    const told = [await old(), await modern(), await initialize(), await modern(), await old()];
+    told.push(await onOne(modernRequest('tools/list')), await old());
+    told.push(
+      await onOne(legacyRequest('tools/list'), ['MCP-Protocol-Version: v999']),
+      await old(),
+    );
+    assert.deepEqual(told, [
+      '200 2025-06-18',
+      '200 2026-07-28',
+      '200 2025-06-18',
+      '200 2026-07-28',
+      '200 2025-06-18',
+      '400 -32020 Header mismatch: MCP-Protocol-Version must be 2026-07-28, as _meta says.',
+      '200 2025-06-18',
+      '400 -32022 Unsupported protocol version',
+      '200 2025-06-18',
+    ]);
+    assert.equal(ports.size, 1, 'all on one connection');
+    agent.destroy();
+  });
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { createTestKey, openAnyStore, startWorld, type World } from '../support/world.ts';
+import { callModern, inShort, legacyRequest, modernHeaders, modernRequest, post } from './wire.ts';
+
+const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { version: string };
+const serverInfo = {
+  name: 'retention-data-service',
+  title: 'Retention Data Service',
+  version,
+};
+const everyResultOf2026 = {
+  resultType: 'complete',
+  _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo },
+};
+const unknown2025 = '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}';
+
+describe('methods by revision', () => {
+  let world: World;
+  const ask2025 = (method: string, params?: unknown) => post(world, legacyRequest(method, params));
+  const ask2026 = (method: string, params: object = {}) =>
+    post(world, modernRequest(method, params), modernHeaders(method));
+  const resultOf = ({ body }: { body: string }) => JSON.parse(body).result;
+
+  before(async () => {
+    world = await startWorld(openAnyStore());
+  });
+  after(() => world.close());
+
+  test('[mcp.methods.initialize] 2025-06-18: initialize answers that version, whatever was asked for', async () => {
+    let instructions = '';
+    for (const asked of ['2025-06-18', '2025-11-25', '2024-11-05', '2026-07-28', 'v999', 5, null]) {
+      const answer = await ask2025('initialize', {
+        protocolVersion: asked,
+        capabilities: {},
+        clientInfo: { name: 'x', version: '1' },
+      });
+      const result = resultOf(answer);
+      instructions = result.instructions;
+      assert.deepEqual(result, {
+        protocolVersion: '2025-06-18',
+        capabilities: { tools: {} },
+        serverInfo,
+        instructions,
+      });
+    }
+    assert.match(instructions, /^Read-only data of one shop's subscriptions/);
+    assert.equal(resultOf(await ask2025('initialize')).protocolVersion, '2025-06-18');
+  });
+
+  test('[mcp.methods.ping] 2025-06-18: ping answers an empty object', async () => {
+    const { status, body } = await ask2025('ping');
+    assert.equal(status, 200);
+    assert.equal(body, '{"jsonrpc":"2.0","id":1,"result":{}}');
+    assert.equal((await ask2025('ping', {})).body, body);
+  });
+
+  test('[mcp.methods.initialized] 2025-06-18: notifications/initialized is accepted', async () => {
+    const answer = await post(world, { jsonrpc: '2.0', method: 'notifications/initialized' });
+    assert.equal(inShort(answer), '202');
+  });
+
+  test('[mcp.methods.initialize-2026] [mcp.methods.ping-2026] [mcp.errors.initialize-ping] 2026-07-28: initialize and ping do not exist', async () => {
+    for (const method of ['initialize', 'ping']) {
+      const { status, body } = await ask2026(method);
+      assert.equal(status, 404);
+      assert.equal(body, unknown2025);
+    }
+  });
+
+  test('[mcp.methods.discover] [mcp.methods.discover-versions] server/discover answers in both, newest version first', async () => {
+    const old = resultOf(await ask2025('server/discover'));
+    assert.deepEqual(old, {
+      supportedVersions: ['2026-07-28', '2025-06-18'],
+      capabilities: { tools: {} },
+      instructions: old.instructions,
+      ttlMs: 3_600_000,
+      cacheScope: 'public',
+    });
+    assert.match(old.instructions, /^Read-only data of one shop's subscriptions/);
+    assert.deepEqual(resultOf(await ask2026('server/discover')), { ...everyResultOf2026, ...old });
+  });
+
+  test('[mcp.methods.tools-list] [mcp.framing.results] [mcp.framing.cache-hints] tools/list answers in both, with cache hints in 2026-07-28', async () => {
+    const old = resultOf(await ask2025('tools/list'));
+    assert.deepEqual(Object.keys(old), ['tools']);
+    assert.equal(old.tools.length, 6);
+    assert.deepEqual(resultOf(await ask2026('tools/list')), {
+      ...everyResultOf2026,
+      tools: old.tools,
+      ttlMs: 300_000,
+      cacheScope: 'private',
+    });
+  });
+
+  test('a cursor for tools/list is refused in 2026-07-28, where none was handed out', async () => {
+    for (const cursor of ['', 'abc', null, 5]) {
+      const answer = await ask2026('tools/list', { cursor });
+      assert.equal(inShort(answer), '200 -32602 Invalid params: there is only one page of tools.');
+    }
+    assert.equal(inShort(await ask2025('tools/list', { cursor: 'abc' })), '200 2025-06-18');
+  });
+
+  test('[mcp.methods.tools-call] tools/call answers in both, its payload the same', async () => {
+    const expected = {
+      content: [{ type: 'text', text: '{"plans":[]}' }],
+      structuredContent: { plans: [] },
+    };
+    const old = await ask2025('tools/call', { name: 'list_plans', arguments: {} });
+    assert.deepEqual(resultOf(old), expected);
+    const result = resultOf(await callModern(world, 'list_plans'));
+    assert.deepEqual(result, { ...everyResultOf2026, ...expected });
+  });
+
+  test('[mcp.framing.results] an error result of 2026-07-28 is complete too', async () => {
+    const expected = {
+      content: [{ type: 'text', text: 'Subscription not found.' }],
+      isError: true,
+    };
+    const input = { subscriptionId: 1 };
+    const old = await ask2025('tools/call', { name: 'get_subscription', arguments: input });
+    assert.deepEqual(resultOf(old), expected);
+    const result = resultOf(await callModern(world, 'get_subscription', input));
+    assert.deepEqual(result, { ...everyResultOf2026, ...expected });
+  });
+
+  test('[mcp.errors.2025-at-200] any other method does not exist: 404 in 2026-07-28, 200 in 2025-06-18', async () => {
+    for (const method of [
+      'subscriptions/listen',
+      'resources/list',
+      'resources/read',
+      'resources/templates/list',
+      'prompts/list',
+      'prompts/get',
+      'logging/setLevel',
+      'completion/complete',
+      'tools/List',
+      'tools/list/',
+      'tools',
+      '__proto__',
+      'constructor',
+      'toString',
+      'get',
+      'rpc.discover',
+      'notifications/initialized',
+    ]) {
+      const old = await ask2025(method);
+      assert.equal(old.status, 200, method);
+      assert.equal(old.body, unknown2025);
+      const { status, body } = await ask2026(method);
+      assert.equal(status, 404, method);
+      assert.equal(body, unknown2025);
+    }
+    assert.equal(inShort(await ask2025('')), '200 -32601 Method not found');
+    const empty = await post(world, modernRequest(''), modernHeaders(''));
+    assert.equal(inShort(empty), '404 -32601 Method not found');
+  });
+
+  test('[mcp.framing.permission] [mcp.tools.permitted] a list from before grants nothing: every call is checked by its own key', async () => {
+    const { key } = await createTestKey(world.store, world.shop.id, ['read:plans']);
+    const other = { ...world, key };
+    assert.equal(inShort(await callModern(world, 'get_metrics_summary')), '200 2026-07-28');
+    assert.equal(
+      inShort(await callModern(other, 'get_metrics_summary')),
+      '200 -32602 Unknown tool: get_metrics_summary',
+    );
+  });
+});

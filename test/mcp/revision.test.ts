@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { openAnyStore, startWorld, type World } from '../support/world.ts';
+import { inShort, modernHeaders, post } from './wire.ts';
+
+const version = 'io.modelcontextprotocol/protocolVersion';
+const capabilities = 'io.modelcontextprotocol/clientCapabilities';
+const header = (value: string) => `MCP-Protocol-Version: ${value}`;
+const mirrored = modernHeaders('tools/list');
+
+const served2025 = '200 2025-06-18';
+const served2026 = '200 2026-07-28';
+const noVersion =
+  '400 -32602 Invalid params: _meta must hold io.modelcontextprotocol/protocolVersion, a string.';
+const noCapabilities =
+  '400 -32602 Invalid params: _meta must hold io.modelcontextprotocol/clientCapabilities, an object.';
+const unsupported = '400 -32022 Unsupported protocol version';
+const versionMismatch = (declared: string) =>
+  `400 -32020 Header mismatch: MCP-Protocol-Version must be ${declared}, as _meta says.`;
+
+/** What is sent, its headers, its _meta (none where undefined), and what is answered. */
+type Cell = readonly [headers: readonly string[], meta: unknown, expected: string];
+
+describe('which revision serves a request', () => {
+  let world: World;
+  const hold = async (cells: readonly Cell[], method = 'tools/list') => {
+    for (const [headers, _meta, expected] of cells) {
+      const params = _meta === undefined ? {} : { _meta };
+      const answer = await post(world, { jsonrpc: '2.0', id: 1, method, params }, headers);
+      assert.equal(inShort(answer), expected, JSON.stringify({ method, headers, _meta }));
+      assert.equal(JSON.parse(answer.body).id, 1);
+    }
+  };
+
+  before(async () => {
+    world = await startWorld(openAnyStore());
+  });
+  after(() => world.close());
+
+  test('[mcp.revision.undeclared] none declared, in _meta or header: 2025-06-18', async () => {
+    await hold([
+      [[], undefined, served2025],
+      [[], {}, served2025],
+      [[header('')], undefined, served2025],
+      [[header('  ')], {}, served2025],
+    ]);
+    const noParams = await post(world, { jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    assert.equal(inShort(noParams), served2025);
+  });
+
+  test('[mcp.revision.explicit] 2025-06-18 in the header, in _meta, or in both: 2025-06-18', async () => {
+    await hold([
+      [[header('2025-06-18')], undefined, served2025],
+      [[header('2025-06-18')], {}, served2025],
+      [[], { [version]: '2025-06-18' }, served2025],
+      [[header('2025-06-18')], { [version]: '2025-06-18' }, served2025],
+      [[header('2025-06-18')], { [version]: '2025-06-18', [capabilities]: {} }, served2025],
+      [[], { [version]: '2025-06-18', [capabilities]: {} }, served2025],
+      [[header('2025-06-18')], { [capabilities]: {} }, served2025],
+      // One bridge mirrors the method there too.
+      [[header('2025-06-18'), 'Mcp-Method: prompts/list', 'Mcp-Name: x'], {}, served2025],
+    ]);
+  });
+
+  test('[mcp.versions.side-by-side] [mcp.framing.meta-missing] [mcp.errors.meta] any sign of 2026-07-28: that, with all its framing', async () => {
+    const both = { [version]: '2026-07-28', [capabilities]: {} };
+    await hold([
+      [mirrored, both, served2026],
+      [mirrored, { ...both, [capabilities]: { sampling: {}, x: 1 } }, served2026],
+      [mirrored, undefined, noVersion],
+      [mirrored, {}, noVersion],
+      [mirrored, { [capabilities]: {} }, noVersion],
+      [mirrored, { [version]: '2026-07-28' }, noCapabilities],
+      [[], { [version]: '2026-07-28' }, noCapabilities],
+      [[], { [capabilities]: {} }, noVersion],
+      [[], both, versionMismatch('2026-07-28')],
+      [[header('2025-06-18')], both, versionMismatch('2026-07-28')],
+      [[header('2025-11-25')], both, versionMismatch('2026-07-28')],
+      [
+        [header('2026-07-28')],
+        both,
+        '400 -32020 Header mismatch: Mcp-Method must be the method of the body.',
+      ],
+      [mirrored, { [version]: '2025-06-18' }, noCapabilities],
+      [mirrored, { [version]: '2025-06-18', [capabilities]: {} }, versionMismatch('2025-06-18')],
+    ]);
+  });
+
+  test('[mcp.framing.meta] a key of the wrong type is as one that is missing', async () => {
+    for (const wrong of [null, 20260728, true, ['2026-07-28'], { version: '2026-07-28' }]) {
+      await hold([
+        [mirrored, { [version]: wrong, [capabilities]: {} }, noVersion],
+        [[], { [version]: wrong }, noVersion],
+        [[header('2025-06-18')], { [version]: wrong }, noVersion],
+      ]);
+    }
+    for (const wrong of [null, 1, true, 'sampling', [], [{}]]) {
+      await hold([[mirrored, { [version]: '2026-07-28', [capabilities]: wrong }, noCapabilities]]);
+    }
+    for (const wrong of [null, 1, 'x', [], [version]]) {
+      await hold([
+        [mirrored, wrong, noVersion],
+        [[], wrong, served2025],
+      ]);
+    }
+  });
+
+  test('[mcp.framing.unsupported] [mcp.errors.version] another version: -32022 with what is supported', async () => {
+    for (const other of ['2025-11-25', '2025-03-26', '2024-11-05', '2027-01-01', 'v999', 'draft']) {
+      const both = { [version]: other, [capabilities]: {} };
+      await hold([
+        [[header(other)], undefined, unsupported],
+        [[header(other)], {}, unsupported],
+        [[header(other), 'Mcp-Method: tools/list'], both, unsupported],
+        [[header(other)], { [capabilities]: {} }, noVersion],
+        [
+          [header(other)],
+          both,
+          '400 -32020 Header mismatch: Mcp-Method must be the method of the body.',
+        ],
+        [mirrored, both, versionMismatch(other)],
+        [[], both, versionMismatch(other)],
+        [[], { [version]: other }, noCapabilities],
+      ]);
+    }
+    const { body } = await post(
+      world,
+      { jsonrpc: '2.0', id: 'a', method: 'tools/call', params: { name: 'list_plans' } },
+      [header('v999')],
+    );
+    assert.equal(
+      body,
+      '{"jsonrpc":"2.0","id":"a","error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28","2025-06-18"],"requested":"v999"}}}',
+    );
+  });
+
+  test('values are compared as they are, and repeated headers are one value', async () => {
+    await hold([
+      [[header('2025-06-18 2026-07-28')], {}, unsupported],
+      [[header('2025-06-18'), header('2025-06-18')], {}, unsupported],
+      [[header('2026-07-28'), header('2026-07-28')], {}, unsupported],
+      [[header('V999')], {}, unsupported],
+      [[header('\u00a02026-07-28')], {}, unsupported],
+      [['mcp-protocol-version:2025-06-18'], {}, served2025],
+      [['MCP-PROTOCOL-VERSION: \t 2025-06-18 \t '], {}, served2025],
+    ]);
+  });
+
+  test('initialize with a later handshake version in the header: 2025-06-18', async () => {
+    await hold(
+      [
+        [[header('2025-11-25')], undefined, served2025],
+        [[header('2025-11-25')], { progressToken: 1 }, served2025],
+        [[], undefined, served2025],
+        [[header('2025-03-26')], undefined, unsupported],
+        [[header('v999')], undefined, unsupported],
+        [[header('2025-11-25')], { [version]: '2025-11-25' }, noCapabilities],
+      ],
+      'initialize',
+    );
+    await hold([[[header('2025-11-25')], undefined, unsupported]], 'ping');
+    await hold([[[header('2025-11-25')], undefined, unsupported]], 'server/discover');
+  });
+
+  test('other keys of _meta choose no revision', async () => {
+    for (const other of [
+      { progressToken: 7 },
+      { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+      { 'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' } },
+      { 'io.modelcontextprotocol/logLevel': 'debug', tracestate: 'a=b', baggage: 'c=d' },
+      { 'com.example/anything': [] },
+      JSON.parse(`{"__proto__":{"${version}":"2026-07-28","${capabilities}":{}}}`),
+      { constructor: { [version]: '2026-07-28' } },
+    ]) {
+      await hold([
+        [[], other, served2025],
+        [mirrored, { ...other, [version]: '2026-07-28', [capabilities]: {} }, served2026],
+      ]);
+    }
+  });
+});

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Scope, scopes as allScopes } from '../../src/access/scopes.ts';
+import { plan, session, subscription } from '../rest/records.ts';
+import {
+  createShop,
+  createTestKey,
+  importAll,
+  openAnyStore,
+  startWorld,
+  type World,
+} from '../support/world.ts';
+import { callModern, inShort, legacyRequest, modernHeaders, modernRequest, post } from './wire.ts';
+
+const limitError = 'limit must be an integer from 1 to 100.';
+const cursorError =
+  'cursor is not valid here. Take it from nextCursor of the previous page of the same listing with the same filter.';
+const statusError = 'status must be one of active, paused, cancelled, expired, failed.';
+const outcomeError = 'outcome must be one of saved, cancelled, abandoned.';
+const notFound = 'Subscription not found.';
+
+describe('tool calls', () => {
+  let world: World;
+  /** The result, the same in both revisions. */
+  const resultOf = async (name: string, args: unknown) => {
+    const params = { name, arguments: args };
+    const old = await post(world, legacyRequest('tools/call', params));
+    const {
+      resultType: _,
+      _meta: __,
+      ...modern
+    } = JSON.parse(
+      (await post(world, modernRequest('tools/call', params), modernHeaders('tools/call', name)))
+        .body,
+    ).result;
+    const { result } = JSON.parse(old.body);
+    assert.deepEqual(modern, result);
+    return result;
+  };
+  const assertRefused = async (name: string, args: unknown, message: string) => {
+    const expected = { content: [{ type: 'text', text: message }], isError: true };
+    assert.deepEqual(await resultOf(name, args), expected, JSON.stringify(args));
+  };
+
+  before(async () => {
+    world = await startWorld(openAnyStore());
+    const records = [plan(), subscription(1001), subscription(1002), session(1), session(2)];
+    assert.deepEqual((await importAll(world.store, world.shop, records)).refused, []);
+  });
+  after(() => world.close());
+
+  test('[mcp.tools.get_entitlements] answers as GET /entitlements, and takes customerId alone', async () => {
+    const { structuredContent } = await resultOf('get_entitlements', { customerId: 501 });
+    assert.deepEqual(
+      structuredContent.subscriptions.map((each: object) => Object.values(each)),
+      [
+        [1001, 11, 'Monthly box', 'subscription', 'active', true],
+        [1002, 11, 'Monthly box', 'subscription', 'active', true],
+      ],
+    );
+    for (const nobody of [1, 502, 2 ** 53, 1e300]) {
+      const result = await resultOf('get_entitlements', { customerId: nobody });
+      assert.deepEqual(result.structuredContent, { subscriptions: [] });
+    }
+    const message = 'customerId must be a positive integer.';
+    for (const customerId of [undefined, null, 0, -1, 1.5, '501', '', true, [501], {}]) {
+      await assertRefused('get_entitlements', { customerId }, message);
+    }
+    await assertRefused('get_entitlements', undefined, message);
+    const known = 'Known are customerId.';
+    await assertRefused(
+      'get_entitlements',
+      { customerId: 501, limit: 5 },
+      `Unknown argument: limit. ${known}`,
+    );
+    await assertRefused(
+      'get_entitlements',
+      { customerid: 501 },
+      `${message} Unknown argument: customerid. ${known}`,
+    );
+  });
+
+  test('[mcp.tools.list_subscriptions] [mcp.tools.arguments] [mcp.limits.page-size] [mcp.limits.next-cursor] answers as GET /subscriptions, a page at a time', async () => {
+    const first = (await resultOf('list_subscriptions', { limit: 1 })).structuredContent;
+    assert.equal(first.subscriptions[0].subscriptionId, 1002);
+    assert.match(first.nextCursor, /^[\w-]+$/);
+    const input = { limit: 1, cursor: first.nextCursor };
+    const second = (await resultOf('list_subscriptions', input)).structuredContent;
+    assert.equal(second.subscriptions[0].subscriptionId, 1001);
+    assert.equal(second.nextCursor, null);
+    const paused = await resultOf('list_subscriptions', { status: 'paused' });
+    assert.deepEqual(paused.structuredContent, { subscriptions: [], nextCursor: null });
+    const all = (await resultOf('list_subscriptions', { limit: 100 })).structuredContent;
+    assert.equal(all.subscriptions.length, 2);
+    assert.deepEqual((await resultOf('list_subscriptions', {})).structuredContent, all);
+  });
+
+  test('[mcp.errors.bad-limit] [mcp.errors.bad-status] [mcp.limits.invalid] bad arguments are error results with a plain text', async () => {
+    for (const limit of [0, -1, 101, 1.5, 1e300, '5', '', null, true, [5], {}]) {
+      await assertRefused('list_subscriptions', { limit }, limitError);
+      await assertRefused('list_cancellations', { limit }, limitError);
+    }
+    for (const cursor of ['', 'abc', 'A'.repeat(30), 5, null, ['x'], {}]) {
+      await assertRefused('list_subscriptions', { cursor }, cursorError);
+      await assertRefused('list_cancellations', { cursor }, cursorError);
+    }
+    for (const status of ['unknown', '', 'Active', null, 5, ['active']]) {
+      await assertRefused('list_subscriptions', { status }, statusError);
+    }
+    for (const outcome of ['open', '', null, 5]) {
+      await assertRefused('list_cancellations', { outcome }, outcomeError);
+    }
+    const bad = { limit: 0, cursor: 1, status: 'x' };
+    await assertRefused('list_subscriptions', bad, `${limitError} ${cursorError} ${statusError}`);
+    await assertRefused(
+      'list_subscriptions',
+      { outcome: 'saved', x: 1 },
+      'Unknown argument: outcome, x. Known are limit, cursor, status.',
+    );
+    const { nextCursor } = (await resultOf('list_subscriptions', { limit: 1 })).structuredContent;
+    await assertRefused('list_cancellations', { cursor: nextCursor }, cursorError);
+    const filtered = { cursor: nextCursor, status: 'active' };
+    await assertRefused('list_subscriptions', filtered, cursorError);
+  });
+
+  test('[mcp.tools.get_subscription] [mcp.errors.foreign-id] answers as GET /subscriptions/{id}; an id that is not of the shop is an error result', async () => {
+    const { structuredContent } = await resultOf('get_subscription', { subscriptionId: 1001 });
+    assert.equal(structuredContent.subscription.subscriptionId, 1001);
+    assert.equal(structuredContent.subscription.lineItems.length, 1);
+    const other = await createShop(world.store);
+    await importAll(world.store, other, [plan(), subscription(2001)]);
+    for (const subscriptionId of [1, 2001, 2 ** 53, 1e300]) {
+      await assertRefused('get_subscription', { subscriptionId }, notFound);
+    }
+    for (const subscriptionId of [undefined, 0, -1, '1001', null, 1.5]) {
+      await assertRefused(
+        'get_subscription',
+        { subscriptionId },
+        'subscriptionId must be a positive integer.',
+      );
+    }
+  });
+
+  test('[mcp.tools.get_metrics_summary] [mcp.tools.list_plans] [mcp.tools.list_cancellations] answer as their endpoints, the first two without arguments', async () => {
+    const { structuredContent } = await resultOf('get_metrics_summary', {});
+    assert.equal(structuredContent.summary.activeSubscribers, 1);
+    assert.equal(structuredContent.summary.generatedAt, '2026-11-20T12:00:00.000Z');
+    const { plans } = (await resultOf('list_plans', undefined)).structuredContent;
+    assert.deepEqual([plans.length, plans[0].id, plans[0].name], [1, 11, 'Monthly box']);
+    for (const name of ['get_metrics_summary', 'list_plans']) {
+      await assertRefused(name, { limit: 1 }, 'Unknown argument: limit. There are no arguments.');
+    }
+    const sessions = (await resultOf('list_cancellations', { limit: 1 })).structuredContent;
+    assert.deepEqual(Object.values(sessions.cancellations[0]), [
+      2,
+      'too_expensive',
+      null,
+      null,
+      '2026-11-01T00:00:00.000Z',
+    ]);
+    assert.equal(typeof sessions.nextCursor, 'string');
+  });
+
+  test('[mcp.tools.call] [mcp.tools.payload-twice] the payload comes as text and as an object', async () => {
+    const result = await resultOf('list_plans', {});
+    assert.deepEqual(Object.keys(result), ['content', 'structuredContent']);
+    assert.equal(result.content.length, 1);
+    assert.deepEqual(Object.keys(result.content[0]), ['type', 'text']);
+    assert.equal(result.content[0].type, 'text');
+    assert.equal(result.content[0].text, JSON.stringify(result.structuredContent));
+  });
+
+  test('a name that is no text and arguments that are no object are invalid params', async () => {
+    const old = async (params: unknown) =>
+      inShort(await post(world, legacyRequest('tools/call', params)));
+    for (const name of [undefined, null, 5, true, ['list_plans'], {}]) {
+      assert.equal(await old({ name }), '200 -32602 Invalid params: name must be a string.');
+    }
+    for (const args of [null, 5, 'x', true, [], [{}]]) {
+      const expected = '200 -32602 Invalid params: arguments must be an object.';
+      assert.equal(await old({ name: 'list_plans', arguments: args }), expected);
+      assert.equal(inShort(await callModern(world, 'list_plans', args as object)), expected);
+      assert.equal(await old({ name: 'nothing', arguments: args }), expected);
+    }
+  });
+
+  test('[mcp.tools.indistinguishable] [mcp.errors.unknown-tool] a tool that is not permitted answers as one that is not there, to the byte', async () => {
+    const ask = async (key: string, name: string, args: object) => {
+      const caller = { ...world, key };
+      const params = { name, arguments: args };
+      const old = await post(caller, legacyRequest('tools/call', params));
+      const modern = await callModern(caller, name, args);
+      assert.equal(modern.body, old.body);
+      return [old, modern].map(({ status, headers, body }) => {
+        const { date: _, 'x-request-id': __, 'content-length': ___, ...rest } = headers;
+        return { status, headers: rest, body };
+      });
+    };
+    const unknown = (name: string) =>
+      `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool: ${name}"}}`;
+    const toolsOf: Readonly<Record<Scope, readonly string[]>> = {
+      'read:entitlements': ['get_entitlements'],
+      'read:subscriptions': ['list_subscriptions', 'get_subscription'],
+      'read:metrics': ['get_metrics_summary', 'list_cancellations'],
+      'read:plans': ['list_plans'],
+    };
+    const { key: without } = await createTestKey(world.store, world.shop.id, []);
+    for (const [scope, tools] of Object.entries(toolsOf)) {
+      const others = allScopes.filter((each) => each !== scope);
+      const { key } = await createTestKey(world.store, world.shop.id, others);
+      for (const tool of tools) {
+        for (const args of [{}, { customerId: 501 }, { subscriptionId: 1001 }, { nonsense: 1 }]) {
+          const invented = tool.replace('_', '-');
+          const [old, modern] = await ask(key, invented, args);
+          assert.equal(old?.status, 200);
+          assert.equal(old?.body, unknown(invented));
+          const expected = [old, modern].map((each) => ({ ...each, body: unknown(tool) }));
+          assert.deepEqual(await ask(key, tool, args), expected);
+          assert.deepEqual(await ask(without, tool, args), expected);
+        }
+      }
+    }
+    const odd = ['', ' list_plans', 'LIST_PLANS', '__proto__', 'constructor', 'toString', 'get'];
+    for (const name of odd) {
+      const { body } = await post(world, legacyRequest('tools/call', { name }));
+      assert.equal(body, unknown(name));
+    }
+  });
+});

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
+import type { Scope } from '../../src/access/scopes.ts';
+import { createTestKey, openAnyStore, startWorld, type World } from '../support/world.ts';
+import { legacyRequest, modernHeaders, modernRequest, post } from './wire.ts';
+
+const annotationsOf = (title: string) => ({
+  title,
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+});
+const limit = {
+  default: 50,
+  description: 'How many rows a page holds at most, 1 to 100.',
+  type: 'integer',
+  minimum: 1,
+  maximum: 100,
+};
+const cursor = {
+  type: 'string',
+  description:
+    'Where the page begins: nextCursor of the previous page, unchanged. Leave it out for the first page.',
+};
+const noArguments = { required: [], type: 'object', properties: {}, additionalProperties: false };
+
+/** All but description and outputSchema, in the fixed order. */
+const pinned = [
+  {
+    name: 'get_entitlements',
+    title: 'Customer entitlements',
+    inputSchema: {
+      required: ['customerId'],
+      type: 'object',
+      properties: {
+        customerId: {
+          type: 'integer',
+          minimum: 1,
+          description: "The shop's internal numeric customer id, not an e-mail address.",
+        },
+      },
+      additionalProperties: false,
+    },
+    annotations: annotationsOf('Customer entitlements'),
+  },
+  {
+    name: 'list_subscriptions',
+    title: 'Subscriptions',
+    inputSchema: {
+      required: [],
+      type: 'object',
+      properties: {
+        limit,
+        cursor,
+        status: {
+          description: 'Only subscriptions of this status.',
+          type: 'string',
+          enum: ['active', 'paused', 'cancelled', 'expired', 'failed'],
+        },
+      },
+      additionalProperties: false,
+    },
+    annotations: annotationsOf('Subscriptions'),
+  },
+  {
+    name: 'get_subscription',
+    title: 'One subscription',
+    inputSchema: {
+      required: ['subscriptionId'],
+      type: 'object',
+      properties: {
+        subscriptionId: {
+          type: 'integer',
+          minimum: 1,
+          description: 'The numeric subscription id.',
+        },
+      },
+      additionalProperties: false,
+    },
+    annotations: annotationsOf('One subscription'),
+  },
+  {
+    name: 'get_metrics_summary',
+    title: 'Metrics summary',
+    inputSchema: noArguments,
+    annotations: annotationsOf('Metrics summary'),
+  },
+  {
+    name: 'list_plans',
+    title: 'Selling plans',
+    inputSchema: noArguments,
+    annotations: annotationsOf('Selling plans'),
+  },
+  {
+    name: 'list_cancellations',
+    title: 'Cancel-flow sessions',
+    inputSchema: {
+      required: [],
+      type: 'object',
+      properties: {
+        limit,
+        cursor,
+        outcome: {
+          description: 'Only sessions that ended this way.',
+          type: 'string',
+          enum: ['saved', 'cancelled', 'abandoned'],
+        },
+      },
+      additionalProperties: false,
+    },
+    annotations: annotationsOf('Cancel-flow sessions'),
+  },
+];
+
+interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly outputSchema: Record<string, unknown>;
+}
+
+/** Every path to a value that the schema describes and requires: `plans[].pricing.summary`. */
+function requiredPaths(schema: unknown, path = ''): string[] {
+  const { properties = {}, required = [], items } = schema as Record<string, any>;
+  if (items) return requiredPaths(items, `${path}[]`);
+  const names = Object.keys(properties);
+  assert.deepEqual(names, required, `${path} has a property that is not always there`);
+  return names.length === 0
+    ? [path]
+    : names.flatMap((name) =>
+        requiredPaths(properties[name], path === '' ? name : `${path}.${name}`),
+      );
+}
+
+describe('the list of tools', () => {
+  let world: World;
+  const listFor = async (key: string): Promise<Tool[]> => {
+    const caller = { ...world, key };
+    const old = await post(caller, legacyRequest('tools/list'));
+    const modern = await post(caller, modernRequest('tools/list'), modernHeaders('tools/list'));
+    const { tools } = JSON.parse(old.body).result;
+    assert.deepEqual(JSON.parse(modern.body).result.tools, tools);
+    return tools;
+  };
+
+  before(async () => {
+    world = await startWorld(openAnyStore());
+  });
+  after(() => world.close());
+
+  test('[mcp.tools.entry] [mcp.tools.six] [mcp.tools.order] [mcp.tools.list-plans-schema] [mcp.service.one-tool-each] a key with all scopes sees six tools, exactly these', async () => {
+    const tools = await listFor(world.key);
+    const shown = tools.map(({ description, outputSchema, ...rest }) => {
+      assert.equal(typeof description, 'string');
+      assert.equal(typeof outputSchema, 'object');
+      return rest;
+    });
+    assert.deepEqual(shown, pinned);
+  });
+
+  test('[mcp.tools.permitted] a key sees only the tools of its scopes, in the same order', async () => {
+    const cases: readonly (readonly [readonly Scope[], readonly string[]])[] = [
+      [['read:entitlements'], ['get_entitlements']],
+      [['read:subscriptions'], ['list_subscriptions', 'get_subscription']],
+      [['read:metrics'], ['get_metrics_summary', 'list_cancellations']],
+      [['read:plans'], ['list_plans']],
+      [
+        ['read:plans', 'read:metrics'],
+        ['get_metrics_summary', 'list_plans', 'list_cancellations'],
+      ],
+      [
+        ['read:plans', 'read:subscriptions', 'read:entitlements'],
+        ['get_entitlements', 'list_subscriptions', 'get_subscription', 'list_plans'],
+      ],
+    ];
+    for (const [scopes, expected] of cases) {
+      const { key } = await createTestKey(world.store, world.shop.id, scopes);
+      const names = (await listFor(key)).map(({ name }) => name);
+      assert.deepEqual(names, expected, scopes.join());
+    }
+  });
+
+  test('a description is one that a model can choose by: short, and its own', async () => {
+    const descriptions = (await listFor(world.key)).map(({ description }) => description);
+    assert.equal(new Set(descriptions).size, 6);
+    for (const description of descriptions) {
+      assert.ok(description.length >= 100 && description.length <= 500, description);
+      assert.match(description, /^[A-Z].*\.$/);
+    }
+  });
+
+  test('an output schema stands alone, requires every field and leaves room for more', async () => {
+    const tools = await listFor(world.key);
+    for (const { name, outputSchema } of tools) {
+      assert.equal(outputSchema['type'], 'object', name);
+      const text = JSON.stringify(outputSchema);
+      assert.doesNotMatch(text, /\$ref|\$defs|\$schema|"additionalProperties":false/, name);
+      new AjvJsonSchemaValidator().getValidator(outputSchema);
+    }
+    const paths = Object.fromEntries(
+      tools.map(({ name, outputSchema }) => [name, requiredPaths(outputSchema)]),
+    );
+    assert.deepEqual(paths['list_plans'], [
+      'plans[].id',
+      'plans[].name',
+      'plans[].groupName',
+      'plans[].intervalUnit',
+      'plans[].intervalCount',
+      'plans[].active',
+      'plans[].productCount',
+      'plans[].pricing.discountType',
+      'plans[].pricing.discountValue',
+      'plans[].pricing.summary',
+    ]);
+    assert.deepEqual(paths['get_entitlements'], [
+      'subscriptions[].subscriptionId',
+      'subscriptions[].planId',
+      'subscriptions[].planName',
+      'subscriptions[].planType',
+      'subscriptions[].status',
+      'subscriptions[].isEntitled',
+    ]);
+    assert.deepEqual(paths['list_cancellations'], [
+      'cancellations[].sessionId',
+      'cancellations[].detectedReason',
+      'cancellations[].outcome',
+      'cancellations[].offerType',
+      'cancellations[].createdAt',
+      'nextCursor',
+    ]);
+    const counts = Object.entries(paths).map(([name, { length }]) => `${name} ${length}`);
+    assert.deepEqual(counts, [
+      'get_entitlements 6',
+      'list_subscriptions 10',
+      'get_subscription 16',
+      'get_metrics_summary 16',
+      'list_plans 10',
+      'list_cancellations 6',
+    ]);
+  });
+});
