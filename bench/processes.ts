@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('../', import.meta.url);
-const retention = fileURLToPath(new URL('bin/retention', root));
+export const retention = fileURLToPath(new URL('bin/retention', root));
 
 export interface ServerProcess {
   readonly pid: number;

@@ -10,7 +10,7 @@ import { type Command, exitStatus, print } from './command.ts';
 export const serveCommand: Command = {
   name: 'serve',
   synopsis: '',
-  summary: 'serves REST and the reference on one port, until it is told to stop',
+  summary: 'serves REST, MCP and the reference on one port, until it is told to stop',
   options: {},
   run: ({ config, log }) =>
     serve(config, log, async ({ baseUrl }) =>

@@ -67,23 +67,18 @@ const patienceMilliseconds = 10_000;
  * The rows of a query that a request waits for.
  * @throws when the server has not answered in time: it is frozen, or cannot be reached
  */
-export async function answerOf<Rows extends readonly object[]>(
+export function answerOf<Rows extends readonly object[]>(
   query: postgres.PendingQuery<Rows>,
 ): Promise<Rows> {
-  let timer: NodeJS.Timeout | undefined;
-  const lateness = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
       reject(new Error(`The database did not answer within ${patienceMilliseconds} ms.`));
       // Out of the driver's queue. Once sent it stays: the server would be asked to cancel whatever
       // runs on the connection by then, which others share.
       if (!('state' in query) || query.state === null) query.cancel();
     }, patienceMilliseconds);
+    query.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-  try {
-    return await Promise.race([query, lateness]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A list of ids as the text of a PostgreSQL array, which any index can search for. */
