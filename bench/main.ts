@@ -83,7 +83,12 @@ async function main(): Promise<void> {
     print(
       'work              ratio to bare   requests/s   bare/s   CPU µs: service  bare  database   p50 ms  p99 ms',
     );
-    for (const work of works) await compare(work, service, postgres.pid, key);
+    const only = process.env['BENCH_ONLY'];
+    for (const work of works.filter(({ name }) => only === undefined || name === only))
+      await compare(work, service, postgres.pid, key);
+    print('');
+    const ratio = await compareFaces(service, key);
+    print(`tools/call list_plans over MCP: ${ratio.toFixed(3)} of GET /plans over REST.`);
     print('');
     print(`Memory of the service after the load: ${residentMegabytes(service.pid).toFixed(0)} MB.`);
   } finally {
@@ -136,6 +141,29 @@ async function compare(
   } finally {
     await bare.stop();
   }
+}
+
+/** Throughput of one operation over MCP, as a share of the same over REST, on the same server. */
+async function compareFaces({ port, pid }: ServerProcess, key: string): Promise<number> {
+  const authorization = `host: localhost\r\nauthorization: Bearer ${key}\r\n`;
+  const call = { name: 'list_plans', arguments: {} };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call });
+  const json = `content-type: application/json\r\ncontent-length: ${body.length}\r\n`;
+  const rest = {
+    port,
+    request: () => `GET /api/external/v1/plans HTTP/1.1\r\n${authorization}\r\n`,
+  };
+  const mcp = {
+    port,
+    request: () => `POST /api/mcp HTTP/1.1\r\n${authorization}${json}\r\n${body}`,
+  };
+  await runLoad(mcp, warmUpMilliseconds);
+  const ratios: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const reference = await sample(rest, pid, 0);
+    ratios.push((await sample(mcp, pid, 0)).perSecond / reference.perSecond);
+  }
+  return median(ratios);
 }
 
 async function sample(target: Target, servicePid: number, databasePid: number): Promise<Sample> {

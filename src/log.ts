@@ -27,6 +27,6 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
       hooks: { streamWrite: redact },
     },
     // Buffered: a write per request would cost more than the request's own work.
-    destination ?? pino.destination({ fd: 2, sync: false, minLength: 4096, periodicFlush: 500 }),
+    destination ?? pino.destination({ fd: 2, sync: false, minLength: 16_000, periodicFlush: 500 }),
   );
 }

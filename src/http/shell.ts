@@ -64,31 +64,25 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
     request: FastifyRequest,
     reply: FastifyReply,
     answer: Answer,
+    route?: string,
     begin = performance.now(),
   ) => {
     log.info(
       {
         requestId: request.id,
         method: request.method,
-        route: request.routeOptions.url,
+        route,
         status: answer.status,
         durationMs: Math.round((performance.now() - begin) * 1000) / 1000,
         ...answer.facts,
       },
       'request',
     );
-    return (
-      reply
-        .code(answer.status)
-        .headers({
-          ...answer.headers,
-          'x-request-id': request.id,
-          // Else a client that keeps its connection would keep a service that is closing from its end.
-          ...(app.server.listening ? {} : { connection: 'close' }),
-        })
-        // An empty body has no content type.
-        .send(answer.body === '' ? undefined : answer.body)
-    );
+    reply.code(answer.status).headers(answer.headers).header('x-request-id', request.id);
+    // Else a client that keeps its connection would keep a service that is closing from its end.
+    if (!app.server.listening) reply.header('connection', 'close');
+    // An empty body has no content type.
+    return reply.send(answer.body === '' ? undefined : answer.body);
   };
   const answerFailure = (request: FastifyRequest, error: unknown): Answer => {
     const status = clientFault(error);
@@ -106,7 +100,7 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
       } catch (error) {
         answer = answerFailure(request, error);
       }
-      return respond(request, reply, answer, begin);
+      return respond(request, reply, answer, url, begin);
     };
     // No body is read, and no content type judged, before the face has let the caller in; then it
     // does both by itself.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isoTime } from '../iso-time.ts';
 import { listCancellations as listRows } from '../store/cancellations.ts';
 import { sessionOutcomes } from '../vocabulary.ts';
 import { cutPage, decodeCursor } from './cursor.ts';
@@ -39,7 +40,7 @@ export const listCancellations = defineOperation({
     return {
       cancellations: page.rows.map((row) => ({
         ...row,
-        createdAt: new Date(row.createdAt).toISOString(),
+        createdAt: isoTime(row.createdAt),
       })),
       nextCursor: page.nextCursor,
     };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isoTime } from '../iso-time.ts';
 import { type SubscriptionRow, listSubscriptions as listRows } from '../store/subscriptions.ts';
 import { subscriptionStatuses } from '../vocabulary.ts';
 import { cutPage, decodeCursor } from './cursor.ts';
@@ -48,7 +49,7 @@ export function toSubscription(row: SubscriptionRow): z.input<typeof subscriptio
     planName: row.planName,
     planType: row.planType,
     currentPrice: Number(row.currentPrice),
-    nextBillingDate: row.nextBillingAt === null ? null : new Date(row.nextBillingAt).toISOString(),
-    createdAt: new Date(row.createdAt).toISOString(),
+    nextBillingDate: row.nextBillingAt === null ? null : isoTime(row.nextBillingAt),
+    createdAt: isoTime(row.createdAt),
   };
 }
