@@ -5,6 +5,7 @@ import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommands } from './commands/keys.ts';
+import { metricsCommands } from './commands/metrics.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { serveCommand } from './commands/serve.ts';
 import { shopCommands } from './commands/shops.ts';
@@ -19,6 +20,7 @@ const commands: readonly Command[] = [
   ...shopCommands,
   ...keyCommands,
   importCommand,
+  ...metricsCommands,
   demoDataCommand,
   doctorCommand,
 ];

@@ -1,5 +1,4 @@
 import { deletions } from '../store/deletions.ts';
-import { rederiveDunning } from '../store/dunning.ts';
 import { upsertCancellations } from '../store/cancellations.ts';
 import type { Transaction } from '../store/database.ts';
 import { upsertPayments, upsertRefunds } from '../store/payments.ts';
@@ -34,7 +33,6 @@ export interface Applied {
   readonly outcomes: { readonly entry: Entry; readonly verdict: Verdict }[];
   /** What is stored as reported although it should not happen. */
   readonly remarks: { readonly entry: Entry; readonly remark: string }[];
-  readonly touchedSubscriptionIds: Set<number>;
   readonly touchedCustomerIds: Set<number>;
 }
 
@@ -69,9 +67,7 @@ export async function applyStep(
 
 /** What must follow once all steps of a transaction are applied. */
 export async function finishTransaction({ tx, shop, applied }: StepContext): Promise<void> {
-  const { touchedSubscriptionIds, touchedCustomerIds } = applied;
-  if (touchedSubscriptionIds.size > 0)
-    await rederiveDunning(tx, shop.id, [...touchedSubscriptionIds]);
+  const { touchedCustomerIds } = applied;
   if (touchedCustomerIds.size > 0) await deleteIdleCustomers(tx, shop.id, [...touchedCustomerIds]);
 }
 
@@ -128,11 +124,9 @@ async function applySubscriptions(
     JSON.stringify(writtenRows.flatMap((row) => row.events)),
   );
 
-  for (const { id, verdict, previousStatus, previousCustomerId } of written) {
+  for (const { id, previousStatus, previousCustomerId } of written) {
     const entry = group.entryOf(id);
     const record = entry.record as RecordOf<'subscription'>;
-    // A new subscription has no payments yet, so nothing to derive from.
-    if (verdict === 'replaced') applied.touchedSubscriptionIds.add(id);
     if (previousCustomerId !== null && previousCustomerId !== record.customerId) {
       applied.touchedCustomerIds.add(previousCustomerId);
     }
@@ -154,11 +148,6 @@ async function applyPayments(
   if (group.records.length === 0) return;
   const judged = await upsertPayments(tx, shop.id, JSON.stringify(group.records.map(paymentRow)));
   settle(judged, group, applied);
-  for (const { id, previousSubscriptionId } of judged.filter(isWritten)) {
-    const record = group.entryOf(id).record as RecordOf<'payment'>;
-    applied.touchedSubscriptionIds.add(record.subscriptionId);
-    if (previousSubscriptionId !== null) applied.touchedSubscriptionIds.add(previousSubscriptionId);
-  }
 }
 
 async function applyRefunds(
@@ -209,7 +198,6 @@ async function applyDeletions(
     const ids = group.records.map(({ id }) => id);
     const deleted = await deletions[type](tx, shop.id, ids);
     settle(deleted.judged, group, applied);
-    for (const id of deleted.touchedSubscriptionIds) applied.touchedSubscriptionIds.add(id);
     for (const id of deleted.touchedCustomerIds) applied.touchedCustomerIds.add(id);
   }
 }

@@ -204,7 +204,6 @@ async function applyBatch(
   const applied: Applied = {
     outcomes: [],
     remarks: [],
-    touchedSubscriptionIds: new Set(),
     touchedCustomerIds: new Set(),
   };
   const waiting: Entry[] = [];

@@ -8,7 +8,8 @@ import {
   roundHalfAway,
   roundedShare,
 } from '../money.ts';
-import { type MetricsRow, summariseMetrics } from '../store/metrics.ts';
+import type { ActiveValue, MetricsRow } from '../store/metrics-row.ts';
+import { summariseMetrics } from '../store/metrics.ts';
 import type { IntervalUnit } from '../vocabulary.ts';
 import { defineOperation } from './define.ts';
 import { metricsSummary } from './shapes.ts';
@@ -38,24 +39,19 @@ export const getMetricsSummary = defineOperation({
  * @param minorDigits decimals of the shop's currency
  * @param now epoch milliseconds
  */
-function toSummary(
+export function toSummary(
   row: MetricsRow,
   minorDigits: number,
   now: number,
 ): z.input<typeof metricsSummary> {
   const money = (value: Ratio) => roundHalfAway(value, minorDigits);
   const total = row.activeValue.reduce((sum, group) => add(sum, parseDecimal(group.sum)), zero);
-  const monthly = row.activeValue.reduce(
-    (sum, group) =>
-      add(sum, multiply(parseDecimal(group.sum), monthlyFactor(group.unit, group.count))),
-    zero,
-  );
   const refunded = multiply(parseDecimal(row.refunded), { numerator: -1n, denominator: 1n });
 
   return {
     activeSubscribers: row.activeSubscribers,
     pausedSubscribers: row.pausedSubscribers,
-    mrr: money(monthly),
+    mrr: money(monthlyValue(row.activeValue)),
     revenue30d: money(add(parseDecimal(row.paid), refunded)),
     newSubscribers30d: row.newSubscribers,
     cancelled30d: row.cancelled,
@@ -73,6 +69,15 @@ function toSummary(
     upcomingRenewalsValue7d: money(parseDecimal(row.upcomingRenewalsValue)),
     generatedAt: new Date(now).toISOString(),
   };
+}
+
+/** What active subscriptions are worth per month, exactly. */
+export function monthlyValue(groups: readonly ActiveValue[]): Ratio {
+  return groups.reduce(
+    (sum, group) =>
+      add(sum, multiply(parseDecimal(group.sum), monthlyFactor(group.unit, group.count))),
+    zero,
+  );
 }
 
 function share(part: number, whole: number): number {

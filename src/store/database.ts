@@ -19,6 +19,12 @@ export interface ConnectOptions {
   readonly connections: number;
   /** The server refuses every write. */
   readonly readOnly?: boolean;
+  /**
+   * Each statement is planned once, whatever its parameters. What is good for one of a few known
+   * statements: comparing plans would cost more than running the right one. Nor is room set aside for
+   * remembering rows, as much as the planner fears to need without knowing the parameters.
+   */
+  readonly preparedOnce?: boolean;
   /** How long one statement may run before the server cancels it; 0 for no limit. */
   readonly statementTimeoutMilliseconds: number;
   /** Shown in the server's list of activity. */
@@ -52,6 +58,10 @@ export function connect(target: string, options: ConnectOptions): Sql {
       jit: 'off',
       TimeZone: 'UTC',
       default_transaction_read_only: options.readOnly === true,
+      ...(options.preparedOnce && {
+        plan_cache_mode: 'force_generic_plan',
+        enable_memoize: false,
+      }),
       statement_timeout: options.statementTimeoutMilliseconds,
     },
   };

@@ -1,157 +1,229 @@
-import type { IntervalUnit } from '../vocabulary.ts';
-import { answerOf, type Sql } from './database.ts';
-
-/** The counts and exact sums behind the metrics summary; sums are decimals as text. */
-export interface MetricsRow {
-  readonly activeSubscribers: number;
-  readonly pausedSubscribers: number;
-  /** Active value by billing interval, from which the monthly value follows. */
-  readonly activeValue: readonly { unit: IntervalUnit; count: number; sum: string }[];
-  readonly activeSubscriptions: number;
-  readonly paid: string;
-  readonly refunded: string;
-  readonly newSubscribers: number;
-  readonly cancelled: number;
-  readonly atRisk: number;
-  readonly churned: number;
-  readonly sessions: number;
-  readonly sessionsSaved: number;
-  readonly sessionsEnded: number;
-  readonly dunningActive: number;
-  readonly dunningRecovered: number;
-  readonly dunningClosed: number;
-  readonly failedPayments: number;
-  readonly upcomingRenewals: number;
-  readonly upcomingRenewalsValue: string;
-}
-
-const hour = 3_600_000;
+import { answerOf, type Sql, type Transaction } from './database.ts';
+import { boundsOf, day, restOfTime } from './metrics-bounds.ts';
+import { type FactSum, type MetricsRow, rowOf } from './metrics-row.ts';
 
 /**
- * Everything the summary needs, computed from the stored records as they stand at `now`: what is
- * dated later is not yet seen.
+ * Everything the summary needs, at an instant: what is dated later is not yet seen. Whole days and
+ * hours of its windows come from the ledger, their ragged ends from the facts themselves, and states
+ * from what holds once all has happened, less what happens after the instant. So the cost does not
+ * grow with the shop.
  * @param now epoch milliseconds; the windows are the 30 × 24 h before and the 7 × 24 h after it
  */
-export async function summariseMetrics(sql: Sql, shopId: number, now: number): Promise<MetricsRow> {
+export async function summariseMetrics(
+  sql: Sql | Transaction,
+  shopId: number,
+  now: number,
+): Promise<MetricsRow> {
   const at = new Date(now).toISOString();
-  const since = new Date(now - 30 * 24 * hour).toISOString();
-  const until = new Date(now + 7 * 24 * hour).toISOString();
+  const since = new Date(now - 30 * day).toISOString();
+  const until = new Date(now + 7 * day).toISOString();
+  const past = boundsOf(now - 30 * day, now);
+  const next = boundsOf(now, now + 7 * day);
+  // What holds at an instant includes what happens just then.
+  const after = restOfTime(now + 1);
 
-  const [row] = await answerOf(
-    sql<MetricsRow[]>`
-    with instants as materialized (
-      select ${at}::timestamptz as now, ${since}::timestamptz as since,
-        ${until}::timestamptz as until
+  const sums = await answerOf(sql<FactSum[]>`
+    with kept as materialized (
+      select coalesce(max(hours_since), 'infinity') as since from metric_shops
+      where shop_id = ${shopId}
     ),
-    -- Each subscription as it is now: its stored status, unless that is dated in the future.
-    seen as materialized (
-      select s.subscription_id, s.customer_id, s.current_price, s.created_at, s.next_billing_at,
-        s.status_since as changed_at,
-        coalesce(s.own_interval_unit, p.interval_unit) as unit,
-        coalesce(s.own_interval_count, p.interval_count) as count,
-        case when s.status_since <= i.now then s.status
-          else coalesce(past.to_status, 'active') end as status,
-        case when s.status_since <= i.now then s.status_since
-          else coalesce(past.at, s.created_at) end as since
-      from instants i
-      join subscriptions s on s.shop_id = ${shopId} and s.created_at <= i.now
-      join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
+    past_hours (since, until) as materialized (
+      select ${past.hours[0][0]}::timestamptz, ${past.hours[0][1]}::timestamptz from kept
+      where kept.since <= ${past.hours[0][0]}
+      union all
+      select ${past.hours[1][0]}, ${past.hours[1][1]} from kept
+      where kept.since <= ${past.hours[1][0]}
+    ),
+    -- Where hours are not kept, an end reaches to the next whole day.
+    past_ends (since, until) as materialized (
+      select ${past.ends[0][0]}::timestamptz, case
+          when kept.since <= ${past.hours[0][0]} then ${past.ends[0][1]}::timestamptz
+          else ${past.days[0]} end
+      from kept
+      union all
+      select case
+          when kept.since <= ${past.hours[1][0]} then ${past.ends[1][0]}::timestamptz
+          else ${past.days[1]} end, ${past.ends[1][1]}
+      from kept
+    ),
+    next_hours (since, until) as materialized (
+      select ${next.hours[0][0]}::timestamptz, ${next.hours[0][1]}::timestamptz from kept
+      where kept.since <= ${next.hours[0][0]}
+      union all
+      select ${next.hours[1][0]}, ${next.hours[1][1]} from kept
+      where kept.since <= ${next.hours[1][0]}
+    ),
+    next_ends (since, until) as materialized (
+      select ${next.ends[0][0]}::timestamptz, case
+          when kept.since <= ${next.hours[0][0]} then ${next.ends[0][1]}::timestamptz
+          else ${next.days[0]} end
+      from kept
+      union all
+      select case
+          when kept.since <= ${next.hours[1][0]} then ${next.ends[1][0]}::timestamptz
+          else ${next.days[1]} end, ${next.ends[1][1]}
+      from kept
+    ),
+    happened as (
+      select fact, count, amount from metric_ledger
+      where shop_id = ${shopId} and grain = 'day'
+        and bucket >= ${past.days[0]} and bucket < ${past.days[1]} and fact <> 'renewal'
+      union all
+      select l.fact, l.count, l.amount from past_hours h
+      join metric_ledger l on l.shop_id = ${shopId} and l.grain = 'hour'
+        and l.bucket >= h.since and l.bucket < h.until and l.fact <> 'renewal'
+      union all
+      select f.fact, f.count, f.amount from past_ends e
+      join subscriber_facts f on f.shop_id = ${shopId} and f.at >= e.since and f.at < e.until
+        and f.fact in ('new_subscriber', 'cancelled', 'churned', 'expired')
+      union all
+      select 'paid', 1, p.amount from past_ends e
+      join payments p on p.shop_id = ${shopId} and p.status = 'succeeded'
+        and p.processed_at >= e.since and p.processed_at < e.until
+      union all
+      select 'refunded', 1, r.amount from past_ends e
+      join refunds r on r.shop_id = ${shopId}
+        and r.refunded_at >= e.since and r.refunded_at < e.until
+      union all
+      select 'cycle_failed', 1, 0 from past_ends e
+      join failed_cycles f on f.shop_id = ${shopId} and f.is_last
+        and f.failed_at >= e.since and f.failed_at < e.until
+      union all
+      select 'session_' || coalesce(s.outcome, 'open'), 1, 0 from past_ends e
+      join cancellation_sessions s on s.shop_id = ${shopId}
+        and s.created_at >= e.since and s.created_at < e.until
+      union all
+      select 'dunning_' || d.result, 1, 0 from past_ends e
+      join dunning_cases d on d.shop_id = ${shopId}
+        and d.closed_at >= e.since and d.closed_at < e.until
+    ),
+    -- A cycle counts at its last failure; where that is yet to come, an earlier one may count.
+    failing_again as (
+      select 'cycle_failed' as fact, 1 as count, 0 as amount
+      from failed_cycles f
+      -- The limit also keeps the planner from beginning with the payments of the window.
+      cross join lateral (
+        select from payments p
+        where p.shop_id = ${shopId} and p.subscription_id = f.subscription_id
+          and p.cycle = f.cycle and p.processed_at >= ${since} and p.processed_at < ${at}
+          and p.status = 'failed' and p.failure_kind is distinct from 'inventory'
+        limit 1
+      ) earlier
+      where f.shop_id = ${shopId} and f.failed_at >= ${at} and f.is_last
+    ),
+    renewing as (
+      select count, amount from metric_ledger
+      where shop_id = ${shopId} and grain = 'day'
+        and bucket >= ${next.days[0]} and bucket < ${next.days[1]} and fact = 'renewal'
+      union all
+      select l.count, l.amount from next_hours h
+      join metric_ledger l on l.shop_id = ${shopId} and l.grain = 'hour'
+        and l.bucket >= h.since and l.bucket < h.until and l.fact = 'renewal'
+      union all
+      select 1, s.current_price from next_ends e
+      join subscriptions s on s.shop_id = ${shopId} and s.status = 'active'
+        and s.next_billing_at >= e.since and s.next_billing_at < e.until
+    ),
+    state as (
+      select fact, count, amount from metric_ledger
+      where shop_id = ${shopId} and grain = 'all'
+      union all
+      select fact, -count, -amount from metric_ledger
+      where shop_id = ${shopId} and grain = 'shift' and bucket >= ${after.days}
+      union all
+      select fact, -count, -amount from subscriber_facts
+      where shop_id = ${shopId} and at >= ${after.end[0]} and at < ${after.end[1]}
+        and is_state(fact)
+      union all
+      select 'dunning_open', -1, 0 from dunning_cases
+      where shop_id = ${shopId} and opened_at >= ${after.end[0]} and opened_at < ${after.end[1]}
+      union all
+      select 'dunning_open', 1, 0 from dunning_cases
+      where shop_id = ${shopId} and closed_at >= ${after.end[0]} and closed_at < ${after.end[1]}
+      union all
+      -- Who is at risk of churn is judged just before the instant.
+      select fact, -count, 0 from subscriber_facts
+      where shop_id = ${shopId} and at = ${at} and fact = 'live'
+    ),
+    -- The ledger knows only what becomes of a subscription in the end. Those to which something
+    -- happens at the instant or later are judged by their history up to it. Each once, by its last
+    -- event: to sort out doubles, room would be made for as many as the planner fears.
+    changing as (
+      select e.subscription_id from status_events e
       left join lateral (
-        select e.to_status, e.at from status_events e
-        where s.status_since > i.now
-          and e.shop_id = s.shop_id and e.subscription_id = s.subscription_id and e.at <= i.now
-        order by e.position desc limit 1
-      ) past on true
+        select true as is_followed from status_events
+        where shop_id = ${shopId} and subscription_id = e.subscription_id
+          and position > e.position
+        limit 1
+      ) later on true
+      where e.shop_id = ${shopId} and e.at >= ${at} and is_followed is null
+      union all
+      select s.subscription_id from subscriptions s
+      left join lateral (
+        select true as is_followed from status_events
+        where shop_id = ${shopId} and subscription_id = s.subscription_id
+        limit 1
+      ) later on true
+      where s.shop_id = ${shopId} and s.created_at >= ${at} and is_followed is null
     ),
-    -- Live just before the window, or become live within it.
-    at_risk as (
-      select v.status, v.since
-      from instants i, seen v
-      where case
-        when v.changed_at < i.since then v.status in ('active', 'paused')
-        when v.created_at >= i.since then v.created_at < i.now
-        else coalesce((
-            select e.to_status from status_events e
-            where e.shop_id = ${shopId} and e.subscription_id = v.subscription_id
-              and e.at < i.since
-            order by e.position desc limit 1
-          ), 'active') in ('active', 'paused')
-          or exists (
-            select from status_events e
-            where e.shop_id = ${shopId} and e.subscription_id = v.subscription_id
-              and e.at >= i.since and e.at < i.now
-              and e.to_status in ('active', 'paused') and e.from_status not in ('active', 'paused')
-          )
-      end
-    ),
-    subscribers as (
-      select bool_or(status = 'active') as active, bool_or(status = 'paused') as paused,
-        min(created_at) as first_at
-      from seen group by customer_id
-    ),
-    by_interval as (
-      select unit, count, count(*) as subscriptions, sum(current_price) as sum
-      from seen where status = 'active' group by unit, count
+    corrections as (
+      select v.fact, v.count, v.amount
+      from changing c
+      cross join lateral (
+        select * from subscriptions
+        where shop_id = ${shopId} and subscription_id = c.subscription_id limit 1
+      ) s
+      left join lateral (
+        select to_status, at from status_events
+        where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
+        order by position desc limit 1
+      ) seen on true
+      left join lateral (
+        select to_status from status_events
+        where shop_id = ${shopId} and subscription_id = c.subscription_id and at < ${at}
+        order by position desc limit 1
+      ) before on true
+      left join lateral (
+        select max(at) filter (where at < ${at}) as before, max(at) as last from status_events
+        where shop_id = ${shopId} and subscription_id = c.subscription_id
+          and from_status in ('active', 'paused') and to_status not in ('active', 'paused')
+      ) leaving on true
+      cross join lateral (
+        select case when s.created_at <= ${at} then coalesce(seen.to_status, 'active') else '' end
+            as status,
+          coalesce(seen.at, s.created_at) as since,
+          case when s.created_at < ${at} then coalesce(before.to_status, 'active') else '' end
+            as status_before
+      ) was
+      -- As it was, less as the ledger has it, which counts nothing that is yet to come.
+      cross join lateral (
+        select was.status = 'cancelled' and was.since >= ${since} and was.since < ${at}
+            as cancelled,
+          was.status in ('cancelled', 'failed') and was.since >= ${since} and was.since < ${at}
+            and leaving.before >= ${since} as churned,
+          was.status_before in ('cancelled', 'failed', 'expired') and leaving.before >= ${since}
+            as gone,
+          s.status not in ('active', 'paused') and leaving.last >= ${since}
+            and leaving.last < ${at} as has_gone,
+          (s.next_billing_at >= ${at} and s.next_billing_at < ${until})::int
+            * ((was.status = 'active')::int - (s.status = 'active')::int) as renewal
+      ) is_so
+      cross join lateral (values
+        ('cancelled', cancelled::int, 0),
+        ('churned', churned::int - (has_gone and s.status <> 'expired')::int, 0),
+        ('expired', -(has_gone and s.status = 'expired')::int, 0),
+        ('gone', gone::int - churned::int, 0),
+        ('renewal', renewal, renewal * s.current_price)
+      ) v (fact, count, amount)
     )
-    select customers.*, worth.*, renewals.*, churn.*, cancelled.*, paid.*, refunded.*, dunning.*,
-      sessions.*
-    from instants i,
-    lateral (
-      select count(*) filter (where active) as "activeSubscribers",
-        count(*) filter (where paused and not active) as "pausedSubscribers",
-        count(*) filter (where first_at >= i.since and first_at < i.now) as "newSubscribers"
-      from subscribers
-    ) customers,
-    lateral (
-      select coalesce(sum(subscriptions), 0)::bigint as "activeSubscriptions",
-        coalesce(json_agg(json_build_object('unit', unit, 'count', count, 'sum', sum::text)), '[]')
-          as "activeValue"
-      from by_interval
-    ) worth,
-    lateral (
-      select count(*) as "upcomingRenewals",
-        coalesce(sum(current_price), 0) as "upcomingRenewalsValue"
-      from seen
-      where status = 'active' and next_billing_at >= i.now and next_billing_at < i.until
-    ) renewals,
-    lateral (
-      select count(*) as "atRisk", count(*) filter (
-          where status in ('cancelled', 'failed') and since >= i.since and since < i.now
-        ) as churned
-      from at_risk
-    ) churn,
-    lateral (
-      select count(*) as cancelled from seen
-      where status = 'cancelled' and since >= i.since and since < i.now
-    ) cancelled,
-    lateral (
-      select coalesce(sum(amount) filter (where status = 'succeeded'), 0) as paid,
-        count(distinct (subscription_id, cycle)) filter (
-          where status = 'failed' and failure_kind is distinct from 'inventory'
-        ) as "failedPayments"
-      from payments
-      where shop_id = ${shopId} and processed_at >= i.since and processed_at < i.now
-    ) paid,
-    lateral (
-      select coalesce(sum(amount), 0) as refunded from refunds
-      where shop_id = ${shopId} and refunded_at >= i.since and refunded_at < i.now
-    ) refunded,
-    lateral (
-      select count(distinct subscription_id) filter (
-          where opened_at <= i.now and (closed_at is null or closed_at > i.now)
-        ) as "dunningActive",
-        count(*) filter (
-          where closed_at >= i.since and closed_at < i.now and result = 'recovered'
-        ) as "dunningRecovered",
-        count(*) filter (where closed_at >= i.since and closed_at < i.now) as "dunningClosed"
-      from dunning_cases where shop_id = ${shopId}
-    ) dunning,
-    lateral (
-      select count(*) as sessions, count(*) filter (where outcome = 'saved') as "sessionsSaved",
-        count(outcome) as "sessionsEnded"
-      from cancellation_sessions
-      where shop_id = ${shopId} and created_at >= i.since and created_at < i.now
-    ) sessions`,
-  );
-  return row as MetricsRow;
+    select fact, sum(count)::bigint as count, sum(amount) as amount
+    from (
+      select * from happened
+      union all select * from failing_again
+      union all select 'renewal', * from renewing
+      union all select * from state
+      union all select * from corrections
+    ) facts
+    group by fact`);
+  return rowOf(sums);
 }

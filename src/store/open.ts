@@ -73,7 +73,8 @@ export function connectAll(target: string): Omit<Store, 'failed'> {
     name: 'analyse',
     connections: 2,
     readOnly: true,
-    statementTimeoutMilliseconds: 9_000,
+    preparedOnce: true,
+    statementTimeoutMilliseconds: 30_000,
   });
   const write = connect(target, {
     name: 'write',

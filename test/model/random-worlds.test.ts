@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import * as fc from 'fast-check';
+import type { ImportCounts } from '../../src/ingest/import.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -13,6 +14,9 @@ import { type World, digitsOf, world, worldNow } from './worlds.ts';
 
 /** More of them find more; the suite is to be quick. */
 const worlds = Number(process.env['TEST_WORLDS'] ?? 24);
+
+/** The same worlds at every run, so that a red run is the change's fault; other seeds find more. */
+const seed = Number(process.env['TEST_SEED'] ?? 20_261_120);
 
 const statuses = [undefined, 'active', 'paused', 'cancelled', 'expired', 'failed'] as const;
 const outcomes = [undefined, 'saved', 'cancelled', 'abandoned'] as const;
@@ -70,7 +74,9 @@ onEveryDatabase('random worlds', (open) => {
       async import(records: readonly WorldRecord[]) {
         const { counts, refused } = await importAll(store, shop, records);
         const lines = refused.map(({ line }) => line).toSorted((a, b) => a - b);
-        assert.deepEqual({ counts, refused: lines }, model.import(records));
+        const expected = model.import(records);
+        assert.deepEqual(lines, expected.refused);
+        assert.deepEqual(determined(counts), determined(expected.counts));
       },
       async nextPage(listing: Listing, size: number, cursor: string | null) {
         const from = cursor === null ? '' : `&cursor=${cursor}`;
@@ -82,6 +88,15 @@ onEveryDatabase('random worlds', (open) => {
         return { rows, next };
       },
     };
+  }
+  /**
+   * Counts without what the order within a batch decides: a record that goes with its parent may be
+   * gone already when its own deletion comes.
+   */
+  function determined({ delete: deletions, ...others }: ImportCounts) {
+    if (!deletions) return others;
+    const { stored, unchanged, ...rest } = deletions;
+    return { ...others, delete: { ...rest, settled: stored + unchanged } };
   }
   type Pair = Awaited<ReturnType<typeof createPair>>;
 
@@ -173,6 +188,6 @@ onEveryDatabase('random worlds', (open) => {
       await compareFigures(other, [worldNow]);
     });
     // The limit is for shrinking a world that fails, which otherwise takes as long as it likes.
-    await fc.assert(property, { numRuns: worlds, interruptAfterTimeLimit: worlds * 5000 });
+    await fc.assert(property, { numRuns: worlds, seed, interruptAfterTimeLimit: worlds * 5000 });
   });
 });

@@ -1,0 +1,157 @@
+import postgres from 'postgres';
+import { type Sql, connect } from '../src/store/database.ts';
+import { summariseMetrics } from '../src/store/metrics.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { startPostgres } from '../test/support/postgres.ts';
+import { median } from './load.ts';
+
+/** Subscriptions of each shop; each has five payments to one subscription. */
+const sizes = (process.env['BENCH_SIZES'] ?? '1000,100000,1000000').split(',').map(Number);
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 60);
+const now = Date.parse('2026-11-20T12:34:56.789Z');
+
+const seconds = (from: number, until: number) => ((until - from) / 1000).toFixed(1);
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+interface Plan {
+  readonly 'Execution Time': number;
+  readonly 'Planning Time': number;
+  readonly Plan: { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number };
+}
+
+async function main(): Promise<void> {
+  const server = await startPostgres([
+    'fsync=off',
+    'shared_buffers=512MB',
+    'max_wal_size=8GB',
+    'work_mem=64MB',
+    'maintenance_work_mem=256MB',
+  ]);
+  if (!server) throw new Error('PostgreSQL is not installed.');
+  const write = connect(server.url, {
+    name: 'bench',
+    connections: 1,
+    statementTimeoutMilliseconds: 0,
+  });
+  try {
+    await migrate(write);
+    for (const [index, subscriptions] of sizes.entries())
+      await load(write, index + 1, subscriptions);
+    await write.unsafe('vacuum analyze');
+    const statements = await Promise.all(
+      sizes.map((_, index) => statementOf(server.url, index + 1)),
+    );
+    const analyse = connect(server.url, {
+      name: 'analyse',
+      connections: 1,
+      readOnly: true,
+      preparedOnce: true,
+      statementTimeoutMilliseconds: 0,
+    });
+    const samples: Plan[][] = sizes.map(() => []);
+    for (const [index, statement] of statements.entries()) {
+      await analyse.unsafe(`prepare summary_${index + 1} as ${statement.text}`);
+    }
+    // Alternately, so that what else the machine does strikes all alike; the first rounds warm up.
+    for (let round = -5; round < rounds; round += 1) {
+      for (const [index, { parameters }] of statements.entries()) {
+        const [row] = await analyse.unsafe(
+          `explain (analyze, buffers, timing off, format json) execute summary_${index + 1} (${parameters.map((each) => `'${each}'`).join(', ')})`,
+        );
+        const [plan] = (row as unknown as { 'QUERY PLAN': Plan[] })['QUERY PLAN'];
+        if (round >= 0 && plan) samples[index]?.push(plan);
+      }
+    }
+    print('');
+    print('subscriptions   payments   summary, ms (median, least)   ratio to first   blocks');
+    const times = samples.map((of) =>
+      of.map((each) => each['Execution Time'] + each['Planning Time']),
+    );
+    for (const [index, size] of sizes.entries()) {
+      const own = times[index] as number[];
+      const last = samples[index]?.at(-1)?.Plan;
+      print(
+        [
+          String(size).padStart(13),
+          String(size * 5).padStart(11),
+          `${median(own).toFixed(3)}, ${Math.min(...own).toFixed(3)}`.padStart(30),
+          median(own.map((each, at) => each / (times[0]?.[at] ?? 1)))
+            .toFixed(2)
+            .padStart(17),
+          String((last?.['Shared Hit Blocks'] ?? 0) + (last?.['Shared Read Blocks'] ?? 0)).padStart(
+            9,
+          ),
+        ].join(''),
+      );
+    }
+    await analyse.end();
+  } finally {
+    await write.end();
+    await server.destroy();
+  }
+}
+
+/** The summary's statement and its parameters, as the driver sends them. */
+async function statementOf(url: string, shopId: number) {
+  let text = '';
+  let parameters: readonly unknown[] = [];
+  const sql = postgres(url, {
+    max: 1,
+    fetch_types: false,
+    debug: (_connection, query, values) => {
+      text = query;
+      parameters = values;
+    },
+  });
+  await summariseMetrics(sql as unknown as Sql, shopId, now);
+  await sql.end();
+  return { text, parameters };
+}
+
+/** Two years of one shop, written in bulk without the triggers, and then its aggregates. */
+async function load(sql: Sql, shopId: number, subscriptions: number): Promise<void> {
+  const begin = performance.now();
+  const at = new Date(now).toISOString();
+  const tables = ['subscriptions', 'status_events', 'payments', 'cancellation_sessions'];
+  for (const table of tables) await sql.unsafe(`alter table ${table} disable trigger user`);
+  await sql.unsafe(`
+    insert into shops values (${shopId}, 'Bench', 'enterprise_plus', 'USD', now());
+    insert into plans select ${shopId}, n, 'Plan', '', 'subscription',
+      (array['week', 'month', 'month', 'year'])[1 + n % 4], 1 + n % 2, true, 1, 'none', 0, '', null,
+      gen_random_uuid() from generate_series(1, 8) n;
+    insert into customers select ${shopId}, n from generate_series(1, ${subscriptions}) n;
+    insert into subscriptions
+    select ${shopId}, n, case when n % 5 = 0 then n - 1 else n end, 1 + n % 8, status,
+      case when status = 'active' then created_at
+        else created_at + ('${at}' - created_at) * random() end,
+      (10 + n % 90)::numeric + 0.99, null, null, '${at}'::timestamptz + random() * interval '30 days',
+      null, created_at, created_at, gen_random_uuid()
+    from (
+      select n, '${at}'::timestamptz - random() * interval '730 days' as created_at,
+        (array['active', 'active', 'active', 'active', 'active', 'active', 'paused', 'cancelled',
+          'cancelled', 'failed', 'expired'])[1 + floor(random() * 11)] as status
+      from generate_series(1, ${subscriptions}) n
+    ) s;
+    insert into status_events select shop_id, subscription_id, 0, status_since, 'active', status
+    from subscriptions where shop_id = ${shopId} and status <> 'active';
+    insert into payments
+    select ${shopId}, n, 1 + n % ${subscriptions}, (n / ${subscriptions})::text,
+      case when f < 0.93 then 'succeeded' else 'failed' end, case when f >= 0.93 then 'payment' end,
+      (10 + n % 90)::numeric + 0.99, '${at}'::timestamptz - random() * interval '730 days', null,
+      gen_random_uuid()
+    from (select n, random() as f from generate_series(1, ${subscriptions * 5}) n) p;
+    insert into cancellation_sessions
+    select ${shopId}, n, null, 'other', null,
+      (array['saved', 'cancelled', 'abandoned', null])[1 + n % 4],
+      '${at}'::timestamptz - random() * interval '730 days', null, gen_random_uuid()
+    from generate_series(1, ${Math.ceil(subscriptions / 10)}) n`);
+  for (const table of tables) await sql.unsafe(`alter table ${table} enable trigger user`);
+  await sql.unsafe('analyze');
+  const loaded = performance.now();
+  await sql`select rebuild_metrics(${shopId})`;
+  print(
+    `Shop of ${subscriptions}: records written in ${seconds(begin, loaded)} s, aggregates filled in ${seconds(loaded, performance.now())} s.`,
+  );
+}
+
+await main();

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { toSummary } from '../../src/operations/get-metrics-summary.ts';
+import { summariseMetrics } from '../../src/store/metrics.ts';
+import type { Store } from '../../src/store/open.ts';
+import { line, plan, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, importAll } from '../support/world.ts';
+
+const now = Date.parse('2026-11-20T12:00:00.000Z');
+const at = (date: string) => `2026-${date}T00:00:00Z`;
+const lines = (price: string) => [{ ...line, quantity: 1, currentPrice: price }];
+
+function payment(id: number, subscriptionId: number, status: string, amount: string, date: string) {
+  const cycle = `${subscriptionId} ${amount}`;
+  return { type: 'payment', id, subscriptionId, cycle, status, amount, processedAt: at(date) };
+}
+
+const records = [
+  plan(),
+  subscription(1, {
+    customerId: 1,
+    lines: lines('30'),
+    createdAt: at('03-01'),
+    nextBillingDate: at('11-25'),
+  }),
+  subscription(2, {
+    customerId: 1,
+    lines: lines('24'),
+    intervalUnit: 'month',
+    intervalCount: 2,
+    createdAt: at('06-01'),
+    nextBillingDate: at('12-02'),
+  }),
+  subscription(3, {
+    customerId: 2,
+    lines: lines('7'),
+    intervalUnit: 'week',
+    intervalCount: 1,
+    createdAt: at('11-01'),
+    nextBillingDate: at('11-22'),
+  }),
+  subscription(4, {
+    customerId: 3,
+    lines: lines('20'),
+    createdAt: at('05-01'),
+    status: 'paused',
+    statusEvents: [{ at: at('10-10'), to: 'paused' }],
+  }),
+  subscription(5, {
+    customerId: 4,
+    lines: lines('40'),
+    createdAt: '2025-09-01T00:00:00Z',
+    status: 'cancelled',
+    statusEvents: [{ at: at('11-05'), to: 'cancelled' }],
+  }),
+  subscription(6, {
+    customerId: 5,
+    lines: lines('15'),
+    createdAt: at('07-01'),
+    status: 'cancelled',
+    statusEvents: [
+      { at: at('10-01'), to: 'failed' },
+      { at: at('11-03'), to: 'cancelled' },
+    ],
+  }),
+  payment(1, 1, 'succeeded', '30', '10-25'),
+  payment(2, 3, 'succeeded', '7', '11-01'),
+  payment(3, 3, 'succeeded', '7', '11-08'),
+  payment(4, 3, 'succeeded', '7', '11-15'),
+  payment(5, 5, 'succeeded', '40', '11-01'),
+  payment(6, 2, 'failed', '24', '11-02'),
+  payment(7, 2, 'failed', '24', '11-04'),
+  payment(8, 2, 'succeeded', '24', '11-06'),
+  { type: 'refund', id: 1, paymentId: 5, amount: '10', refundedAt: at('11-06') },
+];
+
+onEveryDatabase('the worked example of docs/metrics.md', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  test('comes out as the page says', async () => {
+    const shop = await createShop(store);
+    await importAll(store, shop, records);
+    const row = await summariseMetrics(store.analyse, shop.id, now);
+    assert.deepEqual(toSummary(row, 2, now), {
+      activeSubscribers: 2,
+      pausedSubscribers: 1,
+      mrr: 72.42,
+      revenue30d: 105,
+      newSubscribers30d: 1,
+      cancelled30d: 2,
+      churnRate30d: 0.2,
+      saveRate: 0,
+      cancelSessions30d: 0,
+      dunningActive: 0,
+      recoveryRate: 1,
+      failedPayments30d: 1,
+      avgSubscriptionValue: 20.33,
+      upcomingRenewals7d: 2,
+      upcomingRenewalsValue7d: 37,
+      generatedAt: '2026-11-20T12:00:00.000Z',
+    });
+  });
+});

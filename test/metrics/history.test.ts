@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { minorDigitsOf } from '../../src/money.ts';
+import { toSummary } from '../../src/operations/get-metrics-summary.ts';
+import { type DayOfHistory, listHistory } from '../../src/operations/metrics-history.ts';
+import { summarisePlainly } from '../../src/store/metrics-plain.ts';
+import type { Store } from '../../src/store/open.ts';
+import { newShopId, run } from '../cli/process.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, importAll } from '../support/world.ts';
+import { plan, session, subscription } from '../rest/records.ts';
+import { about, instantOf } from './instants.ts';
+import { randomOf } from './random.ts';
+import { preparePlans, writeSomething } from './writers.ts';
+
+const day = 24 * 3_600_000;
+const firstSeed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const worlds = Math.ceil(Number(process.env['TEST_WORLDS'] ?? 6) / 3);
+
+const at = (text: string) => `2026-11-${text}Z`;
+
+onEveryDatabase('the history of a shop', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  /** One day, read off its definition. */
+  async function dayOf(
+    shop: { id: number; currency: string },
+    begin: number,
+  ): Promise<DayOfHistory> {
+    const until = begin + day;
+    const digits = minorDigitsOf(shop.currency) ?? 2;
+    const end = toSummary(
+      await summarisePlainly(store.write, shop.id, until - 1),
+      digits,
+      until - 1,
+    );
+    const [from, to] = [new Date(begin).toISOString(), new Date(until).toISOString()];
+    const [row] = await store.write`
+      select (
+          select count(*) from (
+            select min(created_at) as first from subscriptions where shop_id = ${shop.id}
+            group by customer_id
+          ) c where first >= ${from} and first < ${to}
+        ) as "newSubscribers",
+        (
+          select count(*) from subscriptions s
+          cross join lateral (
+            select e.to_status, e.at from status_events e
+            where e.shop_id = s.shop_id and e.subscription_id = s.subscription_id and e.at < ${to}
+            order by position desc limit 1
+          ) last
+          where s.shop_id = ${shop.id} and last.to_status = 'cancelled' and last.at >= ${from}
+        ) as cancelled,
+        (
+          select coalesce(sum(amount), 0) from payments
+          where shop_id = ${shop.id} and status = 'succeeded'
+            and processed_at >= ${from} and processed_at < ${to}
+        ) - (
+          select coalesce(sum(amount), 0) from refunds
+          where shop_id = ${shop.id} and refunded_at >= ${from} and refunded_at < ${to}
+        ) as revenue,
+        (
+          select count(distinct (subscription_id, cycle)) from payments
+          where shop_id = ${shop.id} and status = 'failed'
+            and failure_kind is distinct from 'inventory'
+            and processed_at >= ${from} and processed_at < ${to}
+        ) as "failedPayments",
+        json_build_object('saved', count(*) filter (where outcome = 'saved'),
+          'cancelled', count(*) filter (where outcome = 'cancelled'),
+          'abandoned', count(*) filter (where outcome = 'abandoned'),
+          'inProgress', count(*) filter (where outcome is null)) as sessions
+      from cancellation_sessions
+      where shop_id = ${shop.id} and created_at >= ${from} and created_at < ${to}`;
+    return {
+      day: from.slice(0, 10),
+      activeSubscribers: end.activeSubscribers,
+      mrr: end.mrr,
+      newSubscribers: row?.['newSubscribers'],
+      cancelled: row?.['cancelled'],
+      revenue: Number(row?.['revenue']),
+      failedPayments: row?.['failedPayments'],
+      sessions: row?.['sessions'],
+    };
+  }
+
+  test('each day is as its plain definition has it, whoever wrote what', async () => {
+    for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
+      const random = randomOf(seed);
+      const shop = await createShop(store);
+      await preparePlans(store.write, shop.id);
+      for (let batch = 0; batch < 8; batch += 1) {
+        await writeSomething(store.write, [shop.id], random);
+      }
+      const now = instantOf(random);
+      const days = await listHistory(store, shop, 80, now);
+      const today = Math.floor(now / day) * day;
+      assert.equal(days.length, 80);
+      for (const [index, each] of days.entries()) {
+        const expected = await dayOf(shop, today - (80 - index) * day);
+        assert.deepEqual(each, expected, `seed ${seed}, now ${new Date(now).toISOString()}`);
+      }
+    }
+  });
+
+  test('a day ends where the next begins, and what happened since has not happened then', async () => {
+    const shop = await createShop(store);
+    await importAll(store, shop, [
+      plan(),
+      subscription(1, {
+        customerId: 1,
+        status: 'active',
+        createdAt: at('17T23:59:59.999'),
+        statusEvents: [
+          { at: at('18T10:00:00.000'), to: 'cancelled' },
+          { at: at('19T00:00:00.000'), to: 'active' },
+        ],
+      }),
+      {
+        type: 'payment',
+        id: 1,
+        subscriptionId: 1,
+        cycle: 1,
+        status: 'succeeded',
+        amount: '10.00',
+        processedAt: at('18T00:00:00.000'),
+      },
+      {
+        type: 'refund',
+        id: 1,
+        paymentId: 1,
+        amount: '2.50',
+        refundedAt: at('18T23:59:59.999'),
+      },
+      session(1, { subscriptionId: 1, outcome: 'saved', createdAt: at('18T12:00:00.000') }),
+    ]);
+    const nothing = {
+      newSubscribers: 0,
+      cancelled: 0,
+      revenue: 0,
+      failedPayments: 0,
+      sessions: { saved: 0, cancelled: 0, abandoned: 0, inProgress: 0 },
+    };
+    const [seventeenth, eighteenth, nineteenth] = await listHistory(store, shop, 3, about);
+    const { mrr } = seventeenth as DayOfHistory;
+    assert.notEqual(mrr, 0);
+    assert.deepEqual(seventeenth, {
+      ...nothing,
+      day: '2026-11-17',
+      activeSubscribers: 1,
+      mrr,
+      newSubscribers: 1,
+    });
+    assert.deepEqual(eighteenth, {
+      day: '2026-11-18',
+      activeSubscribers: 0,
+      mrr: 0,
+      newSubscribers: 0,
+      cancelled: 1,
+      revenue: 7.5,
+      failedPayments: 0,
+      sessions: { saved: 1, cancelled: 0, abandoned: 0, inProgress: 0 },
+    });
+    assert.deepEqual(nineteenth, { ...nothing, day: '2026-11-19', activeSubscribers: 1, mrr });
+  });
+});
+
+const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const skip = DATABASE_URL === '' && 'PostgreSQL could not be had on this machine';
+
+test('metrics history prints the days that have ended', { skip }, async () => {
+  const env = { DATABASE_URL, LOG_LEVEL: 'warn' };
+  const shop = newShopId();
+  await run(['shops', 'create', '--id', shop, '--name', 'x', '--currency', 'USD'], { env });
+  const history = (...more: string[]) =>
+    run(['metrics', 'history', '--shop', shop, ...more], { env });
+  const { code, out } = await history('--days', '2', '--json');
+  const yesterday = new Date(Date.now() - day).toISOString().slice(0, 10);
+  assert.equal(code, 0);
+  const rows = JSON.parse(out);
+  assert.equal(rows.length, 2);
+  assert.deepEqual(rows[1], {
+    day: yesterday,
+    activeSubscribers: 0,
+    mrr: 0,
+    newSubscribers: 0,
+    cancelled: 0,
+    revenue: 0,
+    failedPayments: 0,
+    sessions: { saved: 0, cancelled: 0, abandoned: 0, inProgress: 0 },
+  });
+  assert.match((await history('--days', '1')).out, /^DAY +ACTIVE +MRR +NEW .*\n\d{4}-\d\d-\d\d /);
+  for (const days of ['0', '3661', '1e1']) {
+    const { code: status, err } = await history(`--days=${days}`);
+    const said = `retention: --days must be from 1 to 3660, not "${days}".\n`;
+    assert.deepEqual([status, err], [2, said]);
+  }
+});

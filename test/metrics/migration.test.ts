@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { generateShop } from '../../src/demo/generate.ts';
+import { findLedgerDifferences } from '../../src/store/metrics-check.ts';
+import { summarisePlainly } from '../../src/store/metrics-plain.ts';
+import { summariseMetrics } from '../../src/store/metrics.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import { root } from '../cli/process.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { createShop, importAll } from '../support/world.ts';
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const migration = (name: string) => readFileSync(path.join(root, 'migrations', name), 'utf8');
+const endAt = Date.parse('2026-11-20T12:00:00.000Z');
+const records = [
+  ...generateShop({ subscriptions: 80, seed: 2, endAt, currency: 'USD', minorDigits: 2 }),
+];
+
+describe('the migration that adds the aggregates', { skip, timeout: 60_000 }, () => {
+  let server: PostgresServer;
+  let store: Store;
+  before(async () => {
+    const started = await startPostgres(['fsync=off']);
+    assert.ok(started);
+    server = started;
+    store = { ...connectAll(server.url), failed: new Promise(() => {}) };
+  });
+  after(async () => {
+    await store.close();
+    await server.destroy();
+  });
+
+  test('fills them for what is there, while everything can be read, and emptied tables empty them', async () => {
+    const { write, read } = store;
+    await write.unsafe(migration('0001_foundation.sql'));
+    await write`
+      create table schema_migrations (
+        version integer primary key, name text not null, applied_at timestamptz not null)`;
+    await write`insert into schema_migrations values (1, '0001_foundation.sql', now())`;
+    const shop = await createShop(store);
+    await importAll(store, shop, records);
+
+    // All of it but its last moment, in a transaction that stays open.
+    const [most = '', last] = migration('0002_metrics.sql').split(/(?=^drop index )/m);
+    assert.match(last ?? '', /^drop index payments_by_time;\s*$/);
+    const takenBack = new Error('taken back');
+    const building = write.begin(async (tx) => {
+      await tx.unsafe(most);
+      for (const table of ['shops', 'subscriptions', 'status_events', 'payments', 'refunds']) {
+        await read`select count(*) from ${read(table)}`;
+      }
+      throw takenBack;
+    });
+    await assert.rejects(building, takenBack);
+
+    assert.equal((await migrate(write)).includes('0002_metrics.sql'), true);
+    const [cases] = await write`select count(*) as count from dunning_cases`;
+    assert.notEqual(cases?.['count'], 0);
+    assert.deepEqual([...(await findLedgerDifferences(write, shop.id))], []);
+    const served = await summariseMetrics(write, shop.id, endAt);
+    assert.notEqual(served.activeSubscribers, 0);
+    assert.equal(
+      served.activeSubscribers,
+      (await summarisePlainly(write, shop.id, endAt)).activeSubscribers,
+    );
+
+    await write`truncate payments cascade`;
+    assert.deepEqual([...(await findLedgerDifferences(write, shop.id))], []);
+    assert.equal((await summariseMetrics(write, shop.id, endAt)).paid, '0');
+    await write`truncate subscriptions cascade`;
+    assert.deepEqual([...(await findLedgerDifferences(write, shop.id))], []);
+    const emptied = await summariseMetrics(write, shop.id, endAt);
+    assert.deepEqual([emptied.activeSubscribers, emptied.atRisk, emptied.dunningActive], [0, 0, 0]);
+  });
+
+  test('a writer whose snapshot is older than another one’s commit fails instead of summing wrongly', async () => {
+    const { write } = store;
+    await migrate(write);
+    const shop = await createShop(store);
+    await importAll(store, shop, records.slice(0, 40));
+    const late = write.begin('isolation level repeatable read', async (tx) => {
+      await tx`select 1 from shops`;
+      await write`
+        update subscriptions set current_price = current_price + 1 where shop_id = ${shop.id}`;
+      await tx`update subscriptions set next_billing_at = null
+        where shop_id = ${shop.id} and false`;
+      await tx`insert into cancellation_sessions
+        values (${shop.id}, 999999, null, 'other', null, null, now(), null,
+          '00000000-0000-0000-0000-000000000000')`;
+    });
+    await assert.rejects(late, { code: '40001' });
+    assert.deepEqual([...(await findLedgerDifferences(write, shop.id))], []);
+  });
+
+  test('a shop that is deleted takes them along', async () => {
+    const { write } = store;
+    const shop = await createShop(store);
+    await importAll(store, shop, records);
+    await write.begin(async (tx) => {
+      for (const table of ['cancellation_sessions', 'subscriptions', 'customers', 'plans', 'shops'])
+        await tx`delete from ${tx(table)} where shop_id = ${shop.id}`;
+    });
+    for (const table of ['metric_ledger', 'subscriber_changes', 'failed_cycles', 'metric_shops']) {
+      const rows = await write`select from ${write(table)} where shop_id = ${shop.id}`;
+      assert.deepEqual([table, rows.length], [table, 0]);
+    }
+  });
+});

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
+import { summarisePlainly } from '../../src/store/metrics-plain.ts';
+import type { MetricsRow } from '../../src/store/metrics-row.ts';
+import { summariseMetrics } from '../../src/store/metrics.ts';
+import type { Store } from '../../src/store/open.ts';
+import { dumpShop } from '../model/dump.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop } from '../support/world.ts';
+import { instantOf } from './instants.ts';
+import { randomOf } from './random.ts';
+import { preparePlans, writeSomething } from './writers.ts';
+
+/** More of them find more; the suite is to be quick. A failure names its seed. */
+const worlds = Number(process.env['TEST_WORLDS'] ?? 6);
+const firstSeed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const batches = 6;
+
+const decimal = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+
+/** One spelling for equal figures: sums without needless digits, intervals of no value left out. */
+function spelled(row: MetricsRow) {
+  return {
+    ...row,
+    paid: decimal(row.paid),
+    refunded: decimal(row.refunded),
+    upcomingRenewalsValue: decimal(row.upcomingRenewalsValue),
+    activeValue: row.activeValue
+      .map(({ unit, count, sum }) => `${count} ${unit}: ${decimal(sum)}`)
+      .filter((each) => !each.endsWith(': 0'))
+      .toSorted(),
+  };
+}
+
+onEveryDatabase('the metrics summary', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  async function compare(shopId: number, instants: readonly number[], what: string) {
+    for (const instant of instants) {
+      assert.deepEqual(
+        spelled(await summariseMetrics(store.analyse, shopId, instant)),
+        spelled(await summarisePlainly(store.write, shopId, instant)),
+        `${what}, at ${new Date(instant).toISOString()}`,
+      );
+    }
+  }
+
+  test('equals its plain definition at any instant, whoever wrote what, one by one or at once', async () => {
+    for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
+      const random = randomOf(seed);
+      const shopIds = [(await createShop(store)).id, (await createShop(store)).id];
+      for (const shopId of shopIds) {
+        const hoursSince = random.oneOf(['1970-01-01Z', '2026-10-30Z', 'infinity', 'default']);
+        if (hoursSince !== 'default') {
+          await store.write`
+            insert into metric_shops values (${shopId}, ${hoursSince})`;
+        }
+        await preparePlans(store.write, shopId);
+      }
+      for (let batch = 0; batch < batches; batch += 1) {
+        const writers = random.oneOf([1, 1, 4]);
+        await Promise.all(
+          Array.from({ length: writers }, () =>
+            writeSomething(store.write, shopIds, randomOf(random.integer(2 ** 31))),
+          ),
+        );
+        for (const shopId of shopIds) {
+          const instants = [1, 2, 3, 4].map(() => instantOf(random));
+          await compare(shopId, instants, `seed ${seed}, batch ${batch}`);
+        }
+      }
+      for (const shopId of shopIds) {
+        const differences = await findLedgerDifferences(store.write, shopId);
+        assert.deepEqual([...differences], [], `seed ${seed}`);
+        const kept = await dumpShop(store.write, shopId);
+        await rebuildMetrics(store.write, shopId);
+        assert.deepEqual(await dumpShop(store.write, shopId), kept, `seed ${seed}`);
+      }
+    }
+  });
+});
