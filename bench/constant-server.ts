@@ -1,11 +1,8 @@
 import { createServer } from 'node:http';
 
-/** The reference: a bare node:http server that answers the same bytes to everything. */
+/** The reference: a bare node:http server that answers the same bytes to everything, headers too. */
 const body = process.env['BODY'] ?? '';
-const headers = {
-  'content-type': 'application/json; charset=utf-8',
-  'content-length': Buffer.byteLength(body),
-};
+const headers = JSON.parse(process.env['HEADERS'] ?? '{}');
 
 const server = createServer((_request, response) => {
   response.writeHead(200, headers);

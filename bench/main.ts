@@ -108,7 +108,7 @@ async function compare(
   const answer = await fetch(`http://127.0.0.1:${service.port}/api/external/v1${work.path()}`, {
     headers: { authorization: `Bearer ${key}` },
   });
-  const bare = await startConstant(await answer.text());
+  const bare = await startConstant(answer);
   try {
     const ours: Sample[] = [];
     const theirs: Sample[] = [];

@@ -37,9 +37,13 @@ export function startService(env: Record<string, string>): Promise<ServerProcess
   return start(retention, ['serve'], { ...env, PORT: '0' });
 }
 
-export function startConstant(body: string): Promise<ServerProcess> {
+/** @param answer what it repeats to everybody, without the headers that belong to a connection */
+export async function startConstant(answer: Response): Promise<ServerProcess> {
+  const headers = Object.fromEntries(answer.headers);
+  for (const name of ['date', 'connection', 'keep-alive']) delete headers[name];
   return start(process.execPath, [fileURLToPath(new URL('bench/constant-server.ts', root))], {
-    BODY: body,
+    BODY: await answer.text(),
+    HEADERS: JSON.stringify(headers),
   });
 }
 

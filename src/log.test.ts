@@ -21,9 +21,42 @@ test('one JSON object a line: level, time, facts, message', () => {
   assert.ok(new Date(time).getTime() > 0);
 });
 
+test('a request is a line like every other', () => {
+  const { log, lines } = begin('info');
+  const entry = {
+    requestId: 'a',
+    method: 'GET',
+    route: '/x',
+    status: 200,
+    durationMs: 1.5,
+    shopId: 7,
+    keyId: 'key_1',
+    revision: '2026-07-28',
+    mcp: 'tools/call',
+    operation: 'list_plans',
+  };
+  log.request(entry);
+  log.request({ requestId: 'b', method: 'PUT', route: undefined, status: 404, durationMs: 0 });
+  const [first, second] = lines.map((line) => {
+    assert.equal(line.indexOf('\n'), line.length - 1);
+    const { time, ...rest } = JSON.parse(line);
+    assert.ok(new Date(time).getTime() > 0);
+    return rest;
+  });
+  assert.deepEqual(first, { level: 'info', ...entry, msg: 'request' });
+  assert.deepEqual(second, {
+    level: 'info',
+    requestId: 'b',
+    method: 'PUT',
+    status: 404,
+    durationMs: 0,
+    msg: 'request',
+  });
+});
+
 const written: [string, string[]][] = [
-  ['debug', ['debug', 'info', 'warn', 'error']],
-  ['info', ['info', 'warn', 'error']],
+  ['debug', ['debug', 'info', 'info', 'warn', 'error']],
+  ['info', ['info', 'info', 'warn', 'error']],
   ['warn', ['warn', 'error']],
   ['error', ['error']],
   ['silent', []],
@@ -33,6 +66,7 @@ for (const [level, expected] of written) {
     const { log, lines } = begin(level);
     log.debug('said');
     log.info('said');
+    log.request({ requestId: 'a', method: 'GET', route: '/x', status: 200, durationMs: 1 });
     log.warn('said');
     log.error('said');
     assert.deepEqual(

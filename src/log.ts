@@ -1,7 +1,27 @@
 import { pino } from 'pino';
 
 /** The structured log: one JSON object a line. */
-export type Log = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'flush'>;
+export interface Log extends Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'flush'> {
+  /** The line of one answered request, at level info. */
+  request(entry: RequestEntry): void;
+}
+
+/** What is logged of every request: words and numbers of ours only, nothing that a caller wrote. */
+export interface RequestEntry {
+  readonly requestId: string;
+  readonly method: string;
+  /** The route that was taken; undefined where none fits. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly shopId?: number;
+  readonly keyId?: string;
+  readonly operation?: string;
+  /** Of MCP. */
+  readonly revision?: string;
+  /** The method of a message, or what was wrong with it. */
+  readonly mcp?: string;
+}
 
 const apiKey = /rtn_[A-Za-z0-9_-]{8,}/g;
 /** Up to the last @, since not everybody encodes the one in their password. */
@@ -19,14 +39,40 @@ export function redact(line: string): string {
  * @param destination where lines go; standard error by default, since standard output is for results
  */
 export function createLog(level: string, destination?: pino.DestinationStream): Log {
-  return pino(
+  // Buffered: a write per request would cost more than the request's own work.
+  const stream =
+    destination ?? pino.destination({ fd: 2, sync: false, minLength: 16_000, periodicFlush: 500 });
+  const log = pino(
     {
       level,
       base: null,
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: redact },
     },
-    // Buffered: a write per request would cost more than the request's own work.
-    destination ?? pino.destination({ fd: 2, sync: false, minLength: 16_000, periodicFlush: 500 }),
+    stream,
+  );
+  const writesRequests = log.isLevelEnabled('info');
+  return Object.assign(log, {
+    request(entry: RequestEntry) {
+      if (writesRequests) stream.write(requestLine(entry));
+    },
+  });
+}
+
+/**
+ * As pino would write it, at a third of the cost: there is nothing to escape or to take out in what
+ * is known to be ours.
+ */
+function requestLine(entry: RequestEntry): string {
+  const { shopId, keyId, operation, revision, mcp } = entry;
+  return (
+    `{"level":"info","time":${Date.now()},"requestId":"${entry.requestId}","method":"${entry.method}"` +
+    (entry.route === undefined ? '' : `,"route":"${entry.route}"`) +
+    `,"status":${entry.status},"durationMs":${entry.durationMs}` +
+    (shopId === undefined ? '' : `,"shopId":${shopId},"keyId":"${keyId}"`) +
+    (revision === undefined ? '' : `,"revision":"${revision}"`) +
+    (mcp === undefined ? '' : `,"mcp":"${mcp}"`) +
+    (operation === undefined ? '' : `,"operation":"${operation}"`) +
+    ',"msg":"request"}\n'
   );
 }

@@ -12,7 +12,6 @@ export type IntervalUnit = (typeof intervalUnits)[number];
 
 /** fixed_amount: amount off; price: the price itself; none: value 0. */
 export const discountTypes = ['percentage', 'fixed_amount', 'price', 'none'] as const;
-export type DiscountType = (typeof discountTypes)[number];
 
 export const detectedReasons = [
   'too_expensive',
@@ -28,10 +27,8 @@ export const detectedReasons = [
   'other',
   'unknown',
 ] as const;
-export type DetectedReason = (typeof detectedReasons)[number];
 
 export const offerTypes = ['offer_discount', 'pause', 'swap', 'skip_next'] as const;
-export type OfferType = (typeof offerTypes)[number];
 
 /** A session without an outcome is in progress. */
 export const sessionOutcomes = ['saved', 'cancelled', 'abandoned'] as const;

@@ -9,7 +9,7 @@ interface Rule {
   readonly types?: readonly string[];
 }
 
-const leaves = ['clock', 'config', 'errors', 'iso-time', 'log', 'money', 'vocabulary'];
+const leaves = ['clock', 'config', 'errors', 'log', 'money', 'vocabulary'];
 const face = ['http', 'operations', 'reference/json-schema'];
 
 /** A room is a folder of src, or a file that lies beside the folders. */
@@ -17,7 +17,6 @@ const rooms: Readonly<Record<string, Rule>> = {
   clock: { imports: [] },
   config: { imports: ['errors'] },
   errors: { imports: [] },
-  'iso-time': { imports: [] },
   log: { imports: [] },
   money: { imports: [] },
   vocabulary: { imports: [] },
@@ -159,7 +158,7 @@ test('the environment is read by the configuration alone, which the command line
   assert.match(read('src/cli.ts'), /parseConfig\(process\.env\)/);
 });
 
-test('the time is read from the clock alone, but for the duration in the log', () => {
+test('the time is read from the clock alone, but for times and durations in the log', () => {
   const logged = 'src/http/shell.ts';
   assert.deepEqual(
     sources.filter(
@@ -167,7 +166,7 @@ test('the time is read from the clock alone, but for the duration in the log', (
         /\bDate\.now\(|\bnew Date\(\)|\bhrtime\b/.test(read(file)) ||
         (file !== logged && /\bperformance\.now\(/.test(read(file))),
     ),
-    ['src/clock.ts'],
+    ['src/clock.ts', 'src/log.ts'],
   );
 });
 

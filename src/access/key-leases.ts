@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { KeyRecord } from '../store/keys.ts';
+import { hashKey, isWellFormedKey } from './key-format.ts';
 
 /**
  * How long an instance may trust what it read about a key, counted from before the read was sent.
@@ -19,7 +20,12 @@ interface Lease {
   readonly record: Promise<KeyRecord | undefined>;
 }
 
-/** What is known of keys, by hash, never older than a lease; a key nobody has is remembered too. */
+const nobody = Promise.resolve(undefined);
+
+/**
+ * What is known of keys, never older than a lease; a key nobody has is remembered too. Found by the
+ * key itself: hashing it for every request would cost as much as all else of the gate.
+ */
 export class KeyLeases {
   readonly #clock: Clock;
   readonly #find: (hash: string) => Promise<KeyRecord | undefined>;
@@ -37,27 +43,28 @@ export class KeyLeases {
     return this.#leases.size;
   }
 
-  /** @returns the key's record, or undefined where the key is unknown or revoked */
-  find(hash: string): Promise<KeyRecord | undefined> {
+  /** @returns the key's record, or undefined where the key is malformed, unknown or revoked */
+  find(key: string): Promise<KeyRecord | undefined> {
     const now = this.#clock.monotonic();
-    const held = this.#leases.get(hash);
+    const held = this.#leases.get(key);
     if (held && now < held.end) return held.record;
+    if (!isWellFormedKey(key)) return nobody;
 
     this.#dropEnded(now);
-    const lease: Lease = { end: now + leaseMilliseconds, record: this.#find(hash) };
-    this.#leases.delete(hash);
-    this.#leases.set(hash, lease);
+    const lease: Lease = { end: now + leaseMilliseconds, record: this.#find(hashKey(key)) };
+    this.#leases.delete(key);
+    this.#leases.set(key, lease);
     lease.record.catch(() => {
       // A failed read says nothing about the key: the next request asks again.
-      if (this.#leases.get(hash) === lease) this.#leases.delete(hash);
+      if (this.#leases.get(key) === lease) this.#leases.delete(key);
     });
     return lease.record;
   }
 
   #dropEnded(now: number): void {
-    for (const [hash, lease] of this.#leases) {
+    for (const [key, lease] of this.#leases) {
       if (now < lease.end) return;
-      this.#leases.delete(hash);
+      this.#leases.delete(key);
     }
   }
 }

@@ -1,5 +1,9 @@
 import { type RateDecision, windowSeconds } from '../access/rate-limiter.ts';
 import type { ErrorKind, ServiceError } from '../errors.ts';
+import type { RequestEntry } from '../log.ts';
+
+/** What a face adds to the log's line of a request. */
+export type Facts = Pick<RequestEntry, 'shopId' | 'keyId' | 'operation' | 'revision' | 'mcp'>;
 
 /** All of a response but the headers that every response has. */
 export interface Answer {
@@ -7,7 +11,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** What the log should say besides the request itself. */
-  readonly facts?: Readonly<Record<string, unknown>> | undefined;
+  readonly facts?: Facts | undefined;
 }
 
 export const json = { 'content-type': 'application/json; charset=utf-8' } as const;

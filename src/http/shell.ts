@@ -67,17 +67,14 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
     route?: string,
     begin = performance.now(),
   ) => {
-    log.info(
-      {
-        requestId: request.id,
-        method: request.method,
-        route,
-        status: answer.status,
-        durationMs: Math.round((performance.now() - begin) * 1000) / 1000,
-        ...answer.facts,
-      },
-      'request',
-    );
+    log.request({
+      requestId: request.id,
+      method: request.method,
+      route,
+      status: answer.status,
+      durationMs: Math.round((performance.now() - begin) * 1000) / 1000,
+      ...answer.facts,
+    });
     reply.code(answer.status).headers(answer.headers).header('x-request-id', request.id);
     // Else a client that keeps its connection would keep a service that is closing from its end.
     if (!app.server.listening) reply.header('connection', 'close');

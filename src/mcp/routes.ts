@@ -3,6 +3,7 @@ import type { Caller, Gate } from '../access/gate.ts';
 import type { RateDecision } from '../access/rate-limiter.ts';
 import {
   type Answer,
+  type Facts,
   internalError,
   json,
   keptPrivate,
@@ -37,7 +38,7 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer>
   if (origin !== undefined && origin !== new URL(parts.baseUrl()).origin) {
     return refuse(403, 'Requests from this origin are not allowed.');
   }
-  let facts: Answer['facts'];
+  let facts: Facts | undefined;
   try {
     const admission = await parts.gate.admit(request.headers.authorization);
     if ('refusal' in admission) return renderRefusal(admission.refusal, admission.rate);
@@ -139,7 +140,7 @@ function reject(
 }
 
 /** What the log says of a message: never its arguments, and of names only those we know. */
-function factsOf(classified: Classified): Record<string, unknown> {
+function factsOf(classified: Classified): Facts {
   if (classified.kind !== 'request')
     return { mcp: classified.kind === 'rejected' ? classified.rejection : 'ignored' };
   const { revision, method, params } = classified;

@@ -56,8 +56,8 @@ export async function callTool(
   parts: InvokeParts,
 ): Promise<string> {
   try {
-    // The very text that REST answers; written once, and quoted once more as text.
-    const payload = JSON.stringify(await invoke(operation, caller, input, parts));
+    // The very text that REST answers, and quoted once more as text.
+    const payload = await invoke(operation, caller, input, parts);
     return `${textContent(payload)},"structuredContent":${payload}`;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

@@ -1,24 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceError } from '../errors.ts';
-import { cutPage, decodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor, pageOf } from './cursor.ts';
 
 const listing = '7 subscriptions active';
 
-/** The cursor of a page that ends at a place and is not the last one. */
-function cursorAt(createdAt: number, id: number, of = listing): string {
-  const { nextCursor } = cutPage(
-    of,
-    [
-      { createdAt, id },
-      { createdAt, id },
-    ],
-    1,
-    (row) => row,
-  );
-  assert.ok(nextCursor !== null);
-  return nextCursor;
-}
+const cursorAt = (createdAt: number, id: number, of = listing) =>
+  encodeCursor(of, { createdAt, id });
 
 function refuses(cursor: string, of = listing): void {
   const isRefusal = (error: unknown) => error instanceof ServiceError && error.kind === 'invalid';
@@ -74,20 +62,25 @@ test('what never was a cursor is refused', () => {
 });
 
 test('a page is cut where there is more, and only there', () => {
-  const rows = [5, 4, 3].map((id) => ({ createdAt: 10, id }));
-  const cut = (limit: number) => cutPage(listing, rows.slice(0, limit + 1), limit, (row) => row);
+  const members = [5, 4, 3].map((id) => ({ id, createdAt: '1970-01-01T00:00:00.010Z' }));
+  const linesOf = (count: number) => ({
+    lines: members
+      .slice(0, count)
+      .map((member) => JSON.stringify(member))
+      .join('\n'),
+    count: Math.min(count, members.length),
+  });
+  const cut = (limit: number) =>
+    JSON.parse(pageOf('rows', listing, linesOf(limit + 1), limit, 'id').text);
 
   const two = cut(2);
-  assert.deepEqual(two.rows, rows.slice(0, 2));
-  assert.deepEqual(decodeCursor(listing, two.nextCursor ?? ''), { createdAt: 10, id: 4 });
-  assert.deepEqual(cut(3), { rows, nextCursor: null });
-  assert.deepEqual(cut(50), { rows, nextCursor: null });
-  assert.deepEqual(
-    cutPage(listing, [], 50, () => ({ createdAt: 0, id: 0 })),
-    {
-      rows: [],
-      nextCursor: null,
-    },
+  assert.deepEqual(two.rows, members.slice(0, 2));
+  assert.deepEqual(decodeCursor(listing, two.nextCursor), { createdAt: 10, id: 4 });
+  assert.deepEqual(cut(3), { rows: members, nextCursor: null });
+  assert.deepEqual(cut(50), { rows: members, nextCursor: null });
+  assert.equal(
+    pageOf('rows', listing, { lines: '', count: 0 }, 50, 'id').text,
+    '{"rows":[],"nextCursor":null}',
   );
 });
 

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
 import type { Position } from '../store/subscriptions.ts';
+import type { JsonLines } from '../store/json-text.ts';
+import { JsonText } from './json-text.ts';
 import { cursorError } from './parameters.ts';
 
 const seal = 6;
@@ -13,7 +15,7 @@ const endOfTime = Date.UTC(10_000, 0, 1);
  * listing or filter; it is no secret, since a cursor opens nothing that its holder could not read.
  * @param listing names the listing: shop, operation and filter
  */
-function encodeCursor(listing: string, position: Position): string {
+export function encodeCursor(listing: string, position: Position): string {
   const bytes = Buffer.allocUnsafe(16);
   bytes.writeBigInt64BE(BigInt(position.createdAt), 0);
   bytes.writeBigInt64BE(BigInt(position.id), 8);
@@ -48,18 +50,28 @@ function sealOf(listing: string, place: Buffer): Buffer {
 }
 
 /**
- * Cuts a page to `limit` rows and says where the next one begins.
- * @param rows up to limit + 1 of them: one more than shown tells whether there is a next page
+ * A page of a listing as its payload: `limit` rows, and where the next page begins.
+ * @param name the member that holds the rows
+ * @param found up to limit + 1 rows: one more than shown tells whether there is a next page
+ * @param idName the member of a row that, with createdAt, is its place in the order
  */
-export function cutPage<Row>(
+export function pageOf(
+  name: string,
   listing: string,
-  rows: readonly Row[],
+  found: JsonLines,
   limit: number,
-  placeOf: (row: Row) => Position,
-): { rows: readonly Row[]; nextCursor: string | null } {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const nextCursor =
-    rows.length > limit && last !== undefined ? encodeCursor(listing, placeOf(last)) : null;
-  return { rows: shown, nextCursor };
+  idName: string,
+): JsonText {
+  if (found.count <= limit) return pageText(name, found.lines, null);
+
+  const lines = found.lines.slice(0, found.lines.lastIndexOf('\n'));
+  const last = lines.slice(lines.lastIndexOf('\n') + 1);
+  const { createdAt, [idName]: id } = JSON.parse(last) as Record<string, string | number>;
+  const position = { createdAt: Date.parse(String(createdAt)), id: Number(id) };
+  return pageText(name, lines, encodeCursor(listing, position));
+}
+
+function pageText(name: string, lines: string, nextCursor: string | null): JsonText {
+  const rows = lines.replaceAll('\n', ',');
+  return new JsonText(`{"${name}":[${rows}],"nextCursor":${JSON.stringify(nextCursor)}}`);
 }

@@ -10,6 +10,7 @@ import type { z } from 'zod';
 import type { Caller } from '../access/gate.ts';
 import type { Scope } from '../access/scopes.ts';
 import type { Store } from '../store/open.ts';
+import type { JsonText } from './json-text.ts';
 
 interface OperationContext {
   readonly caller: Caller;
@@ -36,12 +37,12 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   readonly output: Output;
   /** What can go wrong besides what every operation refuses. */
   readonly fails: readonly ('invalid' | 'notFound' | 'internal')[];
-  run(context: OperationContext, input: z.output<Input>): Promise<z.input<Output>>;
+  run(context: OperationContext, input: z.output<Input>): Promise<z.input<Output> | JsonText>;
 }
 
 /** An operation with its types forgotten, as the faces loop over them. */
 export interface Operation extends Omit<Definition<z.ZodObject, z.ZodObject>, 'run'> {
-  run(context: OperationContext, input: Record<string, unknown>): Promise<Record<string, unknown>>;
+  run(context: OperationContext, input: Record<string, unknown>): Promise<object>;
 }
 
 export function defineOperation<Input extends z.ZodObject, Output extends z.ZodObject>(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
 import { findSubscription } from '../store/subscriptions.ts';
 import { defineOperation } from './define.ts';
-import { toSubscription } from './list-subscriptions.ts';
+import { JsonText } from './json-text.ts';
 import { subscriptionId } from './parameters.ts';
 import { subscriptionDetail } from './shapes.ts';
 
@@ -19,18 +19,10 @@ export const getSubscription = defineOperation({
   output: z.object({ subscription: subscriptionDetail }),
   fails: ['notFound'],
   async run({ caller, store }, input) {
-    const row = Number.isSafeInteger(input.subscriptionId)
+    const found = Number.isSafeInteger(input.subscriptionId)
       ? await findSubscription(store.read, caller.shopId, input.subscriptionId)
       : undefined;
-    if (!row) throw new ServiceError('notFound', 'Subscription not found.');
-    return {
-      subscription: {
-        ...toSubscription(row),
-        lineItems: row.lines.map((line) => ({
-          ...line,
-          currentPrice: Number(line.currentPrice),
-        })),
-      },
-    };
+    if (found === undefined) throw new ServiceError('notFound', 'Subscription not found.');
+    return new JsonText(`{"subscription":${found}}`);
   },
 });

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import type { Store } from '../store/open.ts';
 import type { Operation } from './define.ts';
+import { JsonText } from './json-text.ts';
 
 export interface InvokeParts {
   readonly store: Store;
@@ -13,6 +14,7 @@ export interface InvokeParts {
 /**
  * Runs an operation for a caller whom the gate let in: scope, then input, then the work.
  * @param input in JSON terms, as yet unchecked
+ * @returns the payload as JSON text, the same for every face
  * @throws ServiceError scopeRequired, invalid or notFound
  */
 export async function invoke(
@@ -20,7 +22,7 @@ export async function invoke(
   caller: Caller,
   input: unknown,
   { store, clock }: InvokeParts,
-): Promise<Record<string, unknown>> {
+): Promise<string> {
   if (!caller.scopes.includes(operation.scope)) {
     throw new ServiceError(
       'scopeRequired',
@@ -29,7 +31,8 @@ export async function invoke(
   }
   const parsed = operation.input.safeParse(input);
   if (!parsed.success) throw new ServiceError('invalid', messageOf(parsed.error, operation));
-  return operation.run({ caller, store, now: clock.now() }, parsed.data);
+  const payload = await operation.run({ caller, store, now: clock.now() }, parsed.data);
+  return payload instanceof JsonText ? payload.text : JSON.stringify(payload);
 }
 
 /** All that is wrong with the input, in the words of the schema. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { isoTime } from '../iso-time.ts';
 import { listCancellations as listRows } from '../store/cancellations.ts';
 import { sessionOutcomes } from '../vocabulary.ts';
-import { cutPage, decodeCursor } from './cursor.ts';
+import { decodeCursor, pageOf } from './cursor.ts';
 import { defineOperation } from './define.ts';
 import { cursor, limit, oneOf } from './parameters.ts';
 import { cancellationSession, nextCursor } from './shapes.ts';
@@ -33,16 +32,6 @@ export const listCancellations = defineOperation({
       after,
       limit: input.limit + 1,
     });
-    const page = cutPage(listing, found, input.limit, (row) => ({
-      createdAt: row.createdAt,
-      id: row.sessionId,
-    }));
-    return {
-      cancellations: page.rows.map((row) => ({
-        ...row,
-        createdAt: isoTime(row.createdAt),
-      })),
-      nextCursor: page.nextCursor,
-    };
+    return pageOf('cancellations', listing, found, input.limit, 'sessionId');
   },
 });

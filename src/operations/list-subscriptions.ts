@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { isoTime } from '../iso-time.ts';
-import { type SubscriptionRow, listSubscriptions as listRows } from '../store/subscriptions.ts';
+import { listSubscriptions as listRows } from '../store/subscriptions.ts';
 import { subscriptionStatuses } from '../vocabulary.ts';
-import { cutPage, decodeCursor } from './cursor.ts';
+import { decodeCursor, pageOf } from './cursor.ts';
 import { defineOperation } from './define.ts';
 import { cursor, limit, oneOf } from './parameters.ts';
 import { nextCursor, subscription } from './shapes.ts';
@@ -32,24 +31,6 @@ export const listSubscriptions = defineOperation({
       after,
       limit: input.limit + 1,
     });
-    const page = cutPage(listing, found, input.limit, (row) => ({
-      createdAt: row.createdAt,
-      id: row.subscriptionId,
-    }));
-    return { subscriptions: page.rows.map(toSubscription), nextCursor: page.nextCursor };
+    return pageOf('subscriptions', listing, found, input.limit, 'subscriptionId');
   },
 });
-
-export function toSubscription(row: SubscriptionRow): z.input<typeof subscription> {
-  return {
-    subscriptionId: row.subscriptionId,
-    customerId: row.customerId,
-    status: row.status,
-    planId: row.planId,
-    planName: row.planName,
-    planType: row.planType,
-    currentPrice: Number(row.currentPrice),
-    nextBillingDate: row.nextBillingAt === null ? null : isoTime(row.nextBillingAt),
-    createdAt: isoTime(row.createdAt),
-  };
-}

@@ -4,6 +4,7 @@ import type { RateDecision } from '../access/rate-limiter.ts';
 import { ServiceError } from '../errors.ts';
 import {
   type Answer,
+  type Facts,
   internalError,
   keptPrivate,
   rateHeaders,
@@ -44,7 +45,7 @@ function createHandler(operation: Operation, parts: RestParts): Handler {
 
   return async (request) => {
     let rate: RateDecision | undefined;
-    let facts: Answer['facts'];
+    let facts: Facts | undefined;
     try {
       const admission = await parts.gate.admit(request.headers.authorization);
       rate = admission.rate;
@@ -54,9 +55,9 @@ function createHandler(operation: Operation, parts: RestParts): Handler {
       facts = { shopId: caller.shopId, keyId: caller.keyId, operation: operation.tool };
       const pathText = pathName && (request.params as Record<string, string>)[pathName];
       const input = decode(pathText, request.query as Record<string, string>);
-      const payload = await invoke(operation, caller, input, parts);
+      const body = await invoke(operation, caller, input, parts);
       const headers = { ...keptPrivate, ...rateHeaders(rate) };
-      return { status: 200, headers, body: JSON.stringify(payload), facts };
+      return { status: 200, headers, body, facts };
     } catch (error) {
       if (error instanceof ServiceError) return { ...renderRefusal(error, rate), facts };
       parts.log.error({ requestId: request.id, ...facts, err: error }, 'request failed');

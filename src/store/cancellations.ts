@@ -1,16 +1,16 @@
-import type { DetectedReason, OfferType, SessionOutcome } from '../vocabulary.ts';
-import { answerOf, type Sql, type Transaction } from './database.ts';
+import type { SessionOutcome } from '../vocabulary.ts';
+import type { Sql, Transaction } from './database.ts';
+import { type JsonLines, instant, integer, nullable, object, linesOf, word } from './json-text.ts';
 import { type Position, startOf } from './subscriptions.ts';
 import type { Judged } from './verdict.ts';
 
-export interface CancellationRow {
-  readonly sessionId: number;
-  readonly detectedReason: DetectedReason;
-  readonly outcome: SessionOutcome | null;
-  readonly offerType: OfferType | null;
-  /** Epoch milliseconds. */
-  readonly createdAt: number;
-}
+const session = object({
+  sessionId: integer('session_id'),
+  detectedReason: word('detected_reason'),
+  outcome: nullable(word('outcome')),
+  offerType: nullable(word('offer_type')),
+  createdAt: instant('created_at'),
+});
 
 interface Page {
   readonly outcome: SessionOutcome | undefined;
@@ -18,18 +18,16 @@ interface Page {
   readonly limit: number;
 }
 
-/** Newest first: created_at, then id, both descending; the same cost at any depth. */
-export async function listCancellations(
-  sql: Sql,
-  shopId: number,
-  page: Page,
-): Promise<CancellationRow[]> {
+/**
+ * Newest first: created_at, then id, both descending; the same cost at any depth.
+ */
+export function listCancellations(sql: Sql, shopId: number, page: Page): Promise<JsonLines> {
   const { at, id } = startOf(page.after);
   const ofOutcome = page.outcome === undefined ? sql`` : sql`and outcome = ${page.outcome}`;
-  return answerOf(
-    sql<CancellationRow[]>`
-    select session_id as "sessionId", detected_reason as "detectedReason", outcome,
-      offer_type as "offerType", (date_part('epoch', created_at) * 1000)::bigint as "createdAt"
+  return linesOf(
+    sql,
+    sql`
+    select ${sql.unsafe(session)} as json
     from cancellation_sessions
     where shop_id = ${shopId} ${ofOutcome} and (created_at, session_id) < (${at}, ${id})
     order by created_at desc, session_id desc
@@ -46,7 +44,7 @@ export interface JudgedCancellation extends Judged {
  * A session that names a subscription which is not stored waits.
  * @param records a JSON array of session rows as `ingest` makes them; no id twice
  */
-export async function upsertCancellations(
+export function upsertCancellations(
   tx: Transaction,
   shopId: number,
   records: string,

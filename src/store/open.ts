@@ -67,6 +67,8 @@ export function connectAll(target: string): Omit<Store, 'failed'> {
     name: 'read',
     connections: 1,
     readOnly: true,
+    preparedOnce: true,
+    byIndexOnly: true,
     statementTimeoutMilliseconds: 5_000,
   });
   const analyse = connect(target, {

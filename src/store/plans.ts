@@ -1,38 +1,41 @@
-import type { DiscountType, IntervalUnit } from '../vocabulary.ts';
-import { answerOf, type Sql, type Transaction } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
+import {
+  type JsonLines,
+  boolean,
+  decimal,
+  integer,
+  object,
+  linesOf,
+  text,
+  word,
+} from './json-text.ts';
 import type { Judged } from './verdict.ts';
 
-export interface PlanRow {
-  readonly id: number;
-  readonly name: string;
-  readonly groupName: string;
-  readonly intervalUnit: IntervalUnit;
-  readonly intervalCount: number;
-  readonly active: boolean;
-  readonly productCount: number;
-  readonly discountType: DiscountType;
-  /** A decimal as text. */
-  readonly discountValue: string;
-  readonly summary: string;
-}
+const plan = object({
+  id: integer('plan_id'),
+  name: text('name'),
+  groupName: text('group_name'),
+  intervalUnit: word('interval_unit'),
+  intervalCount: integer('interval_count'),
+  active: boolean('active'),
+  productCount: integer('product_count'),
+  pricing: object({
+    discountType: word('discount_type'),
+    discountValue: decimal('discount_value'),
+    summary: text('pricing_summary'),
+  }),
+});
 
-export async function listPlans(sql: Sql, shopId: number): Promise<PlanRow[]> {
-  return answerOf(
-    sql<PlanRow[]>`
-    select plan_id as id, name, group_name as "groupName", interval_unit as "intervalUnit",
-      interval_count as "intervalCount", active, product_count as "productCount",
-      discount_type as "discountType", discount_value as "discountValue",
-      pricing_summary as summary
-    from plans where shop_id = ${shopId} order by plan_id`,
+export function listPlans(sql: Sql, shopId: number): Promise<JsonLines> {
+  return linesOf(
+    sql,
+    sql`
+    select ${sql.unsafe(plan)} as json from plans where shop_id = ${shopId} order by plan_id`,
   );
 }
 
 /** @param records a JSON array of plan rows as `ingest` makes them; no id twice */
-export async function upsertPlans(
-  tx: Transaction,
-  shopId: number,
-  records: string,
-): Promise<Judged[]> {
+export function upsertPlans(tx: Transaction, shopId: number, records: string): Promise<Judged[]> {
   return tx<Judged[]>`
     with incoming as materialized (
       select * from json_to_recordset(${records}::text::json) as r(

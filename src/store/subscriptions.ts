@@ -1,30 +1,17 @@
 import type { PlanType, SubscriptionStatus } from '../vocabulary.ts';
 import { answerOf, type Sql } from './database.ts';
-
-export interface SubscriptionRow {
-  readonly subscriptionId: number;
-  readonly customerId: number;
-  readonly status: SubscriptionStatus;
-  readonly planId: number;
-  readonly planName: string;
-  readonly planType: PlanType;
-  /** A decimal as text. */
-  readonly currentPrice: string;
-  /** Epoch milliseconds, as all times here. */
-  readonly nextBillingAt: number | null;
-  readonly createdAt: number;
-}
-
-export interface LineRow {
-  readonly lineId: number;
-  readonly productId: number;
-  readonly productTitle: string;
-  readonly variantId: number;
-  readonly variantTitle: string;
-  readonly quantity: number;
-  /** A decimal as text. */
-  readonly currentPrice: string;
-}
+import {
+  type JsonLines,
+  array,
+  decimal,
+  instant,
+  integer,
+  nullable,
+  object,
+  linesOf,
+  text,
+  word,
+} from './json-text.ts';
 
 export interface EntitlementRow {
   readonly subscriptionId: number;
@@ -48,7 +35,7 @@ export function startOf(after: Position | undefined): { at: string; id: number }
     : { at: 'infinity', id: Number.MAX_SAFE_INTEGER };
 }
 
-export async function listEntitlements(
+export function listEntitlements(
   sql: Sql,
   shopId: number,
   customerId: number,
@@ -64,12 +51,34 @@ export async function listEntitlements(
   );
 }
 
-const columns = (sql: Sql) => sql`
-  s.subscription_id as "subscriptionId", s.customer_id as "customerId", s.status,
-  s.plan_id as "planId", p.name as "planName", p.plan_type as "planType",
-  s.current_price as "currentPrice",
-  (date_part('epoch', s.next_billing_at) * 1000)::bigint as "nextBillingAt",
-  (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt"`;
+const fields = {
+  subscriptionId: integer('s.subscription_id'),
+  customerId: integer('s.customer_id'),
+  status: word('s.status'),
+  planId: integer('s.plan_id'),
+  planName: text('p.name'),
+  planType: word('p.plan_type'),
+  currentPrice: decimal('s.current_price'),
+  nextBillingDate: nullable(instant('s.next_billing_at')),
+  createdAt: instant('s.created_at'),
+};
+
+const lineItem = object({
+  lineId: integer('line_id'),
+  productId: integer('product_id'),
+  productTitle: text('product_title'),
+  variantId: integer('variant_id'),
+  variantTitle: text('variant_title'),
+  quantity: integer('quantity'),
+  currentPrice: decimal('current_price'),
+});
+
+const lineItems = array(`
+  select ${lineItem} as json from subscription_lines l
+  where l.shop_id = s.shop_id and l.subscription_id = s.subscription_id order by l.position`);
+
+const subscription = object(fields);
+const subscriptionDetail = object({ ...fields, lineItems });
 
 interface Page {
   readonly status: SubscriptionStatus | undefined;
@@ -77,17 +86,16 @@ interface Page {
   readonly limit: number;
 }
 
-/** Newest first: created_at, then id, both descending; the same cost at any depth. */
-export async function listSubscriptions(
-  sql: Sql,
-  shopId: number,
-  page: Page,
-): Promise<SubscriptionRow[]> {
+/**
+ * Newest first: created_at, then id, both descending; the same cost at any depth.
+ */
+export function listSubscriptions(sql: Sql, shopId: number, page: Page): Promise<JsonLines> {
   const { at, id } = startOf(page.after);
   const ofStatus = page.status === undefined ? sql`` : sql`and s.status = ${page.status}`;
-  return answerOf(
-    sql<SubscriptionRow[]>`
-    select ${columns(sql)}
+  return linesOf(
+    sql,
+    sql`
+    select ${sql.unsafe(subscription)} as json
     from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
     where s.shop_id = ${shopId} ${ofStatus}
       and (s.created_at, s.subscription_id) < (${at}, ${id})
@@ -96,25 +104,18 @@ export async function listSubscriptions(
   );
 }
 
+/** @returns a subscription with its lines, as JSON text */
 export async function findSubscription(
   sql: Sql,
   shopId: number,
   subscriptionId: number,
-): Promise<(SubscriptionRow & { lines: LineRow[] }) | undefined> {
+): Promise<string | undefined> {
   // One statement, so that a subscription that is being replaced never shows another's lines.
-  const [subscription] = await answerOf(
-    sql<(SubscriptionRow & { lines: LineRow[] })[]>`
-    select ${columns(sql)}, (
-      select coalesce(json_agg(json_build_object(
-        'lineId', l.line_id, 'productId', l.product_id, 'productTitle', l.product_title,
-        'variantId', l.variant_id, 'variantTitle', l.variant_title,
-        'quantity', l.quantity, 'currentPrice', l.current_price::text
-      ) order by l.position), '[]')
-      from subscription_lines l
-      where l.shop_id = s.shop_id and l.subscription_id = s.subscription_id
-    ) as lines
+  const [found] = await answerOf(
+    sql<{ json: string }[]>`
+    select ${sql.unsafe(subscriptionDetail)} as json
     from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
     where s.shop_id = ${shopId} and s.subscription_id = ${subscriptionId}`,
   );
-  return subscription;
+  return found?.json;
 }
