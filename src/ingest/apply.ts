@@ -4,6 +4,7 @@ import type { Transaction } from '../store/database.ts';
 import { upsertPayments, upsertRefunds } from '../store/payments.ts';
 import { upsertPlans } from '../store/plans.ts';
 import {
+  type SubscriptionJson,
   deleteIdleCustomers,
   replaceLinesAndEvents,
   upsertSubscriptions,
@@ -106,23 +107,15 @@ async function applySubscriptions(
 ): Promise<void> {
   if (group.records.length === 0) return;
   const rows = new Map(group.records.map((record) => [record.id, subscriptionRows(record)]));
-  const judged = await upsertSubscriptions(
-    tx,
-    shop.id,
-    JSON.stringify([...rows.values()].map((row) => row.subscription)),
-  );
+  const judged = await upsertSubscriptions(tx, shop.id, jsonOf([...rows.values()]));
   settle(judged, group, applied);
 
   const written = judged.filter(isWritten);
-  if (written.length === 0) return;
-  const writtenRows = written.flatMap(({ id }) => rows.get(id) ?? []);
-  await replaceLinesAndEvents(
-    tx,
-    shop.id,
-    written.filter(({ verdict }) => verdict === 'replaced').map(({ id }) => id),
-    JSON.stringify(writtenRows.flatMap((row) => row.lines)),
-    JSON.stringify(writtenRows.flatMap((row) => row.events)),
-  );
+  const replaced = written.filter(({ verdict }) => verdict === 'replaced').map(({ id }) => id);
+  if (replaced.length > 0) {
+    const { lines, events } = jsonOf(replaced.flatMap((id) => rows.get(id) ?? []));
+    await replaceLinesAndEvents(tx, shop.id, replaced, lines, events);
+  }
 
   for (const { id, previousStatus, previousCustomerId } of written) {
     const entry = group.entryOf(id);
@@ -139,6 +132,14 @@ async function applySubscriptions(
       applied.remarks.push({ entry, remark: `subscription ${id} went from ${from} to ${to}` });
     }
   }
+}
+
+function jsonOf(rows: readonly ReturnType<typeof subscriptionRows>[]): SubscriptionJson {
+  return {
+    subscriptions: JSON.stringify(rows.map((row) => row.subscription)),
+    lines: JSON.stringify(rows.flatMap((row) => row.lines)),
+    events: JSON.stringify(rows.flatMap((row) => row.events)),
+  };
 }
 
 async function applyPayments(

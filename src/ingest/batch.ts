@@ -29,6 +29,8 @@ export function keyOf(record: ImportRecord): string {
 export class Batch {
   readonly steps: Step[] = [];
   size = 0;
+  /** Length of the lines' text. */
+  characters = 0;
 
   add(entry: Entry): void {
     const deletes = entry.record.type === 'delete';
@@ -39,5 +41,6 @@ export class Batch {
     }
     step.entries.set(entry.key, entry);
     this.size += 1;
+    this.characters += entry.line.text.length;
   }
 }

@@ -8,19 +8,28 @@ export interface JudgedSubscription extends Judged {
   readonly previousCustomerId: number | null;
 }
 
+/** JSON arrays of rows as `ingest` makes them. */
+export interface SubscriptionJson {
+  /** No id twice. */
+  readonly subscriptions: string;
+  /** Of these subscriptions. */
+  readonly lines: string;
+  readonly events: string;
+}
+
 /**
- * Writes subscriptions without their lines and events (see replaceLinesAndEvents). A subscription
- * whose plan is not stored waits.
- * @param records a JSON array of subscription rows as `ingest` makes them; no id twice
+ * A subscription whose plan is not stored waits. One that is new is written with its lines and
+ * events, all in one statement, so that the metrics are worked out once; for one that replaces
+ * another, replaceLinesAndEvents must follow.
  */
 export async function upsertSubscriptions(
   tx: Transaction,
   shopId: number,
-  records: string,
+  { subscriptions, lines, events }: SubscriptionJson,
 ): Promise<JudgedSubscription[]> {
   return tx<JudgedSubscription[]>`
     with incoming as materialized (
-      select * from json_to_recordset(${records}::text::json) as r(
+      select * from json_to_recordset(${subscriptions}::text::json) as r(
         id bigint, "customerId" bigint, "planId" bigint, status text, "statusSince" timestamptz,
         "currentPrice" numeric, "intervalUnit" text, "intervalCount" int,
         "nextBillingDate" timestamptz, "paidThroughAt" timestamptz, "createdAt" timestamptz,
@@ -64,13 +73,21 @@ export async function upsertSubscriptions(
         next_billing_at = excluded.next_billing_at, paid_through_at = excluded.paid_through_at,
         created_at = excluded.created_at, updated_at = excluded.updated_at,
         digest = excluded.digest
+    ),
+    written_lines as (
+      ${insertLines(tx, shopId, lines)}
+      where "subscriptionId" in (select id from judged where verdict = 'stored')
+    ),
+    written_events as (
+      ${insertEvents(tx, shopId, events)}
+      where "subscriptionId" in (select id from judged where verdict = 'stored')
     )
     select id, verdict, "previousStatus", "previousCustomerId" from judged`;
 }
 
 /**
  * @param replacedIds subscriptions that had lines and events before
- * @param lines, events JSON arrays of rows of all the subscriptions just written
+ * @param lines, events JSON arrays of rows of these subscriptions
  */
 export async function replaceLinesAndEvents(
   tx: Transaction,
@@ -82,26 +99,27 @@ export async function replaceLinesAndEvents(
   const ids = arrayText(replacedIds);
   // Sent in one go; the server runs them in order.
   await Promise.all([
-    replacedIds.length > 0 &&
-      tx`delete from subscription_lines where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
-    replacedIds.length > 0 &&
-      tx`delete from status_events where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
-    tx`
-      insert into subscription_lines (shop_id, subscription_id, line_id, position, product_id,
-        product_title, variant_id, variant_title, quantity, current_price)
-      select ${shopId}, "subscriptionId", "lineId", position, "productId", "productTitle",
-        "variantId", "variantTitle", quantity, "currentPrice"
-      from json_to_recordset(${lines}::text::json) as r("subscriptionId" bigint, "lineId" bigint,
-        position smallint, "productId" bigint, "productTitle" text, "variantId" bigint,
-        "variantTitle" text, quantity int, "currentPrice" numeric)`,
-    events !== '[]' &&
-      tx`
-        insert into status_events (shop_id, subscription_id, position, at, from_status, to_status)
-        select ${shopId}, "subscriptionId", position, at, "from", "to"
-        from json_to_recordset(${events}::text::json) as r("subscriptionId" bigint,
-          position smallint, at timestamptz, "from" text, "to" text)`,
+    tx`delete from subscription_lines where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
+    tx`delete from status_events where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
+    insertLines(tx, shopId, lines),
+    insertEvents(tx, shopId, events),
   ]);
 }
+
+const insertLines = (tx: Transaction, shopId: number, lines: string) => tx`
+  insert into subscription_lines (shop_id, subscription_id, line_id, position, product_id,
+    product_title, variant_id, variant_title, quantity, current_price)
+  select ${shopId}::bigint, "subscriptionId", "lineId", position, "productId", "productTitle",
+    "variantId", "variantTitle", quantity, "currentPrice"
+  from json_to_recordset(${lines}::text::json) as r("subscriptionId" bigint, "lineId" bigint,
+    position smallint, "productId" bigint, "productTitle" text, "variantId" bigint,
+    "variantTitle" text, quantity int, "currentPrice" numeric)`;
+
+const insertEvents = (tx: Transaction, shopId: number, events: string) => tx`
+  insert into status_events (shop_id, subscription_id, position, at, from_status, to_status)
+  select ${shopId}::bigint, "subscriptionId", position, at, "from", "to"
+  from json_to_recordset(${events}::text::json) as r("subscriptionId" bigint,
+    position smallint, at timestamptz, "from" text, "to" text)`;
 
 /** Forgets those of the customers who have no subscription left. */
 export async function deleteIdleCustomers(

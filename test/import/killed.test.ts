@@ -14,7 +14,7 @@ import { createShop, importAll, now } from '../support/world.ts';
 
 const records = [
   ...generateShop({
-    subscriptions: 1100,
+    subscriptions: 3300,
     seed: 11,
     endAt: Date.parse(now),
     currency: 'USD',
@@ -22,7 +22,7 @@ const records = [
   }),
 ];
 
-/** Some 6,000 lines, every seventh of them far from its place, so that children wait for parents. */
+/** Some 17,000 lines, every seventh of them far from its place, so that children wait for parents. */
 function writeRecords(): string {
   const [moved, kept] = [0, 1].map((part) =>
     records.filter((_, index) => Number(index % 7 > 0) === part),
