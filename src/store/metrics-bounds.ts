@@ -1,41 +1,62 @@
-/** How an interval of time is put together from the ledger's whole days and hours. */
+/** How an interval of time is put together from the ledger's whole days, hours and minutes. */
 export interface Bounds {
-  /** Ragged ends, shorter than an hour each, for which the facts themselves are read. */
-  readonly ends: readonly [Interval, Interval];
-  readonly hours: readonly [Interval, Interval];
-  readonly days: Interval;
+  readonly pieces: readonly Piece[];
+  /** Ragged ends, shorter than a minute each, for which the facts themselves are read. */
+  readonly ends: readonly [End, End];
 }
 
-/** ISO 8601 texts; closed at the start, open at the end. */
-export type Interval = readonly [from: string, until: string];
+/** Whole days, hours or minutes. ISO 8601 texts; closed at the start, open at the end. */
+interface Piece {
+  readonly grain: 'day' | 'hour' | 'minute';
+  readonly from: string;
+  readonly until: string;
+}
 
-const hour = 3_600_000;
+/** From or until the next minute; or the next day, where neither hours nor minutes are kept. */
+interface End {
+  readonly from: string;
+  readonly until: string;
+  readonly day: string;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
 export const day = 24 * hour;
 
 const floor = (at: number, unit: number) => Math.floor(at / unit) * unit;
 const ceiling = (at: number, unit: number) => Math.ceil(at / unit) * unit;
-const interval = (from: number, until: number): Interval => [
-  new Date(from).toISOString(),
-  new Date(until).toISOString(),
-];
+const iso = (at: number) => new Date(at).toISOString();
 
 /**
  * @param from, until epoch milliseconds, at least two days apart; the interval is closed at its start
  * and open at its end
  */
 export function boundsOf(from: number, until: number): Bounds {
+  const piece = (grain: Piece['grain'], start: number, end: number): Piece => ({
+    grain,
+    from: iso(start),
+    until: iso(end),
+  });
   return {
-    ends: [interval(from, ceiling(from, hour)), interval(floor(until, hour), until)],
-    hours: [
-      interval(ceiling(from, hour), ceiling(from, day)),
-      interval(floor(until, day), floor(until, hour)),
+    pieces: [
+      piece('minute', ceiling(from, minute), ceiling(from, hour)),
+      piece('hour', ceiling(from, hour), ceiling(from, day)),
+      piece('day', ceiling(from, day), floor(until, day)),
+      piece('hour', floor(until, day), floor(until, hour)),
+      piece('minute', floor(until, hour), floor(until, minute)),
     ],
-    days: interval(ceiling(from, day), floor(until, day)),
+    ends: [
+      { from: iso(from), until: iso(ceiling(from, minute)), day: iso(ceiling(from, day)) },
+      { from: iso(floor(until, minute)), until: iso(until), day: iso(floor(until, day)) },
+    ],
   };
 }
 
 /** What comes at or after an instant: the rest of its UTC day, and the day from which all days count. */
 export function restOfTime(from: number): { readonly end: Interval; readonly days: string } {
   const days = ceiling(from, day);
-  return { end: interval(from, days), days: new Date(days).toISOString() };
+  return { end: [iso(from), iso(days)], days: iso(days) };
 }
+
+/** ISO 8601 texts; closed at the start, open at the end. */
+type Interval = readonly [from: string, until: string];

@@ -1,10 +1,10 @@
 import { answerOf, type Sql, type Transaction } from './database.ts';
-import { boundsOf, day, restOfTime } from './metrics-bounds.ts';
+import { type Bounds, boundsOf, day, restOfTime } from './metrics-bounds.ts';
 import { type FactSum, type MetricsRow, rowOf } from './metrics-row.ts';
 
 /**
- * Everything the summary needs, at an instant: what is dated later is not yet seen. Whole days and
- * hours of its windows come from the ledger, their ragged ends from the facts themselves, and states
+ * Everything the summary needs, at an instant: what is dated later is not yet seen. Whole days,
+ * hours and minutes of its windows come from the ledger, their ragged ends from the facts themselves, and states
  * from what holds once all has happened, less what happens after the instant. So the cost does not
  * grow with the shop.
  * @param now epoch milliseconds; the windows are the 30 × 24 h before and the 7 × 24 h after it
@@ -27,55 +27,26 @@ export async function summariseMetrics(
       select coalesce(max(hours_since), 'infinity') as since from metric_shops
       where shop_id = ${shopId}
     ),
-    past_hours (since, until) as materialized (
-      select ${past.hours[0][0]}::timestamptz, ${past.hours[0][1]}::timestamptz from kept
-      where kept.since <= ${past.hours[0][0]}
-      union all
-      select ${past.hours[1][0]}, ${past.hours[1][1]} from kept
-      where kept.since <= ${past.hours[1][0]}
-    ),
-    -- Where hours are not kept, an end reaches to the next whole day.
-    past_ends (since, until) as materialized (
-      select ${past.ends[0][0]}::timestamptz, case
-          when kept.since <= ${past.hours[0][0]} then ${past.ends[0][1]}::timestamptz
-          else ${past.days[0]} end
-      from kept
-      union all
-      select case
-          when kept.since <= ${past.hours[1][0]} then ${past.ends[1][0]}::timestamptz
-          else ${past.days[1]} end, ${past.ends[1][1]}
-      from kept
-    ),
-    next_hours (since, until) as materialized (
-      select ${next.hours[0][0]}::timestamptz, ${next.hours[0][1]}::timestamptz from kept
-      where kept.since <= ${next.hours[0][0]}
-      union all
-      select ${next.hours[1][0]}, ${next.hours[1][1]} from kept
-      where kept.since <= ${next.hours[1][0]}
-    ),
-    next_ends (since, until) as materialized (
-      select ${next.ends[0][0]}::timestamptz, case
-          when kept.since <= ${next.hours[0][0]} then ${next.ends[0][1]}::timestamptz
-          else ${next.days[0]} end
-      from kept
-      union all
-      select case
-          when kept.since <= ${next.hours[1][0]} then ${next.ends[1][0]}::timestamptz
-          else ${next.days[1]} end, ${next.ends[1][1]}
-      from kept
-    ),
+    past_ends as materialized (${endsOf(sql, past)}),
+    next_ends as materialized (${endsOf(sql, next)}),
     happened as (
-      select fact, count, amount from metric_ledger
-      where shop_id = ${shopId} and grain = 'day'
-        and bucket >= ${past.days[0]} and bucket < ${past.days[1]} and fact <> 'renewal'
+      select l.* from (${piecesOf(sql, past)}) piece
+      cross join lateral (
+        select fact, count, amount from metric_ledger
+        where shop_id = ${shopId} and grain = piece.grain
+          and bucket >= piece.since and bucket < piece.until and fact <> 'renewal'
+        offset 0
+      ) l
       union all
-      select l.fact, l.count, l.amount from past_hours h
-      join metric_ledger l on l.shop_id = ${shopId} and l.grain = 'hour'
-        and l.bucket >= h.since and l.bucket < h.until and l.fact <> 'renewal'
-      union all
-      select f.fact, f.count, f.amount from past_ends e
-      join subscriber_facts f on f.shop_id = ${shopId} and f.at >= e.since and f.at < e.until
-        and f.fact in ('new_subscriber', 'cancelled', 'churned', 'expired')
+      select v.fact, v.count, 0
+      from (
+        select sum(new_subscriber) as new_subscriber, sum(cancelled) as cancelled,
+          sum(churned) as churned, sum(expired) as expired
+        from past_ends e
+        join subscriber_changes c on c.shop_id = ${shopId} and c.at >= e.since and c.at < e.until
+      ) changed
+      cross join lateral (values ('new_subscriber', new_subscriber), ('cancelled', cancelled),
+        ('churned', churned), ('expired', expired)) v (fact, count)
       union all
       select 'paid', 1, p.amount from past_ends e
       join payments p on p.shop_id = ${shopId} and p.status = 'succeeded'
@@ -112,13 +83,13 @@ export async function summariseMetrics(
       where f.shop_id = ${shopId} and f.failed_at >= ${at} and f.is_last
     ),
     renewing as (
-      select count, amount from metric_ledger
-      where shop_id = ${shopId} and grain = 'day'
-        and bucket >= ${next.days[0]} and bucket < ${next.days[1]} and fact = 'renewal'
-      union all
-      select l.count, l.amount from next_hours h
-      join metric_ledger l on l.shop_id = ${shopId} and l.grain = 'hour'
-        and l.bucket >= h.since and l.bucket < h.until and l.fact = 'renewal'
+      select l.* from (${piecesOf(sql, next)}) piece
+      cross join lateral (
+        select count, amount from metric_ledger
+        where shop_id = ${shopId} and grain = piece.grain
+          and bucket >= piece.since and bucket < piece.until and fact = 'renewal'
+        offset 0
+      ) l
       union all
       select 1, s.current_price from next_ends e
       join subscriptions s on s.shop_id = ${shopId} and s.status = 'active'
@@ -226,4 +197,28 @@ export async function summariseMetrics(
     ) facts
     group by fact`);
   return rowOf(sums);
+}
+
+/** The whole days, hours and minutes of an interval, of those that are kept. */
+function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
+  const list = (field: keyof (typeof pieces)[number]) =>
+    `{${pieces.map((piece) => piece[field]).join(',')}}`;
+  return sql`
+    select piece.* from kept
+    join unnest(${list('grain')}::text[], ${list('from')}::timestamptz[],
+      ${list('until')}::timestamptz[]) piece (grain, since, until)
+      on piece.grain = 'day' or kept.since <= piece.since`;
+}
+
+/** The ragged ends of an interval; they reach to a whole day where nothing smaller is kept. */
+function endsOf(sql: Sql | Transaction, { ends: [first, last] }: Bounds) {
+  return sql`
+    select ${first.from}::timestamptz as since,
+      case when kept.since <= ${first.until} then ${first.until}::timestamptz
+        else ${first.day} end as until
+    from kept
+    union all
+    select case when kept.since <= ${last.day} then ${last.from}::timestamptz
+      else ${last.day} end, ${last.until}
+    from kept`;
 }

@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** Neither at the beginning of a day nor of an hour. */
+/** Neither at the beginning of a day nor of an hour nor of a minute. */
 export const about = Date.parse('2026-11-20T12:34:56.789Z');
 
 /** Where buckets and windows begin and end. */
@@ -13,6 +13,9 @@ const edges = [
   about + 7 * day,
   Date.parse('2026-11-20T00:00:00.000Z'),
   Date.parse('2026-11-20T12:00:00.000Z'),
+  Date.parse('2026-11-20T12:34:00.000Z'),
+  Date.parse('2026-10-21T12:35:00.000Z'),
+  Date.parse('2026-11-27T12:34:00.000Z'),
   Date.parse('2026-10-21T13:00:00.000Z'),
   Date.parse('2026-10-22T00:00:00.000Z'),
   Date.parse('2026-11-20T13:00:00.000Z'),

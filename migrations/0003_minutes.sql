@@ -1,4 +1,25 @@
--- What keeps the metrics, at two thirds of its cost for whoever imports.
+-- The ledger also sums by minute, so that the ragged ends of a window are shorter than that, and its
+-- cost hardly grows with the shop. And what keeps it costs whoever imports two thirds of what it did.
+
+-- Nobody writes while this is built; whoever only reads feels nothing.
+lock table shops in exclusive mode;
+
+create function metric_minute(at timestamptz) returns timestamptz language sql immutable as $$
+  select date_bin('1 minute', at, timestamptz 'epoch')
+$$;
+
+-- Where a fact is summed. Those of history alone need only their day. Minutes are kept as long as hours.
+create or replace function metric_buckets(fact text, at timestamptz, hours_since timestamptz)
+returns table (grain text, bucket timestamptz) language sql immutable as $$
+  select case when is_state(fact) then 'shift' else 'day' end, metric_day(at)
+  union all
+  select 'all', timestamptz '-infinity' where is_state(fact)
+  union all
+  select v.grain, v.bucket
+  from (values ('hour', metric_hour(at)), ('minute', metric_minute(at))) v (grain, bucket)
+  where at >= hours_since and not is_state(fact)
+    and fact not in ('cancelled_before', 'cycle_failed_before')
+$$;
 
 -- Sums that have become nothing are found by where they were just written, not by another search.
 create or replace function add_to_ledger(facts metric_fact[]) returns void language plpgsql as $$
@@ -54,3 +75,37 @@ begin
   end loop;
   return null;
 end $$;
+
+-- The triggers hand over sums by hour; from now on, by minute.
+do $$
+declare
+  definition text;
+begin
+  for definition in
+    select pg_get_functiondef(oid) from pg_proc
+    where pg_function_is_visible(oid)
+      and proname ~ '_metrics_(insert|update|delete)$'
+  loop
+    execute replace(definition, 'metric_hour(', 'metric_minute(');
+  end loop;
+end $$;
+
+-- The ledger is filled anew beside the one that is being read.
+create table next_ledger (
+  like metric_ledger including storage,
+  check (grain in ('minute', 'hour', 'day', 'shift', 'all')),
+  primary key (shop_id, grain, bucket, fact)
+) with (fillfactor = 70);
+
+insert into next_ledger (shop_id, grain, bucket, fact, count, amount)
+select s.shop_id, sums.*
+from shops s
+cross join lateral metric_sums_of(s.shop_id) sums
+-- As they will be read.
+order by s.shop_id, sums.grain, sums.bucket, sums.fact;
+
+-- Last, as nobody can read the metrics from here to the end.
+drop table metric_ledger;
+alter table next_ledger rename to metric_ledger;
+alter index next_ledger_pkey rename to metric_ledger_pkey;
+alter table metric_ledger rename constraint next_ledger_grain_check to metric_ledger_grain_check;
