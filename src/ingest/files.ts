@@ -12,7 +12,20 @@ const standardInput = '-';
 /** A file of records, `-` for standard input; a name that ends in .gz is unpacked on the way. */
 export function openSource(file: string): LineSource {
   const bytes = file === standardInput ? process.stdin : createReadStream(file);
-  return { name: file, lines: readLines(file.endsWith('.gz') ? unpack(bytes) : bytes) };
+  const unpacked = file.endsWith('.gz') ? unpack(bytes) : bytes;
+  return { name: file, lines: readLines(whole(file, unpacked)) };
+}
+
+/** @throws CommandError where the bytes end in an error: a broken archive, a disk that fails */
+async function* whole(file: string, bytes: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    throw new CommandError(
+      `${file} cannot be read to its end: ${(error as Error).message}. Records from before the break may be stored; import the whole file again.`,
+      { cause: error },
+    );
+  }
 }
 
 function unpack(bytes: Readable): Readable {

@@ -169,7 +169,7 @@ onEveryDatabase('the order of records', (open) => {
           ['customers', 1],
           ['dunning_cases', 0],
           ['failed_cycles', 0],
-          ['metric_ledger', 8],
+          ['metric_ledger', 10],
           ['payments', 0],
           ['plans', 1],
           ['refunds', 0],
