@@ -14,8 +14,6 @@ const seconds = (from: number, until: number) => ((until - from) / 1000).toFixed
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 interface Plan {
-  readonly 'Execution Time': number;
-  readonly 'Planning Time': number;
   readonly Plan: { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number };
 }
 
@@ -48,28 +46,28 @@ async function main(): Promise<void> {
       preparedOnce: true,
       statementTimeoutMilliseconds: 0,
     });
-    const samples: Plan[][] = sizes.map(() => []);
     for (const [index, statement] of statements.entries()) {
       await analyse.unsafe(`prepare summary_${index + 1} as ${statement.text}`);
     }
+    const calls = statements.map(
+      ({ parameters }, index) =>
+        `execute summary_${index + 1} (${parameters.map((each) => `'${each}'`).join(', ')})`,
+    );
+    const times: number[][] = sizes.map(() => []);
     // Alternately, so that what else the machine does strikes all alike; the first rounds warm up.
     for (let round = -5; round < rounds; round += 1) {
-      for (const [index, { parameters }] of statements.entries()) {
-        const [row] = await analyse.unsafe(
-          `explain (analyze, buffers, timing off, format json) execute summary_${index + 1} (${parameters.map((each) => `'${each}'`).join(', ')})`,
-        );
-        const [plan] = (row as unknown as { 'QUERY PLAN': Plan[] })['QUERY PLAN'];
-        if (round >= 0 && plan) samples[index]?.push(plan);
+      for (const [index, call] of calls.entries()) {
+        const begin = performance.now();
+        await analyse.unsafe(call);
+        if (round >= 0) times[index]?.push(performance.now() - begin);
       }
     }
     print('');
     print('subscriptions   payments   summary, ms (median, least)   ratio to first   blocks');
-    const times = samples.map((of) =>
-      of.map((each) => each['Execution Time'] + each['Planning Time']),
-    );
     for (const [index, size] of sizes.entries()) {
       const own = times[index] as number[];
-      const last = samples[index]?.at(-1)?.Plan;
+      const [row] = await analyse.unsafe(`explain (analyze, buffers, format json) ${calls[index]}`);
+      const [plan] = (row as unknown as { 'QUERY PLAN': [Plan] })['QUERY PLAN'];
       print(
         [
           String(size).padStart(13),
@@ -78,9 +76,7 @@ async function main(): Promise<void> {
           median(own.map((each, at) => each / (times[0]?.[at] ?? 1)))
             .toFixed(2)
             .padStart(17),
-          String((last?.['Shared Hit Blocks'] ?? 0) + (last?.['Shared Read Blocks'] ?? 0)).padStart(
-            9,
-          ),
+          String(plan.Plan['Shared Hit Blocks'] + plan.Plan['Shared Read Blocks']).padStart(9),
         ].join(''),
       );
     }

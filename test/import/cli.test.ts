@@ -153,7 +153,10 @@ describe('retention import', { skip, concurrency: 2 }, () => {
     });
     const { code, out, err } = await place.run(['a.ndjson.gz']);
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^retention: a\.ndjson\.gz cannot be read to its end: unexpected end of file\./);
+    assert.match(
+      err,
+      /^retention: a\.ndjson\.gz cannot be read to its end: unexpected end of file\./,
+    );
     const ids = await place.planIds();
     assert.ok(ids.length >= 1000 && ids.length % 1000 === 0, `${ids.length} are in`);
     assert.deepEqual(
