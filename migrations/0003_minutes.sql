@@ -8,6 +8,12 @@ create function metric_minute(at timestamptz) returns timestamptz language sql i
   select date_bin('1 minute', at, timestamptz 'epoch')
 $$;
 
+-- The finest piece of time that a fact is kept by.
+create function metric_floor(at timestamptz, kept_since timestamptz)
+returns timestamptz language sql immutable as $$
+  select case when at >= kept_since then metric_minute(at) else metric_day(at) end
+$$;
+
 -- Where a fact is summed. Those of history alone need only their day. Minutes are kept as long as hours.
 create or replace function metric_buckets(fact text, at timestamptz, hours_since timestamptz)
 returns table (grain text, bucket timestamptz) language sql immutable as $$
@@ -46,6 +52,184 @@ begin
   end if;
 end $$;
 
+-- What the three triggers of a table do, for what is inserted, updated and deleted, from one body in
+-- which `changes` stands for the rows that came (sign 1) and went (sign -1). Facts are summed as finely
+-- as they are kept, so that a statement about years hands over days.
+create procedure pg_temp.keep_metrics(watched text, body text) language plpgsql as $keep$
+declare
+  operation text;
+  changes text;
+begin
+  foreach operation in array array['insert', 'update', 'delete'] loop
+    changes := case operation
+      when 'insert' then '(select 1 as sign, * from new_rows) changes'
+      when 'delete' then '(select -1 as sign, * from old_rows) changes'
+      else '(select 1 as sign, * from new_rows union all select -1, * from old_rows) changes'
+    end;
+    execute format(
+      'create or replace function %I() returns trigger language plpgsql
+        set plan_cache_mode = force_generic_plan as %L',
+      watched || '_metrics_' || operation,
+      replace(
+        'declare
+          shops bigint[] := array(select distinct shop_id from changes);
+          shop bigint;
+          kept_since timestamptz;
+        begin
+          if cardinality(shops) = 0 then return null; end if;
+          perform lock_shops(shops);
+          kept_since := (select min(hours_since) from metric_shops where shop_id = any (shops));'
+          || body || '
+          return null;
+        end',
+        'from changes', 'from ' || changes
+      )
+    );
+  end loop;
+end $keep$;
+
+call pg_temp.keep_metrics('payments', $body$
+  perform add_to_ledger(array(
+    select row(shop_id, 'paid', metric_floor(processed_at, kept_since), sum(sign), sum(sign * amount))::metric_fact
+    from changes where status = 'succeeded'
+    group by shop_id, metric_floor(processed_at, kept_since)
+    having sum(sign) <> 0 or sum(sign * amount) <> 0
+  ));
+  foreach shop in array shops loop
+    perform refresh_failed_cycles(shop, array(
+      select distinct subscription_id from changes
+      where shop_id = shop and status = 'failed' and failure_kind is distinct from 'inventory'
+    ));
+    perform refresh_dunning(shop, array(
+      select distinct subscription_id from changes
+      where shop_id = shop and (status = 'succeeded'
+        or status = 'failed' and failure_kind is distinct from 'inventory')
+    ));
+  end loop;
+$body$);
+
+call pg_temp.keep_metrics('refunds', $body$
+  perform add_to_ledger(array(
+    select row(shop_id, 'refunded', metric_floor(refunded_at, kept_since), sum(sign), sum(sign * amount))::metric_fact
+    from changes
+    group by shop_id, metric_floor(refunded_at, kept_since)
+  ));
+$body$);
+
+call pg_temp.keep_metrics('cancellation_sessions', $body$
+  perform add_to_ledger(array(
+    select row(shop_id, 'session_' || coalesce(outcome, 'open'), metric_floor(created_at, kept_since), sum(sign), 0)::metric_fact
+    from changes
+    group by shop_id, outcome, metric_floor(created_at, kept_since)
+  ));
+$body$);
+
+call pg_temp.keep_metrics('subscriptions', $body$
+  perform add_to_ledger(array(
+    select row(shop_id, 'renewal', metric_floor(next_billing_at, kept_since), sum(sign), sum(sign * current_price))::metric_fact
+    from changes where status = 'active' and next_billing_at is not null
+    group by shop_id, metric_floor(next_billing_at, kept_since)
+    having sum(sign) <> 0 or sum(sign * current_price) <> 0
+  ));
+  foreach shop in array shops loop
+    -- A change of what is not named here leaves all of a subscriber's facts as they were.
+    perform refresh_subscribers(shop, array(
+      select distinct customer_id from (
+        select customer_id from changes where shop_id = shop
+        group by subscription_id, customer_id, plan_id, status, status_since, current_price,
+          own_interval_unit, own_interval_count, created_at
+        having sum(sign) <> 0
+      ) changed
+    ));
+  end loop;
+$body$);
+
+call pg_temp.keep_metrics('status_events', $body$
+  foreach shop in array shops loop
+    perform refresh_subscribers(shop, array(
+      select distinct s.customer_id
+      from (select distinct subscription_id from changes where shop_id = shop) changed
+      cross join lateral (
+        select customer_id from subscriptions
+        where shop_id = shop and subscription_id = changed.subscription_id limit 1
+      ) s
+    ));
+    perform refresh_dunning(shop, array(
+      select distinct subscription_id from changes
+      where shop_id = shop and to_status in ('cancelled', 'expired', 'failed')
+    ));
+  end loop;
+$body$);
+
+-- A plan gives its interval to those of its subscriptions that have none of their own.
+call pg_temp.keep_metrics('plans', $body$
+  foreach shop in array shops loop
+    perform refresh_subscribers(shop, array(
+      select distinct s.customer_id
+      from (
+        select plan_id from changes where shop_id = shop
+        group by plan_id, interval_unit, interval_count having sum(sign) <> 0
+      ) changed
+      join subscriptions s on s.shop_id = shop and s.plan_id = changed.plan_id
+        and s.own_interval_unit is null
+    ));
+  end loop;
+$body$);
+
+-- A branch for each fact: one that takes a row apart into all of its facts costs three times as much.
+call pg_temp.keep_metrics('subscriber_changes', $body$
+  perform add_to_ledger(array(
+    select row(shop_id, fact, metric_floor(at, kept_since), sum(count), sum(amount))::metric_fact
+    from (
+      select shop_id, 'new_subscriber' as fact, at, sign * new_subscriber as count, 0 as amount
+      from changes where new_subscriber <> 0
+      union all
+      select shop_id, 'subscriber', at, sign * subscriber, 0 from changes where subscriber <> 0
+      union all
+      select shop_id, 'paused_subscriber', at, sign * paused_subscriber, 0 from changes where paused_subscriber <> 0
+      union all
+      select shop_id, 'live', at, sign * live, 0 from changes where live <> 0
+      union all
+      select shop_id, 'cancelled', at, sign * cancelled, 0 from changes where cancelled <> 0
+      union all
+      select shop_id, 'cancelled_before', at, sign * cancelled_before, 0 from changes where cancelled_before <> 0
+      union all
+      select shop_id, 'churned', at, sign * churned, 0 from changes where churned <> 0
+      union all
+      select shop_id, 'expired', at, sign * expired, 0 from changes where expired <> 0
+      union all
+      select shop_id, a.fact, at, sign * a.count, sign * a.amount
+      from changes cross join lateral unnest(active) a where active <> '{}'
+    ) facts
+    group by shop_id, fact, metric_floor(at, kept_since)
+    having sum(count) <> 0 or sum(amount) <> 0
+  ));
+$body$);
+
+call pg_temp.keep_metrics('failed_cycles', $body$
+  perform add_to_ledger(array(
+    select row(shop_id, case when is_last then 'cycle_failed' else 'cycle_failed_before' end, metric_floor(failed_at, kept_since), sum(sign), 0)::metric_fact
+    from changes
+    group by shop_id, is_last, metric_floor(failed_at, kept_since)
+  ));
+$body$);
+
+call pg_temp.keep_metrics('dunning_cases', $body$
+  perform add_to_ledger(array(
+    select row(shop_id, fact, metric_floor(at, kept_since), sum(count), 0)::metric_fact
+    from (
+      select shop_id, 'dunning_open' as fact, opened_at as at, sign as count from changes
+      union all
+      select shop_id, 'dunning_open', closed_at, -sign from changes where closed_at is not null
+      union all
+      select shop_id, 'dunning_' || result, closed_at, sign from changes where closed_at is not null
+    ) facts
+    group by shop_id, fact, metric_floor(at, kept_since)
+  ));
+$body$);
+
+drop procedure pg_temp.keep_metrics;
+
 -- A subscription that is inserted together with events of its status leaves its customer to their
 -- trigger: they cannot have been there before it, so they came in the same statement, and what is
 -- worked out after them sees all of it.
@@ -54,13 +238,15 @@ set plan_cache_mode = force_generic_plan as $$
 declare
   shops bigint[] := array(select distinct shop_id from new_rows);
   shop bigint;
+  kept_since timestamptz;
 begin
   if cardinality(shops) = 0 then return null; end if;
   perform lock_shops(shops);
+  kept_since := (select min(hours_since) from metric_shops where shop_id = any (shops));
   perform add_to_ledger(array(
-    select row(shop_id, 'renewal', metric_hour(next_billing_at), count(*), sum(current_price))::metric_fact
+    select row(shop_id, 'renewal', metric_floor(next_billing_at, kept_since), count(*), sum(current_price))::metric_fact
     from new_rows where status = 'active' and next_billing_at is not null
-    group by shop_id, metric_hour(next_billing_at)
+    group by shop_id, metric_floor(next_billing_at, kept_since)
   ));
   foreach shop in array shops loop
     perform refresh_subscribers(shop, array(
@@ -74,20 +260,6 @@ begin
     ));
   end loop;
   return null;
-end $$;
-
--- The triggers hand over sums by hour; from now on, by minute.
-do $$
-declare
-  definition text;
-begin
-  for definition in
-    select pg_get_functiondef(oid) from pg_proc
-    where pg_function_is_visible(oid)
-      and proname ~ '_metrics_(insert|update|delete)$'
-  loop
-    execute replace(definition, 'metric_hour(', 'metric_minute(');
-  end loop;
 end $$;
 
 -- The ledger is filled anew beside the one that is being read.
