@@ -54,7 +54,8 @@ end $$;
 
 -- What the three triggers of a table do, for what is inserted, updated and deleted, from one body in
 -- which `changes` stands for the rows that came (sign 1) and went (sign -1). Facts are summed as finely
--- as they are kept, so that a statement about years hands over days.
+-- as they are kept, so that a statement about years hands over days. Those of plans and status events
+-- sum nothing, and stay.
 create procedure pg_temp.keep_metrics(watched text, body text) language plpgsql as $keep$
 declare
   operation text;
@@ -132,46 +133,24 @@ call pg_temp.keep_metrics('subscriptions', $body$
     having sum(sign) <> 0 or sum(sign * current_price) <> 0
   ));
   foreach shop in array shops loop
-    -- A change of what is not named here leaves all of a subscriber's facts as they were.
+    -- A change of what is not named here leaves all of a subscriber's facts as they were. One that is
+    -- inserted together with events of its status leaves its customer to their trigger: they cannot
+    -- have been there before it, so they came in the same statement, and what is worked out after
+    -- them sees all of it.
     perform refresh_subscribers(shop, array(
-      select distinct customer_id from (
-        select customer_id from changes where shop_id = shop
+      select distinct changed.customer_id
+      from (
+        select subscription_id, customer_id from changes where shop_id = shop
         group by subscription_id, customer_id, plan_id, status, status_since, current_price,
           own_interval_unit, own_interval_count, created_at
         having sum(sign) <> 0
       ) changed
-    ));
-  end loop;
-$body$);
-
-call pg_temp.keep_metrics('status_events', $body$
-  foreach shop in array shops loop
-    perform refresh_subscribers(shop, array(
-      select distinct s.customer_id
-      from (select distinct subscription_id from changes where shop_id = shop) changed
-      cross join lateral (
-        select customer_id from subscriptions
-        where shop_id = shop and subscription_id = changed.subscription_id limit 1
-      ) s
-    ));
-    perform refresh_dunning(shop, array(
-      select distinct subscription_id from changes
-      where shop_id = shop and to_status in ('cancelled', 'expired', 'failed')
-    ));
-  end loop;
-$body$);
-
--- A plan gives its interval to those of its subscriptions that have none of their own.
-call pg_temp.keep_metrics('plans', $body$
-  foreach shop in array shops loop
-    perform refresh_subscribers(shop, array(
-      select distinct s.customer_id
-      from (
-        select plan_id from changes where shop_id = shop
-        group by plan_id, interval_unit, interval_count having sum(sign) <> 0
-      ) changed
-      join subscriptions s on s.shop_id = shop and s.plan_id = changed.plan_id
-        and s.own_interval_unit is null
+      left join lateral (
+        select true as is_there from status_events
+        where tg_op = 'INSERT' and shop_id = shop and subscription_id = changed.subscription_id
+        limit 1
+      ) event on true
+      where event.is_there is null
     ));
   end loop;
 $body$);
@@ -229,38 +208,6 @@ call pg_temp.keep_metrics('dunning_cases', $body$
 $body$);
 
 drop procedure pg_temp.keep_metrics;
-
--- A subscription that is inserted together with events of its status leaves its customer to their
--- trigger: they cannot have been there before it, so they came in the same statement, and what is
--- worked out after them sees all of it.
-create or replace function subscriptions_metrics_insert() returns trigger language plpgsql
-set plan_cache_mode = force_generic_plan as $$
-declare
-  shops bigint[] := array(select distinct shop_id from new_rows);
-  shop bigint;
-  kept_since timestamptz;
-begin
-  if cardinality(shops) = 0 then return null; end if;
-  perform lock_shops(shops);
-  kept_since := (select min(hours_since) from metric_shops where shop_id = any (shops));
-  perform add_to_ledger(array(
-    select row(shop_id, 'renewal', metric_floor(next_billing_at, kept_since), count(*), sum(current_price))::metric_fact
-    from new_rows where status = 'active' and next_billing_at is not null
-    group by shop_id, metric_floor(next_billing_at, kept_since)
-  ));
-  foreach shop in array shops loop
-    perform refresh_subscribers(shop, array(
-      select distinct s.customer_id
-      from new_rows s
-      left join lateral (
-        select true as is_there from status_events
-        where shop_id = shop and subscription_id = s.subscription_id limit 1
-      ) event on true
-      where s.shop_id = shop and event.is_there is null
-    ));
-  end loop;
-  return null;
-end $$;
 
 -- The ledger is filled anew beside the one that is being read.
 create table next_ledger (
