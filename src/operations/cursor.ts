@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
 import type { Position } from '../store/subscriptions.ts';
-import type { JsonLines } from '../store/json-text.ts';
+import { type JsonLines, jsonArrayOf } from '../store/json-text.ts';
 import { JsonText } from './json-text.ts';
 import { cursorError } from './parameters.ts';
 
@@ -72,6 +72,6 @@ export function pageOf(
 }
 
 function pageText(name: string, lines: string, nextCursor: string | null): JsonText {
-  const rows = lines.replaceAll('\n', ',');
-  return new JsonText(`{"${name}":[${rows}],"nextCursor":${JSON.stringify(nextCursor)}}`);
+  const cursor = JSON.stringify(nextCursor);
+  return new JsonText(`{"${name}":${jsonArrayOf(lines)},"nextCursor":${cursor}}`);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonArrayOf } from '../store/json-text.ts';
 import { listPlans as listRows } from '../store/plans.ts';
 import { defineOperation } from './define.ts';
 import { JsonText } from './json-text.ts';
@@ -17,6 +18,6 @@ export const listPlans = defineOperation({
   fails: [],
   async run({ caller, store }) {
     const { lines } = await listRows(store.read, caller.shopId);
-    return new JsonText(`{"plans":[${lines.replaceAll('\n', ',')}]}`);
+    return new JsonText(`{"plans":${jsonArrayOf(lines)}}`);
   },
 });

@@ -18,9 +18,7 @@ interface Page {
   readonly limit: number;
 }
 
-/**
- * Newest first: created_at, then id, both descending; the same cost at any depth.
- */
+/** Newest first: created_at, then id, both descending; the same cost at any depth. */
 export function listCancellations(sql: Sql, shopId: number, page: Page): Promise<JsonLines> {
   const { at, id } = startOf(page.after);
   const ofOutcome = page.outcome === undefined ? sql`` : sql`and outcome = ${page.outcome}`;

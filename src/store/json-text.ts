@@ -44,6 +44,11 @@ export interface JsonLines {
   readonly count: number;
 }
 
+/** Such lines as the text of one JSON array. */
+export function jsonArrayOf(lines: string): string {
+  return `[${lines.replaceAll('\n', ',')}]`;
+}
+
 const none: JsonLines = { lines: '', count: 0 };
 
 /**

@@ -3,10 +3,10 @@ import { type Bounds, boundsOf, day, restOfTime } from './metrics-bounds.ts';
 import { type FactSum, type MetricsRow, rowOf } from './metrics-row.ts';
 
 /**
- * Everything the summary needs, at an instant: what is dated later is not yet seen. Whole days,
- * hours and minutes of its windows come from the ledger, their ragged ends from the facts themselves, and states
- * from what holds once all has happened, less what happens after the instant. So the cost does not
- * grow with the shop.
+ * Everything the summary needs, at an instant: what is dated later is not yet seen. Whole days, hours
+ * and minutes of its windows come from the ledger, their ragged ends from the facts themselves, and
+ * states from what holds once all has happened, less what happens after the instant. So the cost does
+ * not grow with the shop.
  * @param now epoch milliseconds; the windows are the 30 × 24 h before and the 7 × 24 h after it
  */
 export async function summariseMetrics(

@@ -86,9 +86,7 @@ interface Page {
   readonly limit: number;
 }
 
-/**
- * Newest first: created_at, then id, both descending; the same cost at any depth.
- */
+/** Newest first: created_at, then id, both descending; the same cost at any depth. */
 export function listSubscriptions(sql: Sql, shopId: number, page: Page): Promise<JsonLines> {
   const { at, id } = startOf(page.after);
   const ofStatus = page.status === undefined ? sql`` : sql`and s.status = ${page.status}`;
