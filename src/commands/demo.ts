@@ -60,7 +60,6 @@ async function makeDemoShop(store: Store, log: Log): Promise<string | undefined>
     sql: store.write,
     shop: { ...demoShop, minorDigits: 2 },
     log,
-    linesPerTransaction: 1000,
     refuse(_source, line, reason) {
       throw new Error(`The demo shop's record ${line.number} was refused: ${reason}`);
     },

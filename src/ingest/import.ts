@@ -6,6 +6,8 @@ import { DeferredEntries } from './deferred.ts';
 import type { Line } from './lines.ts';
 import { type ImportRecord, createRecordSchema, parseRecord, recordTypes } from './record.ts';
 
+/** Enough to be quick, few enough that whoever waits for the transaction hardly does. */
+const linesPerTransaction = 1000;
 /** What ends a transaction besides its number of lines: JavaScript characters of their text. */
 const charactersPerTransaction = 16 * 1024 * 1024;
 const attempts = 5;
@@ -33,8 +35,8 @@ export interface ImportOptions {
   readonly sql: Sql;
   readonly shop: ImportShop;
   readonly log: Log;
-  /** Enough to be quick, few enough that whoever waits for the transaction hardly does. */
-  readonly linesPerTransaction: number;
+  /** Where more are good than what suits every database. */
+  readonly linesPerTransaction?: number;
   /** Called for each line that is not taken in, in the order in which that is known. */
   refuse(source: string, line: Line, reason: string): void | Promise<void>;
   progress?(settled: number): void;
@@ -103,7 +105,7 @@ class ImportRun {
     if ('problem' in parsed) return this.#refuse(source, line, parsed.type, parsed.problem);
     this.#batch.add({ source, line, record: parsed.record, key: keyOf(parsed.record) });
     const isFull =
-      this.#batch.size >= this.#options.linesPerTransaction ||
+      this.#batch.size >= (this.#options.linesPerTransaction ?? linesPerTransaction) ||
       this.#batch.characters >= charactersPerTransaction;
     if (isFull) await this.#store(deferred);
   }

@@ -33,7 +33,6 @@ onEveryDatabase('lines that cannot be read', (open) => {
       sql: store.write,
       shop,
       log: silentLog,
-      linesPerTransaction: 1000,
       refuse: (_source, { number }, reason) => void refused.push([number, reason]),
     });
     assert.deepEqual(refused, [

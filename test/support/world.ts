@@ -75,7 +75,6 @@ export async function importAll(
     sql: store.write,
     shop,
     log: silentLog,
-    linesPerTransaction: 1000,
     refuse: (_source, line, reason) => void refused.push({ line: line.number, reason }),
   });
   return { counts, refused };
