@@ -52,9 +52,17 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
     stream,
   );
   const writesRequests = log.isLevelEnabled('info');
+  let lines = '';
+  const writeLines = () => {
+    stream.write(lines);
+    lines = '';
+  };
   return Object.assign(log, {
     request(entry: RequestEntry) {
-      if (writesRequests) stream.write(requestLine(entry));
+      if (!writesRequests) return;
+      // Those of one turn of the event loop at once: to hand over a line costs more than to write it.
+      if (lines === '') setImmediate(writeLines);
+      lines += requestLine(entry);
     },
   });
 }
