@@ -56,7 +56,7 @@ function createHandler(operation: Operation, parts: RestParts): Handler {
       const pathText = pathName && (request.params as Record<string, string>)[pathName];
       const input = decode(pathText, request.query as Record<string, string>);
       const body = await invoke(operation, caller, input, parts);
-      const headers = { ...keptPrivate, ...rateHeaders(rate) };
+      const headers = rate ? { ...keptPrivate, ...rateHeaders(rate) } : keptPrivate;
       return { status: 200, headers, body, facts };
     } catch (error) {
       if (error instanceof ServiceError) return { ...renderRefusal(error, rate), facts };
