@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { listEntitlements } from '../store/subscriptions.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import { defineOperation } from './define.ts';
 import { customerId } from './parameters.ts';
@@ -20,7 +19,7 @@ export const getEntitlements = defineOperation({
   async run({ caller, store, now }, input) {
     // Ids end at 2^53 - 1: nobody has a greater one, and the database could not even hold some.
     if (!Number.isSafeInteger(input.customerId)) return { subscriptions: [] };
-    const rows = await listEntitlements(store.read, caller.shopId, input.customerId);
+    const rows = await store.entitlements.of(caller.shopId, input.customerId);
     return {
       subscriptions: rows.map((row) => ({
         subscriptionId: row.subscriptionId,

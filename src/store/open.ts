@@ -2,11 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../errors.ts';
 import { type Sql, connect } from './database.ts';
 import { openEmbedded } from './embedded/open.ts';
+import { Entitlements } from './entitlements.ts';
 
 /** Where the data is kept: a PostgreSQL server, or the embedded one with the same SQL. */
 export interface Store {
   /** Short look-ups of requests, pipelined on one connection that cannot write. */
   readonly read: Sql;
+  /** The most frequent of them, read through `read`. */
+  readonly entitlements: Entitlements;
   /** Longer computations of requests, apart so that they hold up nothing; cannot write either. */
   readonly analyse: Sql;
   readonly write: Sql;
@@ -85,6 +88,7 @@ export function connectAll(target: string): Omit<Store, 'failed'> {
   });
   return {
     read,
+    entitlements: new Entitlements(read),
     analyse,
     write,
     async close() {

@@ -1,4 +1,4 @@
-import type { PlanType, SubscriptionStatus } from '../vocabulary.ts';
+import type { SubscriptionStatus } from '../vocabulary.ts';
 import { answerOf, type Sql } from './database.ts';
 import {
   type JsonLines,
@@ -13,15 +13,6 @@ import {
   word,
 } from './json-text.ts';
 
-export interface EntitlementRow {
-  readonly subscriptionId: number;
-  readonly planId: number;
-  readonly planName: string;
-  readonly planType: PlanType;
-  readonly status: SubscriptionStatus;
-  readonly paidThroughAt: number | null;
-}
-
 /** Where a page ends: the last row's place in the order. Times are epoch milliseconds. */
 export interface Position {
   readonly createdAt: number;
@@ -33,22 +24,6 @@ export function startOf(after: Position | undefined): { at: string; id: number }
   return after
     ? { at: new Date(after.createdAt).toISOString(), id: after.id }
     : { at: 'infinity', id: Number.MAX_SAFE_INTEGER };
-}
-
-export function listEntitlements(
-  sql: Sql,
-  shopId: number,
-  customerId: number,
-): Promise<EntitlementRow[]> {
-  return answerOf(
-    sql<EntitlementRow[]>`
-    select s.subscription_id as "subscriptionId", s.plan_id as "planId", p.name as "planName",
-      p.plan_type as "planType", s.status,
-      (date_part('epoch', s.paid_through_at) * 1000)::bigint as "paidThroughAt"
-    from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
-    where s.shop_id = ${shopId} and s.customer_id = ${customerId}
-    order by s.subscription_id`,
-  );
 }
 
 const fields = {

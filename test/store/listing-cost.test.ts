@@ -3,13 +3,10 @@ import { after, before, describe, test } from 'node:test';
 import postgres from 'postgres';
 import { listCancellations } from '../../src/store/cancellations.ts';
 import type { Sql } from '../../src/store/database.ts';
+import { Entitlements } from '../../src/store/entitlements.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { listPlans } from '../../src/store/plans.ts';
-import {
-  findSubscription,
-  listEntitlements,
-  listSubscriptions,
-} from '../../src/store/subscriptions.ts';
+import { findSubscription, listSubscriptions } from '../../src/store/subscriptions.ts';
 import { createShop } from '../support/world.ts';
 
 interface PlanNode {
@@ -31,7 +28,7 @@ type Query = (sql: Sql, shopId: number) => Promise<unknown>;
 
 /** What answers all there is of something: as many rows as are shown may be sorted. */
 const whole: Readonly<Record<string, Query>> = {
-  entitlements: (sql, shopId) => listEntitlements(sql, shopId, 700),
+  entitlements: (sql, shopId) => new Entitlements(sql).of(shopId, 700),
   'one subscription': (sql, shopId) => findSubscription(sql, shopId, 1500),
   plans: (sql, shopId) => listPlans(sql, shopId),
 };

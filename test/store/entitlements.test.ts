@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Entitlements } from '../../src/store/entitlements.ts';
+import type { Store } from '../../src/store/open.ts';
+import { plan, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, importAll } from '../support/world.ts';
+
+const customers = Array.from({ length: 60 }, (_, index) => 501 + index);
+/** The same ids in both shops, and customers with one, two and three subscriptions. */
+const idsOf = (customerId: number, offset: number) =>
+  [1, 2, 3].slice(0, (customerId % 3) + 1).map((each) => offset + customerId * 10 + each);
+
+onEveryDatabase('entitlements of many customers at once', (open) => {
+  let store: Store;
+  let shopIds: number[];
+
+  before(async () => {
+    store = open();
+    shopIds = [];
+    for (const offset of [0, 1]) {
+      const shop = await createShop(store);
+      shopIds.push(shop.id);
+      const records = customers.flatMap((customerId) =>
+        // Not in the order of their ids.
+        idsOf(customerId, offset)
+          .toReversed()
+          .map((id) => subscription(id, { customerId })),
+      );
+      assert.deepEqual((await importAll(store, shop, [plan(), ...records])).refused, []);
+    }
+  });
+
+  after(() => store.close());
+
+  /** Counts what is sent, and can lose the connection. */
+  function counted() {
+    const seen = { statements: 0, isLost: false };
+    const sql = new Proxy(store.read, {
+      apply(target, self, args) {
+        seen.statements += 1;
+        if (seen.isLost) return Promise.reject(new Error('lost'));
+        return Reflect.apply(target, self, args);
+      },
+    });
+    return { seen, entitlements: new Entitlements(sql) };
+  }
+
+  test('each gets its own, whichever shop and customer share its turn', async () => {
+    const { seen, entitlements } = counted();
+    const wanted = customers.flatMap((customerId) =>
+      shopIds.map((shopId, offset) => ({ shopId, customerId, offset })),
+    );
+    const found = await Promise.all(
+      wanted.map(({ shopId, customerId }) => entitlements.of(shopId, customerId)),
+    );
+    assert.deepEqual(
+      found.map((rows) => rows.map((row) => row.subscriptionId)),
+      wanted.map(({ customerId, offset }) => idsOf(customerId, offset)),
+    );
+    assert.equal(seen.statements, 6, 'three for each shop: 24, 24 and 12 customers');
+  });
+
+  test('a customer who is asked for twice is looked up once, and anew in the next turn', async () => {
+    const { seen, entitlements } = counted();
+    const [shopId = 0] = shopIds;
+    const [first, second] = await Promise.all([
+      entitlements.of(shopId, 501),
+      entitlements.of(shopId, 501),
+    ]);
+    assert.equal(seen.statements, 1);
+    assert.deepEqual(first, second);
+    await entitlements.of(shopId, 501);
+    assert.equal(seen.statements, 2);
+  });
+
+  test('an unknown customer gets nothing, beside others who get theirs', async () => {
+    const { entitlements } = counted();
+    const [shopId = 0] = shopIds;
+    const [nobody, somebody] = await Promise.all([
+      entitlements.of(shopId, 9),
+      entitlements.of(shopId, 503),
+    ]);
+    assert.deepEqual(nobody, []);
+    assert.equal(somebody.length, 3);
+  });
+
+  test('a failure fails those who shared it, and nobody after them', async () => {
+    const { seen, entitlements } = counted();
+    const [shopId = 0] = shopIds;
+    seen.isLost = true;
+    const results = await Promise.allSettled([501, 502].map((id) => entitlements.of(shopId, id)));
+    assert.deepEqual(
+      results.map((result) => result.status),
+      ['rejected', 'rejected'],
+    );
+    seen.isLost = false;
+    assert.equal((await entitlements.of(shopId, 501)).length, 1);
+  });
+});
