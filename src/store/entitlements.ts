@@ -2,6 +2,7 @@ import type { PlanType, SubscriptionStatus } from '../vocabulary.ts';
 import { type Sql, answerOf, arrayText } from './database.ts';
 
 export interface EntitlementRow {
+  readonly customerId: number;
   readonly subscriptionId: number;
   readonly planId: number;
   readonly planName: string;
@@ -11,14 +12,8 @@ export interface EntitlementRow {
   readonly paidThroughAt: number | null;
 }
 
-/** A customer whom a request asks for, and whoever waits for the answer. */
-interface Wanted {
-  readonly rows: Promise<readonly EntitlementRow[]>;
-  resolve(rows: readonly EntitlementRow[]): void;
-  reject(reason: unknown): void;
-}
-
-type Batch = Map<number, Wanted>;
+/** By customer, what whoever asked for them waits for. */
+type Batch = Map<number, PromiseWithResolvers<readonly EntitlementRow[]>>;
 
 /** With more of them the database begins later than it could. */
 const customersPerStatement = 24;
@@ -41,12 +36,11 @@ export class Entitlements {
     const batch = this.#batches.get(shopId) ?? this.#begin(shopId);
     let wanted = batch.get(customerId);
     if (!wanted) {
-      const { promise: rows, resolve, reject } = Promise.withResolvers<readonly EntitlementRow[]>();
-      wanted = { rows, resolve, reject };
+      wanted = Promise.withResolvers();
       batch.set(customerId, wanted);
       if (batch.size === customersPerStatement) void this.#send(shopId, batch);
     }
-    return wanted.rows;
+    return wanted.promise;
   }
 
   #begin(shopId: number): Batch {
@@ -80,9 +74,9 @@ function listEntitlements(
   sql: Sql,
   shopId: number,
   customerIds: readonly number[],
-): Promise<(EntitlementRow & { readonly customerId: number })[]> {
+): Promise<EntitlementRow[]> {
   return answerOf(
-    sql<(EntitlementRow & { customerId: number })[]>`
+    sql<EntitlementRow[]>`
     select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
       s.plan_id as "planId", p.name as "planName", p.plan_type as "planType", s.status,
       (date_part('epoch', s.paid_through_at) * 1000)::bigint as "paidThroughAt"
