@@ -43,7 +43,6 @@ async function main(): Promise<void> {
       name: 'analyse',
       connections: 1,
       readOnly: true,
-      preparedOnce: true,
       statementTimeoutMilliseconds: 0,
     });
     for (const [index, statement] of statements.entries()) {

@@ -20,12 +20,6 @@ export interface ConnectOptions {
   /** The server refuses every write. */
   readonly readOnly?: boolean;
   /**
-   * Each statement is planned once, whatever its parameters. What is good for one of a few known
-   * statements: comparing plans would cost more than running the right one. Nor is room set aside for
-   * remembering rows, as much as the planner fears to need without knowing the parameters.
-   */
-  readonly preparedOnce?: boolean;
-  /**
    * Every statement has an index that gives its rows, in their order. What the server believes of a
    * table that has grown since it last looked must not talk it into reading and sorting the whole.
    */
@@ -63,10 +57,13 @@ export function connect(target: string, options: ConnectOptions): Sql {
       jit: 'off',
       TimeZone: 'UTC',
       default_transaction_read_only: options.readOnly === true,
-      ...(options.preparedOnce && {
-        plan_cache_mode: 'force_generic_plan',
-        enable_memoize: false,
-      }),
+      // Each statement is planned once, whatever its parameters. They are few and known, so comparing
+      // plans would cost more than running the right one; and of a shop that is just being imported the
+      // statistics say that it has nothing, which would make any index that begins with the shop look
+      // as good as the right one. Nor is room set aside for remembering rows, as much as the planner
+      // fears to need without knowing the parameters.
+      plan_cache_mode: 'force_generic_plan',
+      enable_memoize: false,
       ...(options.byIndexOnly && {
         enable_seqscan: false,
         enable_bitmapscan: false,

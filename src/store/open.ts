@@ -70,7 +70,6 @@ export function connectAll(target: string): Omit<Store, 'failed'> {
     name: 'read',
     connections: 1,
     readOnly: true,
-    preparedOnce: true,
     byIndexOnly: true,
     statementTimeoutMilliseconds: 5_000,
   });
@@ -78,7 +77,6 @@ export function connectAll(target: string): Omit<Store, 'failed'> {
     name: 'analyse',
     connections: 2,
     readOnly: true,
-    preparedOnce: true,
     statementTimeoutMilliseconds: 30_000,
   });
   const write = connect(target, {
