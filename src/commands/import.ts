@@ -41,7 +41,7 @@ export const importCommand: Command = {
           log,
           // Everybody waits for a transaction of the embedded database; on a server only those who
           // import for the same shop do.
-          ...(context.config.databaseUrl !== undefined && { linesPerTransaction: 8000 }),
+          ...(context.config.databaseUrl !== undefined && { linesPerTransaction: 12_000 }),
           async refuse(source, line, reason) {
             progress.clear();
             tell(`${source}:${line.number}: ${reason}`);

@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { connectAll } from '../src/store/open.ts';
+import { startPostgres } from '../test/support/postgres.ts';
+import { retention, run } from './processes.ts';
+
+/**
+ * What keeping the aggregates costs an import: the speed of one with the triggers that keep them,
+ * as a part of its speed without, measured in turn; each time a new shop of one database.
+ */
+const subscriptions = Number(process.env['BENCH_SUBSCRIPTIONS'] ?? 60_000);
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
+
+const postgres = await startPostgres(['shared_buffers=512MB', 'max_wal_size=4GB']);
+if (!postgres) throw new Error('PostgreSQL is not installed.');
+const env = { DATABASE_URL: postgres.url, LOG_LEVEL: 'error' };
+const folder = mkdtempSync(path.join(tmpdir(), 'retention-bench-'));
+const file = path.join(folder, 'records.ndjson');
+const { write, close } = connectAll(postgres.url);
+let shops = 0;
+
+async function switchTriggers(to: 'enable' | 'disable'): Promise<void> {
+  const triggers = await write<{ relation: string; name: string }[]>`
+    select tgrelid::regclass::text as relation, tgname as name from pg_trigger
+    where not tgisinternal and tgname like 'metrics%'`;
+  if (triggers.length === 0) throw new Error('There are no triggers to switch.');
+  for (const { relation, name } of triggers) {
+    await write.unsafe(`alter table ${relation} ${to} trigger ${name}`);
+  }
+}
+
+/** Seconds of one import, start of its process included. */
+async function secondsOf(triggers: 'enable' | 'disable'): Promise<number> {
+  await switchTriggers(triggers);
+  const shop = String((shops += 1));
+  run(['shops', 'create', '--id', shop, '--name', 'Bench', '--currency', 'USD'], env);
+  const begin = performance.now();
+  execFileSync(retention, ['import', '--shop', shop, file], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'ignore'],
+  });
+  return (performance.now() - begin) / 1000;
+}
+
+const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+try {
+  run(['migrate'], env);
+  execFileSync('sh', [
+    '-c',
+    `"${retention}" demo-data --subscriptions ${subscriptions} > "${file}"`,
+  ]);
+  const ratios: number[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    const kept = await secondsOf('enable');
+    const without = await secondsOf('disable');
+    ratios.push(without / kept);
+    process.stdout.write(
+      `with aggregates ${kept.toFixed(2)} s, without ${without.toFixed(2)} s: ${(without / kept).toFixed(3)}\n`,
+    );
+  }
+  process.stdout.write(`speed with aggregates of that without: ${median(ratios).toFixed(3)}\n`);
+} finally {
+  await close();
+  rmSync(folder, { recursive: true });
+  await postgres.destroy();
+}
