@@ -5,19 +5,24 @@ import { UsageError } from './errors.ts';
 
 const defaults = {
   databaseUrl: undefined,
+  databaseReadUrls: [],
   dataDir: '.retention',
+  redisUrl: undefined,
   host: '127.0.0.1',
   port: 8787,
+  metricsPort: undefined,
   baseUrl: undefined,
   logLevel: 'info',
 };
 
 const names = [
   'DATABASE_URL',
+  'DATABASE_READ_URL',
   'RETENTION_DATA_DIR',
   'REDIS_URL',
   'HOST',
   'PORT',
+  'METRICS_PORT',
   'BASE_URL',
   'LOG_LEVEL',
 ];
@@ -47,9 +52,12 @@ test('nothing set, or everything set to nothing: the defaults', () => {
 test('every variable is read, without the space around it', () => {
   const env = {
     DATABASE_URL: ' postgres://user:secret@db.example:5433/retention?sslmode=require ',
+    DATABASE_READ_URL: 'postgres://user:secret@one.example,[::1]:5434/retention?sslmode=require',
     RETENTION_DATA_DIR: '/var/lib/retention data',
+    REDIS_URL: 'rediss://:secret@cache.example:6380',
     HOST: '::',
     PORT: '0',
+    METRICS_PORT: '9464',
     BASE_URL: 'https://Retention.example/api//',
     LOG_LEVEL: 'debug',
     OTHER: 'ignored',
@@ -58,9 +66,15 @@ test('every variable is read, without the space around it', () => {
     { ...parseConfig(env) },
     {
       databaseUrl: 'postgres://user:secret@db.example:5433/retention?sslmode=require',
+      databaseReadUrls: [
+        'postgres://user:secret@one.example/retention?sslmode=require',
+        'postgres://user:secret@[::1]:5434/retention?sslmode=require',
+      ],
       dataDir: '/var/lib/retention data',
+      redisUrl: 'rediss://:secret@cache.example:6380',
       host: '::',
       port: 0,
+      metricsPort: 9464,
       baseUrl: 'https://retention.example/api',
       logLevel: 'debug',
     },
@@ -73,6 +87,8 @@ test('what was read cannot be changed', () => {
 
 const valid: Record<string, string[]> = {
   DATABASE_URL: ['postgres://h/d', 'postgresql://u@h', 'postgres://u:p%40@[::1]:5432/d'],
+  REDIS_URL: ['redis://h', 'rediss://u:p@h:6380/1', 'redis://[::1]:6379'],
+  METRICS_PORT: ['0', '9464'],
   PORT: ['0', '1', '65535', '08080'],
   BASE_URL: ['http://localhost', 'https://a.example:8443/x'],
   LOG_LEVEL: ['debug', 'info', 'warn', 'error', 'silent'],
@@ -95,6 +111,12 @@ const invalid: [name: string, want: string, texts: string[]][] = [
       '/sesame',
     ],
   ],
+  [
+    'REDIS_URL',
+    'an address such as redis://user:password@host:6379 or rediss://…',
+    ['localhost:6379', 'http://u:sesame@h', 'redis:sesame', 'redis://'],
+  ],
+  ['METRICS_PORT', 'a whole number from 0 to 65535', ['65536', '-1', 'on']],
   [
     'PORT',
     'a whole number from 0 to 65535',
@@ -135,8 +157,20 @@ test('everything that is wrong is said at once, and no secret with it', () => {
   ]);
 });
 
-test('a shared limiter that was asked for but cannot be had is not passed over', () => {
-  const message = problemsOf({ REDIS_URL: 'redis://:sesame@cache.example:6379' });
-  assert.match(message, /REDIS_URL/);
-  assert.doesNotMatch(message, /sesame/);
+test('standbys belong to a server, and each of several has an address of its own', () => {
+  const standbys = 'postgres://user:sesame@one,two/d';
+  assert.match(
+    problemsOf({ DATABASE_READ_URL: standbys }),
+    /DATABASE_READ_URL names standbys of DATABASE_URL, which is not set\./,
+  );
+  for (const wrong of [
+    'one,two',
+    'postgres://,two/d',
+    'postgres://one,/d',
+    'mysql://u:sesame@h/d',
+  ]) {
+    const message = problemsOf({ DATABASE_URL: 'postgres://h/d', DATABASE_READ_URL: wrong });
+    assert.match(message, /DATABASE_READ_URL must be an address such as/);
+    assert.doesNotMatch(message, /sesame/);
+  }
 });

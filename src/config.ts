@@ -6,10 +6,16 @@ type LogLevel = (typeof logLevels)[number];
 export interface Config {
   /** A PostgreSQL server; undefined means the embedded database in `dataDir`. */
   readonly databaseUrl: string | undefined;
+  /** Hot standbys of that server, one address each. */
+  readonly databaseReadUrls: readonly string[];
   readonly dataDir: string;
+  /** Where all instances limit together; undefined means that each limits by itself. */
+  readonly redisUrl: string | undefined;
   readonly host: string;
   /** 0 lets the operating system choose. */
   readonly port: number;
+  /** Where Prometheus finds the metrics, apart from the public port; undefined means nowhere. */
+  readonly metricsPort: number | undefined;
   /** The public address without a trailing slash; undefined means the address listened on. */
   readonly baseUrl: string | undefined;
   readonly logLevel: LogLevel;
@@ -50,9 +56,22 @@ export function parseConfig(env: Env): Config {
       parsePostgresUrl,
       'an address such as postgres://user@host:5432/database',
     ),
+    databaseReadUrls: check(
+      'DATABASE_READ_URL',
+      [],
+      parsePostgresUrls,
+      'an address such as postgres://user@host1:5432,host2:5432/database',
+    ),
     dataDir: readEnv(env, 'RETENTION_DATA_DIR') ?? '.retention',
+    redisUrl: check(
+      'REDIS_URL',
+      undefined,
+      parseRedisUrl,
+      'an address such as redis://user:password@host:6379 or rediss://…',
+    ),
     host: readEnv(env, 'HOST') ?? '127.0.0.1',
     port: check('PORT', 8787, parsePort, 'a whole number from 0 to 65535'),
+    metricsPort: check('METRICS_PORT', undefined, parsePort, 'a whole number from 0 to 65535'),
     baseUrl: check(
       'BASE_URL',
       undefined,
@@ -61,10 +80,8 @@ export function parseConfig(env: Env): Config {
     ),
     logLevel: check('LOG_LEVEL', 'info', parseLogLevel, `one of ${logLevels.join(', ')}`),
   };
-  if (readEnv(env, 'REDIS_URL') !== undefined) {
-    problems.push(
-      'REDIS_URL is set, but this version limits each process by itself; unset it and run one instance.',
-    );
+  if (config.databaseReadUrls.length > 0 && config.databaseUrl === undefined) {
+    problems.push('DATABASE_READ_URL names standbys of DATABASE_URL, which is not set.');
   }
   if (problems.length > 0) {
     throw new UsageError(
@@ -77,6 +94,20 @@ export function parseConfig(env: Env): Config {
 function parsePostgresUrl(text: string): string | undefined {
   const url = URL.parse(text);
   return url && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined;
+}
+
+/** Several hosts with commas between them, as PostgreSQL's own programs take them. */
+function parsePostgresUrls(text: string): string[] | undefined {
+  const [, scheme, user = '', hosts = '', rest = ''] =
+    /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]+)(.*)$/.exec(text) ?? [];
+  if (scheme === undefined) return undefined;
+  const urls = hosts.split(',').map((host) => parsePostgresUrl(`${scheme}${user}${host}${rest}`));
+  return urls.every((url) => url !== undefined) ? urls : undefined;
+}
+
+function parseRedisUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  return url && /^rediss?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined;
 }
 
 function parsePort(text: string): number | undefined {
