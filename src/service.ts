@@ -14,7 +14,8 @@ import { mcpRoutes } from './mcp/routes.ts';
 import { referenceRoutes } from './reference/routes.ts';
 import { restRoutes } from './rest/routes.ts';
 import { type RestVersion, createWindDown, restVersions } from './rest/versions.ts';
-import { findKeyByHash, touchKey } from './store/keys.ts';
+import { KeyLookups } from './store/key-lookups.ts';
+import { touchKey } from './store/keys.ts';
 import type { Store } from './store/open.ts';
 
 export interface ServiceParts {
@@ -44,8 +45,9 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at) =>
     touchKey(store.write, shopId, keyId, new Date(at)),
   );
+  const lookups = new KeyLookups(store.read);
   const gate = new Gate({
-    leases: new KeyLeases(clock, (hash) => findKeyByHash(store.read, hash)),
+    leases: new KeyLeases(clock, (hash) => lookups.find(hash)),
     limiter: new MemoryRateLimiter(clock),
     usage,
   });

@@ -14,6 +14,11 @@ export interface KeyRecord {
   readonly lastUsedAt: number;
 }
 
+interface FoundKey {
+  readonly hash: string;
+  readonly record: KeyRecord;
+}
+
 export interface KeyListing {
   readonly id: string;
   readonly name: string;
@@ -37,19 +42,21 @@ interface NewKey {
 }
 
 /**
- * The only query that does not start from a shop: it is how the shop is found.
- * @param hash SHA-256 in base64
+ * The only query that does not start from a shop: it is how the shop is found. In no order; nothing for
+ * a key that is unknown or revoked.
+ * @param hashes SHA-256 in base64
  */
-export async function findKeyByHash(sql: Sql, hash: string): Promise<KeyRecord | undefined> {
-  const [key] = await answerOf(
-    sql<KeyRecord[]>`
-    select k.shop_id as "shopId", k.key_id as "keyId", to_json(k.scopes) as scopes,
-      s.tier, s.currency,
-      coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint as "lastUsedAt"
-    from api_keys k join shops s on s.shop_id = k.shop_id
-    where k.hash = decode(${hash}, 'base64') and k.revoked_at is null`,
+export function listKeysByHash(sql: Sql, hashes: readonly string[]): Promise<FoundKey[]> {
+  return answerOf(
+    sql<FoundKey[]>`
+    select wanted.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
+      'tier', s.tier, 'currency', s.currency,
+      'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint) as record
+    from unnest(${`{${hashes.join(',')}}`}::text[]) wanted (hash),
+      lateral (select * from api_keys
+        where hash = decode(wanted.hash, 'base64') and revoked_at is null offset 0) k,
+      lateral (select * from shops where shop_id = k.shop_id offset 0) s`,
   );
-  return key;
 }
 
 export async function listKeys(sql: Sql, shopId: number): Promise<KeyListing[]> {
