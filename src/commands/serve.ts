@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { CommandError } from '../errors.ts';
@@ -6,16 +7,33 @@ import { type Service, startService } from '../service.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { type Command, exitStatus, print } from './command.ts';
+import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
-  synopsis: '',
+  synopsis: '[--workers N]',
   summary: 'serves REST, MCP and the reference on one port, until it is told to stop',
-  options: {},
-  run: ({ config, log }) =>
-    serve(config, log, async ({ baseUrl }) =>
-      print(`Retention Data Service listens on ${baseUrl}`),
-    ),
+  details: ['--workers  how many processes share the port (1); several need REDIS_URL'],
+  options: { workers: { type: 'string', default: '1' } },
+  async run({ config, log, options }) {
+    const count = parseWorkers(String(options['workers']), config);
+    if (cluster.isWorker) {
+      try {
+        return await serve(config, log, async ({ baseUrl }) => reportReady(baseUrl));
+      } finally {
+        // Else what it hears of its supervisor through would keep it from ending.
+        cluster.worker?.disconnect();
+      }
+    }
+    const greet = (baseUrl: string) => print(`Retention Data Service listens on ${baseUrl}`);
+    if (count === 1) return serve(config, log, async ({ baseUrl }) => greet(baseUrl));
+    try {
+      await superviseWorkers(count, { config, log, stopped: stopSignal(), greet });
+    } finally {
+      log.flush();
+    }
+    return exitStatus.done;
+  },
 };
 
 /**

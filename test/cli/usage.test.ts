@@ -6,7 +6,7 @@ const options = { env: { LOG_LEVEL: 'silent' } };
 
 const commands: [name: string, synopsis: string][] = [
   ['demo', ''],
-  ['serve', ''],
+  ['serve', '[--workers N]'],
   ['migrate', ''],
   ['shops create', '--id N --name TEXT --currency CUR [--tier TIER] [--json]'],
   ['shops list', '[--json]'],
@@ -54,7 +54,13 @@ describe(
       [['list'], 'There is no command "list". "retention help" lists them.'],
       [['keys'], '"retention keys" is followed by create, list, revoke.'],
       [['shops', 'delete'], '"retention shops" is followed by create, list, set-tier.'],
-      [['serve', '--port', '1'], "Unknown option '--port'.\nUsage: retention serve\n"],
+      [
+        ['serve', '--port', '1'],
+        "Unknown option '--port'.\nUsage: retention serve [--workers N]\n",
+      ],
+      [['serve', '--workers', '0'], '--workers takes a whole number from 1 to 64, not "0".'],
+      [['serve', '--workers', '2e1'], '--workers takes a whole number from 1 to 64, not "2e1".'],
+      [['serve', '--workers', '2'], 'Several workers need DATABASE_URL'],
       [['migrate', 'now'], '"now" is one argument too many.\nUsage: retention migrate\n'],
       [['keys', 'revoke', '--shop', '1'], 'An argument is missing.\nUsage: retention keys revoke'],
       [

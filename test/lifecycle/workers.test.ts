@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Running, launch, run } from '../cli/process.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+
+interface Line {
+  readonly msg: string;
+  readonly pid?: number;
+}
+
+describe('several workers', { skip, timeout: 60_000 }, () => {
+  let database: PostgresServer;
+  let env: Record<string, string>;
+  let key = '';
+
+  before(async () => {
+    const started = await startPostgres(['fsync=off']);
+    assert.ok(started);
+    database = started;
+    // Nobody listens there: each worker limits by itself, which is nothing to this test.
+    env = { DATABASE_URL: database.url, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' };
+    const shop = ['--id', '1', '--name', 'x', '--currency', 'USD', '--tier', 'enterprise_plus'];
+    assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
+    const scopes = ['--name', 'k', '--scopes', 'read:plans'];
+    key = (await run(['keys', 'create', '--shop', '1', ...scopes], { env })).out.trimEnd();
+  });
+  after(() => database.destroy());
+
+  /** The lines of its log so far. */
+  function watchLog({ child }: Running): { lines(message: string): Line[] } {
+    let text = '';
+    child.stderr?.on('data', (chunk: string) => (text += chunk));
+    return {
+      lines: (message) =>
+        text
+          .split('\n')
+          .filter((line) => line.startsWith('{') && line.endsWith('}'))
+          .map((line) => JSON.parse(line) as Line)
+          .filter(({ msg }) => msg === message),
+    };
+  }
+
+  async function seen<Value>(look: () => Value | undefined | false): Promise<Value> {
+    for (;;) {
+      const value = look();
+      if (value !== undefined && value !== false) return value;
+      await sleep(20);
+    }
+  }
+
+  const isAlive = (pid: number) => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+
+  test('share a port; one that is killed is replaced while the others answer; all end cleanly', async () => {
+    const tree = launch(['serve', '--workers', '2'], { env });
+    const log = watchLog(tree);
+    const [, baseUrl = ''] = await tree.said(/listens on (\S+)\n/);
+    const plans = async () => {
+      // A connection each, so that both workers have their share.
+      const response = await fetch(`${baseUrl}/api/external/v1/plans`, {
+        headers: { authorization: `Bearer ${key}`, connection: 'close' },
+      });
+      return response.status;
+    };
+    assert.deepEqual(new Set(await Promise.all(Array.from({ length: 40 }, plans))), new Set([200]));
+    const [first, second] = await seen(() => {
+      const pids = log.lines('listening').map(({ pid }) => pid as number);
+      return pids.length === 2 && pids;
+    });
+    assert.ok(first && second && first !== second);
+
+    process.kill(first, 'SIGKILL');
+    await seen(() => !isAlive(first));
+    // Whoever was being answered by it has lost that; nobody who comes now has.
+    await sleep(50);
+    for (let each = 0; each < 40; each += 1) assert.equal(await plans(), 200);
+    const third = await seen(() => log.lines('listening')[2]?.pid);
+    assert.ok(third !== first && third !== second);
+    assert.equal(log.lines('worker died; another takes its place').length, 1);
+
+    // What is under way when the end is asked for is answered.
+    const under = Array.from({ length: 20 }, plans);
+    await Promise.all(under.slice(0, 5));
+    tree.child.kill('SIGTERM');
+    const { code, out } = await tree.ended;
+    assert.equal(code, 0);
+    assert.equal(out, `Retention Data Service listens on ${baseUrl}\n`);
+    assert.deepEqual([first, second, third].map(isAlive), [false, false, false]);
+    await Promise.allSettled(under);
+  });
+
+  test('that cannot start end the whole, and say why', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const { code, err, out } = await run(['serve', '--workers', '2'], {
+      env: { ...env, PORT: String(port) },
+    });
+    taken.close();
+    assert.equal(code, 1);
+    assert.equal(out, '');
+    assert.match(err, new RegExp(`Another process listens on 127.0.0.1:${port}`));
+    assert.match(err, /A worker ended before it listened\./);
+  });
+
+  test('end with their supervisor, even if that is killed', async () => {
+    const tree = launch(['serve', '--workers', '2'], { env });
+    const log = watchLog(tree);
+    await tree.said(/listens on (\S+)\n/);
+    const pids = await seen(() => {
+      const lines = log.lines('listening');
+      return lines.length === 2 && lines.map(({ pid }) => pid as number);
+    });
+    tree.child.kill('SIGKILL');
+    await seen(() => !pids.some(isAlive));
+  });
+});
