@@ -25,7 +25,6 @@ export const serveCommand: Command = {
         cluster.worker?.disconnect();
       }
     }
-    const greet = (baseUrl: string) => print(`Retention Data Service listens on ${baseUrl}`);
     if (count === 1) return serve(config, log, async ({ baseUrl }) => greet(baseUrl));
     try {
       await superviseWorkers(count, { config, log, stopped: stopSignal(), greet });
@@ -35,6 +34,10 @@ export const serveCommand: Command = {
     return exitStatus.done;
   },
 };
+
+function greet(baseUrl: string): void {
+  print(`Retention Data Service listens on ${baseUrl}`);
+}
 
 /**
  * Opens and migrates the store, listens, and stays until a signal comes or the database is lost.

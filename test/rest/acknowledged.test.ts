@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { Agent, get } from 'node:http';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { leaseDrainMilliseconds } from '../../src/access/key-leases.ts';
+import { systemClock } from '../../src/clock.ts';
+import { revokeKey } from '../../src/store/keys.ts';
+import { connectAll } from '../../src/store/open.ts';
+import { updateShopTier } from '../../src/store/shops.ts';
+import { createShop, createTestKey, now, startTestService } from '../support/world.ts';
+
+const postgres = process.env['TEST_POSTGRES'];
+const skip = postgres === undefined && 'PostgreSQL could not be had on this machine';
+
+const tries = 1_000;
+/** Over how long they are spread, so that each hits leases of another age. */
+const spreadMilliseconds = 3_000;
+
+describe('two instances under load', { skip, timeout: 60_000 }, () => {
+  test('[rest.auth.revoked-at-once] no request that began after a revocation or a change of tier was acknowledged is let in, in 1,000 tries', async (t) => {
+    const store = { ...connectAll(postgres as string), failed: new Promise<Error>(() => {}) };
+    const services = [
+      await startTestService(store, { clock: systemClock }),
+      await startTestService(store, { clock: systemClock }),
+    ];
+    const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+    t.after(async () => {
+      agent.destroy();
+      for (const service of services) await service.close();
+      await store.close();
+    });
+
+    const statusOf = (baseUrl: string, key: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const headers = { authorization: `Bearer ${key}` };
+        get(`${baseUrl}/api/external/v1/plans`, { agent, headers }, (response) => {
+          response.resume().once('end', () => resolve(response.statusCode));
+        }).once('error', reject);
+      });
+    const statuses = (key: string) =>
+      Promise.all(services.map(({ baseUrl }) => statusOf(baseUrl, key)));
+
+    const attempts = await Promise.all(
+      Array.from({ length: tries }, async (_, index) => {
+        const shop = await createShop(store, { tier: 'enterprise_plus' });
+        const { id, key } = await createTestKey(store, shop.id);
+        // One half loses the key, the other half its tier.
+        return index % 2 === 0
+          ? { key, refusal: 401, change: () => revokeKey(store.write, shop.id, id, new Date(now)) }
+          : { key, refusal: 403, change: () => updateShopTier(store.write, shop.id, 'starter') };
+      }),
+    );
+
+    // Everybody asks all the time, so that what the instances know is as young as it can be.
+    const over = new AbortController();
+    let asked = 0;
+    const load = Array.from({ length: 24 }, async (_, worker) => {
+      for (let each = worker; !over.signal.aborted; each = (each + 24) % tries) {
+        const { key = '', refusal } = attempts[each] ?? {};
+        for (const status of await statuses(key)) assert.ok(status === 200 || status === refusal);
+        asked += 2;
+      }
+    });
+
+    const letIn = await Promise.all(
+      attempts.map(async ({ key, refusal, change }, index) => {
+        await sleep((index / tries) * spreadMilliseconds);
+        assert.deepEqual(await statuses(key), [200, 200]);
+        assert.equal(await change(), true);
+        await sleep(leaseDrainMilliseconds);
+        const after = await statuses(key);
+        return after.filter((status) => status !== refusal).length;
+      }),
+    );
+    over.abort();
+    await Promise.all(load);
+    assert.deepEqual(
+      letIn.filter((count) => count > 0),
+      [],
+    );
+    assert.ok(asked > tries, `only ${asked} requests were asked meanwhile`);
+  });
+});
