@@ -25,9 +25,9 @@ export const serveCommand: Command = {
         cluster.worker?.disconnect();
       }
     }
-    if (count === 1) return serve(config, log, async ({ baseUrl }) => greet(baseUrl));
+    if (count === 1) return serve(config, log, async ({ baseUrl }) => sayAddress(baseUrl));
     try {
-      await superviseWorkers(count, { config, log, stopped: stopSignal(), greet });
+      await superviseWorkers(count, { config, log, stopped: stopSignal(), greet: sayAddress });
     } finally {
       log.flush();
     }
@@ -35,7 +35,7 @@ export const serveCommand: Command = {
   },
 };
 
-function greet(baseUrl: string): void {
+function sayAddress(baseUrl: string): void {
   print(`Retention Data Service listens on ${baseUrl}`);
 }
 

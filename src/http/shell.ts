@@ -33,6 +33,8 @@ const limits = {
   keepAliveTimeout: 65_000,
   headerBytes: 16 * 1024,
   connectionsCheckingInterval: 2_000,
+  /** One more is closed at once. Each has one request under way, so these are bounded as well. */
+  connections: 10_000,
 };
 
 /**
@@ -132,6 +134,7 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
     respond(request, reply, answerFailure(request, error)),
   );
 
+  app.server.maxConnections = limits.connections;
   // Node would answer what else is expected than 100-continue with a bare 417; it may be ignored
   // (RFC 9110 section 10.1.1).
   app.server.on('checkExpectation', (request, response) =>

@@ -11,12 +11,32 @@ async function allFrom(socket: Socket): Promise<string> {
   return text;
 }
 
-describe('clients that are slow', { concurrency: true }, () => {
-  const app = createShell({
+const createApp = () =>
+  createShell({
     log: createLog('silent'),
     routes: [{ method: 'GET', url: '/', handle: () => ({ status: 200, headers: {}, body: 'ok' }) }],
     unrouted: (_path, answer) => answer,
   });
+
+test('a connection too many is closed at once, and those that are open are served', async (t) => {
+  const app = createApp();
+  t.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  assert.equal(app.server.maxConnections, 10_000);
+  app.server.maxConnections = 3;
+  const sockets = Array.from({ length: 4 }, () => connect(port, '127.0.0.1'));
+  for (const socket of sockets) await once(socket, 'connect');
+  const [tooMany, ...open] = sockets.toReversed() as [Socket, ...Socket[]];
+  assert.equal(await allFrom(tooMany), '');
+  for (const socket of open) {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    assert.match(await allFrom(socket), /^HTTP\/1\.1 200 OK\r\n/);
+  }
+});
+
+describe('clients that are slow', { concurrency: true }, () => {
+  const app = createApp();
   let port = 0;
   before(async () => {
     await app.listen({ host: '127.0.0.1', port: 0 });
