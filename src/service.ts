@@ -1,5 +1,6 @@
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { Gate } from './access/gate.ts';
 import { KeyLeases } from './access/key-leases.ts';
@@ -30,8 +31,12 @@ export interface ServiceParts {
 export interface Service {
   /** The public address, without a trailing slash. */
   readonly baseUrl: string;
-  /** Answers what is in flight, takes nothing new, and leaves the store open. */
-  close(): Promise<void>;
+  /**
+   * Answers what is in flight and leaves the store open.
+   * @param drainMilliseconds how long clients that keep connections have to learn of it by an answer;
+   * what they send on one that is closed without a word is lost
+   */
+  close(drainMilliseconds?: number): Promise<void>;
 }
 
 /** How long the end of the service waits for the last uses of keys to be stored. */
@@ -53,15 +58,17 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   });
 
   let baseUrl = config.baseUrl ?? '';
+  const stopping = new AbortController();
   const app = createShell({
     log,
+    stopping: stopping.signal,
     routes: [
       ...windDown.routes([
         ...restRoutes(versions, { gate, store, clock, log }),
         ...referenceRoutes(() => baseUrl),
       ]),
       ...mcpRoutes({ gate, store, clock, log, baseUrl: () => baseUrl }),
-      ...statusRoutes(store),
+      ...statusRoutes(store, stopping.signal),
     ],
     unrouted: windDown.unrouted,
   });
@@ -70,11 +77,20 @@ export async function startService(parts: ServiceParts): Promise<Service> {
 
   return {
     baseUrl,
-    async close() {
+    async close(drainMilliseconds = 0) {
+      stopping.abort();
+      await drained(app.server, drainMilliseconds);
       await app.close();
       await Promise.race([usage.settle(), sleep(settleMilliseconds, undefined, { ref: false })]);
     },
   };
+}
+
+/** Waits, still listening, until every connection has ended with an answer that said so. */
+async function drained(server: Server, milliseconds: number): Promise<void> {
+  const end = performance.now() + milliseconds;
+  const count = promisify(server.getConnections.bind(server));
+  while (performance.now() < end && (await count()) > 0) await sleep(10);
 }
 
 function addressOf(app: FastifyInstance, host: string): string {

@@ -39,6 +39,9 @@ function sayAddress(baseUrl: string): void {
   print(`Retention Data Service listens on ${baseUrl}`);
 }
 
+/** Most clients ask again within it, and learn that the connection ends. */
+const drainMilliseconds = 1_000;
+
 /**
  * Opens and migrates the store, listens, and stays until a signal comes or the database is lost.
  * @param prepare runs before the first request can come; fills the store, say
@@ -66,7 +69,7 @@ export async function serve(
       throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
     }
     log.info({ signal: reason }, 'stopping');
-    await service.close();
+    await service.close(drainMilliseconds);
     return exitStatus.done;
   } finally {
     await store.close();

@@ -22,6 +22,8 @@ export interface Route {
 export interface ShellOptions {
   readonly log: Log;
   readonly routes: readonly Route[];
+  /** Once aborted, each answer is the last of its connection. */
+  readonly stopping?: AbortSignal;
   /** The last word on what is answered where no route fits. */
   unrouted(path: string, answer: Answer): Answer;
 }
@@ -41,7 +43,7 @@ const limits = {
  * The HTTP server around all faces: bounds, request ids, one log line a request, and the envelope
  * for everything that reaches no face.
  */
-export function createShell({ log, routes, unrouted }: ShellOptions): FastifyInstance {
+export function createShell({ log, routes, stopping, unrouted }: ShellOptions): FastifyInstance {
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -84,7 +86,9 @@ export function createShell({ log, routes, unrouted }: ShellOptions): FastifyIns
       `${Buffer.byteLength(answer.body)}`,
     ];
     // Else a client that keeps its connection would keep a service that is closing from its end.
-    if (!app.server.listening) headers.push('connection', 'close');
+    if (stopping?.aborted && !('connection' in answer.headers)) {
+      headers.push('connection', 'close');
+    }
     for (const name in answer.headers) headers.push(name, answer.headers[name] as string);
     // Past the library's own way of answering, which has nothing to add.
     reply.hijack();

@@ -6,14 +6,18 @@ const patienceMilliseconds = 2_000;
 const uncached = { ...json, 'cache-control': 'no-store' };
 
 /** For whoever watches the process: does it live, and can it answer. */
-export function statusRoutes(store: Store): Route[] {
+export function statusRoutes(store: Store, stopping: AbortSignal): Route[] {
   return [
     {
       method: 'GET',
       url: '/healthz',
       handle: () => ({ status: 200, headers: uncached, body: '{"status":"ok"}' }),
     },
-    { method: 'GET', url: '/readyz', handle: () => readiness(store) },
+    {
+      method: 'GET',
+      url: '/readyz',
+      handle: () => (stopping.aborted ? unready('the service is stopping') : readiness(store)),
+    },
   ];
 }
 
@@ -29,5 +33,9 @@ async function readiness(store: Store): Promise<Answer> {
   ]);
   return isUp
     ? { status: 200, headers: uncached, body: '{"status":"ready","database":"up"}' }
-    : refuse(503, 'Not ready: the database does not answer.', { 'cache-control': 'no-store' });
+    : unready('the database does not answer');
+}
+
+function unready(reason: string): Answer {
+  return refuse(503, `Not ready: ${reason}.`, { 'cache-control': 'no-store' });
 }

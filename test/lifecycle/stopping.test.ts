@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { Agent, type IncomingMessage, get } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { launchServer, run, throwawayFolder } from '../cli/process.ts';
+
+describe('a server that is told to stop under load', { timeout: 60_000 }, () => {
+  const env = { RETENTION_DATA_DIR: throwawayFolder(), LOG_LEVEL: 'error' };
+  const agent = new Agent({ keepAlive: true, maxSockets: 24 });
+  let key = '';
+  before(async () => {
+    const shop = ['--id', '1', '--name', 'x', '--currency', 'USD', '--tier', 'enterprise_plus'];
+    assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
+    const scopes = ['--name', 'k', '--scopes', 'read:plans'];
+    key = (await run(['keys', 'create', '--shop', '1', ...scopes], { env })).out.trimEnd();
+  });
+  after(() => agent.destroy());
+
+  const ask = (url: string) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      get(url, { agent, headers: { authorization: `Bearer ${key}` } }, (response) => {
+        response.resume().once('end', () => resolve(response));
+      }).once('error', reject);
+    });
+
+  test('answers every request, the last of a connection says so, and readyz sends nobody more', async () => {
+    const server = await launchServer('serve', env);
+    const plans = `${server.baseUrl}/api/external/v1/plans`;
+    // As a load balancer: whoever hears that a connection ends sends this server nothing more.
+    let isLeaving = false;
+    let readiness: number | undefined;
+    const clients = Array.from({ length: 24 }, async (_, client) => {
+      let answers = 0;
+      while (!isLeaving) {
+        const response = await ask(plans);
+        assert.equal(response.statusCode, 200);
+        answers += 1;
+        if (response.headers.connection === 'close' && !isLeaving) {
+          isLeaving = true;
+          readiness = (await ask(`${server.baseUrl}/readyz`)).statusCode;
+        }
+        if (client % 2 === 1) await sleep(Math.random() * 5);
+      }
+      return answers;
+    });
+    await sleep(500);
+    server.child.kill('SIGTERM');
+    const answers = await Promise.all(clients);
+    assert.ok(answers.every((count) => count > 10));
+    assert.equal(readiness, 503);
+    assert.equal((await server.ended).code, 0);
+  });
+});
