@@ -8,6 +8,7 @@ import {
   createRedisClient,
   explainRedisError,
   prepareScript,
+  probe,
   type RedisClient,
   type Script,
   takeFromWindow,
@@ -28,8 +29,6 @@ interface RedisRateLimiterOptions {
 
 const startPatienceMilliseconds = 1_000;
 const probePauseMilliseconds = 250;
-/** Asked for nobody, with a limit that nobody reaches. */
-const probe = { keyId: 'probe', limit: 1_000_000 };
 
 /**
  * The limiter that all instances share, with the windows in Redis. While Redis does not answer in

@@ -41,6 +41,9 @@ if count > limit then oldest = tonumber(redis.call('LINDEX', key, count - limit)
 return { admitted and 1 or 0, count, oldest + ${windowMicroseconds} - now }
 `;
 
+/** What is asked for nobody, to see whether Redis answers: a limit that is not reached. */
+export const probe = { keyId: 'probe', limit: 1_000_000 };
+
 export interface Script {
   readonly text: string;
   readonly sha1: string;

@@ -83,7 +83,10 @@ export async function startRedis(password?: string): Promise<RedisServer> {
 function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => socket.destroy(undefined) && resolve(true));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
     socket.once('error', () => resolve(false));
   });
 }
