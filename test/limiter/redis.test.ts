@@ -129,13 +129,13 @@ describe(
           for (const { pause, instance } of steps) {
             await age(keyId, pause);
             passed += pause;
-            const before = passed + (await timeOfRedis());
+            const earliest = passed + (await timeOfRedis());
             const decision = await (instances[instance] as RedisRateLimiter).take(keyId, 5);
             if (decision.admitted) {
               const newest = await client.sendCommand<string>(['LINDEX', windowKey(keyId), '-1']);
               admitted.push(passed + Number(newest));
             } else {
-              const holding = admitted.filter((time) => time > before - 60_000_000);
+              const holding = admitted.filter((time) => time > earliest - 60_000_000);
               assert.equal(holding.length, 5, 'refused with a place free');
             }
           }

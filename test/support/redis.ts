@@ -25,7 +25,7 @@ export const redisMissing: false | string =
   findRedisServer() === undefined && 'Redis could not be had on this machine';
 
 /** Where the system keeps the server's program, of Redis or of Valkey; undefined where it has none. */
-export function findRedisServer(): string | undefined {
+function findRedisServer(): string | undefined {
   return (process.env['PATH'] ?? '')
     .split(path.delimiter)
     .flatMap((folder) => ['redis-server', 'valkey-server'].map((name) => path.join(folder, name)))
