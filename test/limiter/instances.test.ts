@@ -253,4 +253,19 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 120_
       assert.doesNotMatch(JSON.stringify(instance.said), /sesame/);
     });
   }
+
+  test('a Redis that repeats the password in its refusal does not get it into the log', async () => {
+    const old = await startRedis('sesame', ['--rename-command', 'AUTH', '']);
+    const instance = await startInstance({ redisUrl: old.url });
+    assert.equal(instance.said[0]?.level, 'warn');
+    assert.match(instance.said[0]?.reason ?? '', /^ERR unknown command .AUTH.$/);
+    await old.destroy();
+  });
+
+  test('a connection on which no requests come is kept', async () => {
+    const instance = await startInstance(patient);
+    await sleep(4_000);
+    assert.deepEqual(instance.said, [{ level: 'info' }]);
+    assert.equal(await redisOf(instance), 'up');
+  });
 });

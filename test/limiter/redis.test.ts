@@ -50,14 +50,16 @@ describe(
         if (milliseconds > 0) await setTime(now + milliseconds * 1000);
       },
     });
-    const openLimiter = async (script?: string, url = redis.url) => {
+    const openLimiter = async (
+      options: { script?: string; url?: string; patienceMilliseconds?: number } = {},
+    ) => {
       const opened = new RedisRateLimiter({
-        url,
+        url: redis.url,
         clock: new FixedClock(0),
         log: silentLog,
         // What is tested here is the window; the machine may pause.
         patienceMilliseconds: 30_000,
-        ...(script !== undefined && { script }),
+        ...options,
       });
       await opened.open();
       return opened;
@@ -69,7 +71,7 @@ describe(
       client.on('error', () => {});
       await client.connect();
       await setTime(now);
-      limiter = await openLimiter(frozenScript);
+      limiter = await openLimiter({ script: frozenScript });
     });
     after(async () => {
       assert.equal(limiter.state, 'shared', 'all was decided in Redis');
@@ -189,7 +191,7 @@ describe(
       await client.sendCommand(user);
       await client.sendCommand(['SCRIPT', 'FLUSH']);
       const url = redis.url.replace('redis://', 'redis://limiter:sesame@');
-      const own = await openLimiter(undefined, url);
+      const own = await openLimiter({ url });
       const keyId = randomUUID();
       assert.equal((await own.take(keyId, 2)).remaining, 1);
       // Every path of the script: a clock that was put back, one that went on, a lowered limit.
@@ -199,6 +201,17 @@ describe(
       await age(keyId, 60_000_000);
       assert.equal((await own.take(keyId, 1)).admitted, true);
       assert.equal(await client.sendCommand(['LLEN', windowKey(keyId)]), 1);
+      assert.equal(own.state, 'shared');
+      own.close();
+    });
+
+    test('that this process was busy is not taken for a Redis that does not answer', async () => {
+      const own = await openLimiter({ patienceMilliseconds: 50 });
+      const decision = own.take(randomUUID(), 1);
+      await new Promise(setImmediate);
+      const end = performance.now() + 300;
+      while (performance.now() < end);
+      assert.equal((await decision).admitted, true);
       assert.equal(own.state, 'shared');
       own.close();
     });
