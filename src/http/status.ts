@@ -1,3 +1,4 @@
+import type { RedisRateLimiter } from '../access/redis-rate-limiter.ts';
 import type { Store } from '../store/open.ts';
 import { type Answer, json, refuse } from './answer.ts';
 import type { Route } from './shell.ts';
@@ -5,23 +6,28 @@ import type { Route } from './shell.ts';
 const patienceMilliseconds = 2_000;
 const uncached = { ...json, 'cache-control': 'no-store' };
 
+interface StatusParts {
+  readonly store: Store;
+  /** The limiter in Redis, where there is one; without Redis the service still answers. */
+  readonly shared: Pick<RedisRateLimiter, 'state'> | undefined;
+  /** Aborted once the service is to end. */
+  readonly stopping: AbortSignal;
+}
+
 /** For whoever watches the process: does it live, and can it answer. */
-export function statusRoutes(store: Store, stopping: AbortSignal): Route[] {
+export function statusRoutes(parts: StatusParts): Route[] {
   return [
     {
       method: 'GET',
       url: '/healthz',
       handle: () => ({ status: 200, headers: uncached, body: '{"status":"ok"}' }),
     },
-    {
-      method: 'GET',
-      url: '/readyz',
-      handle: () => (stopping.aborted ? unready('the service is stopping') : readiness(store)),
-    },
+    { method: 'GET', url: '/readyz', handle: () => readiness(parts) },
   ];
 }
 
-async function readiness(store: Store): Promise<Answer> {
+async function readiness({ store, shared, stopping }: StatusParts): Promise<Answer> {
+  if (stopping.aborted) return unready('the service is stopping');
   const isUp = await Promise.race([
     store.read`select 1`.then(
       () => true,
@@ -31,9 +37,10 @@ async function readiness(store: Store): Promise<Answer> {
       setTimeout(resolve, patienceMilliseconds, false).unref();
     }),
   ]);
-  return isUp
-    ? { status: 200, headers: uncached, body: '{"status":"ready","database":"up"}' }
-    : unready('the database does not answer');
+  if (!isUp) return unready('the database does not answer');
+  const redis = shared && (shared.state === 'shared' ? 'up' : 'down');
+  const body = JSON.stringify({ status: 'ready', database: 'up', redis });
+  return { status: 200, headers: uncached, body };
 }
 
 function unready(reason: string): Answer {
