@@ -86,7 +86,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     baseUrl,
     async close(drainMilliseconds = 0) {
       stopping.abort();
-      await drained(app.server, drainMilliseconds);
+      await drained(app.server, clock, drainMilliseconds);
       await app.close();
       shared?.close();
       await Promise.race([usage.settle(), sleep(settleMilliseconds, undefined, { ref: false })]);
@@ -95,10 +95,10 @@ export async function startService(parts: ServiceParts): Promise<Service> {
 }
 
 /** Waits, still listening, until every connection has ended with an answer that said so. */
-async function drained(server: Server, milliseconds: number): Promise<void> {
-  const end = performance.now() + milliseconds;
+async function drained(server: Server, clock: Clock, milliseconds: number): Promise<void> {
+  const end = clock.monotonic() + milliseconds;
   const count = promisify(server.getConnections.bind(server));
-  while (performance.now() < end && (await count()) > 0) await sleep(10);
+  while (clock.monotonic() < end && (await count()) > 0) await sleep(10);
 }
 
 /** @returns undefined where the configuration has no Redis; one that is down fails nothing */
