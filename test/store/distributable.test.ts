@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Sql } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -62,6 +63,15 @@ function listForeignKeys(sql: Sql): Promise<ForeignKey[]> {
     where c.contype = 'f' and c.connamespace = 'public'::regnamespace`;
 }
 
+/** What docs/scaling.md would distribute, or copy to every server. */
+function listDocumentedTables(): string[] {
+  const text = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
+  const statements = text.matchAll(
+    /^select create_(?:reference_table\('(\w+)'\)|distributed_table\('(\w+)', 'shop_id')/gm,
+  );
+  return [...statements].map(([, copied, distributed]) => copied ?? distributed ?? '');
+}
+
 onEveryDatabase('tables that can be distributed by shop', (open) => {
   let store: Store;
   let indexes: Index[];
@@ -80,6 +90,14 @@ onEveryDatabase('tables that can be distributed by shop', (open) => {
     assert.deepEqual(
       tables.filter((name) => !shopless.includes(name)),
       keyed,
+    );
+  });
+
+  test('each is in what the documents would distribute', async () => {
+    const tables = (await listTables(store.write)).map(({ name }) => name);
+    assert.deepEqual(
+      listDocumentedTables().toSorted(),
+      tables.filter((name) => name !== 'schema_migrations').toSorted(),
     );
   });
 
