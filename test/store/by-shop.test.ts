@@ -163,13 +163,13 @@ async function useEverything(store: Store): Promise<void> {
   await ask('plans');
   await service.close();
 
-  await listKeys(store.read, shop.id);
+  await listKeys(store.write, shop.id);
   await revokeKey(store.write, shop.id, keyId, new Date(now));
-  await findShop(store.read, shop.id);
-  await listShops(store.read);
+  await findShop(store.write, shop.id);
+  await listShops(store.write);
   await updateShopTier(store.write, shop.id, 'pro');
-  await listDays(store.read, shop.id, 30, endAt);
-  await summarisePlainly(store.read, shop.id, endAt);
+  await listDays(store.write, shop.id, 30, endAt);
+  await summarisePlainly(store.write, shop.id, endAt);
   await rebuildMetrics(store.write, shop.id);
   // The one thing that is never done: changed events are deleted and written again.
   await store.write`update status_events set position = position where shop_id = ${shop.id}`;
