@@ -13,12 +13,22 @@ const statuses: [args: string[], code: number][] = [
 ];
 const env = { DATABASE_URL: 'postgres://user@127.0.0.1:1/x' };
 
+interface Tree {
+  readonly withNode: boolean;
+  readonly program?: string;
+  /** The version that its package.json pins. */
+  readonly pinned?: string;
+}
+
 /** Another tree with the same bin/, whose "service" is a program of the test's own. */
-function plant({ withNode, program = '' }: { withNode: boolean; program?: string }): string {
+function plant({ withNode, program = '', pinned = '0.0.1' }: Tree): string {
   const tree = path.join(throwawayFolder(), 'a tree');
   cpSync(path.join(root, 'bin'), path.join(tree, 'bin'), { recursive: true });
   mkdirSync(path.join(tree, 'src'));
-  writeFileSync(path.join(tree, 'package.json'), '{"type":"module"}');
+  writeFileSync(
+    path.join(tree, 'package.json'),
+    JSON.stringify({ type: 'module', dependencies: { node: pinned } }),
+  );
   writeFileSync(path.join(tree, 'src', 'cli.ts'), program);
   if (withNode) {
     mkdirSync(path.join(tree, 'node_modules', 'node', 'bin'), { recursive: true });
@@ -79,6 +89,23 @@ for (const [name, through] of ways) {
     });
   });
 }
+
+test('a Node.js of the pinned version from elsewhere runs the service itself', async () => {
+  const program = `
+    process.on('SIGTERM', () => { console.log('stopping'); process.exit(5); });
+    setInterval(() => {}, 1000);
+    console.log(JSON.stringify([process.pid, ...process.argv.slice(2)]));`;
+  const file = plant({ withNode: false, program, pinned: process.versions.node });
+  const elsewhere = path.dirname(process.execPath);
+  const { child, ended, said } = launch(['two words'], {
+    through: [file],
+    env: { PATH: `${elsewhere}:/usr/bin:/bin` },
+  });
+  const [line] = await said(/\[.*\]\n/);
+  assert.deepEqual(JSON.parse(line), [child.pid, 'two words']);
+  child.kill('SIGTERM');
+  assert.equal((await ended).code, 5);
+});
 
 test('the shell hands over: the process that was started is the service', async () => {
   const program = 'console.log(`pid ${process.pid}`); setInterval(() => {}, 1000);';

@@ -1,0 +1,32 @@
+# The service in a container. Never built where it was written, as there was no Docker: its steps were
+# carried out by hand in an empty folder, and test/deploy.test.ts compares it with the sources.
+#
+#   docker build -t retention .
+#   docker run --rm -p 127.0.0.1:8787:8787 -v retention-data:/data retention
+#
+# The image's own Node.js is the version that package.json pins, so the one from npm, which an install
+# script would fetch, is left out.
+FROM node:26.10.0-slim AS libraries
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:26.10.0-slim
+WORKDIR /app
+COPY --from=libraries /app/node_modules ./node_modules
+COPY package.json ./
+COPY bin ./bin
+COPY migrations ./migrations
+COPY src ./src
+RUN ln -s /app/bin/retention /usr/local/bin/retention && install -d -o node -g node -m 700 /data
+
+# Inside a container only what is published is reached from outside. /data is for the embedded
+# database; with DATABASE_URL it stays empty.
+ENV HOST=0.0.0.0 PORT=8787 RETENTION_DATA_DIR=/data
+USER node
+EXPOSE 8787
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --start-interval=1s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["retention"]
+CMD ["serve"]

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generateShop } from '../../src/demo/generate.ts';
+import { deletions } from '../../src/store/deletions.ts';
+import { listKeys, revokeKey } from '../../src/store/keys.ts';
+import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
+import { listDays } from '../../src/store/metrics-history.ts';
+import { summarisePlainly } from '../../src/store/metrics-plain.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
+import { root } from '../cli/process.ts';
+import { type PlanNode, scansAcrossShops } from './plan-nodes.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import {
+  createShop,
+  createTestKey,
+  get,
+  importAll,
+  now,
+  startTestService,
+} from '../support/world.ts';
+
+/** A statement that the server ran, whoever sent it: the service, a trigger, or a foreign key. */
+interface Statement {
+  readonly 'Query Text': string;
+  readonly Plan: PlanNode;
+}
+
+/**
+ * What may look beyond one shop:
+ * - the look-up that finds the shop of a key, by the key's hash;
+ * - the ledger's sums that have become nothing, by the addresses of rows of that shop that the
+ *   statement before has just written.
+ */
+const acrossShops = [
+  /where k\.hash = decode\(/,
+  /^delete from metric_ledger where ctid = any \(empty_rows\)$/,
+];
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const endAt = Date.parse(now);
+const later = '2026-11-20T11:59:00.000Z';
+
+/** The server's own plan of everything that it runs, those within functions among them. */
+const settings = [
+  'fsync=off',
+  'shared_preload_libraries=auto_explain',
+  'auto_explain.log_format=json',
+  'auto_explain.log_nested_statements=on',
+  'logging_collector=on',
+  'log_line_prefix=#',
+  'log_rotation_size=0',
+  'track_functions=all',
+];
+
+describe('statements that stay within a shop', { skip, timeout: 120_000 }, () => {
+  let server: PostgresServer;
+  let watched: Store;
+  let observer: Store;
+  let statements: Statement[];
+
+  before(async () => {
+    const started = await startPostgres(settings);
+    assert.ok(started);
+    server = started;
+    observer = open(server.url);
+    await migrate(observer.write);
+    watched = open(`${server.url}?auto_explain.log_min_duration=0`);
+    await useEverything(watched);
+    await watched.close();
+    await untilGone(observer);
+    statements = await readStatements(observer);
+  });
+  after(async () => {
+    await observer.close();
+    await server.destroy();
+  });
+
+  test('every statement that the source has was run', () => {
+    const texts = statements.map((each) => each['Query Text']);
+    const missing = listTemplates().filter(
+      ({ pieces }) => !texts.some((text) => pieces.every((piece) => text.includes(piece))),
+    );
+    assert.deepEqual(missing, []);
+  });
+
+  test('every function of the schema was called, but for those after emptying a table', async () => {
+    const idle = await observer.write`
+      select proname as name from pg_proc p
+      join pg_language l on l.oid = p.prolang and l.lanname = 'plpgsql'
+      left join pg_stat_user_functions s on s.funcid = p.oid
+      where p.pronamespace = 'public'::regnamespace and s.calls is null`;
+    assert.deepEqual([...idle], [{ name: 'rebuild_all_metrics' }]);
+  });
+
+  test('each reads the tables of a shop by the shop, or joined to it by the shop', () => {
+    const found = statements
+      .map((each) => ({ text: each['Query Text'].trim(), scans: scansAcrossShops(each.Plan) }))
+      .filter(({ scans }) => scans.length > 0);
+    const [known, others] = [
+      found.filter(({ text }) => acrossShops.some((pattern) => pattern.test(text))),
+      found.filter(({ text }) => !acrossShops.some((pattern) => pattern.test(text))),
+    ];
+    assert.deepEqual(others, []);
+    // An exception that is none any more must go.
+    for (const pattern of acrossShops)
+      assert.ok(
+        known.some(({ text }) => pattern.test(text)),
+        String(pattern),
+      );
+  });
+});
+
+function open(url: string): Store {
+  return { ...connectAll(url), failed: new Promise(() => {}) };
+}
+
+/** All that is ever done with a shop: import, correct and delete, every question, every command. */
+async function useEverything(store: Store): Promise<void> {
+  const other = await createShop(store);
+  const shop = await createShop(store);
+  const records = [
+    ...generateShop({ subscriptions: 60, seed: 3, endAt, currency: 'USD', minorDigits: 2 }),
+  ];
+  await importAll(store, other, records.slice(0, 100));
+  assert.ok(Object.keys((await importAll(store, shop, records)).counts).length === 5);
+
+  const first = (type: string) => records.find((record) => record.type === type) as object;
+  const corrections = [
+    { ...first('plan'), intervalUnit: 'week', intervalCount: 3, updatedAt: later },
+    { ...first('subscription'), customerId: 77, updatedAt: later },
+    { ...first('payment'), amount: '1.00', status: 'succeeded', updatedAt: later },
+    { ...first('refund'), amount: '0.50', updatedAt: later },
+    { ...first('cancellation'), outcome: 'abandoned', updatedAt: later },
+  ];
+  const { refused } = await importAll(store, shop, corrections);
+  assert.deepEqual(refused, []);
+
+  const { id: keyId, key } = await createTestKey(store, shop.id);
+  const service = await startTestService(store);
+  const base = `${service.baseUrl}/api/external/v1`;
+  const ask = async (question: string) => {
+    const { status, body } = await get(`${base}/${question}`, key);
+    assert.equal(status, 200, question);
+    return body;
+  };
+  for (const list of [
+    'subscriptions',
+    'subscriptions?status=active',
+    'cancellations?outcome=saved',
+  ]) {
+    await ask(list);
+  }
+  const { nextCursor } = await ask('cancellations?limit=1');
+  await ask(`cancellations?limit=1&cursor=${nextCursor}`);
+  await ask('subscriptions/1001');
+  await ask('entitlements?customerId=77');
+  await ask('metrics/summary');
+  await ask('plans');
+  await service.close();
+
+  await listKeys(store.write, shop.id);
+  await revokeKey(store.write, shop.id, keyId, new Date(now));
+  await findShop(store.write, shop.id);
+  await listShops(store.write);
+  await updateShopTier(store.write, shop.id, 'pro');
+  await listDays(store.write, shop.id, 30, endAt);
+  await summarisePlainly(store.write, shop.id, endAt);
+  await rebuildMetrics(store.write, shop.id);
+  // The one thing that is never done: changed events are deleted and written again.
+  await store.write`update status_events set position = position where shop_id = ${shop.id}`;
+  assert.equal((await findLedgerDifferences(store.write, shop.id)).length, 0);
+
+  // All of it, so that sums become nothing.
+  const gone = ['refund', 'cancellation', 'payment', 'subscription', 'plan'].flatMap((type) =>
+    records
+      .filter((record) => record.type === type)
+      .map((record) => ({ type: 'delete', record: type, id: record.id })),
+  );
+  assert.deepEqual(Object.keys(deletions).length, 5);
+  assert.deepEqual((await importAll(store, shop, gone)).refused, []);
+}
+
+/** What a connection counted is seen once it has ended. */
+async function untilGone({ write }: Store): Promise<void> {
+  for (;;) {
+    const [others] = await write<{ count: number }[]>`
+      select count(*)::int as count from pg_stat_activity
+      where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+    if (others?.count === 0) return;
+    await sleep(50);
+  }
+}
+
+async function readStatements({ write }: Store): Promise<Statement[]> {
+  // The log is written by another process; what is logged now stands behind all that matters.
+  const end = 'all has been said';
+  await write.unsafe(`do $$ begin raise log '${end}'; end $$`);
+  for (;;) {
+    const [log] = await write<{ text: string }[]>`
+      select pg_read_file(pg_current_logfile()) as text`;
+    const text = log?.text ?? '';
+    if (text.includes(`LOG:  ${end}`)) return parseLog(text);
+    await sleep(50);
+  }
+}
+
+function parseLog(log: string): Statement[] {
+  return log
+    .split(/^#/m)
+    .filter((entry) => /^LOG: {2}duration: .* plan:\n/.test(entry))
+    .map((entry) => JSON.parse(entry.slice(entry.indexOf('\n'))));
+}
+
+/** The fixed parts of every statement that the store and the import send. */
+function listTemplates() {
+  return globSync(['src/store/*.ts', 'src/ingest/*.ts'], { cwd: root })
+    .filter((file) => !file.endsWith('.test.ts') && file !== 'src/store/migrate.ts')
+    .flatMap((file) => {
+      const source = readFileSync(path.join(root, file), 'utf8');
+      const templates = source.matchAll(/\b(?:sql|tx)(?:<[^`]*?>)?`([^`]*)`/g);
+      return [...templates].map(([, text = '']) => ({
+        file,
+        pieces: text.split(/\$\{[^}]*\}/).filter((piece) => piece.trim() !== ''),
+      }));
+    });
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import type { Sql } from '../../src/store/database.ts';
+import type { Store } from '../../src/store/open.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+
+/**
+ * Tables without a shop: what was migrated, which every server has for itself, and the shops, whose
+ * key is the shop.
+ */
+const shopless = ['schema_migrations', 'shops'];
+/** How the shop of a key is found, before anything is known of it. */
+const acrossShops = ['api_keys_by_hash'];
+
+interface Index {
+  readonly table: string;
+  readonly name: string;
+  readonly isPrimary: boolean;
+  readonly isUnique: boolean;
+  readonly columns: readonly string[];
+}
+
+interface ForeignKey {
+  readonly name: string;
+  readonly target: string;
+  /** `column>column of the target` */
+  readonly pairs: readonly string[];
+}
+
+function listTables(sql: Sql): Promise<{ name: string }[]> {
+  return sql<{ name: string }[]>`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by relname`;
+}
+
+/** Columns in their order; an expression has no name and counts as none. */
+function listIndexes(sql: Sql): Promise<Index[]> {
+  return sql<Index[]>`
+    select t.relname as table, i.relname as name, x.indisprimary as "isPrimary",
+      x.indisunique as "isUnique", (
+        select json_agg(coalesce(a.attname, '') order by place)
+        from unnest(x.indkey[0:x.indnkeyatts - 1]) with ordinality k (number, place)
+        left join pg_attribute a on a.attrelid = t.oid and a.attnum = k.number and k.number > 0
+      ) as columns
+    from pg_index x
+    join pg_class i on i.oid = x.indexrelid
+    join pg_class t on t.oid = x.indrelid
+    where t.relnamespace = 'public'::regnamespace and t.relkind in ('r', 'p')
+    order by t.relname, i.relname`;
+}
+
+function listForeignKeys(sql: Sql): Promise<ForeignKey[]> {
+  return sql<ForeignKey[]>`
+    select c.conrelid::regclass || '.' || c.conname as name, c.confrelid::regclass::text as target,
+      (
+        select json_agg(a.attname || '>' || b.attname)
+        from unnest(c.conkey, c.confkey) pair (own, other)
+        join pg_attribute a on a.attrelid = c.conrelid and a.attnum = pair.own
+        join pg_attribute b on b.attrelid = c.confrelid and b.attnum = pair.other
+      ) as pairs
+    from pg_constraint c
+    where c.contype = 'f' and c.connamespace = 'public'::regnamespace`;
+}
+
+/** What docs/scaling.md would distribute, or copy to every server. */
+function listDocumentedTables(): string[] {
+  const text = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
+  const statements = text.matchAll(
+    /^select create_(?:reference_table\('(\w+)'\)|distributed_table\('(\w+)', 'shop_id')/gm,
+  );
+  return [...statements].map(([, copied, distributed]) => copied ?? distributed ?? '');
+}
+
+onEveryDatabase('tables that can be distributed by shop', (open) => {
+  let store: Store;
+  let indexes: Index[];
+  before(async () => {
+    store = open();
+    indexes = (await listIndexes(store.write)).filter(({ table }) => !shopless.includes(table));
+  });
+  after(() => store.close());
+
+  test('every table has a primary key that begins with the shop', async () => {
+    const tables = (await listTables(store.write)).map(({ name }) => name);
+    assert.ok(tables.length > 10 && shopless.every((name) => tables.includes(name)));
+    const keyed = indexes
+      .filter(({ isPrimary, columns }) => isPrimary && columns[0] === 'shop_id')
+      .map(({ table }) => table);
+    assert.deepEqual(
+      tables.filter((name) => !shopless.includes(name)),
+      keyed,
+    );
+  });
+
+  test('each is in what the documents would distribute', async () => {
+    const tables = (await listTables(store.write)).map(({ name }) => name);
+    assert.deepEqual(
+      listDocumentedTables().toSorted(),
+      tables.filter((name) => name !== 'schema_migrations').toSorted(),
+    );
+  });
+
+  test('nothing is unique across shops, and every index but one begins with the shop', () => {
+    assert.deepEqual(
+      indexes.filter(({ isUnique, columns }) => isUnique && !columns.includes('shop_id')),
+      [],
+    );
+    assert.deepEqual(
+      indexes.filter(({ columns }) => columns[0] !== 'shop_id').map(({ name }) => name),
+      acrossShops,
+    );
+  });
+
+  test('no foreign key leads from one shop to another', async () => {
+    const keys = await listForeignKeys(store.write);
+    assert.ok(keys.length > 10);
+    assert.deepEqual(
+      keys.filter(({ pairs }) => !pairs.includes('shop_id>shop_id')),
+      [],
+    );
+    assert.deepEqual(
+      keys.filter(({ target }) => target === 'schema_migrations'),
+      [],
+    );
+  });
+});

@@ -1,0 +1,69 @@
+/** A step of a plan as PostgreSQL writes it in JSON. */
+export interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly Alias?: string;
+  readonly 'Index Cond'?: string;
+  readonly 'Recheck Cond'?: string;
+  readonly Filter?: string;
+  readonly 'Hash Cond'?: string;
+  readonly 'Merge Cond'?: string;
+  readonly 'Join Filter'?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** What a shop_id must be equal to: a value, or the shop_id of something else in the plan. */
+interface Equality {
+  readonly alias: string;
+  /** Undefined for a value or a list of values. */
+  readonly other: string | undefined;
+}
+
+/** Tables that are not a shop's. */
+const shopless = /^(?:shops|schema_migrations|pg_\w+)$/;
+
+/**
+ * The scans of a plan that could give rows of any shop: their shop_id is neither a given value, nor
+ * equal, by however many steps, to the shop_id of something that is limited so.
+ */
+export function scansAcrossShops(plan: PlanNode): PlanNode[] {
+  const nodes = nodesOf(plan);
+  const scans = nodes.filter((node) => isScan(node) && node['Relation Name'] !== undefined);
+  const equalities = nodes.flatMap(equalitiesOf);
+  // What is no table (a list, a function, a named subquery) has rows that were limited elsewhere.
+  const limited = new Set(
+    nodes.filter((node) => isScan(node) && !scans.includes(node)).map(({ Alias = '' }) => Alias),
+  );
+  for (let before = -1; before < limited.size;) {
+    before = limited.size;
+    for (const { alias, other } of equalities) {
+      if (other === undefined || limited.has(other)) limited.add(alias);
+      else if (limited.has(alias)) limited.add(other);
+    }
+  }
+  return scans.filter(
+    ({ 'Relation Name': table = '', Alias = '' }) => !shopless.test(table) && !limited.has(Alias),
+  );
+}
+
+const isScan = (node: PlanNode) => node['Node Type'].endsWith('Scan');
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+/** In a scan, a column without a name before it is its own. */
+function equalitiesOf(node: PlanNode): Equality[] {
+  const conditions = [
+    node['Index Cond'],
+    node['Recheck Cond'],
+    node.Filter,
+    node['Hash Cond'],
+    node['Merge Cond'],
+    node['Join Filter'],
+  ].join(' ');
+  const found = conditions.matchAll(
+    /(?:(\w+)\.)?\bshop_id = (?:(\w+)\.shop_id\b|\$\d|'\d+'::bigint|ANY \((?:\$\d|'\{|ARRAY\[))/g,
+  );
+  return [...found].map(([, alias = node.Alias ?? '', other]) => ({ alias, other }));
+}
