@@ -105,7 +105,7 @@ export function answerOf<Rows extends readonly object[]>(
   });
 }
 
-/** A list of ids as the text of a PostgreSQL array, which any index can search for. */
-export function arrayText(ids: readonly number[]): string {
-  return `{${ids.join(',')}}`;
+/** Ids, or hashes in base64, as the text of a PostgreSQL array, which any index can search for. */
+export function arrayText(values: readonly (number | string)[]): string {
+  return `{${values.join(',')}}`;
 }

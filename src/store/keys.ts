@@ -1,6 +1,6 @@
 import type { Scope } from '../access/scopes.ts';
 import type { Tier } from '../access/tiers.ts';
-import { answerOf, type Sql } from './database.ts';
+import { answerOf, arrayText, type Sql } from './database.ts';
 
 /** A key that is not revoked, with what the gate must know of its shop. */
 export interface KeyRecord {
@@ -52,7 +52,7 @@ export function listKeysByHash(sql: Sql, hashes: readonly string[]): Promise<Fou
     select wanted.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
       'tier', s.tier, 'currency', s.currency,
       'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint) as record
-    from unnest(${`{${hashes.join(',')}}`}::text[]) wanted (hash),
+    from unnest(${arrayText(hashes)}::text[]) wanted (hash),
       lateral (select * from api_keys
         where hash = decode(wanted.hash, 'base64') and revoked_at is null offset 0) k,
       lateral (select * from shops where shop_id = k.shop_id offset 0) s`,

@@ -37,7 +37,7 @@ interface Statement {
  *   statement before has just written.
  */
 const acrossShops = [
-  /where k\.hash = decode\(/,
+  /where hash = decode\(/,
   /^delete from metric_ledger where ctid = any \(empty_rows\)$/,
 ];
 
