@@ -24,6 +24,7 @@ export const doctorCommand: Command = {
     const shown = {
       ...config,
       databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
+      tracing: config.tracing && 'on',
     };
     const findings = await examine(config);
     const isWell = findings.every(({ ok }) => ok);

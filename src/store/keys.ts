@@ -42,6 +42,7 @@ interface NewKey {
  */
 export async function findKeyByHash(sql: Sql, hash: string): Promise<KeyRecord | undefined> {
   const [key] = await answerOf(
+    sql,
     sql<KeyRecord[]>`
     select k.shop_id as "shopId", k.key_id as "keyId", to_json(k.scopes) as scopes,
       s.tier, s.currency,
@@ -83,8 +84,11 @@ export async function revokeKey(
 
 /** Moves a key's last use forward to `at`, unless one within the minute before it is stored. */
 export async function touchKey(sql: Sql, shopId: number, keyId: string, at: Date): Promise<void> {
-  await sql`
+  await answerOf(
+    sql,
+    sql`
     update api_keys set last_used_at = ${at}
     where shop_id = ${shopId} and key_id = ${keyId}
-      and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '60 seconds')`;
+      and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '60 seconds')`,
+  );
 }
