@@ -10,7 +10,7 @@ export interface MetricDefinition {
   readonly labels: readonly string[];
 }
 
-export interface Sample {
+interface Sample {
   /** The values of the labels, in the order in which the definition names them. */
   readonly labels: readonly string[];
   readonly value: number;

@@ -3,11 +3,12 @@ import type { Context, Span, SpanContext, Tracer as SdkTracer } from '@opentelem
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { parseTraceParent } from './trace-context.ts';
 
 /** How a request ended, in words and numbers of ours only. */
-export interface Outcome {
+interface Outcome {
   readonly status: number;
   readonly facts:
     | {
@@ -120,9 +121,11 @@ function requestSpan(api: Api, tracer: SdkTracer, span: Span): RequestSpan {
       try {
         return await work();
       } catch (error) {
-        // Its name only: a message may say what is nobody's business but the log's.
-        part.setAttribute('error.type', error instanceof Error ? error.name : 'unknown');
-        part.setStatus({ code: api.SpanStatusCode.ERROR });
+        // A refusal is no failure. Of one, its name only: the message is for the log, which redacts.
+        if (!(error instanceof ServiceError) || error.kind === 'internal') {
+          part.setAttribute('error.type', error instanceof Error ? error.name : 'unknown');
+          part.setStatus({ code: api.SpanStatusCode.ERROR });
+        }
         throw error;
       } finally {
         part.end();
