@@ -13,6 +13,7 @@ const defaults = {
   metricsPort: undefined,
   baseUrl: undefined,
   logLevel: 'info',
+  tracing: undefined,
 };
 
 const names = [
@@ -25,6 +26,8 @@ const names = [
   'METRICS_PORT',
   'BASE_URL',
   'LOG_LEVEL',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
 ];
 
 /** What is said of an environment that cannot be used. */
@@ -60,6 +63,9 @@ test('every variable is read, without the space around it', () => {
     METRICS_PORT: '9464',
     BASE_URL: 'https://Retention.example/api//',
     LOG_LEVEL: 'debug',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
+    OTEL_TRACES_SAMPLER: ' parentbased_traceidratio ',
+    OTEL_TRACES_SAMPLER_ARG: '0.25',
     OTHER: 'ignored',
   };
   assert.deepEqual(
@@ -77,6 +83,7 @@ test('every variable is read, without the space around it', () => {
       metricsPort: 9464,
       baseUrl: 'https://retention.example/api',
       logLevel: 'debug',
+      tracing: { sampler: 'parentbased_traceidratio', samplerArgument: '0.25' },
     },
   );
 });
@@ -162,6 +169,32 @@ test('everything that is wrong is said at once, and no secret with it', () => {
     '  BASE_URL must be an http:// or https:// address without a query.',
     '  LOG_LEVEL must be one of debug, info, warn, error, silent.',
   ]);
+});
+
+const somewhere = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318' };
+const tracing: [what: string, env: Record<string, string>, isOn: boolean][] = [
+  ['an endpoint', somewhere, true],
+  ['an endpoint for traces', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://h/v1/traces' }, true],
+  ['an endpoint for metrics', { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://h/v1/m' }, false],
+  ['the exporter otlp', { ...somewhere, OTEL_TRACES_EXPORTER: 'otlp' }, true],
+  ['the exporter none', { ...somewhere, OTEL_TRACES_EXPORTER: 'none' }, false],
+  ['the SDK disabled', { ...somewhere, OTEL_SDK_DISABLED: 'True' }, false],
+  ['the SDK not disabled', { ...somewhere, OTEL_SDK_DISABLED: 'false' }, true],
+  ['a sampler alone', { OTEL_TRACES_SAMPLER: 'always_on' }, false],
+];
+for (const [what, env, isOn] of tracing) {
+  test(`${what}: ${isOn ? 'traces' : 'no traces'}`, () => {
+    const expected = { sampler: undefined, samplerArgument: undefined };
+    assert.deepEqual(parseConfig(env).tracing, isOn ? expected : undefined);
+  });
+}
+
+test('the metrics are on a port of their own', () => {
+  assert.match(
+    problemsOf({ PORT: '9464', METRICS_PORT: '9464' }),
+    /METRICS_PORT must not be the same as PORT\./,
+  );
+  assert.doesNotThrow(() => parseConfig({ PORT: '0', METRICS_PORT: '0' }));
 });
 
 test('standbys belong to a server, and each of several has an address of its own', () => {

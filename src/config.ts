@@ -19,6 +19,14 @@ export interface Config {
   /** The public address without a trailing slash; undefined means the address listened on. */
   readonly baseUrl: string | undefined;
   readonly logLevel: LogLevel;
+  /** How traces are sampled; undefined means that none are made. */
+  readonly tracing: TracingConfig | undefined;
+}
+
+/** All else of tracing is read by OpenTelemetry's own libraries. */
+interface TracingConfig {
+  readonly sampler: string | undefined;
+  readonly samplerArgument: string | undefined;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -79,9 +87,13 @@ export function parseConfig(env: Env): Config {
       'an http:// or https:// address without a query',
     ),
     logLevel: check('LOG_LEVEL', 'info', parseLogLevel, `one of ${logLevels.join(', ')}`),
+    tracing: readTracing(env),
   };
   if (config.databaseReadUrls.length > 0 && config.databaseUrl === undefined) {
     problems.push('DATABASE_READ_URL names standbys of DATABASE_URL, which is not set.');
+  }
+  if (config.metricsPort === config.port && config.port !== 0) {
+    problems.push('METRICS_PORT must not be the same as PORT.');
   }
   if (problems.length > 0) {
     throw new UsageError(
@@ -89,6 +101,21 @@ export function parseConfig(env: Env): Config {
     );
   }
   return Object.freeze(config);
+}
+
+/** By the variables that OpenTelemetry has for everybody; an endpoint is what turns it on. */
+function readTracing(env: Env): TracingConfig | undefined {
+  const hasEndpoint =
+    readEnv(env, 'OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined ||
+    readEnv(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') !== undefined;
+  const isOff =
+    readEnv(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true' ||
+    readEnv(env, 'OTEL_TRACES_EXPORTER')?.toLowerCase() === 'none';
+  if (!hasEndpoint || isOff) return undefined;
+  return {
+    sampler: readEnv(env, 'OTEL_TRACES_SAMPLER')?.toLowerCase(),
+    samplerArgument: readEnv(env, 'OTEL_TRACES_SAMPLER_ARG'),
+  };
 }
 
 function parsePostgresUrl(text: string): string | undefined {

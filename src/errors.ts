@@ -34,3 +34,26 @@ export class UsageError extends Error {
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
+
+/**
+ * Why an address cannot be listened on, and what to choose instead; any other error as it is.
+ * @param variable the one that the port comes from
+ */
+export function listenError(
+  error: NodeJS.ErrnoException,
+  where: string,
+  variable: 'PORT' | 'METRICS_PORT',
+): Error {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new CommandError(`Another process listens on ${where}; choose another ${variable}.`);
+    case 'EACCES':
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new CommandError(
+        `${where} cannot be listened on: ${error.message}; choose another HOST or ${variable}.`,
+      );
+    default:
+      return error;
+  }
+}

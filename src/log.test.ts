@@ -30,6 +30,7 @@ test('a request is a line like every other, written at the end of the turn', asy
     route: '/x',
     status: 200,
     durationMs: 1.5,
+    traceId: '0af7651916cd43dd8448eb211c80319c',
     shopId: 7,
     keyId: 'key_1',
     revision: '2026-07-28',

@@ -14,6 +14,8 @@ export interface RequestEntry {
   readonly route: string | undefined;
   readonly status: number;
   readonly durationMs: number;
+  /** Of the trace that the request belongs to: 32 hexadecimal digits. */
+  readonly traceId?: string | undefined;
   readonly shopId?: number;
   readonly keyId?: string;
   readonly operation?: string;
@@ -72,9 +74,10 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
  * is known to be ours.
  */
 function requestLine(entry: RequestEntry): string {
-  const { shopId, keyId, operation, revision, mcp } = entry;
+  const { traceId, shopId, keyId, operation, revision, mcp } = entry;
   return (
     `{"level":"info","time":${Date.now()},"requestId":"${entry.requestId}","method":"${entry.method}"` +
+    (traceId === undefined ? '' : `,"traceId":"${traceId}"`) +
     (entry.route === undefined ? '' : `,"route":"${entry.route}"`) +
     `,"status":${entry.status},"durationMs":${entry.durationMs}` +
     (shopId === undefined ? '' : `,"shopId":${shopId},"keyId":"${keyId}"`) +

@@ -9,19 +9,27 @@ import { MemoryRateLimiter } from './access/memory-rate-limiter.ts';
 import { RedisRateLimiter } from './access/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import { listenError } from './errors.ts';
 import { createShell } from './http/shell.ts';
 import { statusRoutes } from './http/status.ts';
 import type { Log } from './log.ts';
 import { mcpRoutes } from './mcp/routes.ts';
+import { serverInfo } from './mcp/server-info.ts';
 import { referenceRoutes } from './reference/routes.ts';
 import { restRoutes } from './rest/routes.ts';
 import { type RestVersion, createWindDown, restVersions } from './rest/versions.ts';
+import { answerOf, poolOf } from './store/database.ts';
 import { KeyLookups } from './store/key-lookups.ts';
 import { touchKey } from './store/keys.ts';
 import type { Store } from './store/open.ts';
+import { createDatabaseCheck } from './telemetry/database-check.ts';
+import { startMetricsServer } from './telemetry/metrics-server.ts';
+import { ServiceMetrics } from './telemetry/service-metrics.ts';
+import { startTracing } from './telemetry/traces.ts';
 
 export interface ServiceParts {
-  readonly config: Pick<Config, 'host' | 'port' | 'baseUrl' | 'redisUrl'>;
+  readonly config: Pick<Config, 'host' | 'port' | 'baseUrl' | 'redisUrl'> &
+    Partial<Pick<Config, 'metricsPort' | 'tracing'>>;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -34,6 +42,8 @@ export interface ServiceParts {
 export interface Service {
   /** The public address, without a trailing slash. */
   readonly baseUrl: string;
+  /** Where the metrics are; undefined where there are none. */
+  readonly metricsUrl: string | undefined;
   /**
    * Answers what is in flight and leaves the store open.
    * @param drainMilliseconds how long clients that keep connections have to learn of it by an answer;
@@ -45,7 +55,10 @@ export interface Service {
 /** How long the end of the service waits for the last uses of keys to be stored. */
 const settleMilliseconds = 2_000;
 
-/** Puts the service together and listens; the store must be open and migrated. */
+/**
+ * Puts the service together and listens; the store must be open and migrated.
+ * @throws CommandError when a port cannot be listened on
+ */
 export async function startService(parts: ServiceParts): Promise<Service> {
   const { config, store, clock, log } = parts;
   const versions = parts.versions ?? restVersions;
@@ -55,11 +68,17 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     touchKey(store.write, shopId, keyId, new Date(at)),
   );
   const lookups = new KeyLookups(store.read);
+  const leases = new KeyLeases(clock, (hash) => lookups.find(hash));
   const gate = new Gate({
-    leases: new KeyLeases(clock, (hash) => lookups.find(hash)),
+    leases,
     limiter: shared ?? new MemoryRateLimiter(clock),
     usage,
   });
+
+  const { version } = serverInfo;
+  const metrics = config.metricsPort === undefined ? undefined : new ServiceMetrics(version);
+  const tracer =
+    config.tracing && (await startTracing({ config: config.tracing, log, clock, version }));
 
   let baseUrl = config.baseUrl ?? '';
   const stopping = new AbortController();
@@ -75,21 +94,35 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       ...statusRoutes({ store, shared, stopping: stopping.signal }),
     ],
     unrouted: windDown.unrouted,
+    metrics,
+    tracer,
   });
-  await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+  if (metrics) addGauges(metrics, { app, store, clock, leases, shared });
+  const metricsServer = metrics && (await listenForMetrics(metrics, config, log));
+  const closeTelemetry = async () => {
+    metrics?.close();
+    await Promise.all([metricsServer?.close(), tracer?.close()]);
+  };
+  try {
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
     shared?.close();
-    throw error;
-  });
-  baseUrl ||= addressOf(app, config.host);
+    await closeTelemetry();
+    throw listenError(error as Error, `${config.host}:${config.port}`, 'PORT');
+  }
+  const { port } = app.server.address() as AddressInfo;
+  baseUrl ||= urlOf(config.host, port);
 
   return {
     baseUrl,
+    metricsUrl: metricsServer && `${urlOf(config.host, metricsServer.port)}/metrics`,
     async close(drainMilliseconds = 0) {
       stopping.abort();
       await drained(app.server, clock, drainMilliseconds);
       await app.close();
       shared?.close();
       await Promise.race([usage.settle(), sleep(settleMilliseconds, undefined, { ref: false })]);
+      await closeTelemetry();
     },
   };
 }
@@ -110,7 +143,47 @@ async function openSharedLimiter(parts: ServiceParts): Promise<RedisRateLimiter 
   return limiter;
 }
 
-function addressOf(app: FastifyInstance, host: string): string {
-  const { port } = app.server.address() as AddressInfo;
+interface Measured {
+  readonly app: FastifyInstance;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly leases: KeyLeases;
+  readonly shared: RedisRateLimiter | undefined;
+}
+
+function addGauges(metrics: ServiceMetrics, { app, store, clock, leases, shared }: Measured): void {
+  const pools = [store.read, store.analyse, store.write].map(poolOf).filter((pool) => !!pool);
+  metrics.gauge('retention_database_statements_in_flight', () =>
+    pools.map(({ name, statementsInFlight }) => ({ labels: [name], value: statementsInFlight })),
+  );
+  metrics.gauge('retention_database_connections', () =>
+    pools.map(({ name, connections }) => ({ labels: [name], value: connections })),
+  );
+  // After the pools, so that they are read before the check adds a statement of its own.
+  const check = createDatabaseCheck(() => answerOf(store.write, store.write`select 1`), clock);
+  metrics.gauge('retention_database_up', async () => Number((await check()).isUp));
+  metrics.gauge('retention_database_check_seconds', async () => (await check()).seconds);
+  if (shared) {
+    metrics.gauge('retention_limiter_shared', () => Number(shared.state === 'shared'));
+  }
+  metrics.gauge('retention_key_leases', () => leases.size);
+  const countConnections = promisify(app.server.getConnections.bind(app.server));
+  metrics.gauge('retention_open_connections', () => countConnections());
+}
+
+async function listenForMetrics(
+  metrics: ServiceMetrics,
+  { host, metricsPort: port = 0 }: ServiceParts['config'],
+  log: Log,
+) {
+  try {
+    return await startMetricsServer({ host, port, log, expose: () => metrics.expose() });
+  } catch (error) {
+    metrics.close();
+    throw listenError(error as Error, `${host}:${port}`, 'METRICS_PORT');
+  }
+}
+
+function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

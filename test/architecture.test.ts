@@ -23,17 +23,33 @@ const rooms: Readonly<Record<string, Rule>> = {
 
   store: { imports: leaves, types: ['access/scopes', 'access/tiers'] },
   access: { imports: [...leaves, 'store'] },
-  operations: { imports: [...leaves, 'store', 'access/scopes'], types: ['access'] },
+  operations: { imports: [...leaves, 'store', 'access/scopes'], types: ['access', 'telemetry'] },
   ingest: { imports: [...leaves, 'store'] },
   demo: { imports: leaves },
 
-  http: { imports: [...leaves, 'access/rate-limiter'], types: ['access', 'store'] },
+  telemetry: { imports: leaves },
+  http: {
+    imports: [...leaves, 'access/rate-limiter', 'telemetry/trace-context'],
+    types: ['access', 'store', 'telemetry'],
+  },
   reference: { imports: [...leaves, 'http', 'operations', 'access/scopes', 'access/tiers'] },
-  rest: { imports: [...leaves, ...face], types: ['access', 'store'] },
-  mcp: { imports: [...leaves, ...face], types: ['access', 'store'] },
+  rest: { imports: [...leaves, ...face], types: ['access', 'store', 'telemetry'] },
+  mcp: { imports: [...leaves, ...face], types: ['access', 'store', 'telemetry'] },
   owner: { imports: [...leaves, 'http', 'operations', 'access', 'store'] },
 
-  service: { imports: [...leaves, 'access', 'http', 'mcp', 'owner', 'reference', 'rest', 'store'] },
+  service: {
+    imports: [
+      ...leaves,
+      'access',
+      'http',
+      'mcp',
+      'owner',
+      'reference',
+      'rest',
+      'store',
+      'telemetry',
+    ],
+  },
   commands: {
     imports: [...leaves, 'access', 'demo', 'ingest', 'operations', 'owner', 'service', 'store'],
   },

@@ -34,6 +34,7 @@ export const doctorCommand: Command = {
       ...config,
       databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
       redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
+      tracing: config.tracing && 'on',
     };
     const findings = [
       { check: 'runtime', ok: true, detail: `Node.js ${process.version}` },

@@ -58,10 +58,9 @@ export async function serve(
     const applied = await migrate(store.write);
     if (applied.length > 0) log.info({ applied }, 'schema migrated');
     await prepare(store);
-    const service = await startService({ config, store, clock: systemClock, log }).catch((error) =>
-      explain(error, `${config.host}:${config.port}`),
-    );
-    log.info({ baseUrl: service.baseUrl, pid: process.pid, node: process.version }, 'listening');
+    const service = await startService({ config, store, clock: systemClock, log });
+    const { baseUrl, metricsUrl } = service;
+    log.info({ baseUrl, metricsUrl, pid: process.pid, node: process.version }, 'listening');
     await greet(service, store);
 
     const reason = await Promise.race([stopSignal(), store.failed]);
@@ -74,10 +73,13 @@ export async function serve(
   } finally {
     await store.close();
     log.flush();
+    // An attempt to send traces to a collector that does not answer would go on.
+    if (config.tracing) setTimeout(() => process.exit(), lingerMilliseconds).unref();
   }
 }
 
 const repeatMilliseconds = 500;
+const lingerMilliseconds = 200;
 
 /**
  * The first signal asks for a clean end; a later one ends the process at once. One that comes with the
@@ -94,19 +96,4 @@ function stopSignal(): Promise<NodeJS.Signals> {
     };
     for (const signal of signals) process.on(signal, stop);
   });
-}
-
-function explain(error: NodeJS.ErrnoException, where: string): never {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      throw new CommandError(`Another process listens on ${where}; choose another PORT.`);
-    case 'EACCES':
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      throw new CommandError(
-        `${where} cannot be listened on: ${error.message}; choose another HOST or PORT.`,
-      );
-    default:
-      throw error;
-  }
 }

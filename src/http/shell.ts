@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../log.ts';
+import type { Face } from '../telemetry/service-metrics.ts';
+import { parseTraceParent } from '../telemetry/trace-context.ts';
+import type { RequestSpan, Tracer } from '../telemetry/traces.ts';
 import {
   type Answer,
   envelope,
@@ -15,8 +18,10 @@ export interface Route {
   readonly method: 'GET' | 'POST';
   /** A path; a parameter is written `:name`. */
   readonly url: string;
+  /** What it is counted as; `other` if nothing is said. */
+  readonly face?: Face;
   /** Reads the request and says what to answer; what it throws is logged and answered with 500. */
-  handle(request: FastifyRequest): Answer | Promise<Answer>;
+  handle(request: FastifyRequest, span?: RequestSpan): Answer | Promise<Answer>;
 }
 
 export interface ShellOptions {
@@ -26,6 +31,22 @@ export interface ShellOptions {
   readonly stopping?: AbortSignal;
   /** The last word on what is answered where no route fits. */
   unrouted(path: string, answer: Answer): Answer;
+  /** Where requests are counted. */
+  readonly metrics?: RequestCounter | undefined;
+  /** Where traces are made. */
+  readonly tracer?: Tracer | undefined;
+}
+
+interface RequestCounter {
+  count(face: Face, operation: string | undefined, status: number, seconds: number): void;
+}
+
+/** What is known of a request before it is answered. */
+interface Begun {
+  readonly route: Route | undefined;
+  /** Milliseconds of the monotonic clock. */
+  readonly begin: number;
+  readonly span: RequestSpan | undefined;
 }
 
 /** Milliseconds and bytes: what a client may take of our patience and memory. */
@@ -43,7 +64,8 @@ const limits = {
  * The HTTP server around all faces: bounds, request ids, one log line a request, and the envelope
  * for everything that reaches no face.
  */
-export function createShell({ log, routes, stopping, unrouted }: ShellOptions): FastifyInstance {
+export function createShell(options: ShellOptions): FastifyInstance {
+  const { log, routes, stopping, unrouted, metrics, tracer } = options;
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -64,21 +86,30 @@ export function createShell({ log, routes, stopping, unrouted }: ShellOptions): 
     clientErrorHandler: answerBrokenRequest,
   });
 
+  const begun = ({ method, headers }: FastifyRequest, route?: Route): Begun => ({
+    route,
+    begin: performance.now(),
+    span: tracer?.begin(method, route?.url, headers),
+  });
   const respond = (
     request: FastifyRequest,
     reply: FastifyReply,
     answer: Answer,
-    route?: string,
-    begin = performance.now(),
+    { route, begin, span }: Begun = begun(request),
   ) => {
+    const milliseconds = performance.now() - begin;
+    const { status, facts } = answer;
     log.request({
       requestId: request.id,
       method: request.method,
-      route,
-      status: answer.status,
-      durationMs: Math.round((performance.now() - begin) * 1000) / 1000,
-      ...answer.facts,
+      route: route?.url,
+      status,
+      durationMs: Math.round(milliseconds * 1000) / 1000,
+      traceId: span?.traceId ?? parseTraceParent(request.headers['traceparent'])?.traceId,
+      ...facts,
     });
+    metrics?.count(route?.face ?? 'other', facts?.operation, status, milliseconds / 1000);
+    span?.end({ status, facts });
     const headers = [
       'x-request-id',
       request.id,
@@ -92,7 +123,7 @@ export function createShell({ log, routes, stopping, unrouted }: ShellOptions): 
     for (const name in answer.headers) headers.push(name, answer.headers[name] as string);
     // Past the library's own way of answering, which has nothing to add.
     reply.hijack();
-    reply.raw.writeHead(answer.status, headers).end(answer.body);
+    reply.raw.writeHead(status, headers).end(answer.body);
   };
   const answerFailure = (request: FastifyRequest, error: unknown): Answer => {
     const status = clientFault(error);
@@ -101,16 +132,17 @@ export function createShell({ log, routes, stopping, unrouted }: ShellOptions): 
     return internalError();
   };
 
-  for (const { method, url, handle } of routes) {
+  for (const route of routes) {
+    const { method, url, handle } = route;
     const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-      const begin = performance.now();
+      const known = begun(request, route);
       let answer: Answer;
       try {
-        answer = await handle(request);
+        answer = await handle(request, known.span);
       } catch (error) {
         answer = answerFailure(request, error);
       }
-      respond(request, reply, answer, url, begin);
+      respond(request, reply, answer, known);
     };
     // No body is read, and no content type judged, before the face has let the caller in; then it
     // does both by itself.

@@ -29,7 +29,14 @@ export interface McpParts extends InvokeParts {
 
 /** One address, POST only; the shell answers every other method with 405. */
 export function mcpRoutes(parts: McpParts): Route[] {
-  return [{ method: 'POST', url: '/api/mcp', handle: (request) => handle(request, parts) }];
+  return [
+    {
+      method: 'POST',
+      url: '/api/mcp',
+      face: 'mcp',
+      handle: (request, span) => handle(request, span ? { ...parts, span } : parts),
+    },
+  ];
 }
 
 async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer> {
@@ -111,7 +118,8 @@ async function answerMessage(
   const run = methods[revision].get(method);
   if (!run) return reject(revision, id, 'methodNotFound');
   if (!isObject(params)) return reject(revision, id, 'invalidParams');
-  const outcome = await run({ caller, params, store: parts.store, clock: parts.clock });
+  const { store, clock, span } = parts;
+  const outcome = await run({ caller, params, store, clock, span });
   if ('invalidParams' in outcome)
     return reject(revision, id, 'invalidParams', outcome.invalidParams);
 

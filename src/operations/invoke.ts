@@ -3,12 +3,15 @@ import type { Caller } from '../access/gate.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import type { Store } from '../store/open.ts';
+import type { RequestSpan } from '../telemetry/traces.ts';
 import type { Operation } from './define.ts';
 import { JsonText } from './json-text.ts';
 
 export interface InvokeParts {
   readonly store: Store;
   readonly clock: Clock;
+  /** Of the request, where traces are made. */
+  readonly span?: RequestSpan | undefined;
 }
 
 /**
@@ -21,7 +24,7 @@ export async function invoke(
   operation: Operation,
   caller: Caller,
   input: unknown,
-  { store, clock }: InvokeParts,
+  { store, clock, span }: InvokeParts,
 ): Promise<string> {
   if (!caller.scopes.includes(operation.scope)) {
     throw new ServiceError(
@@ -31,7 +34,10 @@ export async function invoke(
   }
   const parsed = operation.input.safeParse(input);
   if (!parsed.success) throw new ServiceError('invalid', messageOf(parsed.error, operation));
-  const payload = await operation.run({ caller, store, now: clock.now() }, parsed.data);
+  const context = { caller, store, now: clock.now() };
+  const payload = await (span
+    ? span.during(operation.tool, () => operation.run(context, parsed.data))
+    : operation.run(context, parsed.data));
   return payload instanceof JsonText ? payload.text : JSON.stringify(payload);
 }
 

@@ -16,6 +16,7 @@ import type { Operation } from '../operations/define.ts';
 import { operations } from '../operations/index.ts';
 import { type InvokeParts, invoke } from '../operations/invoke.ts';
 import { restAliases } from '../operations/rest-path.ts';
+import type { RequestSpan } from '../telemetry/traces.ts';
 import { createDecoder } from './decode.ts';
 import type { RestVersion } from './versions.ts';
 
@@ -32,18 +33,18 @@ export function restRoutes(versions: readonly RestVersion[], parts: RestParts): 
       const alias = index === 0 ? restAliases[operation.path] : undefined;
       const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
       const urls = [version.basePath + path, ...(alias === undefined ? [] : [alias])];
-      return urls.map((url): Route => ({ method: 'GET', url, handle }));
+      return urls.map((url): Route => ({ method: 'GET', url, face: 'rest', handle }));
     }),
   );
 }
 
-type Handler = (request: FastifyRequest) => Promise<Answer>;
+type Handler = (request: FastifyRequest, span: RequestSpan | undefined) => Promise<Answer>;
 
 function createHandler(operation: Operation, parts: RestParts): Handler {
   const decode = createDecoder(operation);
   const pathName = operation.pathParameter?.name;
 
-  return async (request) => {
+  return async (request, span) => {
     let rate: RateDecision | undefined;
     let facts: Facts | undefined;
     try {
@@ -55,7 +56,7 @@ function createHandler(operation: Operation, parts: RestParts): Handler {
       facts = { shopId: caller.shopId, keyId: caller.keyId, operation: operation.tool };
       const pathText = pathName && (request.params as Record<string, string>)[pathName];
       const input = decode(pathText, request.query as Record<string, string>);
-      const body = await invoke(operation, caller, input, parts);
+      const body = await invoke(operation, caller, input, span ? { ...parts, span } : parts);
       const headers = rate ? { ...keptPrivate, ...rateHeaders(rate) } : keptPrivate;
       return { status: 200, headers, body, facts };
     } catch (error) {

@@ -47,8 +47,10 @@ export function createWindDown(versions: readonly RestVersion[], clock: Clock): 
         if (!version?.deprecatedAt && !version?.sunsetAt) return route;
         return {
           ...route,
-          handle: async (request) =>
-            isRetired(version) ? gone(version) : withNotice(version, await route.handle(request)),
+          handle: async (request, span) =>
+            isRetired(version)
+              ? gone(version)
+              : withNotice(version, await route.handle(request, span)),
         };
       }),
     unrouted(path, answer) {

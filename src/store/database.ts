@@ -72,9 +72,27 @@ export function connect(target: string, options: ConnectOptions): Sql {
       statement_timeout: options.statementTimeoutMilliseconds,
     },
   };
-  return target.startsWith('/')
+  const sql = target.startsWith('/')
     ? postgres({ ...settings, path: target, user: 'postgres', database: 'postgres' })
     : postgres(target, settings);
+  pools.set(sql, { name: options.name, connections: options.connections, statementsInFlight: 0 });
+  return sql;
+}
+
+/** How much of a connection is in use. */
+interface Pool {
+  readonly name: string;
+  /** At most. */
+  readonly connections: number;
+  /** Statements that were sent or queued, and are not yet answered. */
+  statementsInFlight: number;
+}
+
+const pools = new WeakMap<Sql | Transaction, Pool>();
+
+/** @returns undefined for what `connect` has not made */
+export function poolOf(sql: Sql): Readonly<Pool> | undefined {
+  return pools.get(sql);
 }
 
 /** Longer than any statement of a request may run on a server that answers at all. */
@@ -82,13 +100,17 @@ const patienceMilliseconds = 10_000;
 
 /**
  * The rows of a query that a request waits for.
+ * @param sql where it is asked
  * @throws when the server has not answered in time: it is frozen, or cannot be reached
  */
 export function answerOf<Rows extends readonly object[]>(
+  sql: Sql | Transaction,
   query: postgres.PendingQuery<Rows>,
 ): Promise<Rows> {
   // `finally`, or an async function around this, would cost as much again as the whole look-up.
   return new Promise((resolve, reject) => {
+    const pool = pools.get(sql);
+    if (pool) pool.statementsInFlight += 1;
     const timer = setTimeout(() => {
       reject(new Error(`The database did not answer within ${patienceMilliseconds} ms.`));
       // Out of the driver's queue. Once sent it stays: the server would be asked to cancel whatever
@@ -99,6 +121,7 @@ export function answerOf<Rows extends readonly object[]>(
       <Value>(settle: (value: Value) => void) =>
       (value: Value) => {
         clearTimeout(timer);
+        if (pool) pool.statementsInFlight -= 1;
         settle(value);
       };
     query.then(settled(resolve), settled(reject));

@@ -76,6 +76,7 @@ function listEntitlements(
   customerIds: readonly number[],
 ): Promise<EntitlementRow[]> {
   return answerOf(
+    sql,
     sql<EntitlementRow[]>`
     select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
       s.plan_id as "planId", p.name as "planName", p.plan_type as "planType", s.status,

@@ -57,6 +57,7 @@ const none: JsonLines = { lines: '', count: 0 };
  */
 export async function linesOf(sql: Sql, rows: postgres.Fragment): Promise<JsonLines> {
   const [found = none] = await answerOf(
+    sql,
     sql<JsonLines[]>`
     select coalesce(string_agg(json, chr(10)), '') as lines, count(*) from (${rows}) found`,
   );

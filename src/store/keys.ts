@@ -48,6 +48,7 @@ interface NewKey {
  */
 export function listKeysByHash(sql: Sql, hashes: readonly string[]): Promise<FoundKey[]> {
   return answerOf(
+    sql,
     sql<FoundKey[]>`
     select wanted.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
       'tier', s.tier, 'currency', s.currency,
@@ -90,8 +91,11 @@ export async function revokeKey(
 
 /** Moves a key's last use forward to `at`, unless one within the minute before it is stored. */
 export async function touchKey(sql: Sql, shopId: number, keyId: string, at: Date): Promise<void> {
-  await sql`
+  await answerOf(
+    sql,
+    sql`
     update api_keys set last_used_at = ${at}
     where shop_id = ${shopId} and key_id = ${keyId}
-      and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '60 seconds')`;
+      and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '60 seconds')`,
+  );
 }

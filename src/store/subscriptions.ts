@@ -85,6 +85,7 @@ export async function findSubscription(
 ): Promise<string | undefined> {
   // One statement, so that a subscription that is being replaced never shows another's lines.
   const [found] = await answerOf(
+    sql,
     sql<{ json: string }[]>`
     select ${sql.unsafe(subscriptionDetail)} as json
     from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id

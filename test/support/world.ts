@@ -3,6 +3,7 @@ import { createKey } from '../../src/access/create-key.ts';
 import { type Scope, scopes as allScopes } from '../../src/access/scopes.ts';
 import type { Tier } from '../../src/access/tiers.ts';
 import { type Clock, FixedClock } from '../../src/clock.ts';
+import type { Config } from '../../src/config.ts';
 import { type ImportCounts, importRecords } from '../../src/ingest/import.ts';
 import type { Line } from '../../src/ingest/lines.ts';
 import { createLog, type Log } from '../../src/log.ts';
@@ -86,6 +87,7 @@ interface ServiceOptions {
   readonly log?: Log;
   readonly redisUrl?: string;
   readonly redisPatienceMilliseconds?: number;
+  readonly telemetry?: Partial<Pick<Config, 'metricsPort' | 'tracing'>>;
 }
 
 /** A store for what is the same on every database. */
@@ -99,7 +101,13 @@ export async function startTestService(
   options: ServiceOptions = {},
 ): Promise<Service> {
   return startService({
-    config: { host: '127.0.0.1', port: 0, baseUrl: undefined, redisUrl: options.redisUrl },
+    config: {
+      host: '127.0.0.1',
+      port: 0,
+      baseUrl: undefined,
+      redisUrl: options.redisUrl,
+      ...options.telemetry,
+    },
     store,
     clock: options.clock ?? new FixedClock(now),
     log: options.log ?? silentLog,

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseExposition, valueOf } from '../../test/telemetry/exposition.ts';
+import { Registry } from './metrics.ts';
+
+const definitions = {
+  asked_total: { type: 'counter', help: 'How often.', labels: ['who'] },
+  took_seconds: { type: 'histogram', help: 'How long.', labels: ['who'] },
+  size_bytes: { type: 'histogram', help: 'How much.', labels: [] },
+  level: { type: 'gauge', help: 'A back\\slash and\na "line".', labels: ['where', 'what'] },
+  depth: { type: 'gauge', help: 'How deep.', labels: [] },
+} as const;
+
+const begin = () => new Registry<keyof typeof definitions>(definitions);
+
+test('a counter: one line for each of its labels, in the form that Prometheus reads', async () => {
+  const registry = begin();
+  const counter = registry.counter('asked_total');
+  counter('a').value += 1;
+  counter('b').value += 1;
+  counter('a').value += 2;
+  assert.equal(
+    await registry.expose(),
+    '# HELP asked_total How often.\n# TYPE asked_total counter\n' +
+      'asked_total{who="a"} 3\nasked_total{who="b"} 1\n',
+  );
+});
+
+test('a histogram: a value belongs to the first bucket whose bound it does not exceed', async () => {
+  const registry = begin();
+  const histogram = registry.histogram('size_bytes', [1, 2.5, 1000])();
+  for (const value of [0, 1, 1.5, 2.5, 999, 1000.5, 1e9]) histogram.observe(value);
+  assert.equal(
+    await registry.expose(),
+    '# HELP size_bytes How much.\n# TYPE size_bytes histogram\n' +
+      'size_bytes_bucket{le="1"} 2\nsize_bytes_bucket{le="2.5"} 4\n' +
+      'size_bytes_bucket{le="1000"} 5\nsize_bytes_bucket{le="+Inf"} 7\n' +
+      'size_bytes_sum 1000002004.5\nsize_bytes_count 7\n',
+  );
+});
+
+test('a histogram with labels has its bound behind them', async () => {
+  const registry = begin();
+  const series = registry.histogram('took_seconds', [0.5]);
+  series('a').observe(0.25);
+  series('b').observe(4);
+  series('a').observe(0.5);
+  assert.match(await registry.expose(), /^took_seconds_bucket\{who="a",le="0.5"\} 2$/m);
+  const parsed = parseExposition(await registry.expose());
+  assert.equal(valueOf(parsed, 'took_seconds_sum', { who: 'a' }), 0.75);
+  assert.equal(valueOf(parsed, 'took_seconds_bucket', { who: 'b', le: '0.5' }), 0);
+  assert.equal(valueOf(parsed, 'took_seconds_count', { who: 'b' }), 1);
+});
+
+test('whatever stands in a label or in a help is escaped', async () => {
+  const registry = begin();
+  const awkward = 'a"b\\c\nd{e="f"} 1\\n,';
+  registry.callback('level', () => [{ labels: [awkward, 'é'], value: 1 }]);
+  const text = await registry.expose();
+  assert.match(text, /^# HELP level A back\\\\slash and\\na "line"\.$/m);
+  const family = parseExposition(text).get('level');
+  assert.deepEqual(family?.samples, [
+    { name: 'level', labels: { where: awkward, what: 'é' }, value: 1 },
+  ]);
+});
+
+test('values that are no ordinary numbers are written as Prometheus writes them', async () => {
+  const registry = begin();
+  const values = [Infinity, -Infinity, NaN, 0, -1.5, 1e21, 5e-7];
+  registry.callback('level', () =>
+    values.map((value, index) => ({ labels: ['x', String(index)], value })),
+  );
+  const text = await registry.expose();
+  assert.deepEqual(
+    [...text.matchAll(/\} (\S+)$/gm)].map(([, value]) => value),
+    ['+Inf', '-Inf', 'NaN', '0', '-1.5', '1e+21', '5e-7'],
+  );
+  const { samples = [] } = parseExposition(text).get('level') ?? {};
+  assert.deepEqual(
+    samples.map(({ value }) => value),
+    values,
+  );
+});
+
+test('what has nothing to say is not there at all, and is asked again at the next scrape', async () => {
+  const registry = begin();
+  let depth: number | undefined;
+  registry.counter('asked_total');
+  registry.histogram('took_seconds', [1]);
+  registry.callback('level', () => []);
+  registry.callback('depth', async () => depth);
+  assert.equal(await registry.expose(), '');
+  depth = 7;
+  assert.equal(await registry.expose(), '# HELP depth How deep.\n# TYPE depth gauge\ndepth 7\n');
+});
+
+test('a metric is of its type, there once, and has the labels of its definition', async () => {
+  const registry = begin();
+  assert.throws(() => registry.counter('depth'), /depth is no counter/);
+  assert.throws(() => registry.callback('took_seconds', () => 1), /is a histogram/);
+  registry.callback('depth', () => 1);
+  assert.throws(() => registry.callback('depth', () => 1), /there already/);
+  assert.throws(() => registry.counter('asked_total')('a', 'b'), /The labels are who/);
+  registry.callback('level', () => 1);
+  await assert.rejects(registry.expose(), /The labels are where, what/);
+});

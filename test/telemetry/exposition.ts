@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+
+export interface ParsedSample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface Family {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  readonly samples: readonly ParsedSample[];
+}
+
+const nameForm = /^[a-zA-Z_:][a-zA-Z0-9_:]*/;
+const labelNameForm = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
+const numberForm = /^(?:[+-]Inf|NaN|[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)$/;
+
+/**
+ * Reads the text format 0.0.4 more strictly than Prometheus does: every family has its HELP, then its
+ * TYPE, then its samples in one place; nothing occurs twice, and histograms are sound.
+ */
+export function parseExposition(text: string): Map<string, Family> {
+  assert.ok(text.endsWith('\n'), 'the last line has no end');
+  const lines = text.slice(0, -1).split('\n');
+  const families = new Map<string, Family>();
+  const seen = new Set<string>();
+
+  for (let index = 0; index < lines.length;) {
+    const [, name = '', help = ''] = /^# HELP (\S+) (.+)$/.exec(lines[index] ?? '') ?? [];
+    assert.match(name, nameForm, `line ${index + 1} is no HELP: ${lines[index]}`);
+    assert.doesNotMatch(help, /(?<!\\)(?:\\\\)*\\(?![\\n])/, 'an escape that there is not');
+    const [, typed, type = ''] = /^# TYPE (\S+) (\S+)$/.exec(lines[index + 1] ?? '') ?? [];
+    assert.equal(typed, name, `no TYPE after the HELP of ${name}`);
+    assert.match(type, /^(?:counter|gauge|histogram)$/);
+    assert.ok(!families.has(name), `${name} stands in two places`);
+    const samples: ParsedSample[] = [];
+    for (index += 2; index < lines.length && !lines[index]?.startsWith('#'); index += 1) {
+      const sample = parseSample(lines[index] ?? '');
+      const key = `${sample.name} ${JSON.stringify(Object.entries(sample.labels).toSorted())}`;
+      assert.ok(!seen.has(key), `twice: ${key}`);
+      seen.add(key);
+      samples.push(sample);
+    }
+    assert.ok(samples.length > 0, `${name} has no sample`);
+    const family = { name, type, help, samples };
+    holdToType(family);
+    families.set(name, family);
+  }
+  return families;
+}
+
+function parseSample(line: string): ParsedSample {
+  const [name = ''] = nameForm.exec(line) ?? [];
+  assert.notEqual(name, '', `no sample: ${line}`);
+  let rest = line.slice(name.length);
+  const labels: Record<string, string> = {};
+  if (rest.startsWith('{')) {
+    rest = rest.slice(1);
+    while (!rest.startsWith('}')) {
+      const [whole = '', label = '', value = ''] =
+        /^([^=,{}"]+)="((?:[^"\\\n]|\\[\\"n])*)"(?:,(?!\})|(?=\}))/.exec(rest) ?? [];
+      assert.notEqual(whole, '', `no label: ${line}`);
+      assert.match(label, labelNameForm);
+      assert.ok(!(label in labels), `the label ${label} twice: ${line}`);
+      labels[label] = value.replace(/\\(.)/g, (_, escaped) => (escaped === 'n' ? '\n' : escaped));
+      rest = rest.slice(whole.length);
+    }
+    rest = rest.slice(1);
+  }
+  const [, number = ''] = /^ (\S+)$/.exec(rest) ?? [];
+  assert.match(number, numberForm, `no value: ${line}`);
+  return { name, labels, value: Number(number.replace('Inf', 'Infinity')) };
+}
+
+function holdToType(family: Family): void {
+  if (family.type === 'histogram') return holdToHistogram(family);
+  for (const { name, labels, value } of family.samples) {
+    assert.equal(name, family.name);
+    assert.ok(!('le' in labels));
+    if (family.type === 'counter') assert.ok(value >= 0);
+  }
+  if (family.type === 'counter') assert.match(family.name, /_total$/);
+}
+
+function holdToHistogram({ name, samples }: Family): void {
+  const series = Map.groupBy(samples, ({ labels }) => JSON.stringify({ ...labels, le: undefined }));
+  for (const each of series.values()) {
+    const buckets = each.slice(0, -2);
+    const [sum, count] = each.slice(-2);
+    assert.deepEqual([sum?.name, count?.name], [`${name}_sum`, `${name}_count`]);
+    assert.ok(sum && count && !('le' in sum.labels) && !('le' in count.labels));
+    let [bound, below] = [-Infinity, 0];
+    for (const { name: bucket, labels, value } of buckets) {
+      assert.equal(bucket, `${name}_bucket`);
+      const le = Number(labels['le']?.replace('Inf', 'Infinity'));
+      assert.ok(le > bound, 'the bounds rise');
+      assert.ok(value >= below, 'each bucket has what those below it have');
+      [bound, below] = [le, value];
+    }
+    assert.equal(bound, Infinity);
+    assert.equal(below, count.value);
+    assert.ok(Number.isInteger(count.value));
+  }
+}
+
+/** The value of the one sample of a name that has these labels; undefined where there is none. */
+export function valueOf(
+  families: ReadonlyMap<string, Family>,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number | undefined {
+  const found = [...families.values()]
+    .flatMap(({ samples }) => samples)
+    .filter(
+      (sample) =>
+        sample.name === name &&
+        Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+    );
+  assert.ok(found.length <= 1, `${name} ${JSON.stringify(labels)} is not one sample`);
+  return found[0]?.value;
+}

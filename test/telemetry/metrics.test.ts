@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { operations } from '../../src/operations/index.ts';
+import { metricDefinitions } from '../../src/telemetry/definitions.ts';
+import { callModern, legacyRequest, post, postRaw } from '../mcp/wire.ts';
+import { bearer, exchange } from '../rest/raw.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, createTestKey, startWorld, type World } from '../support/world.ts';
+import { valueOf } from './exposition.ts';
+import { counted, duration, scrape } from './scrape.ts';
+
+onEveryDatabase('metrics', (open) => {
+  let world: World;
+  before(async () => {
+    world = await startWorld(open(), { telemetry: { metricsPort: 0 } });
+  });
+  after(() => world.close());
+
+  const ask = async (path: string, key = world.key, init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${key}` };
+    const response = await fetch(world.service.baseUrl + path, { headers, ...init });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const base = '/api/external/v1';
+
+  test('every request is counted once, by what it reached and what was answered', async () => {
+    const free = await createShop(world.store, { tier: 'free' });
+    const { key: freeKey } = await createTestKey(world.store, free.id);
+    const growth = await createShop(world.store, { tier: 'growth' });
+    const { key: plansKey } = await createTestKey(world.store, growth.id, ['read:plans']);
+    const earlier = await counted(world.service.metricsUrl);
+    const { families: first } = await scrape(world.service.metricsUrl);
+
+    for (let each = 0; each < 3; each += 1) assert.equal(await ask(`${base}/plans`), 200);
+    assert.equal(await ask('/api/external/entitlements?customerId=1'), 200);
+    assert.equal(await ask(`${base}/entitlements?customerId=1`), 200);
+    assert.equal(await ask(`${base}/subscriptions`), 200);
+    assert.equal(await ask(`${base}/metrics/summary`), 200);
+    assert.equal(await ask(`${base}/cancellations`), 200);
+    assert.equal(await ask(`${base}/entitlements`), 400);
+    assert.equal(await ask(`${base}/subscriptions/1`), 404);
+    assert.equal(await ask(`${base}/plans`, 'rtn_nobody'), 401);
+    assert.equal(await ask(`${base}/plans`, freeKey), 403);
+    assert.equal(await ask(`${base}/metrics/summary`, plansKey), 403);
+    for (let each = 1; each < 60; each += 1)
+      assert.equal(await ask(`${base}/plans`, plansKey), 200);
+    assert.equal(await ask(`${base}/plans`, plansKey), 429);
+    assert.equal(await ask(`${base}/plans`, plansKey), 429);
+    assert.equal(await ask(`${base}/nothing`), 404);
+    assert.equal(await ask(`${base}/plans`, world.key, { method: 'DELETE' }), 405);
+    assert.equal(await ask('/docs'), 200);
+    assert.equal(await ask(`${base}/openapi.json`), 200);
+    assert.equal(await ask('/readyz'), 200);
+
+    const call = (name: string, args: object = {}) =>
+      post(world, legacyRequest('tools/call', { name, arguments: args }));
+    assert.equal((await call('list_plans')).status, 200);
+    assert.equal((await callModern(world, 'list_plans')).status, 200);
+    assert.equal((await call('get_subscription', { subscriptionId: 1 })).status, 200);
+    assert.equal((await call('list_everything')).status, 200);
+    assert.equal((await post(world, legacyRequest('tools/list'))).status, 200);
+    assert.equal((await post(world, '{')).status, 200);
+    assert.equal((await post(world, { jsonrpc: '2.0', method: 'notifications/x' })).status, 202);
+    const json = 'content-type: application/json';
+    assert.equal((await postRaw(world.service.baseUrl, [json], '{}')).status, 401);
+    const limited = await postRaw(world.service.baseUrl, [bearer(plansKey), json], '{}');
+    assert.equal(limited.status, 429);
+
+    const since = Object.entries(await counted(world.service.metricsUrl))
+      .map(([what, count]) => `${what}: ${count - (earlier[what] ?? 0)}`)
+      .toSorted();
+    assert.deepEqual(since, [
+      'mcp get_subscription 200: 1',
+      'mcp list_plans 200: 2',
+      'mcp none 200: 3',
+      'mcp none 202: 1',
+      'mcp none 401: 1',
+      'mcp none 429: 1',
+      'other none 200: 3',
+      'other none 404: 1',
+      'other none 405: 1',
+      'rest get_entitlements 200: 2',
+      'rest get_entitlements 400: 1',
+      'rest get_metrics_summary 200: 1',
+      'rest get_metrics_summary 403: 1',
+      'rest get_subscription 404: 1',
+      'rest list_cancellations 200: 1',
+      'rest list_plans 200: 62',
+      'rest list_subscriptions 200: 1',
+      'rest none 401: 1',
+      'rest none 403: 1',
+      'rest none 429: 2',
+    ]);
+
+    const { families } = await scrape(world.service.metricsUrl);
+    const refused = 'retention_limiter_refusals_total';
+    assert.equal(valueOf(first, refused, { face: 'rest' }), 0);
+    assert.equal(valueOf(families, refused, { face: 'rest' }), 2);
+    assert.equal(valueOf(families, refused, { face: 'mcp' }), 1);
+    assert.ok((valueOf(families, 'retention_key_leases') ?? 0) >= 3);
+  });
+
+  test('no label has anything that a caller wrote', async () => {
+    const odd = 'w3ird';
+    const { baseUrl } = world.service;
+    for (const path of [
+      `/${odd}`,
+      `${base}/${odd}"} 1`,
+      `${base}/subscriptions/${odd}`,
+      `${base}/plans?${odd}="`,
+      `/%0A${odd}`,
+      `/${odd}\\n`,
+    ]) {
+      const target = path.replaceAll(' ', '%20');
+      for (const key of [world.key, odd, `rtn_${odd}"`]) {
+        await exchange(
+          baseUrl,
+          `GET ${target} HTTP/1.1\r\nhost: a\r\n${bearer(key)}\r\nconnection: close\r\n\r\n`,
+        );
+      }
+    }
+    await exchange(
+      baseUrl,
+      `PROPFIND /${odd} HTTP/1.1\r\nhost: ${odd}\r\nconnection: close\r\n\r\n`,
+    );
+    for (const name of [odd, `${odd}"} 1\n`, 'none', '__proto__', 'constructor']) {
+      await post(world, legacyRequest('tools/call', { name, arguments: { [odd]: odd } }));
+      await post(world, legacyRequest(`${odd}/${name}`));
+    }
+
+    const { text, families } = await scrape(world.service.metricsUrl);
+    assert.ok(!text.includes(odd), text);
+    const known = new Set([...operations.map(({ tool }) => tool), 'none']);
+    const samples = families.get(duration)?.samples ?? [];
+    for (const { labels } of samples) {
+      assert.ok(known.has(labels['operation'] ?? ''));
+      assert.match(labels['face'] ?? '', /^(?:rest|mcp|other)$/);
+      assert.match(labels['status'] ?? '', /^[2-5]\d\d$/);
+    }
+    for (const [name, family] of families) {
+      assert.equal(family.type, metricDefinitions[name as keyof typeof metricDefinitions].type);
+    }
+  });
+
+  test('the process, the database and its connections are measured', async () => {
+    assert.equal(await ask(`${base}/plans`), 200);
+    const { families } = await scrape(world.service.metricsUrl);
+    const has = (name: string, labels = {}) => valueOf(families, name, labels) ?? -1;
+    assert.equal(has('retention_database_up'), 1);
+    assert.ok(has('retention_database_check_seconds') >= 0);
+    for (const [connection, most] of Object.entries({ read: 1, analyse: 2, write: 4 })) {
+      assert.equal(has('retention_database_connections', { connection }), most);
+      assert.ok(has('retention_database_statements_in_flight', { connection }) >= 0);
+    }
+    assert.ok(has('retention_open_connections') >= 1);
+    assert.ok(has('process_resident_memory_bytes') > has('nodejs_heap_used_bytes'));
+    assert.ok(has('nodejs_heap_used_bytes') > 1e6);
+    assert.ok(has('process_cpu_seconds_total') > 0);
+    assert.ok(Math.abs(has('process_start_time_seconds') * 1000 - performance.timeOrigin) < 1);
+    assert.equal(has('retention_build_info', { version: '0.1.0', node: process.version }), 1);
+    const [median, most, longest] = ['0.5', '0.99', '1'].map((quantile) =>
+      has('retention_event_loop_delay_seconds', { quantile }),
+    ) as [number, number, number];
+    assert.ok(0 < median && median <= most && most <= longest);
+    assert.ok(!families.has('retention_limiter_shared'));
+    assert.ok(!families.has('retention_replica_in_use'));
+  });
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { after, test } from 'node:test';
+import { launchServer, run, throwawayFolder } from '../cli/process.ts';
+import { startCollector } from './collector.ts';
+import { parseExposition, valueOf } from './exposition.ts';
+
+const environment = () => ({ RETENTION_DATA_DIR: throwawayFolder(), LOG_LEVEL: 'info' });
+
+const closers: (() => void)[] = [];
+after(() => {
+  for (const close of closers) close();
+});
+
+/** Whoever listens, and answers nothing. */
+async function takenPort(): Promise<number> {
+  const server = createServer((socket) => {
+    closers.push(() => socket.destroy());
+    socket.on('error', () => {}).resume();
+  }).listen(0, '127.0.0.1');
+  closers.push(() => server.close());
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(address && typeof address === 'object');
+  return address.port;
+}
+
+function logged(err: string, message: string) {
+  return err
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => msg === message);
+}
+
+test('serve says in its log where the metrics are, and nothing more on standard output', async () => {
+  const server = await launchServer('serve', { ...environment(), METRICS_PORT: '0' });
+  let err = '';
+  server.child.stderr?.on('data', (text: string) => (err += text));
+  await fetch(`${server.baseUrl}/healthz`);
+  while (!err.includes('metricsUrl')) await once(server.child.stderr ?? server.child, 'data');
+  const [{ metricsUrl }] = logged(err.slice(0, err.lastIndexOf('\n')), 'listening');
+  const families = parseExposition(await (await fetch(metricsUrl)).text());
+  const labels = { face: 'other', operation: 'none', status: '200' };
+  assert.equal(valueOf(families, 'retention_request_duration_seconds_count', labels), 1);
+
+  server.child.kill('SIGTERM');
+  const { code, out } = await server.ended;
+  assert.deepEqual([code, out], [0, `Retention Data Service listens on ${server.baseUrl}\n`]);
+  await assert.rejects(fetch(metricsUrl), /fetch failed/);
+});
+
+test('a metrics port that is taken is named', async () => {
+  const port = await takenPort();
+  const env = {
+    ...environment(),
+    LOG_LEVEL: 'silent',
+    PORT: '0',
+    METRICS_PORT: String(port),
+  };
+  const { code, out, err } = await run(['serve'], { env });
+  assert.deepEqual([code, out], [1, '']);
+  assert.equal(
+    err,
+    `retention: Another process listens on 127.0.0.1:${port}; choose another METRICS_PORT.\n`,
+  );
+});
+
+test('serve sends what it still has before it ends', async () => {
+  const collector = await startCollector();
+  const env = { ...environment(), OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+  const server = await launchServer('serve', env);
+  await fetch(`${server.baseUrl}/healthz`);
+  server.child.kill('SIGTERM');
+  const { code, err } = await server.ended;
+  await collector.close();
+  assert.equal(code, 0);
+  assert.deepEqual(
+    collector.spans.map(({ name }) => name),
+    ['GET /healthz'],
+  );
+  const [{ traceId }] = logged(err, 'request');
+  assert.equal(collector.spans[0]?.traceId, traceId);
+});
+
+test('a collector that does not answer keeps nothing from ending', async () => {
+  const server = await launchServer('serve', {
+    ...environment(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await takenPort()}`,
+    // As long as the exporter would wait; nobody would wait so long for this test.
+    OTEL_EXPORTER_OTLP_TIMEOUT: '3600000',
+  });
+  assert.equal((await fetch(`${server.baseUrl}/healthz`)).status, 200);
+  server.child.kill('SIGTERM');
+  const { code, signal } = await server.ended;
+  assert.deepEqual([code, signal], [0, null]);
+});

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { callModern, legacyRequest, post } from '../mcp/wire.ts';
+import { bearer, exchange } from '../rest/raw.ts';
+import { openAnyStore, startWorld } from '../support/world.ts';
+import { ask, everything, prepareTraces, spanId, traceId } from './traced.ts';
+
+const { collector, store, log, logged, traced } = await prepareTraces();
+
+test('a request is a span of the trace that its caller began, and the operation one below it', async () => {
+  let shopId = 0;
+  let keyId = '';
+  await traced(async (world) => {
+    [shopId, keyId] = [world.shop.id, world.keyId];
+    const headers = { traceparent: `00-${traceId}-${spanId}-01`, tracestate: 'a=1,b=2' };
+    assert.equal(await ask(world, '/plans', headers), 200);
+  });
+  assert.equal(collector.spans.length, 2);
+  const [work, request] = collector.spans;
+  assert.ok(request && work);
+  assert.equal(request.name, 'GET /api/external/v1/plans');
+  assert.equal(request.traceId, traceId);
+  assert.equal(request.parentSpanId, spanId);
+  assert.equal(request.traceState, 'a=1,b=2');
+  assert.equal(request.kind, 2);
+  assert.deepEqual(request.attributes, {
+    'http.request.method': 'GET',
+    'http.route': '/api/external/v1/plans',
+    'url.scheme': 'http',
+    'http.response.status_code': 200,
+    'retention.operation': 'list_plans',
+    'retention.shop_id': shopId,
+    'retention.key_id': keyId,
+  });
+  assert.deepEqual(
+    [work.name, work.traceId, work.parentSpanId, work.kind],
+    ['list_plans', traceId, request.spanId, 1],
+  );
+  assert.deepEqual(
+    logged({ msg: 'request' }).map((line) => [line.operation, line.traceId]),
+    [['list_plans', traceId]],
+  );
+});
+
+test('without a caller’s trace it begins one, and the log says which', async () => {
+  await traced(async (world) => {
+    assert.equal(await ask(world, '/subscriptions'), 200);
+    assert.equal(await ask(world, '/subscriptions/1'), 404);
+    assert.equal(await ask(world, '/nothing'), 404);
+  });
+  const requests = collector.spans.filter(({ kind }) => kind === 2);
+  assert.deepEqual(
+    requests.map(({ name, parentSpanId, attributes, status }) => [
+      name,
+      parentSpanId,
+      attributes['http.response.status_code'],
+      status,
+    ]),
+    [
+      ['GET /api/external/v1/subscriptions', undefined, 200, 0],
+      ['GET /api/external/v1/subscriptions/:id', undefined, 404, 0],
+      ['GET', undefined, 404, 0],
+    ],
+  );
+  assert.equal(new Set(requests.map((span) => span.traceId)).size, 3);
+  assert.deepEqual(
+    logged({ msg: 'request' }).map((line) => line.traceId),
+    requests.map((span) => span.traceId),
+  );
+  const refused = collector.spans.find(({ name }) => name === 'get_subscription');
+  assert.deepEqual([refused?.status, refused?.attributes], [0, {}]);
+});
+
+test('a message of MCP is named by its method and tool', async () => {
+  await traced(async (world) => {
+    await callModern(world, 'list_plans');
+    await post(world, legacyRequest('tools/list'));
+    await post(world, legacyRequest('secrets/list'));
+    await post(world, '{');
+  });
+  const requests = collector.spans.filter(({ kind }) => kind === 2);
+  assert.deepEqual(
+    requests.map(({ name, attributes }) => [name, attributes['http.route']]),
+    [
+      ['tools/call list_plans', '/api/mcp'],
+      ['tools/list', '/api/mcp'],
+      ['unknown method', '/api/mcp'],
+      ['POST /api/mcp', '/api/mcp'],
+    ],
+  );
+  const work = collector.spans.find(({ kind }) => kind === 1);
+  assert.deepEqual([work?.name, work?.parentSpanId], ['list_plans', requests[0]?.spanId]);
+});
+
+test('a header that is not valid is as good as none', async () => {
+  await traced(async (world) => {
+    for (const traceparent of ['', 'x', `00-${traceId}-${spanId}`, `ff-${traceId}-${spanId}-01`]) {
+      assert.equal(await ask(world, '/plans', { traceparent, tracestate: '=;,\t' }), 200);
+    }
+  });
+  const requests = collector.spans.filter(({ kind }) => kind === 2);
+  assert.equal(requests.length, 4);
+  for (const span of requests) {
+    assert.notEqual(span.traceId, traceId);
+    assert.equal(span.parentSpanId, undefined);
+  }
+});
+
+test('no span has a key, a query, a path or anything else that a caller wrote', async () => {
+  const odd = 'w3ird';
+  const before = collector.text().length;
+  let key = '';
+  await traced(async (world) => {
+    key = world.key;
+    await ask(world, `/plans?${odd}=${odd}`);
+    await ask(world, `/subscriptions/${odd}`);
+    await ask(world, `/subscriptions?cursor=${odd}`);
+    await ask(world, `/${odd}`);
+    await ask(world, '/plans', { authorization: `Bearer rtn_${odd}`, 'user-agent': odd });
+    await post(world, legacyRequest('tools/call', { name: odd, arguments: { [odd]: odd } }));
+    await post(world, legacyRequest(odd));
+    await callModern(world, 'list_plans', { [odd]: odd });
+    await exchange(
+      world.service.baseUrl,
+      `PROPFIND /${odd} HTTP/1.1\r\nhost: ${odd}\r\n${bearer(key)}\r\nconnection: close\r\n\r\n`,
+    );
+  });
+  assert.ok(collector.spans.length >= 9);
+  assert.ok(collector.text().length > before);
+  assert.ok(!collector.text().includes(odd, before));
+  assert.ok(!collector.text().includes(key, before));
+  const strange = collector.spans.find(
+    ({ attributes }) => attributes['http.request.method'] === '_OTHER',
+  );
+  assert.equal(strange?.name, 'HTTP');
+});
+
+test('a failure of ours marks its span, and says no more than what it was', async () => {
+  const own = openAnyStore();
+  const world = await startWorld(own, { log, telemetry: { tracing: everything } });
+  await ask(world, '/plans');
+  await own.close();
+  assert.equal(await ask(world, '/plans'), 500);
+  await world.service.close();
+  const [work, request] = collector.spans.slice(-2);
+  assert.equal(request?.status, 2);
+  assert.equal(request?.attributes['error.type'], '500');
+  assert.deepEqual([work?.status, work?.attributes], [2, { 'error.type': 'Error' }]);
+});
+
+test('a collector that is away costs no request, and one line in the log', async () => {
+  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = 'http://user:sesame@127.0.0.1:1';
+  process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500';
+  await traced(async (world) => {
+    for (let each = 0; each < 600; each += 1) assert.equal(await ask(world, '/plans'), 200);
+  });
+  const warnings = logged({ level: 'warn' });
+  assert.equal(warnings.length, 1);
+  assert.equal(warnings[0].msg, 'tracing has trouble');
+  assert.match(warnings[0].reason, /ECONNREFUSED/);
+  assert.doesNotMatch(JSON.stringify(logged({})), /sesame/);
+});
+
+test('without tracing, a caller’s trace is in the log all the same', async () => {
+  const world = await startWorld(store, { log });
+  try {
+    await ask(world, '/plans', { traceparent: `00-${traceId}-${spanId}-00` });
+    await ask(world, '/nothing', { traceparent: `00-${traceId}-${spanId}-01` });
+    await ask(world, '/plans', { traceparent: `00-${traceId}"-${spanId}-01` });
+    await ask(world, '/plans');
+  } finally {
+    await world.service.close();
+  }
+  assert.deepEqual(
+    logged({ msg: 'request' }).map((line) => line.traceId),
+    [traceId, traceId, undefined, undefined],
+  );
+  assert.equal(collector.requests.length, 0);
+});
