@@ -25,7 +25,8 @@ export async function startMetricsServer(parts: MetricsServerParts): Promise<Met
   const server = createServer((request, response) => void answer(request, response, parts));
   server.headersTimeout = 5_000;
   server.requestTimeout = 5_000;
-  server.listen({ host: parts.host, port: parts.port });
+  // Not shared with other workers of one supervisor: each has a port of its own.
+  server.listen({ host: parts.host, port: parts.port, exclusive: true });
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

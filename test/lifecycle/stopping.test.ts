@@ -31,11 +31,13 @@ describe('a server that is told to stop under load', { timeout: 60_000 }, () => 
     let isLeaving = false;
     let readiness: number | undefined;
     let answers = 0;
+    const warm = Promise.withResolvers<void>();
     const clients = Array.from({ length: 24 }, async (_, client) => {
       while (!isLeaving) {
         const response = await ask(plans);
         assert.equal(response.statusCode, 200);
         answers += 1;
+        if (answers === 500) warm.resolve();
         if (response.headers.connection === 'close' && !isLeaving) {
           isLeaving = true;
           readiness = (await ask(`${server.baseUrl}/readyz`)).statusCode;
@@ -46,7 +48,7 @@ describe('a server that is told to stop under load', { timeout: 60_000 }, () => 
     // Somebody who says nothing, so that the server does not find itself alone at once.
     const { hostname, port } = new URL(server.baseUrl);
     const silent = connect(Number(port), hostname);
-    while (answers < 500) await sleep(10);
+    await warm.promise;
     server.child.kill('SIGTERM');
     await Promise.all(clients);
     assert.equal(readiness, 503);
