@@ -45,7 +45,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     touchKey(store.write, shopId, keyId, new Date(at)),
   );
   const gate = new Gate({
-    leases: new KeyLeases(clock, (hash) => findKeyByHash(store.read, hash)),
+    leases: new KeyLeases(clock, (hash) => findKeyByHash(store.primary.read, hash)),
     limiter: new MemoryRateLimiter(clock),
     usage,
   });

@@ -68,7 +68,7 @@ async function examine(config: Config): Promise<Finding[]> {
 
 async function examineDatabase(store: Store): Promise<Finding[]> {
   const [server] = await Promise.race([
-    store.read<{ version: string; number: number; now: Date }[]>`
+    store.primary.read<{ version: string; number: number; now: Date }[]>`
       select current_setting('server_version') as version,
         current_setting('server_version_num')::int as number, clock_timestamp() as now`,
     sleep(patienceMilliseconds, undefined, { ref: false }).then(() => {
@@ -77,7 +77,7 @@ async function examineDatabase(store: Store): Promise<Finding[]> {
   ]);
   if (!server) throw new Error('the server answered nothing');
   const skew = Math.abs(server.now.getTime() - systemClock.now());
-  const missing = await listMissingMigrations(store.read);
+  const missing = await listMissingMigrations(store.primary.read);
   return [
     {
       check: 'database',

@@ -31,7 +31,10 @@ export async function invoke(
   }
   const parsed = operation.input.safeParse(input);
   if (!parsed.success) throw new ServiceError('invalid', messageOf(parsed.error, operation));
-  const payload = await operation.run({ caller, store, now: clock.now() }, parsed.data);
+  const now = clock.now();
+  const payload = await store.readRecent((from) =>
+    operation.run({ caller, store: from, now }, parsed.data),
+  );
   return payload instanceof JsonText ? payload.text : JSON.stringify(payload);
 }
 

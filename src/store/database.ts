@@ -1,4 +1,5 @@
 import postgres from 'postgres';
+import type { Sockets } from './sockets.ts';
 
 interface CustomTypes extends Record<string, unknown> {
   bigint: number;
@@ -28,6 +29,8 @@ export interface ConnectOptions {
   readonly statementTimeoutMilliseconds: number;
   /** Shown in the server's list of activity. */
   readonly name: string;
+  /** Whence the driver has its sockets, for whoever must be able to cut them off; of an address only. */
+  readonly sockets?: Sockets;
 }
 
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
@@ -72,17 +75,27 @@ export function connect(target: string, options: ConnectOptions): Sql {
       statement_timeout: options.statementTimeoutMilliseconds,
     },
   };
-  return target.startsWith('/')
-    ? postgres({ ...settings, path: target, user: 'postgres', database: 'postgres' })
-    : postgres(target, settings);
+  if (target.startsWith('/'))
+    return postgres({ ...settings, path: target, user: 'postgres', database: 'postgres' });
+  const { sockets } = options;
+  return postgres(target, {
+    ...settings,
+    ...(sockets && { socket: () => sockets.open(target), max_lifetime: null }),
+  });
 }
 
 /** Longer than any statement of a request may run on a server that answers at all. */
 const patienceMilliseconds = 10_000;
 
+/** The server has not answered in time: it is frozen, or cannot be reached. */
+class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+  readonly code = 'NO_ANSWER';
+}
+
 /**
  * The rows of a query that a request waits for.
- * @throws when the server has not answered in time: it is frozen, or cannot be reached
+ * @throws NoAnswer after 10 seconds
  */
 export function answerOf<Rows extends readonly object[]>(
   query: postgres.PendingQuery<Rows>,
@@ -90,7 +103,7 @@ export function answerOf<Rows extends readonly object[]>(
   // `finally`, or an async function around this, would cost as much again as the whole look-up.
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new Error(`The database did not answer within ${patienceMilliseconds} ms.`));
+      reject(new NoAnswer(`The database did not answer within ${patienceMilliseconds} ms.`));
       // Out of the driver's queue. Once sent it stays: the server would be asked to cancel whatever
       // runs on the connection by then, which others share.
       if (!('state' in query) || query.state === null) query.cancel();
