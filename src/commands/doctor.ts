@@ -4,6 +4,8 @@ import type { Config } from '../config.ts';
 import { redact } from '../log.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
+import { nameOf } from '../store/sockets.ts';
+import { checkStandby } from '../store/standby-check.ts';
 import { type Command, exitStatus, print, printJson } from './command.ts';
 
 const worstSkewMilliseconds = 2_000;
@@ -24,6 +26,7 @@ export const doctorCommand: Command = {
     const shown = {
       ...config,
       databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
+      databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
     };
     const findings = await examine(config);
     const isWell = findings.every(({ ok }) => ok);
@@ -31,7 +34,7 @@ export const doctorCommand: Command = {
       printJson({ ok: isWell, configuration: shown, findings });
     } else {
       for (const [name, value] of Object.entries(shown))
-        print(`${name.padEnd(12)} ${value ?? '(default)'}`);
+        print(`${name.padEnd(16)} ${String(value ?? '') || '(default)'}`);
       print('');
       for (const { check, ok, detail } of findings)
         print(`${ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}`);
@@ -58,7 +61,11 @@ async function examine(config: Config): Promise<Finding[]> {
     return [runtime, failure('database', error)];
   }
   try {
-    return [runtime, ...(await examineDatabase(store))];
+    return [
+      runtime,
+      ...(await examineDatabase(store)),
+      ...(await Promise.all(config.databaseReadUrls.map((url) => examineStandby(store, url)))),
+    ];
   } catch (error) {
     return [runtime, failure('database', error)];
   } finally {
@@ -67,14 +74,11 @@ async function examine(config: Config): Promise<Finding[]> {
 }
 
 async function examineDatabase(store: Store): Promise<Finding[]> {
-  const [server] = await Promise.race([
+  const [server] = await inTime(
     store.primary.read<{ version: string; number: number; now: Date }[]>`
       select current_setting('server_version') as version,
         current_setting('server_version_num')::int as number, clock_timestamp() as now`,
-    sleep(patienceMilliseconds, undefined, { ref: false }).then(() => {
-      throw new Error(`no answer within ${patienceMilliseconds / 1000} s`);
-    }),
-  ]);
+  );
   if (!server) throw new Error('the server answered nothing');
   const skew = Math.abs(server.now.getTime() - systemClock.now());
   const missing = await listMissingMigrations(store.primary.read);
@@ -98,6 +102,25 @@ async function examineDatabase(store: Store): Promise<Finding[]> {
       detail: `${skew} ms from the database's`,
     },
   ];
+}
+
+async function examineStandby({ primary }: Store, url: string): Promise<Finding> {
+  const check = `standby ${nameOf(url)}`;
+  try {
+    return { check, ...(await inTime(checkStandby(primary.read, url))) };
+  } catch (error) {
+    return failure(check, error);
+  }
+}
+
+/** @throws when the answer is not there in time */
+function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  return Promise.race([
+    answer,
+    sleep(patienceMilliseconds, undefined, { ref: false }).then(() => {
+      throw new Error(`no answer within ${patienceMilliseconds / 1000} s`);
+    }),
+  ]);
 }
 
 function failure(check: string, error: unknown): Finding {

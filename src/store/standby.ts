@@ -3,10 +3,14 @@ import type { Log } from '../log.ts';
 import type { PrimaryPositions } from './primary-positions.ts';
 import { type ReadConnections, connectForReading } from './read-connections.ts';
 import { Sockets, nameOf } from './sockets.ts';
+import {
+  type StandbyAnswer,
+  boundMilliseconds,
+  standbyQuestion,
+  strangenessOf,
+} from './standby-answer.ts';
 import { Watch } from './watch.ts';
 
-/** A standby that lags more than this answers no request. */
-const boundMilliseconds = 2_000;
 /** One that was left out is taken in again only when it lags less than this, lest it come and go. */
 const returnMilliseconds = 1_000;
 /** For so long at least it is left out after a failure. */
@@ -14,26 +18,11 @@ const restMilliseconds = 1_000;
 /** It counts as failed when its watch has waited so long for an answer. */
 const silenceMilliseconds = 1_000;
 
-interface StandbyAnswer {
-  readonly isInRecovery: boolean;
-  /** Null where nothing was ever replayed. */
-  readonly position: number | null;
-  readonly system: string;
-  readonly database: string;
-}
-
-const standbyQuestion = `
-  select pg_is_in_recovery() as "isInRecovery",
-    pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::bigint as position,
-    system_identifier::text as system, current_database() as database
-  from pg_control_system()`;
-
 type Reason =
   | 'it failed'
   | 'it lags'
   | 'the primary does not answer, so it cannot be compared'
-  | 'it is not in recovery: it was promoted, or is no standby'
-  | 'it belongs to another cluster or database than the primary'
+  | NonNullable<ReturnType<typeof strangenessOf>>
   | 'it has changes that the primary does not have';
 
 interface Opened extends ReadConnections {
@@ -49,7 +38,11 @@ export class Standby {
   readonly #log: Log;
   readonly #watch: Watch<StandbyAnswer>;
   #opened: Opened | undefined;
-  #said: (StandbyAnswer & { readonly heardAt: number }) | undefined;
+  #said: StandbyAnswer | undefined;
+  /** Where it was at a time: the primary, asked later, must be there or further. */
+  #claim: { readonly position: number; readonly heardAt: number } | undefined;
+  /** Whether a claim has held since its connection was last lost. */
+  #isTrusted = false;
   /** All that the primary had committed by then is here; monotonic milliseconds. */
   #freshAsOf: number | undefined;
   #isInUse = false;
@@ -65,7 +58,8 @@ export class Standby {
     this.#log = log;
     this.#watch = new Watch<StandbyAnswer>(address, standbyQuestion, {
       heard: (answer) => {
-        this.#said = { ...answer, heardAt: systemClock.monotonic() };
+        this.#said = answer;
+        this.#claim ??= { position: answer.position ?? 0, heardAt: systemClock.monotonic() };
         this.compare();
       },
       lost: (error) => this.#fail(error),
@@ -104,16 +98,18 @@ export class Standby {
     const said = this.#said;
     const primary = this.#positions.latest;
     if (!said || !primary) return;
-    if (!said.isInRecovery || said.position === null) {
-      return this.#disown('it is not in recovery: it was promoted, or is no standby');
+    const strangeness = strangenessOf(said, primary);
+    if (strangeness) return this.#disown(strangeness);
+    if (this.#claim && this.#claim.heardAt < primary.at) {
+      if (this.#claim.position > primary.position) {
+        return this.#disown('it has changes that the primary does not have');
+      }
+      this.#claim = undefined;
+      this.#isTrusted = true;
     }
-    if (said.system !== primary.system || said.database !== primary.database) {
-      return this.#disown('it belongs to another cluster or database than the primary');
+    if (this.#isTrusted) {
+      this.#freshAsOf = this.#positions.timeOf(said.position ?? 0) ?? this.#freshAsOf;
     }
-    if (said.position > primary.position && said.heardAt < primary.at) {
-      return this.#disown('it has changes that the primary does not have');
-    }
-    this.#freshAsOf = this.#positions.timeOf(said.position) ?? this.#freshAsOf;
     this.#review(systemClock.monotonic());
   }
 
@@ -174,6 +170,8 @@ export class Standby {
   /** A standby that starts again may begin before where it was. */
   #forget(): void {
     this.#said = undefined;
+    this.#claim = undefined;
+    this.#isTrusted = false;
     this.#freshAsOf = undefined;
     this.#knownSince = systemClock.monotonic();
   }

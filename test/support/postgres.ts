@@ -54,10 +54,7 @@ export async function startPostgres(
   if (programs === undefined) return undefined;
 
   return startIn(programs, settings, (data, run) =>
-    run('initdb', [
-      ...['-D', data, '-U', 'postgres', '--auth=trust'],
-      ...['--encoding=UTF8', '--locale=C', '--no-sync'],
-    ]),
+    run('initdb', `-D ${data} -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync`),
   );
 }
 
@@ -65,7 +62,7 @@ export async function startPostgres(
 async function startIn(
   programs: string,
   settings: readonly string[],
-  prepare: (data: string, run: (program: string, args: readonly string[]) => void) => void,
+  prepare: (data: string, run: (program: string, args: string) => void) => void,
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(path.join(tmpdir(), 'retention-postgres-'));
   const data = path.join(folder, 'data');
@@ -73,7 +70,8 @@ async function startIn(
   const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid);
   prepare(data, (program, args) => {
-    execFileSync(path.join(programs, program), args, { ...owner, stdio: 'ignore', cwd: folder });
+    const file = path.join(programs, program);
+    execFileSync(file, args.split(' '), { ...owner, stdio: 'ignore', cwd: folder });
   });
 
   const port = await freePort();
@@ -124,10 +122,10 @@ async function startIn(
         programs,
         [...settings, 'hot_standby=on', 'wal_retrieve_retry_interval=200ms'],
         (copy, run) =>
-          run('pg_basebackup', [
-            ...['-d', url, '-D', copy],
-            ...['--write-recovery-conf', '--checkpoint=fast', '--no-sync'],
-          ]),
+          run(
+            'pg_basebackup',
+            `-d ${url} -D ${copy} --write-recovery-conf --checkpoint=fast --no-sync`,
+          ),
       ),
     async destroy() {
       await stop();

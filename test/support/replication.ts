@@ -141,9 +141,9 @@ export async function startLoad(world: World, clients: number) {
   for (const answer of expected) assert.match(answer, /^(?:mcp )?\w+ 200 \{/);
   const wrong: string[] = [];
   let rounds = 0;
-  let isOver = false;
+  const over = new AbortController();
   const client = async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const answers = await askEverything(world);
       wrong.push(...answers.filter((answer, index) => answer !== expected[index]));
       rounds += 1;
@@ -156,7 +156,7 @@ export async function startLoad(world: World, clients: number) {
     },
     /** @returns the answers that were not right */
     async end(): Promise<string[]> {
-      isOver = true;
+      over.abort();
       await running;
       return wrong;
     },
