@@ -31,6 +31,8 @@ export interface ConnectOptions {
   readonly name: string;
   /** Whence the driver has its sockets, for whoever must be able to cut them off; of an address only. */
   readonly sockets?: Sockets;
+  /** Called whenever a connection has been closed, by whichever side. */
+  readonly closed?: () => void;
 }
 
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
@@ -77,9 +79,11 @@ export function connect(target: string, options: ConnectOptions): Sql {
   };
   if (target.startsWith('/'))
     return postgres({ ...settings, path: target, user: 'postgres', database: 'postgres' });
-  const { sockets } = options;
+  const { sockets, closed = () => {} } = options;
   return postgres(target, {
     ...settings,
+    onclose: closed,
+    // Those that are watched are closed for a reason only, never for their age.
     ...(sockets && { socket: () => sockets.open(target), max_lifetime: null }),
   });
 }

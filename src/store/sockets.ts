@@ -6,29 +6,18 @@ import { type Socket, connect } from 'node:net';
  */
 export class Sockets {
   readonly #open = new Set<Socket>();
-  readonly #closed: () => void;
   #isCut = false;
-
-  /** @param closed is called whenever one of them has been closed, by whichever side */
-  constructor(closed: () => void = () => {}) {
-    this.#closed = closed;
-  }
 
   /** @param address as in postgres://host:5432; what is sent before it is connected waits */
   open(address: string): Socket {
     const { host, port } = hostOf(address);
     // The driver looks there for the name to check in the server's certificate.
     const socket = Object.assign(connect(port, host), { host });
-    if (this.#isCut) {
-      // A last attempt of a driver that has been told to end; it has yet to listen to its socket.
-      setImmediate(() => socket.destroy());
-      return socket;
-    }
+    // Told by looking: for TLS the driver takes all listeners off.
+    for (const each of this.#open) if (each.destroyed) this.#open.delete(each);
     this.#open.add(socket);
-    socket.once('close', () => {
-      this.#open.delete(socket);
-      this.#closed();
-    });
+    // The last attempt of a driver that has been told to end; it has yet to listen to its socket.
+    if (this.#isCut) setImmediate(() => socket.destroy());
     return socket;
   }
 

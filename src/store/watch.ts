@@ -16,7 +16,7 @@ export interface Listener<Answer> {
 export class Watch<Answer extends object> {
   readonly #question: string;
   readonly #listener: Listener<Answer>;
-  readonly #sockets: Sockets;
+  readonly #sockets = new Sockets();
   readonly #sql: Sql;
   #askedAt: number | undefined;
   #retriedAt = 0;
@@ -26,13 +26,13 @@ export class Watch<Answer extends object> {
   constructor(address: string, question: string, listener: Listener<Answer>) {
     this.#question = question;
     this.#listener = listener;
-    this.#sockets = new Sockets(() => this.#lose(new Error('its connection was closed')));
     this.#sql = connect(address, {
       name: 'watch',
       connections: 1,
       readOnly: true,
       statementTimeoutMilliseconds: patienceMilliseconds,
       sockets: this.#sockets,
+      closed: () => this.#lose(new Error('its connection was closed')),
     });
   }
 

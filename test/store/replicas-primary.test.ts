@@ -205,7 +205,14 @@ describe('two standbys and their primary', { skip, timeout: 120_000 }, () => {
       all.primary.url,
       'create table ballast as select generate_series(1, 100000); drop table ballast',
     );
-    await bothInUse();
+    const [here] = await onServer<{ lsn: string }>(
+      all.primary.url,
+      'select pg_current_wal_lsn()::text as lsn',
+    );
+    await until(async () => {
+      const reached = `select where pg_last_wal_replay_lsn() >= '${here?.lsn}'`;
+      return (await onServer(urls()[0] ?? '', reached)).length === 1;
+    });
     assert.deepEqual(await verdictsOn(promoted.url, [urls()[0] ?? '']), [
       'it has changes that the primary does not have',
     ]);
