@@ -67,7 +67,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at) =>
     touchKey(store.write, shopId, keyId, new Date(at)),
   );
-  const lookups = new KeyLookups(store.read);
+  const lookups = new KeyLookups(store.primary.read);
   const leases = new KeyLeases(clock, (hash) => lookups.find(hash));
   const gate = new Gate({
     leases,
@@ -152,7 +152,9 @@ interface Measured {
 }
 
 function addGauges(metrics: ServiceMetrics, { app, store, clock, leases, shared }: Measured): void {
-  const pools = [store.read, store.analyse, store.write].map(poolOf).filter((pool) => !!pool);
+  const pools = [store.primary.read, store.primary.analyse, store.write]
+    .map(poolOf)
+    .filter((pool) => !!pool);
   metrics.gauge('retention_database_statements_in_flight', () =>
     pools.map(({ name, statementsInFlight }) => ({ labels: [name], value: statementsInFlight })),
   );
@@ -163,6 +165,16 @@ function addGauges(metrics: ServiceMetrics, { app, store, clock, leases, shared 
   const check = createDatabaseCheck(() => answerOf(store.write, store.write`select 1`), clock);
   metrics.gauge('retention_database_up', async () => Number((await check()).isUp));
   metrics.gauge('retention_database_check_seconds', async () => (await check()).seconds);
+  if (store.replicas.length > 0) {
+    metrics.gauge('retention_replica_in_use', () =>
+      store.replicas.map(({ name, isInUse }) => ({ labels: [name], value: Number(isInUse) })),
+    );
+    metrics.gauge('retention_replica_lag_seconds', () =>
+      store.replicas.flatMap(({ name, lagMilliseconds: lag }) =>
+        lag === undefined ? [] : [{ labels: [name], value: lag / 1000 }],
+      ),
+    );
+  }
   if (shared) {
     metrics.gauge('retention_limiter_shared', () => Number(shared.state === 'shared'));
   }

@@ -33,7 +33,7 @@ export const demoCommand: Command = {
       { ...config, databaseUrl: undefined },
       log,
       async ({ baseUrl }, store) => {
-        const [shop = demoShop] = await listShops(store.read);
+        const [shop = demoShop] = await listShops(store.primary.read);
         print(greeting(baseUrl, key, shop));
       },
       async (store) => {

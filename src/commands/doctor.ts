@@ -13,6 +13,8 @@ import type { Config } from '../config.ts';
 import { redact } from '../log.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
+import { nameOf } from '../store/sockets.ts';
+import { checkStandby } from '../store/standby-check.ts';
 import { type Command, exitStatus, print, printJson } from './command.ts';
 
 const worstSkewMilliseconds = 2_000;
@@ -35,6 +37,7 @@ export const doctorCommand: Command = {
       databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
       redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
       tracing: config.tracing && 'on',
+      databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
     };
     const findings = [
       { check: 'runtime', ok: true, detail: `Node.js ${process.version}` },
@@ -46,7 +49,7 @@ export const doctorCommand: Command = {
       printJson({ ok: isWell, configuration: shown, findings });
     } else {
       for (const [name, value] of Object.entries(shown))
-        print(`${name.padEnd(12)} ${value ?? '(default)'}`);
+        print(`${name.padEnd(16)} ${String(value ?? '') || '(default)'}`);
       print('');
       for (const { check, ok, detail } of findings)
         print(`${ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}`);
@@ -72,7 +75,10 @@ async function examine(config: Config): Promise<Finding[]> {
     return [failure('database', error)];
   }
   try {
-    return await examineDatabase(store);
+    return [
+      ...(await examineDatabase(store)),
+      ...(await Promise.all(config.databaseReadUrls.map((url) => examineStandby(store, url)))),
+    ];
   } catch (error) {
     return [failure('database', error)];
   } finally {
@@ -82,13 +88,13 @@ async function examine(config: Config): Promise<Finding[]> {
 
 async function examineDatabase(store: Store): Promise<Finding[]> {
   const [server] = await inTime(
-    store.read<{ version: string; number: number; now: Date }[]>`
+    store.primary.read<{ version: string; number: number; now: Date }[]>`
       select current_setting('server_version') as version,
         current_setting('server_version_num')::int as number, clock_timestamp() as now`,
   );
   if (!server) throw new Error('the server answered nothing');
   const skew = Math.abs(server.now.getTime() - systemClock.now());
-  const missing = await listMissingMigrations(store.read);
+  const missing = await listMissingMigrations(store.primary.read);
   return [
     {
       check: 'database',
@@ -137,7 +143,17 @@ async function examineRedis(url: string): Promise<Finding> {
   }
 }
 
-function inTime<T>(answer: PromiseLike<T>): Promise<T> {
+async function examineStandby({ primary }: Store, url: string): Promise<Finding> {
+  const check = `standby ${nameOf(url)}`;
+  try {
+    return { check, ...(await inTime(checkStandby(primary.read, url))) };
+  } catch (error) {
+    return failure(check, error);
+  }
+}
+
+/** @throws when the answer is not there in time */
+function inTime<Answer>(answer: PromiseLike<Answer>): Promise<Answer> {
   return Promise.race([
     answer,
     sleep(patienceMilliseconds, undefined, { ref: false }).then(() => {

@@ -119,7 +119,7 @@ const history: Command = {
   async run(context) {
     const days = parseDays(requiredOption(context, 'days'));
     const rows = await withShop(context, (store, shop) =>
-      listHistory(store, shop, days, systemClock.now()),
+      listHistory(store.primary, shop, days, systemClock.now()),
     );
     if (context.options['json']) {
       printJson(rows);

@@ -53,7 +53,11 @@ export async function serve(
   greet: (service: Service, store: Store) => Promise<void>,
   prepare: (store: Store) => Promise<void> = async () => {},
 ): Promise<number> {
-  const store = await openStore({ ...config, role: 'serve' });
+  const store = await openStore({
+    ...config,
+    role: 'serve',
+    replication: { standbys: config.databaseReadUrls, log },
+  });
   try {
     const applied = await migrate(store.write);
     if (applied.length > 0) log.info({ applied }, 'schema migrated');

@@ -4,6 +4,7 @@ import { type Answer, json, refuse } from './answer.ts';
 import type { Route } from './shell.ts';
 
 const patienceMilliseconds = 2_000;
+const up = { status: 'ready', database: 'up' };
 const uncached = { ...json, 'cache-control': 'no-store' };
 
 interface StatusParts {
@@ -29,7 +30,7 @@ export function statusRoutes(parts: StatusParts): Route[] {
 async function readiness({ store, shared, stopping }: StatusParts): Promise<Answer> {
   if (stopping.aborted) return unready('the service is stopping');
   const isUp = await Promise.race([
-    store.read`select 1`.then(
+    store.primary.read`select 1`.then(
       () => true,
       () => false,
     ),
@@ -39,10 +40,17 @@ async function readiness({ store, shared, stopping }: StatusParts): Promise<Answ
   ]);
   if (!isUp) return unready('the database does not answer');
   const redis = shared && (shared.state === 'shared' ? 'up' : 'down');
-  const body = JSON.stringify({ status: 'ready', database: 'up', redis });
+  const body = JSON.stringify({ ...up, redis, ...replicasOf(store) });
   return { status: 200, headers: uncached, body };
 }
 
 function unready(reason: string): Answer {
   return refuse(503, `Not ready: ${reason}.`, { 'cache-control': 'no-store' });
+}
+
+/** Nothing where there are none: the service is as ready without them. */
+function replicasOf({ replicas }: Store): object {
+  if (replicas.length === 0) return {};
+  const states = replicas.map(({ name, isInUse }) => [name, isInUse ? 'in use' : 'left out']);
+  return { replicas: Object.fromEntries(states) };
 }

@@ -9,12 +9,13 @@
 import type { z } from 'zod';
 import type { Caller } from '../access/gate.ts';
 import type { Scope } from '../access/scopes.ts';
-import type { Store } from '../store/open.ts';
+import type { ReadConnections } from '../store/read-connections.ts';
 import type { JsonText } from './json-text.ts';
 
 interface OperationContext {
   readonly caller: Caller;
-  readonly store: Store;
+  /** The primary, or a standby that is fresh enough. */
+  readonly store: ReadConnections;
   /** Epoch milliseconds. */
   readonly now: number;
 }

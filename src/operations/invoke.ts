@@ -34,10 +34,10 @@ export async function invoke(
   }
   const parsed = operation.input.safeParse(input);
   if (!parsed.success) throw new ServiceError('invalid', messageOf(parsed.error, operation));
-  const context = { caller, store, now: clock.now() };
-  const payload = await (span
-    ? span.during(operation.tool, () => operation.run(context, parsed.data))
-    : operation.run(context, parsed.data));
+  const now = clock.now();
+  const run = () =>
+    store.readRecent((from) => operation.run({ caller, store: from, now }, parsed.data));
+  const payload = await (span ? span.during(operation.tool, run) : run());
   return payload instanceof JsonText ? payload.text : JSON.stringify(payload);
 }
 

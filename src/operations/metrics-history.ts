@@ -1,6 +1,6 @@
 import { type Ratio, add, minorDigitsOf, multiply, parseDecimal, roundHalfAway } from '../money.ts';
 import { listDays } from '../store/metrics-history.ts';
-import type { Store } from '../store/open.ts';
+import type { ReadConnections } from '../store/read-connections.ts';
 import { monthlyValue } from './get-metrics-summary.ts';
 
 /** What is known of one UTC day once it has ended. Money is in the shop's currency. */
@@ -32,7 +32,7 @@ export interface DayOfHistory {
  * @param now epoch milliseconds
  */
 export async function listHistory(
-  store: Pick<Store, 'analyse'>,
+  store: Pick<ReadConnections, 'analyse'>,
   shop: { readonly id: number; readonly currency: string },
   days: number,
   now: number,

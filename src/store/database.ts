@@ -1,4 +1,5 @@
 import postgres from 'postgres';
+import type { Sockets } from './sockets.ts';
 
 interface CustomTypes extends Record<string, unknown> {
   bigint: number;
@@ -28,6 +29,10 @@ export interface ConnectOptions {
   readonly statementTimeoutMilliseconds: number;
   /** Shown in the server's list of activity. */
   readonly name: string;
+  /** Whence the driver has its sockets, for whoever must be able to cut them off; of an address only. */
+  readonly sockets?: Sockets;
+  /** Called whenever a connection has been closed, by whichever side. */
+  readonly closed?: () => void;
 }
 
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
@@ -72,9 +77,15 @@ export function connect(target: string, options: ConnectOptions): Sql {
       statement_timeout: options.statementTimeoutMilliseconds,
     },
   };
+  const { sockets, closed = () => {} } = options;
   const sql = target.startsWith('/')
     ? postgres({ ...settings, path: target, user: 'postgres', database: 'postgres' })
-    : postgres(target, settings);
+    : postgres(target, {
+        ...settings,
+        onclose: closed,
+        // Those that are watched are closed for a reason only, never for their age.
+        ...(sockets && { socket: () => sockets.open(target), max_lifetime: null }),
+      });
   pools.set(sql, { name: options.name, connections: options.connections, statementsInFlight: 0 });
   return sql;
 }
@@ -98,10 +109,16 @@ export function poolOf(sql: Sql): Readonly<Pool> | undefined {
 /** Longer than any statement of a request may run on a server that answers at all. */
 const patienceMilliseconds = 10_000;
 
+/** The server has not answered in time: it is frozen, or cannot be reached. */
+class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+  readonly code = 'NO_ANSWER';
+}
+
 /**
  * The rows of a query that a request waits for.
  * @param sql where it is asked
- * @throws when the server has not answered in time: it is frozen, or cannot be reached
+ * @throws NoAnswer after 10 seconds
  */
 export function answerOf<Rows extends readonly object[]>(
   sql: Sql | Transaction,
@@ -112,7 +129,7 @@ export function answerOf<Rows extends readonly object[]>(
     const pool = pools.get(sql);
     if (pool) pool.statementsInFlight += 1;
     const timer = setTimeout(() => {
-      reject(new Error(`The database did not answer within ${patienceMilliseconds} ms.`));
+      reject(new NoAnswer(`The database did not answer within ${patienceMilliseconds} ms.`));
       // Out of the driver's queue. Once sent it stays: the server would be asked to cancel whatever
       // runs on the connection by then, which others share.
       if (!('state' in query) || query.state === null) query.cancel();

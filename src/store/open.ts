@@ -1,18 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../errors.ts';
+import type { Log } from '../log.ts';
 import { type Sql, connect } from './database.ts';
 import { openEmbedded } from './embedded/open.ts';
-import { Entitlements } from './entitlements.ts';
+import { type ReadConnections, connectForReading } from './read-connections.ts';
+import { type ReplicaState, Replicas } from './replicas.ts';
 
 /** Where the data is kept: a PostgreSQL server, or the embedded one with the same SQL. */
 export interface Store {
-  /** Short look-ups of requests, pipelined on one connection that cannot write. */
-  readonly read: Sql;
-  /** The most frequent of them, read through `read`. */
-  readonly entitlements: Entitlements;
-  /** Longer computations of requests, apart so that they hold up nothing; cannot write either. */
-  readonly analyse: Sql;
+  /** Reads what is committed: keys, readiness, and whatever commands show. */
+  readonly primary: ReadConnections;
   readonly write: Sql;
+  /**
+   * Runs work of a request that only reads. What was committed 2 seconds before is seen, what came
+   * later perhaps not: it may run on a standby, and once more on the primary if that one fails.
+   */
+  readRecent<Result>(work: (from: ReadConnections) => Promise<Result>): Promise<Result>;
+  /** The standbys of the configuration, each as it is at the moment one looks. */
+  readonly replicas: readonly ReplicaState[];
   /** Settles, with the reason, only if the database is lost for good. */
   readonly failed: Promise<Error>;
   close(): Promise<void>;
@@ -23,6 +28,14 @@ export interface StoreOptions {
   readonly dataDir: string;
   /** Shown to whoever finds the embedded database held. */
   readonly role: 'serve' | 'command';
+  /** Only a server reads from standbys; the embedded database has none. */
+  readonly replication?: Replication;
+}
+
+interface Replication {
+  /** An address each. */
+  readonly standbys: readonly string[];
+  readonly log: Log;
 }
 
 const retryMilliseconds = 250;
@@ -35,8 +48,7 @@ const attempts = 40;
 export async function openStore(options: StoreOptions, attemptsLeft = attempts): Promise<Store> {
   const { databaseUrl, dataDir, role } = options;
   if (databaseUrl !== undefined) {
-    const { close, ...connections } = connectAll(databaseUrl);
-    return { ...connections, failed: new Promise(() => {}), close };
+    return { ...connectAll(databaseUrl, options.replication), failed: new Promise(() => {}) };
   }
 
   const embedded = await openEmbedded(dataDir, { role });
@@ -65,32 +77,24 @@ export async function openStore(options: StoreOptions, attemptsLeft = attempts):
 }
 
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
-export function connectAll(target: string): Omit<Store, 'failed'> {
-  const read = connect(target, {
-    name: 'read',
-    connections: 1,
-    readOnly: true,
-    byIndexOnly: true,
-    statementTimeoutMilliseconds: 5_000,
-  });
-  const analyse = connect(target, {
-    name: 'analyse',
-    connections: 2,
-    readOnly: true,
-    statementTimeoutMilliseconds: 30_000,
-  });
+export function connectAll(target: string, replication?: Replication): Omit<Store, 'failed'> {
+  const primary = connectForReading(target);
   const write = connect(target, {
     name: 'write',
     connections: 4,
     statementTimeoutMilliseconds: 0,
   });
+  const replicas = replication?.standbys.length
+    ? new Replicas(target, primary, replication)
+    : undefined;
   return {
-    read,
-    entitlements: new Entitlements(read),
-    analyse,
+    primary,
     write,
+    readRecent: (work) => (replicas ? replicas.read(work) : work(primary)),
+    replicas: replicas?.states ?? [],
     async close() {
-      await Promise.all([read, analyse, write].map((sql) => sql.end({ timeout: 5 })));
+      const all = [primary.read, primary.analyse, write];
+      await Promise.all([replicas?.close(), ...all.map((sql) => sql.end({ timeout: 5 }))]);
     },
   };
 }

@@ -85,7 +85,7 @@ onEveryDatabase('the worked example of docs/metrics.md', (open) => {
   test('comes out as the page says', async () => {
     const shop = await createShop(store);
     await importAll(store, shop, records);
-    const row = await summariseMetrics(store.analyse, shop.id, now);
+    const row = await summariseMetrics(store.primary.analyse, shop.id, now);
     assert.deepEqual(toSummary(row, 2, now), {
       activeSubscribers: 2,
       pausedSubscribers: 1,

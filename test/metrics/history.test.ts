@@ -96,7 +96,7 @@ onEveryDatabase('the history of a shop', (open) => {
         await writeSomething(store.write, [shop.id], random);
       }
       const now = instantOf(random);
-      const days = await listHistory(store, shop, 80, now);
+      const days = await listHistory(store.primary, shop, 80, now);
       const today = Math.floor(now / day) * day;
       assert.equal(days.length, 80);
       for (const [index, each] of days.entries()) {
@@ -144,7 +144,7 @@ onEveryDatabase('the history of a shop', (open) => {
       failedPayments: 0,
       sessions: { saved: 0, cancelled: 0, abandoned: 0, inProgress: 0 },
     };
-    const [seventeenth, eighteenth, nineteenth] = await listHistory(store, shop, 3, about);
+    const [seventeenth, eighteenth, nineteenth] = await listHistory(store.primary, shop, 3, about);
     const { mrr } = seventeenth as DayOfHistory;
     assert.notEqual(mrr, 0);
     assert.deepEqual(seventeenth, {

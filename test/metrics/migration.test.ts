@@ -47,7 +47,10 @@ describe('the migration that adds the aggregates', { skip, timeout: 60_000 }, ()
   }
 
   test('fills them for what is there, while everything can be read, and emptied tables empty them', async () => {
-    const { write, read } = store;
+    const {
+      write,
+      primary: { read },
+    } = store;
     await write.unsafe(migration('0001_foundation.sql'));
     await write`
       create table schema_migrations (

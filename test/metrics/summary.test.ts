@@ -43,7 +43,7 @@ onEveryDatabase('the metrics summary', (open) => {
   async function compare(shopId: number, instants: readonly number[], what: string) {
     for (const instant of instants) {
       assert.deepEqual(
-        spelled(await summariseMetrics(store.analyse, shopId, instant)),
+        spelled(await summariseMetrics(store.primary.analyse, shopId, instant)),
         spelled(await summarisePlainly(store.write, shopId, instant)),
         `${what}, at ${new Date(instant).toISOString()}`,
       );

@@ -95,11 +95,11 @@ onEveryDatabase('isolation of shops', (open) => {
     };
     assert.deepEqual(await answers(), await answers());
     await assert.rejects(
-      world.store.read`delete from plans where shop_id = ${world.shop.id}`,
+      world.store.primary.read`delete from plans where shop_id = ${world.shop.id}`,
       /read-only transaction/,
     );
     await assert.rejects(
-      world.store.analyse`delete from plans where shop_id = ${world.shop.id}`,
+      world.store.primary.analyse`delete from plans where shop_id = ${world.shop.id}`,
       /read-only transaction/,
     );
   });

@@ -21,7 +21,7 @@ onEveryDatabase('looking up keys', (open) => {
   /** Lookups over a connection that tells how many statements it was given. */
   function begin() {
     let statements = 0;
-    const sql = new Proxy(store.read, {
+    const sql = new Proxy(store.primary.read, {
       apply(target, self, parts) {
         statements += 1;
         return Reflect.apply(target, self, parts);
@@ -97,7 +97,7 @@ onEveryDatabase('looking up keys', (open) => {
 
   test('a database that fails fails all who wait, and is asked again by the next', async () => {
     let isDown = true;
-    const sql = new Proxy(store.read, {
+    const sql = new Proxy(store.primary.read, {
       apply: (target, self, parts) =>
         isDown ? target`select 1 / 0` : Reflect.apply(target, self, parts),
     }) as Sql;

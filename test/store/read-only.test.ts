@@ -17,7 +17,7 @@ onEveryDatabase('what serves requests', (open) => {
 
   for (const name of ['read', 'analyse'] as const) {
     test(`[rest.service.read-only] the connection "${name}" cannot write`, async () => {
-      const sql: Sql = store[name];
+      const sql: Sql = store.primary[name];
       const { id } = await createShop(store);
       await assert.rejects(
         sql`insert into customers (shop_id, customer_id) values (${id}, 1)`,

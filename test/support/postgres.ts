@@ -9,12 +9,18 @@ import postgres from 'postgres';
 export interface PostgresServer {
   /** Address of the server's first database. */
   readonly url: string;
+  readonly port: number;
   readonly pid: number;
   /** Makes a database of its own and gives its address. */
   createDatabase(name: string): Promise<string>;
   start(): Promise<void>;
   /** `crash` is kill -9 of every process of the server; `stop` waits for a clean end. */
   stop(how?: 'stop' | 'crash'): Promise<void>;
+  /** Stops every process of the server where it stands, until it is let go on. */
+  freeze(): void;
+  thaw(): void;
+  /** A hot standby that streams from it. */
+  startReplica(): Promise<PostgresServer>;
   /** Stops it and removes its files. */
   destroy(): Promise<void>;
 }
@@ -47,22 +53,26 @@ export async function startPostgres(
   const programs = findPostgresPrograms();
   if (programs === undefined) return undefined;
 
+  return startIn(programs, settings, (data, run) =>
+    run('initdb', `-D ${data} -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync`),
+  );
+}
+
+/** @param prepare fills the folder of the server's data */
+async function startIn(
+  programs: string,
+  settings: readonly string[],
+  prepare: (data: string, run: (program: string, args: string) => void) => void,
+): Promise<PostgresServer> {
   const folder = mkdtempSync(path.join(tmpdir(), 'retention-postgres-'));
   const data = path.join(folder, 'data');
   // The server refuses to run as root.
   const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid);
-  const initdb = [
-    '-D',
-    data,
-    '-U',
-    'postgres',
-    '--auth=trust',
-    '--encoding=UTF8',
-    '--locale=C',
-    '--no-sync',
-  ];
-  execFileSync(path.join(programs, 'initdb'), initdb, { ...owner, stdio: 'ignore', cwd: folder });
+  prepare(data, (program, args) => {
+    const file = path.join(programs, program);
+    execFileSync(file, args.split(' '), { ...owner, stdio: 'ignore', cwd: folder });
+  });
 
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
@@ -83,16 +93,17 @@ export async function startPostgres(
     server = undefined;
     if (!running?.pid || running.exitCode !== null) return;
     const ended = new Promise((resolve) => running.once('exit', resolve));
-    if (how === 'crash') killFamily(running.pid);
+    if (how === 'crash') signalFamily(running.pid, 'SIGKILL');
     else running.kill('SIGINT');
     await ended;
   };
-  const killOnExit = () => void (server?.pid && killFamily(server.pid));
+  const killOnExit = () => void (server?.pid && signalFamily(server.pid, 'SIGKILL'));
   process.once('exit', killOnExit);
 
   await start();
   return {
     url,
+    port,
     get pid() {
       return server?.pid ?? 0;
     },
@@ -104,6 +115,18 @@ export async function startPostgres(
     },
     start,
     stop,
+    freeze: () => void (server?.pid && signalFamily(server.pid, 'SIGSTOP')),
+    thaw: () => void (server?.pid && signalFamily(server.pid, 'SIGCONT')),
+    startReplica: () =>
+      startIn(
+        programs,
+        [...settings, 'hot_standby=on', 'wal_retrieve_retry_interval=200ms'],
+        (copy, run) =>
+          run(
+            'pg_basebackup',
+            `-d ${url} -D ${copy} --write-recovery-conf --checkpoint=fast --no-sync`,
+          ),
+      ),
     async destroy() {
       await stop();
       process.removeListener('exit', killOnExit);
@@ -112,11 +135,11 @@ export async function startPostgres(
   };
 }
 
-function killFamily(pid: number): void {
+function signalFamily(pid: number, signal: NodeJS.Signals): void {
   const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
   for (const id of [pid, ...children.split(/\s+/).filter(Boolean).map(Number)]) {
     try {
-      process.kill(id, 'SIGKILL');
+      process.kill(id, signal);
     } catch {
       // It ended by itself meanwhile.
     }

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createLog } from '../../src/log.ts';
+import { connectAll } from '../../src/store/open.ts';
+import { run } from '../cli/process.ts';
+import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import {
+  type Replicated,
+  askEverything,
+  countConnections,
+  fillShop,
+  onServer,
+  startReplicated,
+  until,
+} from '../support/replication.ts';
+import { get } from '../support/world.ts';
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const failure = { success: false, message: 'Internal server error.' };
+
+describe('two standbys and their primary', { skip, timeout: 120_000 }, () => {
+  let all: Replicated;
+  before(async () => {
+    all = await startReplicated(2);
+    await fillShop(all);
+    await bothInUse();
+  });
+  after(() => all.close());
+
+  const bothInUse = () => Promise.all([all.untilInUse(true, 0), all.untilInUse(true, 1)]);
+  const urls = () => all.standbys.map(({ url }) => url);
+  const plans = () => get(`${all.world.base}/plans`, all.world.key);
+  const entitled = (customerId: number) =>
+    all.store.readRecent(({ entitlements }) => entitlements.of(all.world.shop.id, customerId));
+
+  /** How often each standby has looked for the subscriptions of a customer. */
+  const lookUps = () =>
+    Promise.all(
+      urls().map(async (url) => {
+        const [row] = await onServer<{ scans: number }>(
+          url,
+          `select sum(idx_scan)::int as scans from pg_stat_user_tables
+           where relname = 'subscriptions'`,
+        );
+        return row?.scans ?? 0;
+      }),
+    );
+
+  test('take turns, and what is asked of one in one turn shares a statement', async () => {
+    const first = await lookUps();
+    // Each standby gets every second request: one look-up of this customer each.
+    const found = await Promise.all(Array.from({ length: 40 }, () => entitled(501)));
+    for (const rows of found)
+      assert.deepEqual(
+        rows.map((row) => row.subscriptionId),
+        [1001],
+      );
+    // Alone in its turn, each of these is a look-up.
+    for (let each = 0; each < 8; each += 1) {
+      assert.deepEqual(
+        (await entitled(502)).map((row) => row.subscriptionId),
+        [1002],
+      );
+    }
+    // What a connection has counted, it tells after a second, and with a next statement.
+    const counted = await until(
+      async () => {
+        await Promise.all([plans(), plans()]);
+        return (await lookUps()).map((scans, index) => scans - (first[index] ?? 0));
+      },
+      (counts) => counts.every((scans) => scans >= 5),
+    );
+    assert.deepEqual(counted, [5, 5]);
+  });
+
+  test('of which one dies: the other goes on', async () => {
+    await all.standbys[0]?.stop('crash');
+    for (const answer of await askEverything(all.world)) assert.match(answer, / 200 /);
+    await all.untilInUse(false, 0);
+    assert.equal(all.isInUse(1), true);
+    await until(async () => (await readyReplicas())[0] === 'left out');
+    assert.deepEqual(await readyReplicas(), ['left out', 'in use']);
+    await all.standbys[0]?.start();
+    await bothInUse();
+  });
+
+  const readyReplicas = async () =>
+    Object.values((await get(`${all.world.service.baseUrl}/readyz`)).body.replicas);
+
+  for (const how of ['dies', 'freezes'] as const) {
+    test(`whose primary ${how}: nothing is read from them before long, and all is well when it is back`, async () => {
+      await (how === 'dies' ? all.primary.stop('crash') : all.primary.freeze());
+      await Promise.all([all.untilInUse(false, 0), all.untilInUse(false, 1)]);
+      assert.equal(
+        all.said.at(-1),
+        'standby left out: the primary does not answer, so it cannot be compared',
+      );
+      if (how === 'dies') {
+        const { status, body } = await until(plans, (answer) => answer.status !== 200);
+        assert.deepEqual([status, body], [500, failure]);
+        assert.equal((await get(`${all.world.service.baseUrl}/readyz`)).status, 503);
+        await all.primary.start();
+      } else {
+        all.primary.thaw();
+      }
+      await bothInUse();
+      await until(plans, ({ status }) => status === 200);
+      assert.deepEqual(await readyReplicas(), ['in use', 'in use']);
+    });
+  }
+
+  test('have no more connections after all that than at first: four each', async () => {
+    await Promise.all([askEverything(all.world), askEverything(all.world)]);
+    for (const url of [...urls(), all.primary.url]) {
+      const counts = await until(
+        () => countConnections(url),
+        ({ 'retention read': read }) => read === 1,
+      );
+      assert.equal(counts['retention watch'], 1);
+      assert.ok((counts['retention analyse'] ?? 0) <= 2);
+    }
+  });
+
+  test('doctor looks at each, and shows no password', async () => {
+    const hosts = all.standbys.map(({ port }) => `127.0.0.1:${port}`);
+    const env = {
+      DATABASE_URL: all.primary.url,
+      DATABASE_READ_URL: `postgres://postgres:sesame@${hosts.join()}/postgres`,
+    };
+    const well = await run(['doctor', '--json'], { env });
+    assert.equal(well.code, 0, well.out + well.err);
+    const { configuration, findings } = JSON.parse(well.out);
+    assert.deepEqual(
+      configuration.databaseReadUrls,
+      hosts.map((host) => `postgres://postgres:redacted@${host}/postgres`),
+    );
+    const about = findings.filter(({ check }: { check: string }) => check.startsWith('standby'));
+    assert.deepEqual(
+      about.map(({ check, ok }: { check: string; ok: boolean }) => [check, ok]),
+      hosts.map((host) => [`standby ${host}`, true]),
+    );
+    assert.match(about[0].detail, /^in recovery, lags \d+ ms$/);
+    assert.doesNotMatch(well.out + well.err, /sesame/);
+
+    // Paused, it is in recovery, but does not get to where the primary is by now.
+    await onServer(urls()[0] ?? '', 'select pg_wal_replay_pause()');
+    await onServer(all.primary.url, "update plans set name = name || ''");
+    const asked = `127.0.0.1:1,${all.primary.url.split('@')[1]?.split('/')[0]}`;
+    const ill = await run(['doctor'], {
+      env: {
+        ...env,
+        DATABASE_READ_URL: `postgres://postgres:sesame@${hosts[0]},${asked}/postgres`,
+      },
+    });
+    await onServer(urls()[0] ?? '', 'select pg_wal_replay_resume()');
+    assert.equal(ill.code, 1);
+    assert.match(
+      ill.out,
+      /^FAIL {2}standby 127\.0\.0\.1:\d+: in recovery, lags more than 2000 ms$/m,
+    );
+    assert.match(ill.out, /^FAIL {2}standby 127\.0\.0\.1:1: connect ECONNREFUSED/m);
+    assert.match(ill.out, /^FAIL {2}standby 127\.0\.0\.1:\d+: it is not in recovery: /m);
+    assert.doesNotMatch(ill.out + ill.err, /sesame/);
+  });
+
+  /** What is found out of standbys, by the service that has them with this primary. */
+  async function verdictsOn(primary: string, standbys: readonly string[]): Promise<string[]> {
+    const verdicts = new Map<string, string>();
+    const log = createLog('info', {
+      write(line) {
+        const { standby, reason, msg } = JSON.parse(line);
+        verdicts.set(standby, reason ?? msg);
+      },
+    });
+    const store = connectAll(primary, { standbys, log });
+    try {
+      await until(() => verdicts.size === standbys.length);
+      for (const { isInUse } of store.replicas) assert.equal(isInUse, false);
+      return standbys.map((_, index) => verdicts.get(store.replicas[index]?.name ?? '') ?? '');
+    } finally {
+      await store.close();
+    }
+  }
+
+  test('of another cluster, or with another database: left out', async (t) => {
+    const other = await startPostgres(['fsync=off']);
+    assert.ok(other);
+    t.after(() => other.destroy());
+    const theirs = await other.startReplica();
+    t.after(() => theirs.destroy());
+    const elsewhere = Object.assign(new URL(urls()[0] ?? ''), { pathname: '/template1' }).href;
+    const stranger = 'it belongs to another cluster or database than the primary';
+    assert.deepEqual(await verdictsOn(all.primary.url, [theirs.url, elsewhere]), [
+      stranger,
+      stranger,
+    ]);
+  });
+
+  test('that follow another history of the same cluster: left out', async (t) => {
+    const promoted = await all.primary.startReplica();
+    t.after(() => promoted.destroy());
+    await onServer(promoted.url, 'select pg_promote()');
+    // More than the promotion has written.
+    await onServer(
+      all.primary.url,
+      'create table ballast as select generate_series(1, 100000); drop table ballast',
+    );
+    const [here] = await onServer<{ lsn: string }>(
+      all.primary.url,
+      'select pg_current_wal_lsn()::text as lsn',
+    );
+    await until(async () => {
+      const reached = `select where pg_last_wal_replay_lsn() >= '${here?.lsn}'`;
+      return (await onServer(urls()[0] ?? '', reached)).length === 1;
+    });
+    assert.deepEqual(await verdictsOn(promoted.url, [urls()[0] ?? '']), [
+      'it has changes that the primary does not have',
+    ]);
+  });
+
+  test('what is cut short by the server for its length is not begun again on the primary', async () => {
+    const tried: boolean[] = [];
+    const cancelled = all.store.readRecent(async ({ read }) => {
+      const [row] = await read<{ isStandby: boolean }[]>`
+        select pg_is_in_recovery() as "isStandby"`;
+      tried.push(row?.isStandby === true);
+      await read`select pg_sleep(60)`;
+    });
+    await assert.rejects(cancelled, { code: '57014' });
+    assert.deepEqual(tried, [true]);
+    assert.deepEqual([all.isInUse(0), all.isInUse(1)], [true, true]);
+  });
+
+  test('what conflicts with replay is read from the primary, and the standby stays in use', async () => {
+    for (const url of urls()) {
+      await onServer(url, "alter system set max_standby_streaming_delay = '0'");
+      await onServer(url, 'select pg_reload_conf()');
+    }
+    const told = all.said.length;
+    let tried = 0;
+    const reading = all.store.readRecent(({ read }) => {
+      tried += 1;
+      return read<{ isStandby: boolean; slept: string | null }[]>`
+        select pg_is_in_recovery() as "isStandby",
+          case when pg_is_in_recovery() then pg_sleep(4)::text end as slept
+        from plans where shop_id = ${all.world.shop.id}`;
+    });
+    const isAsleep = `select from pg_stat_activity where wait_event = 'PgSleep'`;
+    await until(
+      async () =>
+        (await Promise.all(urls().map((url) => onServer(url, isAsleep)))).flat().length > 0,
+    );
+    await onServer(all.primary.url, 'begin; lock table plans in access exclusive mode; commit');
+    assert.deepEqual([...(await reading)], [{ isStandby: false, slept: null }]);
+    assert.equal(tried, 2);
+    assert.equal(all.said.length, told);
+    assert.deepEqual([all.isInUse(0), all.isInUse(1)], [true, true]);
+  });
+});

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { leaseDrainMilliseconds } from '../../src/access/key-leases.ts';
+import { revokeKey } from '../../src/store/keys.ts';
+import { findPostgresPrograms } from '../support/postgres.ts';
+import {
+  type Replicated,
+  askEverything,
+  countConnections,
+  fillShop,
+  onServer,
+  startLoad,
+  startReplicated,
+  until,
+} from '../support/replication.ts';
+import { plan } from '../rest/records.ts';
+import { createTestKey, get, importAll } from '../support/world.ts';
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+
+/** What a reader is promised: it sees what was committed so long before it asked. */
+const boundMilliseconds = 2_000;
+
+describe('reading from one standby', { skip, timeout: 120_000 }, () => {
+  let all: Replicated;
+  before(async () => {
+    all = await startReplicated(1);
+    await fillShop(all);
+    await all.untilInUse(true);
+  });
+  after(() => all.close());
+
+  const standbyUrl = () => all.standbys[0]?.url ?? '';
+  const planNames = async () => {
+    const { status, body } = await get(`${all.world.base}/plans`, all.world.key);
+    assert.equal(status, 200);
+    return body.plans.map(({ name }: { name: string }) => name).join();
+  };
+  const renamePlan = (name: string) =>
+    importAll(all.store, all.world.shop, [plan({ name, updatedAt: new Date().toISOString() })]);
+
+  /** The last statements of the connections that answer requests. */
+  const lastStatements = async (url: string) =>
+    (
+      await onServer<{ query: string }>(
+        url,
+        `select query from pg_stat_activity
+         where application_name in ('retention read', 'retention analyse')`,
+      )
+    )
+      .map(({ query }) => query)
+      .join('\n');
+
+  test('all operations read there, keys and readiness from the primary', async () => {
+    await askEverything(all.world);
+    await planNames();
+    assert.match(await lastStatements(standbyUrl()), /from plans where shop_id/);
+    assert.match(await lastStatements(standbyUrl()), /from metric_shops/);
+    assert.match(await lastStatements(all.primary.url), /from api_keys k/);
+    assert.doesNotMatch(await lastStatements(all.primary.url), /plans|metric_shops/);
+    const { body } = await get(`${all.world.service.baseUrl}/readyz`);
+    const { name, lagMilliseconds } = all.store.replicas[0] ?? {};
+    assert.equal(name, `127.0.0.1:${all.standbys[0]?.port}`);
+    assert.deepEqual(body, {
+      status: 'ready',
+      database: 'up',
+      replicas: { [name]: 'in use' },
+    });
+    assert.ok(lagMilliseconds !== undefined && lagMilliseconds <= boundMilliseconds);
+    assert.match(await lastStatements(all.primary.url), /select 1/);
+  });
+
+  test('whose replay pauses: nobody sees what is older than the bound, then it is left out', async () => {
+    await onServer(standbyUrl(), 'select pg_wal_replay_pause()');
+    await renamePlan('Renamed');
+    const committedAt = performance.now();
+    const seen = new Set<string>();
+    for (let late = 0; late < 5;) {
+      const begunAt = performance.now();
+      const names = await planNames();
+      if (begunAt >= committedAt + boundMilliseconds) {
+        assert.equal(names, 'Renamed');
+        late += 1;
+      }
+      seen.add(names);
+      await sleep(10);
+    }
+    assert.ok(seen.has('Monthly box'), 'no answer came from the standby that was paused');
+    assert.equal(all.isInUse(), false);
+    assert.equal(all.said.at(-1), 'standby left out: it lags');
+    const { body } = await get(`${all.world.service.baseUrl}/readyz`);
+    assert.deepEqual(Object.values(body.replicas), ['left out']);
+
+    await onServer(standbyUrl(), 'select pg_wal_replay_resume()');
+    await all.untilInUse(true);
+    assert.equal(await planNames(), 'Renamed');
+    assert.equal(all.said.at(-1), 'standby in use');
+    await renamePlan('Monthly box');
+    await until(planNames, (names) => names === 'Monthly box');
+  });
+
+  test('a key that is revoked while it lags is refused from the acknowledgement on', async () => {
+    const other = await createTestKey(all.store, all.world.shop.id);
+    // The standby knows the key as valid, and goes on to.
+    await until(
+      () => onServer(standbyUrl(), `select from api_keys where key_id = '${other.id}'`),
+      ({ length }) => length === 1,
+    );
+    await onServer(standbyUrl(), 'select pg_wal_replay_pause()');
+    const plans = `${all.world.base}/plans`;
+    assert.equal((await get(plans, other.key)).status, 200);
+    await revokeKey(all.store.write, all.world.shop.id, other.id, new Date());
+    await sleep(leaseDrainMilliseconds);
+    assert.equal((await get(plans, other.key)).status, 401);
+    const [stored] = await onServer<{ isValid: boolean }>(
+      standbyUrl(),
+      `select revoked_at is null as "isValid" from api_keys where key_id = '${other.id}'`,
+    );
+    assert.equal(stored?.isValid, true, 'it did not lag');
+    await onServer(standbyUrl(), 'select pg_wal_replay_resume()');
+  });
+
+  test('which dies under load: every answer is right; started again, it is in use', async () => {
+    const load = await startLoad(all.world, 4);
+    for (let round = 0; round < 3; round += 1) {
+      await all.untilInUse(true);
+      await until(() => load.rounds > round * 10);
+      await all.standbys[0]?.stop('crash');
+      await all.untilInUse(false);
+      const { rounds } = load;
+      await until(() => load.rounds > rounds + 5);
+      await all.standbys[0]?.start();
+      await all.untilInUse(true);
+    }
+    assert.deepEqual(await load.end(), []);
+    assert.equal(all.said.at(-1), 'standby in use');
+  });
+
+  test('which is shut down, and whose connections are ended, under load: every answer is right', async () => {
+    const load = await startLoad(all.world, 4);
+    await all.untilInUse(true);
+    await onServer(
+      standbyUrl(),
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'retention read'`,
+    );
+    await all.untilInUse(false);
+    await all.untilInUse(true);
+    await all.standbys[0]?.stop();
+    await all.untilInUse(false);
+    await all.standbys[0]?.start();
+    await all.untilInUse(true);
+    assert.deepEqual(await load.end(), []);
+  });
+
+  test('which freezes under load: what waits for it is answered by the primary', async () => {
+    const load = await startLoad(all.world, 4);
+    await all.untilInUse(true);
+    all.standbys[0]?.freeze();
+    await all.untilInUse(false);
+    const { rounds } = load;
+    await until(() => load.rounds > rounds + 20);
+    assert.equal(all.said.at(-1), 'standby left out: it failed');
+    all.standbys[0]?.thaw();
+    await all.untilInUse(true);
+    assert.deepEqual(await load.end(), []);
+  });
+
+  test('after all that there are as many connections as at first', async () => {
+    await all.untilInUse(true);
+    await askEverything(all.world);
+    await until(
+      () => countConnections(standbyUrl()),
+      (counts) =>
+        JSON.stringify(counts) === '{"retention analyse":2,"retention read":1,"retention watch":1}',
+    );
+    const { 'retention write': _writes, ...reading } = await countConnections(all.primary.url);
+    assert.ok((reading['retention analyse'] ?? 0) <= 2);
+    assert.equal(reading['retention read'], 1);
+    assert.equal(reading['retention watch'], 1);
+  });
+
+  test('which is promoted: left out, with a line that says so, and no password in any', async () => {
+    await onServer(standbyUrl(), 'select pg_promote()');
+    await all.untilInUse(false);
+    assert.equal(
+      all.said.at(-1),
+      'standby left out: it is not in recovery: it was promoted, or is no standby',
+    );
+    await onServer(standbyUrl(), "update plans set name = 'Elsewhere'");
+    assert.equal(await planNames(), 'Monthly box');
+    const { port } = all.standbys[0] ?? {};
+    assert.ok(all.lines.every((line) => line.includes(`"standby":"127.0.0.1:${port}"`)));
+    assert.doesNotMatch(all.lines.join(''), /sesame/);
+  });
+});

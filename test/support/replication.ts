@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { systemClock } from '../../src/clock.ts';
+import { createLog } from '../../src/log.ts';
+import { operations } from '../../src/operations/index.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import { restBody } from '../mcp/faces.ts';
+import { mcpPath, modernHeaders, modernRequest } from '../mcp/wire.ts';
+import { plan, session, subscription } from '../rest/records.ts';
+import { type PostgresServer, startPostgres } from './postgres.ts';
+import { type World, importAll, startWorld } from './world.ts';
+
+/** Asks until the answer fits; the runner's own patience is the limit. */
+export async function until<T>(
+  ask: () => T | Promise<T>,
+  fits: (answer: T) => boolean = Boolean,
+): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (fits(answer)) return answer;
+    await sleep(20);
+  }
+}
+
+export interface Replicated {
+  readonly primary: PostgresServer;
+  readonly standbys: readonly PostgresServer[];
+  readonly world: World;
+  readonly store: Store;
+  /** What the log has of standbys: `in use`, or `left out: …`. */
+  readonly said: readonly string[];
+  /** The same lines as they stand. */
+  readonly lines: readonly string[];
+  isInUse(standby?: number): boolean;
+  /** Waits until the standby is, or is not, in use. */
+  untilInUse(isInUse: boolean, standby?: number): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** A primary with standbys that stream from it, and a service in front of them, its clock running. */
+export async function startReplicated(count: number): Promise<Replicated> {
+  const primary = await startPostgres(['fsync=off']);
+  assert.ok(primary);
+  const { write, close } = connectAll(primary.url);
+  await migrate(write);
+  await close();
+  const standbys: PostgresServer[] = [];
+  for (let made = 0; made < count; made += 1) standbys.push(await primary.startReplica());
+
+  const said: string[] = [];
+  const lines: string[] = [];
+  const log = createLog('info', {
+    write(line) {
+      const { reason, msg } = JSON.parse(line);
+      lines.push(line);
+      said.push(reason === undefined ? msg : `${msg}: ${reason}`);
+    },
+  });
+  const urls = standbys.map(({ url }) => url.replace('postgres@', 'postgres:sesame@'));
+  const store: Store = {
+    ...connectAll(primary.url, { standbys: urls, log }),
+    failed: new Promise(() => {}),
+  };
+  const world = await startWorld(store, { clock: systemClock });
+  const isInUse = (standby = 0) => store.replicas[standby]?.isInUse === true;
+  return {
+    primary,
+    standbys,
+    world,
+    store,
+    said,
+    lines,
+    isInUse,
+    untilInUse: (wanted, standby = 0) =>
+      until(
+        () => isInUse(standby),
+        (is) => is === wanted,
+      ),
+    async close() {
+      await world.close();
+      for (const server of [...standbys, primary]) {
+        server.thaw();
+        await server.destroy();
+      }
+    },
+  };
+}
+
+/** A shop in which every operation has something to answer. */
+export async function fillShop({ world, store }: Replicated): Promise<void> {
+  const { refused } = await importAll(store, world.shop, [
+    plan(),
+    subscription(1001),
+    subscription(1002, { customerId: 502 }),
+    session(71, { subscriptionId: 1001 }),
+  ]);
+  assert.deepEqual(refused, []);
+}
+
+const inputs: Readonly<Record<string, Record<string, unknown>>> = {
+  get_entitlements: { customerId: 501 },
+  get_subscription: { subscriptionId: 1001 },
+};
+
+async function mcpBody(world: World, name: string, input: object) {
+  const headers = modernHeaders('tools/call', name).map(
+    (each) => each.split(': ') as [string, string],
+  );
+  const response = await fetch(world.service.baseUrl + mcpPath, {
+    method: 'POST',
+    headers: [
+      ['authorization', `Bearer ${world.key}`],
+      ['content-type', 'application/json'],
+      ['accept', 'application/json, text/event-stream'],
+      ...headers,
+    ],
+    body: JSON.stringify(modernRequest('tools/call', { name, arguments: input })),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+/** What the service answers to each operation on each face; with status, but without the instant. */
+export async function askEverything(world: World): Promise<string[]> {
+  const answers = await Promise.all(
+    operations.flatMap(({ tool }) => {
+      const input = inputs[tool] ?? {};
+      return [
+        restBody(world, tool, input).then(({ status, text }) => `${tool} ${status} ${text}`),
+        mcpBody(world, tool, input).then(({ status, text }) => `mcp ${tool} ${status} ${text}`),
+      ];
+    }),
+  );
+  return answers.map((each) => each.replace(/generatedAt\\?":\\?"[^"]+"/g, ''));
+}
+
+/** Asks everything over and over; whatever differs from what was answered at first is wrong. */
+export async function startLoad(world: World, clients: number) {
+  const expected = await askEverything(world);
+  for (const answer of expected) assert.match(answer, /^(?:mcp )?\w+ 200 \{/);
+  const wrong: string[] = [];
+  let rounds = 0;
+  const over = new AbortController();
+  const client = async () => {
+    while (!over.signal.aborted) {
+      const answers = await askEverything(world);
+      wrong.push(...answers.filter((answer, index) => answer !== expected[index]));
+      rounds += 1;
+    }
+  };
+  const running = Promise.all(Array.from({ length: clients }, client));
+  return {
+    get rounds() {
+      return rounds;
+    },
+    /** @returns the answers that were not right */
+    async end(): Promise<string[]> {
+      over.abort();
+      await running;
+      return wrong;
+    },
+  };
+}
+
+/** Runs one statement on a server, on a connection of its own. */
+export async function onServer<Row extends object>(url: string, statement: string): Promise<Row[]> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    return [...(await sql.unsafe<Row[]>(statement))];
+  } finally {
+    await sql.end();
+  }
+}
+
+/** How many connections of the service a server has, by their names. */
+export async function countConnections(url: string): Promise<Record<string, number>> {
+  const rows = await onServer<{ name: string; count: number }>(
+    url,
+    `select application_name as name, count(*)::int as count from pg_stat_activity
+     where application_name like 'retention %' group by 1 order by 1`,
+  );
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+}
