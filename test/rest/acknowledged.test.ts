@@ -78,6 +78,6 @@ describe('two instances under load', { skip, timeout: 60_000 }, () => {
       letIn.filter((count) => count > 0),
       [],
     );
-    assert.ok(asked > tries, `only ${asked} requests were asked meanwhile`);
+    assert.ok(asked > tries / 10, `only ${asked} requests were asked meanwhile`);
   });
 });
