@@ -102,8 +102,8 @@ function overview(): string {
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
     '',
     '"retention COMMAND --help" explains one. Settings come from the environment: DATABASE_URL,',
-    "RETENTION_DATA_DIR, HOST, PORT, METRICS_PORT, BASE_URL, LOG_LEVEL, and OpenTelemetry's for traces;",
-    '"retention doctor" shows what they amount to.',
+    'DATABASE_READ_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT, METRICS_PORT, BASE_URL, LOG_LEVEL,',
+    'and OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused.',
   ].join('\n');
 }

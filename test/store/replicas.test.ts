@@ -57,7 +57,7 @@ describe('reading from one standby', { skip, timeout: 120_000 }, () => {
     await planNames();
     assert.match(await lastStatements(standbyUrl()), /from plans where shop_id/);
     assert.match(await lastStatements(standbyUrl()), /from metric_shops/);
-    assert.match(await lastStatements(all.primary.url), /from api_keys k/);
+    assert.match(await lastStatements(all.primary.url), /from api_keys/);
     assert.doesNotMatch(await lastStatements(all.primary.url), /plans|metric_shops/);
     const { body } = await get(`${all.world.service.baseUrl}/readyz`);
     const { name, lagMilliseconds } = all.store.replicas[0] ?? {};
@@ -162,6 +162,7 @@ describe('reading from one standby', { skip, timeout: 120_000 }, () => {
     const { rounds } = load;
     await until(() => load.rounds > rounds + 20);
     assert.equal(all.said.at(-1), 'standby left out: it failed');
+    assert.equal(JSON.parse(all.lines.at(-1) ?? '').cause, 'no answer within 1000 ms');
     all.standbys[0]?.thaw();
     await all.untilInUse(true);
     assert.deepEqual(await load.end(), []);
