@@ -221,6 +221,8 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 120_
     // None of these would be answered at all if it waited for Redis.
     assert.equal(await admittedOf(instance, key, 100), 100);
     assert.equal(await redisOf(instance), 'down');
+    const reason = 'no answer within 100 milliseconds';
+    assert.deepEqual(instance.said.at(-1), { level: 'warn', reason }, 'not only the loss of it');
     redis.thaw();
     await untilRedisIs('up', [instance]);
     assert.ok((await asked()) - askedBefore < 20, 'while it is away it is only asked now and then');
