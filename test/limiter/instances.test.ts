@@ -146,7 +146,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 120_
     assert.deepEqual(await client.sendCommand(['EXISTS', windows[1] as string]), 1);
   });
 
-  test('a Redis that is killed under load: all are answered, each instance limits by itself, and shares again when it is back', async () => {
+  test('a Redis that is killed under load: all are answered, each instance limits by itself, and shares again when it is back', async (t) => {
     const [one, other] = [await startInstance(patient), await startInstance(patient)];
     const { key } = await newKey();
     const counted = [await admittedOf(one, key, 40), await admittedOf(other, key, 30)];
@@ -154,6 +154,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 120_
 
     const { key: busy } = await newKey('pro');
     const load = new AbortController();
+    t.after(() => load.abort());
     const loading = [one, other].flatMap((instance) =>
       Array.from({ length: 4 }, async () => {
         while (!load.signal.aborted) await admittedOf(instance, busy, 1);
@@ -205,7 +206,8 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 120_
     await untilRedisIs('up', [instance]);
   });
 
-  test('a Redis that is frozen holds up no answer for long, and only the first; it comes back by itself', async () => {
+  test('a Redis that is frozen holds up no answer for long, and only the first; it comes back by itself', async (t) => {
+    t.after(() => redis.thaw());
     const instance = await startInstance({});
     await untilRedisIs('up', [instance]);
     const { key } = await newKey('pro');
@@ -219,6 +221,8 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 120_
     // None of these would be answered at all if it waited for Redis.
     assert.equal(await admittedOf(instance, key, 100), 100);
     assert.equal(await redisOf(instance), 'down');
+    const reason = 'no answer within 100 milliseconds';
+    assert.deepEqual(instance.said.at(-1), { level: 'warn', reason }, 'not only the loss of it');
     redis.thaw();
     await untilRedisIs('up', [instance]);
     assert.ok((await asked()) - askedBefore < 20, 'while it is away it is only asked now and then');
@@ -254,12 +258,12 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 120_
     });
   }
 
-  test('a Redis that repeats the password in its refusal does not get it into the log', async () => {
+  test('a Redis that repeats the password in its refusal does not get it into the log', async (t) => {
     const old = await startRedis('sesame', ['--rename-command', 'AUTH', '']);
+    t.after(() => old.destroy());
     const instance = await startInstance({ redisUrl: old.url });
     assert.equal(instance.said[0]?.level, 'warn');
     assert.match(instance.said[0]?.reason ?? '', /^ERR unknown command .AUTH.$/);
-    await old.destroy();
   });
 
   test('a connection on which no requests come is kept', async () => {
