@@ -80,6 +80,7 @@ test('a database that says nothing is down, and what waits for it is seen', asyn
     ({ families } = await scrape(service.metricsUrl));
     assert.equal(waiting(families, 'read'), 0);
   } finally {
+    silent.close();
     await service.close();
     await store.close();
   }
@@ -87,6 +88,7 @@ test('a database that says nothing is down, and what waits for it is seen', asyn
 
 test('the metrics are on their own port alone, which ends with the service', async () => {
   const world = await startWorld(openAnyStore(), { telemetry });
+  let isOpen = true;
   try {
     const { metricsUrl = '', baseUrl } = world.service;
     assert.equal((await fetch(`${baseUrl}/metrics`)).status, 404);
@@ -101,8 +103,10 @@ test('the metrics are on their own port alone, which ends with the service', asy
     }
     assert.equal((await fetch(metricsUrl, { method: 'POST' })).status, 404);
     await world.service.close();
+    isOpen = false;
     await assert.rejects(fetch(metricsUrl), /fetch failed/);
   } finally {
+    if (isOpen) await world.service.close();
     await world.store.close();
   }
 });
