@@ -1,4 +1,5 @@
 import postgres from 'postgres';
+import { renewed } from './renewed.ts';
 import type { Sockets } from './sockets.ts';
 
 interface CustomTypes extends Record<string, unknown> {
@@ -42,6 +43,8 @@ export function connect(target: string, options: ConnectOptions): Sql {
     // Nothing here uses types that the driver would have to look up first.
     fetch_types: false,
     connect_timeout: 5,
+    // A connection is closed for a reason only, never for its age.
+    max_lifetime: null,
     // Each attempt to connect settles one waiting query, so attempts must not wait for each other.
     backoff: () => 0,
     onnotice: () => {},
@@ -77,17 +80,30 @@ export function connect(target: string, options: ConnectOptions): Sql {
       statement_timeout: options.statementTimeoutMilliseconds,
     },
   };
-  const { sockets, closed = () => {} } = options;
-  const sql = target.startsWith('/')
-    ? postgres({ ...settings, path: target, user: 'postgres', database: 'postgres' })
-    : postgres(target, {
+  const sql = renewed(({ lost, sockets }) => {
+    const onclose = () => {
+      lost();
+      options.closed?.();
+    };
+    if (target.startsWith('/')) {
+      return postgres({
         ...settings,
-        onclose: closed,
-        // Those that are watched are closed for a reason only, never for their age.
-        ...(sockets && { socket: () => sockets.open(target), max_lifetime: null }),
+        onclose,
+        path: target,
+        user: 'postgres',
+        database: 'postgres',
       });
+    }
+    const socket = () => (options.sockets ?? sockets).open(target);
+    return postgres(target, { ...settings, onclose, ...(hasOneHost(target) && { socket }) });
+  }, options.readOnly === true);
   pools.set(sql, { name: options.name, connections: options.connections, statementsInFlight: 0 });
   return sql;
+}
+
+/** The driver itself goes from one of several hosts to the next. */
+function hasOneHost(address: string): boolean {
+  return !new URL(address).hostname.includes(',');
 }
 
 /** How much of a connection is in use. */

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Running, launch, run } from '../cli/process.ts';
+import {
+  type PostgresServer,
+  findPostgresPrograms,
+  freePort,
+  startPostgres,
+} from '../support/postgres.ts';
+import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
+import { countConnections, onServer, until } from '../support/replication.ts';
+import { type Target, type Traffic, startTraffic } from './traffic.ts';
+
+const skip =
+  (findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine') ||
+  redisMissing;
+
+/** How long after a part's return everything must be well again. */
+const recoveryMilliseconds = 5_000;
+/** The service's patience with a database that says nothing, and some for a busy machine. */
+const longestMilliseconds = 15_000;
+
+/** An instance in a process of its own, on a port that it keeps. */
+interface Instance extends Target {
+  process: Running;
+}
+
+describe(
+  'two instances on a database with a standby and Redis, under load',
+  { skip, timeout: 180_000 },
+  () => {
+    let primary: PostgresServer;
+    let standby: PostgresServer;
+    let redis: RedisServer;
+    let env: Record<string, string>;
+    let instances: readonly [Instance, Instance];
+    let traffic: Traffic;
+
+    before(async () => {
+      const started = await startPostgres(['fsync=off']);
+      assert.ok(started);
+      primary = started;
+      redis = await startRedis();
+      env = { DATABASE_URL: primary.url, LOG_LEVEL: 'warn' };
+      const keys: string[] = [];
+      for (const [shop, tier] of [
+        ['1', 'enterprise_plus'],
+        ['2', 'growth'],
+      ] as const) {
+        const create = ['--id', shop, '--name', 'x', '--currency', 'USD', '--tier', tier];
+        assert.equal((await run(['shops', 'create', ...create], { env })).code, 0);
+        const records = await run([
+          'demo-data',
+          '--subscriptions',
+          '40',
+          '--until',
+          '2025-01-01T00:00:00Z',
+        ]);
+        const { code, err } = await run(['import', '--shop', shop, '-'], {
+          env,
+          input: records.out,
+        });
+        assert.equal(code, 0, err);
+        const scopes = 'read:entitlements,read:subscriptions,read:metrics,read:plans';
+        for (let each = 0; each < (shop === '1' ? 8 : 1); each += 1) {
+          const key = await run(
+            ['keys', 'create', '--shop', shop, '--name', 'k', '--scopes', scopes],
+            { env },
+          );
+          keys.push(key.out.trimEnd());
+        }
+      }
+      standby = await primary.startReplica();
+      env['DATABASE_READ_URL'] = standby.url;
+      env['REDIS_URL'] = redis.url;
+      instances = [await startInstance('one'), await startInstance('two')];
+      await until(async () =>
+        (await Promise.all(instances.map(readiness))).every((text) => /in use/.test(text)),
+      );
+      traffic = await startTraffic(instances, keys, 16);
+    });
+    after(async () => {
+      await traffic?.end();
+      for (const { process } of instances ?? []) process.child.kill('SIGKILL');
+      await redis?.destroy();
+      await standby?.destroy();
+      await primary?.destroy();
+    });
+
+    async function startInstance(name: string): Promise<Instance> {
+      const port = await freePort();
+      const instance = { name, baseUrl: `http://127.0.0.1:${port}`, state: 'down' as const };
+      return Object.assign(instance, { process: await restart(port), state: 'up' as const });
+    }
+
+    async function restart(port: number): Promise<Running> {
+      const process = launch(['serve'], { env: { ...env, PORT: String(port) } });
+      await process.said(/listens on/);
+      return process;
+    }
+
+    const readiness = async ({ baseUrl }: Target) => (await fetch(`${baseUrl}/readyz`)).text();
+
+    /** Endings of the requests that began since then. */
+    const endingsSince = (begin: number) =>
+      new Set(traffic.outcomes.filter((each) => each.begin >= begin).map(({ ending }) => ending));
+
+    /** Waits as long as recovery may take, and a second more, in which every answer must be right. */
+    async function recovered(): Promise<void> {
+      await sleep(recoveryMilliseconds);
+      const begin = performance.now();
+      await sleep(1_000);
+      const endings = endingsSince(begin);
+      assert.ok(endings.has('right'));
+      assert.ok(!endings.has('failed'), 'some still fail');
+    }
+
+    /** Nothing that no client may see was seen so far. */
+    function nothingWrong(): void {
+      assert.deepEqual(traffic.wrong.slice(0, 3), []);
+      const longest = Math.max(...traffic.outcomes.map(({ milliseconds }) => milliseconds));
+      assert.ok(longest < longestMilliseconds, `one waited ${longest} ms`);
+    }
+
+    test('[rest.errors.500] the database dies and returns: failures are admitted meanwhile, nothing is wrong, all is well soon', async () => {
+      const begin = performance.now();
+      await primary.stop('crash');
+      await sleep(2_500);
+      assert.ok(endingsSince(begin).has('failed'));
+      await primary.start();
+      await recovered();
+      nothingWrong();
+    });
+
+    test('Redis dies and returns: everybody is answered as before', async () => {
+      const begin = performance.now();
+      await redis.kill();
+      await sleep(1_000);
+      for (const each of instances) assert.match(await readiness(each), /"redis":"down"/);
+      await redis.start();
+      await until(async () =>
+        (await Promise.all(instances.map(readiness))).every((text) => /"redis":"up"/.test(text)),
+      );
+      assert.ok(!endingsSince(begin).has('failed'));
+      nothingWrong();
+    });
+
+    test('the standby dies and returns: its requests are answered by the primary', async () => {
+      const begin = performance.now();
+      await standby.stop('crash');
+      await sleep(1_000);
+      for (const each of instances) assert.match(await readiness(each), /left out/);
+      await standby.start();
+      await sleep(recoveryMilliseconds);
+      for (const each of instances) assert.match(await readiness(each), /in use/);
+      assert.ok(!endingsSince(begin).has('failed'));
+      nothingWrong();
+    });
+
+    test('an instance is killed, the other goes on; it comes back', async () => {
+      const [one] = instances;
+      const begin = performance.now();
+      one.state = 'down';
+      one.process.child.kill('SIGKILL');
+      await one.process.ended;
+      await sleep(1_000);
+      const endings = endingsSince(begin);
+      assert.ok(endings.has('right') && !endings.has('failed'));
+      one.process = await restart(Number(new URL(one.baseUrl).port));
+      one.state = 'up';
+      await sleep(500);
+      nothingWrong();
+    });
+
+    test('an instance is stopped: no request is lost, the other takes over; it comes back', async () => {
+      const [, two] = instances;
+      const begin = performance.now();
+      two.process.child.kill('SIGTERM');
+      assert.equal((await two.process.ended).code, 0);
+      assert.equal(two.state, 'leaving');
+      await sleep(500);
+      const endings = endingsSince(begin);
+      assert.ok(endings.has('right') && !endings.has('failed'));
+      two.process = await restart(Number(new URL(two.baseUrl).port));
+      two.state = 'up';
+      await sleep(500);
+      nothingWrong();
+    });
+
+    test('after 50 rounds of lost connections there are no more of them than before', async () => {
+      const total = async () => {
+        const counts = [await countConnections(primary.url), await countConnections(standby.url)];
+        return counts.flatMap((each) => Object.values(each)).reduce((sum, count) => sum + count, 0);
+      };
+      // Those for writes are opened as they are needed.
+      const most = (await total()) + 2 * 4;
+      for (let round = 0; round < 50; round += 1) {
+        for (const { url } of [primary, standby]) {
+          await onServer(
+            url,
+            `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'retention %'`,
+          );
+        }
+        await sleep(20);
+      }
+      await recovered();
+      const left = await total();
+      assert.ok(left <= most, `${left} connections, at most ${most} before`);
+      nothingWrong();
+    });
+  },
+);

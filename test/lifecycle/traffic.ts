@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mcpPath, modernHeaders, modernRequest } from '../mcp/wire.ts';
+
+export interface Target {
+  readonly name: string;
+  readonly baseUrl: string;
+  /** `down` after it was killed, `leaving` once it has said that it ends; nobody is sent there then. */
+  state: 'up' | 'leaving' | 'down';
+}
+
+/** One thing to ask, and the only right answer to it. */
+interface Question {
+  readonly path: string;
+  readonly tool: string;
+  readonly input: object;
+}
+
+const questions: readonly Question[] = [
+  { path: '/entitlements?customerId=501', tool: 'get_entitlements', input: { customerId: 501 } },
+  { path: '/subscriptions?limit=5', tool: 'list_subscriptions', input: { limit: 5 } },
+  { path: '/metrics/summary', tool: 'get_metrics_summary', input: {} },
+  { path: '/plans', tool: 'list_plans', input: {} },
+  { path: '/cancellations?limit=5', tool: 'list_cancellations', input: { limit: 5 } },
+];
+
+const failure = '{"success":false,"message":"Internal server error."}';
+
+/** How a request ended: with the right answer, a refusal by the limit, a failure that is admitted. */
+type Ending = 'right' | 'limited' | 'failed';
+
+interface Outcome {
+  readonly begin: number;
+  readonly milliseconds: number;
+  readonly ending: Ending;
+}
+
+export interface Traffic {
+  readonly outcomes: readonly Outcome[];
+  /** What no client may see: wrong answers, lost requests. */
+  readonly wrong: readonly string[];
+  end(): Promise<void>;
+}
+
+/** Many clients with many keys, over both faces, each asking a target that is up, all the time. */
+export async function startTraffic(
+  targets: readonly Target[],
+  keys: readonly string[],
+  clients: number,
+): Promise<Traffic> {
+  const outcomes: Outcome[] = [];
+  const wrong: string[] = [];
+  const over = new AbortController();
+  const agents = new Map(targets.map((target) => [target, new Agent({ keepAlive: true })]));
+
+  async function ask(target: Target, key: string, question: number, isMcp: boolean) {
+    const { path, tool, input } = questions[question] as Question;
+    const url = target.baseUrl + (isMcp ? mcpPath : `/api/external/v1${path}`);
+    const headers: Record<string, string> = { authorization: `Bearer ${key}` };
+    if (isMcp) {
+      Object.assign(headers, {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      });
+      for (const each of modernHeaders('tools/call', tool)) {
+        const [name = '', value = ''] = each.split(': ');
+        headers[name] = value;
+      }
+    }
+    const [response, text] = await new Promise<[IncomingMessage, string]>((resolve, reject) => {
+      const method = isMcp ? 'POST' : 'GET';
+      const sent = request(url, { agent: agents.get(target), method, headers }, (answer) => {
+        let body = '';
+        answer.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+        answer.once('end', () => resolve([answer, body]));
+        answer.once('error', reject);
+      });
+      sent.once('error', reject);
+      const call = modernRequest('tools/call', { name: tool, arguments: input });
+      sent.end(isMcp ? JSON.stringify(call) : undefined);
+    });
+    if (response.headers.connection === 'close' && target.state === 'up') target.state = 'leaving';
+    // The instant differs; the data are too old for the windows to matter.
+    return { status: response.statusCode, text: text.replace(/generatedAt\\?":\\?"[^"]+"/g, '') };
+  }
+
+  const expected = new Map<string, string>();
+  for (const key of keys) {
+    for (const [question] of questions.entries()) {
+      for (const isMcp of [false, true]) {
+        const { status, text } = await ask(targets[0] as Target, key, question, isMcp);
+        assert.equal(status, 200, text);
+        expected.set(`${key} ${question} ${isMcp}`, text);
+      }
+    }
+  }
+
+  async function client(number: number): Promise<void> {
+    for (let turn = number; !over.signal.aborted; turn += 1) {
+      const up = targets.filter(({ state }) => state === 'up');
+      const target = up[turn % up.length];
+      if (!target) {
+        await sleep(10);
+        continue;
+      }
+      const question = turn % questions.length;
+      const isMcp = turn % 3 === 0;
+      const begin = performance.now();
+      const note = (ending: Ending) =>
+        outcomes.push({ begin, milliseconds: performance.now() - begin, ending });
+      try {
+        const key = keys[(number + turn) % keys.length] as string;
+        const { status, text } = await ask(target, key, question, isMcp);
+        const isRight = text === expected.get(`${key} ${question} ${isMcp}`);
+        if (status === 200 && isRight) note('right');
+        else if (status === 429) note('limited');
+        else if (status === 500 && text === failure) note('failed');
+        else wrong.push(`${target.name}: ${status} ${text}`);
+      } catch (error) {
+        // What a killed process had in hand is lost; it was killed before the client sees it.
+        if (target.state !== 'down') wrong.push(`${target.name}: ${String(error)}`);
+      }
+      await sleep(Math.random() * 4);
+    }
+  }
+  const running = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
+  return {
+    outcomes,
+    wrong,
+    async end() {
+      over.abort();
+      await running;
+      for (const agent of agents.values()) agent.destroy();
+    },
+  };
+}
