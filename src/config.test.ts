@@ -114,7 +114,14 @@ const invalid: [name: string, want: string, texts: string[]][] = [
   [
     'REDIS_URL',
     'an address such as redis://user:password@host:6379 or rediss://…',
-    ['localhost:6379', 'http://u:sesame@h', 'redis:sesame', 'redis://'],
+    [
+      'localhost:6379',
+      'http://u:sesame@h',
+      'redis:sesame',
+      'redis://',
+      'redis://h/sesame',
+      'redis://:ses%ame@h',
+    ],
   ],
   ['METRICS_PORT', 'a whole number from 0 to 65535', ['65536', '-1', 'on']],
   [

@@ -107,7 +107,20 @@ function parsePostgresUrls(text: string): string[] | undefined {
 
 function parseRedisUrl(text: string): string | undefined {
   const url = URL.parse(text);
-  return url && /^rediss?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined;
+  if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === '') return undefined;
+  // What else follows the host is the number of a database.
+  return /^\/?\d*$/.test(url.pathname) && isDecodable(url.username + url.password)
+    ? text
+    : undefined;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function parsePort(text: string): number | undefined {

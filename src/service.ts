@@ -5,6 +5,7 @@ import { Gate } from './access/gate.ts';
 import { KeyLeases } from './access/key-leases.ts';
 import { KeyUsage } from './access/key-usage.ts';
 import { MemoryRateLimiter } from './access/memory-rate-limiter.ts';
+import { RedisRateLimiter } from './access/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createShell } from './http/shell.ts';
@@ -19,12 +20,14 @@ import { touchKey } from './store/keys.ts';
 import type { Store } from './store/open.ts';
 
 export interface ServiceParts {
-  readonly config: Pick<Config, 'host' | 'port' | 'baseUrl'>;
+  readonly config: Pick<Config, 'host' | 'port' | 'baseUrl' | 'redisUrl'>;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   /** Only tests have other versions than those there are. */
   readonly versions?: readonly RestVersion[];
+  /** Only tests wait longer for Redis than users would: the machine may pause. */
+  readonly redisPatienceMilliseconds?: number | undefined;
 }
 
 export interface Service {
@@ -41,6 +44,7 @@ const settleMilliseconds = 2_000;
 export async function startService(parts: ServiceParts): Promise<Service> {
   const { config, store, clock, log } = parts;
   const versions = parts.versions ?? restVersions;
+  const shared = await openSharedLimiter(parts);
   const windDown = createWindDown(versions, clock);
   const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at) =>
     touchKey(store.write, shopId, keyId, new Date(at)),
@@ -48,7 +52,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const lookups = new KeyLookups(store.read);
   const gate = new Gate({
     leases: new KeyLeases(clock, (hash) => lookups.find(hash)),
-    limiter: new MemoryRateLimiter(clock),
+    limiter: shared ?? new MemoryRateLimiter(clock),
     usage,
   });
 
@@ -61,20 +65,33 @@ export async function startService(parts: ServiceParts): Promise<Service> {
         ...referenceRoutes(() => baseUrl),
       ]),
       ...mcpRoutes({ gate, store, clock, log, baseUrl: () => baseUrl }),
-      ...statusRoutes(store),
+      ...statusRoutes(store, shared),
     ],
     unrouted: windDown.unrouted,
   });
-  await app.listen({ host: config.host, port: config.port });
+  await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+    shared?.close();
+    throw error;
+  });
   baseUrl ||= addressOf(app, config.host);
 
   return {
     baseUrl,
     async close() {
       await app.close();
+      shared?.close();
       await Promise.race([usage.settle(), sleep(settleMilliseconds, undefined, { ref: false })]);
     },
   };
+}
+
+/** @returns undefined where the configuration has no Redis; one that is down fails nothing */
+async function openSharedLimiter(parts: ServiceParts): Promise<RedisRateLimiter | undefined> {
+  const { config, clock, log, redisPatienceMilliseconds: patienceMilliseconds } = parts;
+  if (config.redisUrl === undefined) return undefined;
+  const limiter = new RedisRateLimiter({ url: config.redisUrl, clock, log, patienceMilliseconds });
+  await limiter.open();
+  return limiter;
 }
 
 function addressOf(app: FastifyInstance, host: string): string {

@@ -1,4 +1,13 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  createRedisClient,
+  explainRedisError,
+  prepareScript,
+  probe,
+  takeFromWindow,
+  takeScript,
+} from '../access/redis-window.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { redact } from '../log.ts';
@@ -18,14 +27,19 @@ interface Finding {
 export const doctorCommand: Command = {
   name: 'doctor',
   synopsis: '[--json]',
-  summary: 'prints the configuration without secrets, and checks database, schema and clock',
+  summary: 'prints the configuration without secrets, and checks database, Redis, schema and clock',
   options: { json: { type: 'boolean' } },
   async run({ config, options }) {
     const shown = {
       ...config,
       databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
+      redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
     };
-    const findings = await examine(config);
+    const findings = [
+      { check: 'runtime', ok: true, detail: `Node.js ${process.version}` },
+      ...(await examine(config)),
+      ...(config.redisUrl === undefined ? [] : [await examineRedis(config.redisUrl)]),
+    ];
     const isWell = findings.every(({ ok }) => ok);
     if (options['json']) {
       printJson({ ok: isWell, configuration: shown, findings });
@@ -50,31 +64,27 @@ function withoutPassword(url: string): string {
 }
 
 async function examine(config: Config): Promise<Finding[]> {
-  const runtime = { check: 'runtime', ok: true, detail: `Node.js ${process.version}` };
   let store: Store;
   try {
     store = await openStore({ ...config, role: 'command' });
   } catch (error) {
-    return [runtime, failure('database', error)];
+    return [failure('database', error)];
   }
   try {
-    return [runtime, ...(await examineDatabase(store))];
+    return await examineDatabase(store);
   } catch (error) {
-    return [runtime, failure('database', error)];
+    return [failure('database', error)];
   } finally {
     await store.close();
   }
 }
 
 async function examineDatabase(store: Store): Promise<Finding[]> {
-  const [server] = await Promise.race([
+  const [server] = await inTime(
     store.read<{ version: string; number: number; now: Date }[]>`
       select current_setting('server_version') as version,
         current_setting('server_version_num')::int as number, clock_timestamp() as now`,
-    sleep(patienceMilliseconds, undefined, { ref: false }).then(() => {
-      throw new Error(`no answer within ${patienceMilliseconds / 1000} s`);
-    }),
-  ]);
+  );
   if (!server) throw new Error('the server answered nothing');
   const skew = Math.abs(server.now.getTime() - systemClock.now());
   const missing = await listMissingMigrations(store.read);
@@ -98,6 +108,41 @@ async function examineDatabase(store: Store): Promise<Finding[]> {
       detail: `${skew} ms from the database's`,
     },
   ];
+}
+
+/** Does with it what a request does, for nobody. */
+async function examineRedis(url: string): Promise<Finding> {
+  const client = createRedisClient(url);
+  const ready = once(client, 'ready');
+  client.on('error', () => {
+    // The first one has ended the waiting.
+  });
+  try {
+    client.connect().catch(() => {});
+    await inTime(ready);
+    const { server, version } = await inTime(client.hello(2));
+    await inTime(takeFromWindow(client, prepareScript(takeScript), probe.keyId, probe.limit));
+    const isNewEnough = Number.parseInt(version, 10) >= 6;
+    const name = server === 'valkey' ? 'Valkey' : 'Redis';
+    return {
+      check: 'redis',
+      ok: isNewEnough,
+      detail: `${name} ${version}${isNewEnough ? '' : ', but 6 or newer is needed'}`,
+    };
+  } catch (error) {
+    return failure('redis', explainRedisError(error));
+  } finally {
+    client.destroy();
+  }
+}
+
+function inTime<T>(answer: PromiseLike<T>): Promise<T> {
+  return Promise.race([
+    answer,
+    sleep(patienceMilliseconds, undefined, { ref: false }).then(() => {
+      throw new Error(`no answer within ${patienceMilliseconds / 1000} s`);
+    }),
+  ]);
 }
 
 function failure(check: string, error: unknown): Finding {

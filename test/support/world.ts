@@ -84,6 +84,8 @@ interface ServiceOptions {
   readonly clock?: Clock;
   readonly versions?: readonly RestVersion[];
   readonly log?: Log;
+  readonly redisUrl?: string;
+  readonly redisPatienceMilliseconds?: number;
 }
 
 /** A store for what is the same on every database. */
@@ -97,11 +99,12 @@ export async function startTestService(
   options: ServiceOptions = {},
 ): Promise<Service> {
   return startService({
-    config: { host: '127.0.0.1', port: 0, baseUrl: undefined },
+    config: { host: '127.0.0.1', port: 0, baseUrl: undefined, redisUrl: options.redisUrl },
     store,
     clock: options.clock ?? new FixedClock(now),
     log: options.log ?? silentLog,
     ...(options.versions && { versions: options.versions }),
+    redisPatienceMilliseconds: options.redisPatienceMilliseconds,
   });
 }
 

@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tier } from '../../src/access/tiers.ts';
+import { createRedisClient, type RedisClient, windowKey } from '../../src/access/redis-window.ts';
+import { FixedClock } from '../../src/clock.ts';
+import { createLog } from '../../src/log.ts';
+import type { Service } from '../../src/service.ts';
+import type { Store } from '../../src/store/open.ts';
+import { launchServer, run, throwawayFolder } from '../cli/process.ts';
+import { modernHeaders, modernRequest, postRaw } from '../mcp/wire.ts';
+import { bearer } from '../rest/raw.ts';
+import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
+import {
+  createShop,
+  createTestKey,
+  get,
+  now,
+  openAnyStore,
+  startTestService,
+} from '../support/world.ts';
+
+/** For tests that are not about waiting: the machine may pause. */
+const patient = { redisPatienceMilliseconds: 30_000 };
+
+interface Instance {
+  readonly service: Service;
+  /** What it wrote to the log about Redis: level and, if there is one, the reason. */
+  readonly said: { level: string; reason?: string }[];
+}
+
+describe('several instances with one Redis', { skip: redisMissing, timeout: 120_000 }, () => {
+  let store: Store;
+  let redis: RedisServer;
+  let client: RedisClient;
+  const started: Service[] = [];
+
+  before(async () => {
+    store = openAnyStore();
+    redis = await startRedis('sesame');
+    client = createRedisClient(redis.url);
+    client.on('error', () => {});
+    await client.connect();
+  });
+  after(async () => {
+    for (const service of started) await service.close();
+    client.destroy();
+    await redis.destroy();
+    await store.close();
+  });
+
+  async function startInstance(options: { redisUrl?: string; redisPatienceMilliseconds?: number }) {
+    const said: Instance['said'] = [];
+    const write = (text: string) => {
+      for (const line of text.trim().split('\n')) {
+        const { level, msg, reason } = JSON.parse(line);
+        if (/Redis/.test(msg)) said.push({ level, ...(reason !== undefined && { reason }) });
+      }
+    };
+    const service = await startTestService(store, {
+      // Its own window stands still, and so counts for ever.
+      clock: new FixedClock(now),
+      log: createLog('info', { write }),
+      redisUrl: redis.url,
+      ...options,
+    });
+    started.push(service);
+    return { service, said };
+  }
+
+  async function newKey(tier: Tier = 'growth') {
+    const shop = await createShop(store, { tier });
+    return createTestKey(store, shop.id);
+  }
+
+  async function askRest({ service }: Instance, key: string) {
+    const { status, headers } = await get(`${service.baseUrl}/api/external/v1/plans`, key);
+    return { status, told: headers.get('ratelimit') };
+  }
+
+  async function askMcp({ service }: Instance, key: string) {
+    const message = modernRequest('tools/call', { name: 'list_plans', arguments: {} });
+    const lines = [bearer(key), 'content-type: application/json'];
+    const { status, headers } = await postRaw(
+      service.baseUrl,
+      [...lines, ...modernHeaders('tools/call', 'list_plans')],
+      JSON.stringify(message),
+    );
+    return { status, told: headers['ratelimit'] ?? null };
+  }
+
+  /** How many of these requests were let through; the others were refused, and nothing else. */
+  async function admittedOf(instance: Instance, key: string, requests: number) {
+    let admitted = 0;
+    for (let each = 0; each < requests; each += 1) {
+      const { status } = await askRest(instance, key);
+      assert.ok(status === 200 || status === 429, `${status}`);
+      if (status === 200) admitted += 1;
+    }
+    return admitted;
+  }
+
+  async function redisOf({ service }: Instance) {
+    const { status, body } = await get(`${service.baseUrl}/readyz`);
+    assert.equal(status, 200);
+    return body.redis;
+  }
+
+  async function untilRedisIs(state: 'up' | 'down', instances: readonly Instance[]) {
+    for (const instance of instances) while ((await redisOf(instance)) !== state) await sleep(20);
+  }
+
+  test('[rest.limits.growth] [mcp.limits.shared] of 600 requests at once, over two instances and both faces, exactly 60 are admitted', async () => {
+    const instances = [await startInstance(patient), await startInstance(patient)] as const;
+    const { key } = await newKey();
+    const waiting = Array.from({ length: 600 }, (_, index) => {
+      const instance = instances[index % 2] as Instance;
+      return () => (index % 4 < 2 ? askRest(instance, key) : askMcp(instance, key));
+    });
+    const answers: Awaited<ReturnType<typeof askRest>>[] = [];
+    const worker = async () => {
+      for (let next = waiting.pop(); next; next = waiting.pop()) answers.push(await next());
+    };
+    await Promise.all(Array.from({ length: 32 }, worker));
+
+    assert.equal(answers.length, 600);
+    const admitted = answers.filter(({ status }) => status === 200);
+    assert.equal(answers.filter(({ status }) => status === 429).length, 540);
+    // Each of the places is given once.
+    assert.deepEqual(
+      admitted.map(({ told }) => Number(told?.match(/r=(\d+)/)?.[1])).toSorted((a, b) => a - b),
+      Array.from({ length: 60 }, (_, left) => left),
+    );
+    for (const each of instances) {
+      assert.deepEqual(each.said, [{ level: 'info' }]);
+      assert.equal(await redisOf(each), 'up');
+    }
+  });
+
+  test('[rest.limits.enterprise-plus] a tier without a limit never asks Redis', async () => {
+    const instance = await startInstance(patient);
+    const [uncapped, capped] = [await newKey('enterprise_plus'), await newKey('pro')];
+    for (const { key } of [uncapped, capped])
+      assert.equal((await askRest(instance, key)).status, 200);
+    const windows = [uncapped, capped].map(({ id }) => windowKey(id));
+    assert.deepEqual(await client.sendCommand(['EXISTS', windows[0] as string]), 0);
+    assert.deepEqual(await client.sendCommand(['EXISTS', windows[1] as string]), 1);
+  });
+
+  test('a Redis that is killed under load: all are answered, each instance limits by itself, and shares again when it is back', async () => {
+    const [one, other] = [await startInstance(patient), await startInstance(patient)];
+    const { key } = await newKey();
+    const counted = [await admittedOf(one, key, 40), await admittedOf(other, key, 30)];
+    assert.deepEqual(counted, [40, 20]);
+
+    const { key: busy } = await newKey('pro');
+    let isLoaded = true;
+    const load = [one, other].flatMap((instance) =>
+      Array.from({ length: 4 }, async () => {
+        while (isLoaded) await admittedOf(instance, busy, 1);
+      }),
+    );
+    await redis.kill();
+    await untilRedisIs('down', [one, other]);
+    // What was admitted while they shared counts on.
+    assert.equal(await admittedOf(one, key, 30), 20);
+    assert.equal(await admittedOf(other, key, 50), 40);
+
+    await redis.start();
+    await untilRedisIs('up', [one, other]);
+    isLoaded = false;
+    await Promise.all(load);
+    const { key: fresh } = await newKey();
+    assert.equal(await admittedOf(one, fresh, 35), 35);
+    assert.equal(await admittedOf(other, fresh, 35), 25);
+
+    for (const { said } of [one, other]) {
+      assert.deepEqual(
+        said.map(({ level }) => level),
+        ['info', 'warn', 'info'],
+      );
+      assert.doesNotMatch(JSON.stringify(said), /sesame/);
+    }
+  });
+
+  test('a Redis that refuses to write, as a replica does, is as good as away, though it answers', async () => {
+    const instance = await startInstance(patient);
+    const { key } = await newKey();
+    await client.sendCommand(['REPLICAOF', '127.0.0.1', '1']);
+    assert.equal(await admittedOf(instance, key, 70), 60);
+    assert.equal(await redisOf(instance), 'down');
+    // Several attempts to come back, of which none is taken for one that succeeded.
+    await sleep(1_000);
+    assert.deepEqual(
+      instance.said.map(({ level }) => level),
+      ['info', 'warn'],
+    );
+    assert.match(instance.said[1]?.reason ?? '', /READONLY/);
+    await client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
+    await untilRedisIs('up', [instance]);
+  });
+
+  test('a Redis that is frozen holds up no answer for long, and only the first; it comes back by itself', async () => {
+    const instance = await startInstance({});
+    await untilRedisIs('up', [instance]);
+    const { key } = await newKey('pro');
+    assert.equal((await askRest(instance, key)).status, 200);
+    const asked = async () => {
+      const text = await client.sendCommand<string>(['INFO', 'commandstats']);
+      return Number(/cmdstat_evalsha:calls=(\d+)/.exec(text)?.[1]);
+    };
+    const before = await asked();
+    redis.freeze();
+    // None of these would be answered at all if it waited for Redis.
+    assert.equal(await admittedOf(instance, key, 100), 100);
+    assert.equal(await redisOf(instance), 'down');
+    redis.thaw();
+    await untilRedisIs('up', [instance]);
+    assert.ok((await asked()) - before < 20, 'while it is away it is only asked now and then');
+
+    redis.freeze();
+    assert.equal(await admittedOf(instance, key, 10), 10);
+    // So long that the connection is given up for another, which is frozen as well.
+    await sleep(4_500);
+    assert.equal(await admittedOf(instance, key, 10), 10);
+    redis.thaw();
+    await untilRedisIs('up', [instance]);
+    const { key: fresh } = await newKey();
+    assert.equal(await admittedOf(instance, fresh, 61), 60);
+  });
+
+  const addresses: [what: string, url: () => string, reason: RegExp][] = [
+    ['a wrong password', () => redis.url.replace('sesame', 'open-sesame'), /^WRONGPASS/],
+    ['no password', () => redis.url.replace(':sesame@', ''), /^NOAUTH/],
+    ['an address where nobody is', () => 'redis://:sesame@127.0.0.1:1', /^connect ECONNREFUSED/],
+  ];
+  for (const [what, url, reason] of addresses) {
+    test(`with ${what} the service starts, says so without a password, and limits by itself`, async () => {
+      const instance = await startInstance({ redisUrl: url() });
+      const { key } = await newKey();
+      assert.equal(await redisOf(instance), 'down');
+      assert.equal(await admittedOf(instance, key, 70), 60);
+      assert.deepEqual(
+        instance.said.map(({ level }) => level),
+        ['warn'],
+      );
+      assert.match(instance.said[0]?.reason ?? '', reason);
+      assert.doesNotMatch(JSON.stringify(instance.said), /sesame/);
+    });
+  }
+
+  test('as a process: it starts with a Redis that refuses it, stops cleanly, and shows no password', async () => {
+    const wrong = redis.url.replace('sesame', 'open-sesame');
+    for (const [url, state] of [
+      [redis.url, 'up'],
+      [wrong, 'down'],
+    ] as const) {
+      const env = { REDIS_URL: url, RETENTION_DATA_DIR: throwawayFolder() };
+      const server = await launchServer('serve', env);
+      const ready = await (await fetch(`${server.baseUrl}/readyz`)).json();
+      assert.deepEqual(ready, { status: 'ready', database: 'up', redis: state });
+      server.child.kill('SIGTERM');
+      const { code, err } = await server.ended;
+      assert.equal(code, 0, err);
+      assert.match(err, state === 'up' ? /Redis answers/ : /WRONGPASS.*Redis does not answer/);
+      assert.doesNotMatch(err, /sesame/);
+    }
+  });
+
+  test('a service that cannot listen lets go of Redis, and ends', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    assert.ok(typeof address === 'object' && address);
+    const { code, err } = await run(['serve'], {
+      env: {
+        REDIS_URL: redis.url,
+        RETENTION_DATA_DIR: throwawayFolder(),
+        PORT: String(address.port),
+        LOG_LEVEL: 'error',
+      },
+    });
+    taken.close();
+    assert.equal(code, 1);
+    assert.match(err, /^retention: Another process listens on /);
+  });
+
+  test('doctor says which Redis it is, or why it cannot be used, and shows no password', async () => {
+    const dataDir = throwawayFolder();
+    assert.equal((await run(['migrate'], { env: { RETENTION_DATA_DIR: dataDir } })).code, 0);
+    const examine = async (url: string) => {
+      const env = { RETENTION_DATA_DIR: dataDir, REDIS_URL: url };
+      const { code, out, err } = await run(['doctor', '--json'], { env });
+      assert.doesNotMatch(out + err, /sesame/);
+      const { ok, configuration, findings } = JSON.parse(out);
+      return { code, ok, address: configuration.redisUrl, redis: findings.at(-1) };
+    };
+    const well = await examine(redis.url);
+    assert.deepEqual(
+      [well.code, well.ok, well.redis.check, well.redis.ok],
+      [0, true, 'redis', true],
+    );
+    assert.match(well.redis.detail, /^(Redis|Valkey) \d+\.\d+\.\d+$/);
+    assert.equal(well.address, `redis://:redacted@127.0.0.1:${redis.port}`);
+
+    const amiss = await examine(redis.url.replace('sesame', 'open-sesame'));
+    assert.deepEqual([amiss.code, amiss.ok, amiss.redis.ok], [1, false, false]);
+    assert.match(amiss.redis.detail, /^WRONGPASS/);
+    const away = await examine('redis://:sesame@127.0.0.1:1');
+    assert.deepEqual(away.redis, {
+      check: 'redis',
+      ok: false,
+      detail: 'connect ECONNREFUSED 127.0.0.1:1',
+    });
+  });
+});

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { RedisRateLimiter } from '../../src/access/redis-rate-limiter.ts';
+import {
+  createRedisClient,
+  prepareScript,
+  type RedisClient,
+  takeScript,
+  windowKey,
+} from '../../src/access/redis-window.ts';
+import { FixedClock } from '../../src/clock.ts';
+import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
+import { silentLog } from '../support/world.ts';
+import { limiterContract } from './contract.ts';
+
+/** The same script, but its time is what the test has put beside the windows. */
+const timeKey = 'test:time';
+const frozenScript = takeScript.replace(
+  "redis.call('TIME')",
+  `redis.call('LRANGE', '${timeKey}', 0, 1)`,
+);
+
+describe(
+  '[rest.limits.rolling] [rest.limits.per-key] the limiter in Redis',
+  { skip: redisMissing },
+  () => {
+    let redis: RedisServer;
+    let client: RedisClient;
+    let limiter: RedisRateLimiter;
+    /** Of the frozen script, in microseconds. */
+    let now = Date.parse('2026-11-20T12:00:00.000Z') * 1000;
+
+    const setTime = async (microseconds: number) => {
+      now = microseconds;
+      const parts = [Math.floor(now / 1_000_000), now % 1_000_000].map(String);
+      await client.sendCommand([
+        'EVAL',
+        "redis.call('DEL', KEYS[1]) redis.call('RPUSH', KEYS[1], ARGV[1], ARGV[2])",
+        '1',
+        timeKey,
+        ...parts,
+      ]);
+    };
+    const open = () => ({
+      limiter,
+      advance: async (milliseconds: number) => {
+        if (milliseconds > 0) await setTime(now + milliseconds * 1000);
+      },
+    });
+    const openLimiter = async (script?: string, url = redis.url) => {
+      const opened = new RedisRateLimiter({
+        url,
+        clock: new FixedClock(0),
+        log: silentLog,
+        // What is tested here is the window; the machine may pause.
+        patienceMilliseconds: 30_000,
+        ...(script !== undefined && { script }),
+      });
+      await opened.open();
+      return opened;
+    };
+
+    before(async () => {
+      redis = await startRedis();
+      client = createRedisClient(redis.url);
+      client.on('error', () => {});
+      await client.connect();
+      await setTime(now);
+      limiter = await openLimiter(frozenScript);
+    });
+    after(async () => {
+      assert.equal(limiter.state, 'shared', 'all was decided in Redis');
+      limiter.close();
+      client.destroy();
+      await redis.destroy();
+    });
+
+    test('the time of the script can be held', () => assert.notEqual(frozenScript, takeScript));
+
+    limiterContract(open);
+
+    test('a clock that is put back locks no key out for longer than a window', async () => {
+      const keyId = randomUUID();
+      for (let each = 0; each < 3; each += 1) {
+        await limiter.take(keyId, 3);
+        await open().advance(10_000);
+      }
+      await setTime(now - 3_600_000_000);
+      const full = { admitted: false, limit: 3, remaining: 0 };
+      assert.deepEqual(await limiter.take(keyId, 3), { ...full, resetSeconds: 60 });
+      await open().advance(59_999.875);
+      assert.deepEqual(await limiter.take(keyId, 3), { ...full, resetSeconds: 1 });
+      await open().advance(0.125);
+      const first = { admitted: true, limit: 3, remaining: 2, resetSeconds: 60 };
+      assert.deepEqual(await limiter.take(keyId, 3), first);
+    });
+
+    /** Lets time pass for one key, under the script as it is: what it holds becomes older. */
+    const age = (keyId: string, microseconds: number) =>
+      client.sendCommand([
+        'EVAL',
+        `for index, time in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+        redis.call('LSET', KEYS[1], index - 1, string.format('%.0f', time - ARGV[1]))
+      end`,
+        '1',
+        windowKey(keyId),
+        String(microseconds),
+      ]);
+
+    test('by the time of Redis, no 60 seconds of any course hold more than the limit, and none is refused too early', async () => {
+      const instances = await Promise.all([openLimiter(), openLimiter()]);
+      const timeOfRedis = async () => {
+        const [seconds, microseconds] = await client.sendCommand<[string, string]>(['TIME']);
+        return Number(seconds) * 1_000_000 + Number(microseconds);
+      };
+      const step = fc.record({
+        pause: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 40_000_000 })),
+        instance: fc.constantFrom(0, 1),
+      });
+      const property = fc.asyncProperty(
+        fc.array(step, { minLength: 20, maxLength: 80, size: 'max' }),
+        async (steps) => {
+          const keyId = randomUUID();
+          const admitted: number[] = [];
+          let passed = 0;
+          for (const { pause, instance } of steps) {
+            await age(keyId, pause);
+            passed += pause;
+            const before = passed + (await timeOfRedis());
+            const decision = await (instances[instance] as RedisRateLimiter).take(keyId, 5);
+            if (decision.admitted) {
+              const newest = await client.sendCommand<string>(['LINDEX', windowKey(keyId), '-1']);
+              admitted.push(passed + Number(newest));
+            } else {
+              const holding = admitted.filter((time) => time > before - 60_000_000);
+              assert.equal(holding.length, 5, 'refused with a place free');
+            }
+          }
+          for (const end of admitted) {
+            const within = admitted.filter((time) => time > end - 60_000_000 && time <= end);
+            assert.ok(within.length <= 5, `${within.length} within 60 seconds`);
+          }
+        },
+      );
+      await fc.assert(property, { numRuns: 50 });
+      for (const each of instances) {
+        assert.equal(each.state, 'shared');
+        each.close();
+      }
+    });
+
+    test('a window vanishes by itself, and a refused request does not prolong it', async () => {
+      const keyId = randomUUID();
+      const own = await openLimiter();
+      const timeLeft = () => client.sendCommand<number>(['PTTL', windowKey(keyId)]);
+      await own.take(keyId, 1);
+      const atFirst = await timeLeft();
+      assert.ok(atFirst > 60_000 && atFirst <= 61_000, `${atFirst}`);
+      await client.sendCommand(['PEXPIRE', windowKey(keyId), '30000']);
+      assert.equal((await own.take(keyId, 1)).admitted, false);
+      assert.ok((await timeLeft()) <= 30_000);
+      assert.equal((await own.take(keyId, 2)).admitted, true);
+      assert.ok((await timeLeft()) > 60_000);
+      own.close();
+
+      const keys = await client.sendCommand<string[]>(['KEYS', windowKey('*')]);
+      assert.ok(keys.length > 100, 'those of the whole contract');
+      for (const key of keys) {
+        const left = await client.sendCommand<number>(['PTTL', key]);
+        assert.ok(left > 0 || left === -2, `${key}: ${left}`);
+      }
+    });
+
+    test('the script declares the one key that it uses, so that a cluster knows where it runs', async () => {
+      const keyId = randomUUID();
+      const call = ['EVALSHA', prepareScript(takeScript).sha1, '1', windowKey(keyId), '60'];
+      const declared = await client.sendCommand(['COMMAND', 'GETKEYS', ...call]);
+      assert.deepEqual(declared, [`retention:limit:{${keyId}}`]);
+    });
+
+    test('it needs no more of Redis than docs/operating.md says, by a user of its own', async () => {
+      const rights =
+        '~retention:limit:* +evalsha +eval +ping +time +llen +lindex +lpop +lset +rpush +pexpire';
+      assert.ok(readFileSync('docs/operating.md', 'utf8').includes(rights));
+      const user = ['ACL', 'SETUSER', 'limiter', 'on', '>sesame', ...rights.split(' ')];
+      await client.sendCommand(user);
+      await client.sendCommand(['SCRIPT', 'FLUSH']);
+      const url = redis.url.replace('redis://', 'redis://limiter:sesame@');
+      const own = await openLimiter(undefined, url);
+      const keyId = randomUUID();
+      assert.equal((await own.take(keyId, 2)).remaining, 1);
+      // Every path of the script: a clock that was put back, one that went on, a lowered limit.
+      await age(keyId, -3_600_000_000);
+      assert.equal((await own.take(keyId, 2)).remaining, 0);
+      assert.equal((await own.take(keyId, 1)).admitted, false);
+      await age(keyId, 60_000_000);
+      assert.equal((await own.take(keyId, 1)).admitted, true);
+      assert.equal(await client.sendCommand(['LLEN', windowKey(keyId)]), 1);
+      assert.equal(own.state, 'shared');
+      own.close();
+    });
+
+    test('a server that has forgotten the script is given it again', async () => {
+      const own = await openLimiter();
+      await client.sendCommand(['SCRIPT', 'FLUSH']);
+      const many = await Promise.all(Array.from({ length: 5 }, () => own.take('forgotten', 3)));
+      assert.deepEqual(
+        many.map(({ admitted }) => admitted),
+        [true, true, true, false, false],
+      );
+      assert.equal(own.state, 'shared');
+      own.close();
+    });
+  },
+);

@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './postgres.ts';
+
+export interface RedisServer {
+  readonly port: number;
+  /** Its address, with the password if it has one. */
+  readonly url: string;
+  start(): Promise<void>;
+  /** kill -9: what it held is gone. */
+  kill(): Promise<void>;
+  /** Stops it where it stands; its connections stay open. */
+  freeze(): void;
+  thaw(): void;
+  /** Ends it and removes its files. */
+  destroy(): Promise<void>;
+}
+
+/** The reason to skip what needs Redis; false where it can be had. */
+export const redisMissing: false | string =
+  findRedisServer() === undefined && 'Redis could not be had on this machine';
+
+/** Where the system keeps the server's program, of Redis or of Valkey; undefined where it has none. */
+export function findRedisServer(): string | undefined {
+  return (process.env['PATH'] ?? '')
+    .split(path.delimiter)
+    .flatMap((folder) => ['redis-server', 'valkey-server'].map((name) => path.join(folder, name)))
+    .find((program) => existsSync(program));
+}
+
+/** A server of its own on a free port of this machine, which keeps nothing on disk. */
+export async function startRedis(password?: string): Promise<RedisServer> {
+  const program = findRedisServer();
+  if (program === undefined) throw new Error('Redis is not installed.');
+  const folder = mkdtempSync(path.join(tmpdir(), 'retention-redis-'));
+  const port = await freePort();
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+  if (password !== undefined) settings.push('--requirepass', password);
+  let server: ChildProcess | undefined;
+
+  const start = async () => {
+    const started = spawn(program, [...settings, '--save', '', '--appendonly', 'no'], {
+      stdio: 'ignore',
+    });
+    server = started;
+    while (!(await isListening(port))) {
+      if (started.exitCode !== null) throw new Error(`Redis ended with ${started.exitCode}.`);
+      await sleep(20);
+    }
+  };
+  const kill = async () => {
+    const running = server;
+    server = undefined;
+    if (!running || running.exitCode !== null) return;
+    const ended = new Promise((resolve) => running.once('exit', resolve));
+    running.kill('SIGKILL');
+    await ended;
+  };
+  const killOnExit = () => void server?.kill('SIGKILL');
+  process.once('exit', killOnExit);
+
+  await start();
+  const credentials = password === undefined ? '' : `:${encodeURIComponent(password)}@`;
+  return {
+    port,
+    url: `redis://${credentials}127.0.0.1:${port}`,
+    start,
+    kill,
+    freeze: () => void server?.kill('SIGSTOP'),
+    thaw: () => void server?.kill('SIGCONT'),
+    async destroy() {
+      await kill();
+      process.removeListener('exit', killOnExit);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
