@@ -1,0 +1,9 @@
+import type { Work } from '../works.ts';
+import type { World } from '../world.ts';
+
+/** A part of the benchmark that can run alone. */
+export interface Section {
+  readonly name: string;
+  /** Prints what it measures. */
+  measure(world: World, works: readonly Work[]): Promise<void>;
+}

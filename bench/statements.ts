@@ -1,0 +1,34 @@
+import { type Store, connectAll } from '../src/store/open.ts';
+
+/** A statement as the service sends it. */
+export interface Statement {
+  /** With parameters as `$1`. */
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+  /** What the service sets on the connection that it sends it over. */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The one statement that a piece of work sends.
+ * @throws when it sends none, or several
+ */
+export async function captureStatement(
+  databaseUrl: string,
+  work: (store: Store) => Promise<unknown>,
+): Promise<Statement> {
+  const { close, ...connections } = connectAll(databaseUrl);
+  const statements: Statement[] = [];
+  for (const { options } of [connections.read, connections.analyse]) {
+    options.debug = (_connection, text, parameters) =>
+      void statements.push({ text, parameters, settings: { ...options.connection } });
+  }
+  try {
+    await work({ ...connections, failed: new Promise(() => {}), close });
+  } finally {
+    await close();
+  }
+  const [statement, another] = statements;
+  if (!statement || another) throw new Error(`${statements.length} statements were sent, not one.`);
+  return statement;
+}
