@@ -1,5 +1,5 @@
 import { cpuMicroseconds, hasProcessFigures } from './cpu.ts';
-import { type LoadResult, type Target, runClosedLoop } from './load.ts';
+import { type Target, runClosedLoop } from './load.ts';
 import { milliseconds, rounds } from './settings.ts';
 import { median, quantile } from './statistics.ts';
 
@@ -9,6 +9,7 @@ export interface Rate {
 
 /** Times in milliseconds; processor time in microseconds a request, NaN where it is not known. */
 export interface Sample extends Rate {
+  readonly requests: number;
   readonly serviceCpu: number;
   readonly databaseCpu: number;
   readonly p50: number;
@@ -32,21 +33,18 @@ export async function sample(
   const before = { service: usedBy(service), database: usedBy([database]) };
   const result = await runClosedLoop(target, { milliseconds }, connections);
   return {
+    requests: result.requests,
     perSecond: result.requests / result.seconds,
     serviceCpu: (usedBy(service) - before.service) / result.requests,
     databaseCpu: (usedBy([database]) - before.database) / result.requests,
     p50: quantile(result.latencies, 0.5),
     p99: quantile(result.latencies, 0.99),
-    refused: refusedShare(result),
+    refused: 1 - (result.statuses.get(200) ?? 0) / result.requests,
   };
 }
 
 function usedBy(pids: readonly number[]): number {
   return hasProcessFigures ? pids.reduce((sum, pid) => sum + cpuMicroseconds(pid), 0) : Number.NaN;
-}
-
-export function refusedShare({ requests, statuses }: LoadResult): number {
-  return 1 - (statuses.get(200) ?? 0) / requests;
 }
 
 /**

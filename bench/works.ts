@@ -44,6 +44,11 @@ export function worksOf({ customers, subscriptions }: Shop): Work[] {
   }));
 }
 
+/** The same operation, asked for in another shop. */
+export function workIn(shop: Shop, { name }: Work): Work {
+  return worksOf(shop).find((work) => work.name === name) as Work;
+}
+
 /** The load of one work. */
 export function targetOf(
   work: Work,

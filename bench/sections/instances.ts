@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { ServerProcess } from '../processes.ts';
 import { beginTable, figure, sayNotMeasured } from '../report.ts';
 import { type Sample, alternate, medianOf, ratioOf, sample } from '../sample.ts';
-import { type Work, targetOf, worksOf } from '../works.ts';
+import { targetOf, workIn } from '../works.ts';
 import type { Section } from './section.ts';
 
 /** So that load, database and each of two instances have one. */
@@ -13,7 +13,7 @@ export const instancesSection: Section = {
   name: 'instances',
   async measure(world, works) {
     const { redisUrl } = world;
-    const work = worksOf(world.limited).find(({ name }) => name === works[0]?.name) as Work;
+    const work = workIn(world.limited, works[0]);
     const turn = (services: readonly ServerProcess[]) => () =>
       sample(
         {

@@ -1,7 +1,7 @@
 import { type Target, runOpenLoop } from '../load.ts';
 import { beginTable, figure, print } from '../report.ts';
 import { quantile } from '../statistics.ts';
-import { type Work, mixtureOf, targetOf } from '../works.ts';
+import { mixtureOf, targetOf } from '../works.ts';
 import type { Section } from './section.ts';
 
 /** Requests a second: one that leaves the service idle nearly all the time, one that does not. */
@@ -17,8 +17,7 @@ export const latencySection: Section = {
     const key = () => world.shop.keys[0] as string;
     const loads: readonly (readonly [string, Target, number])[] = [
       ...rates.map(
-        (rate) =>
-          [`${works[0]?.name} REST`, targetOf(works[0] as Work, 'REST', ports, key), rate] as const,
+        (rate) => [`${works[0].name} REST`, targetOf(works[0], 'REST', ports, key), rate] as const,
       ),
       ['all of them, both faces', mixtureOf(works, ports, key), rates[0] as number],
     ];
