@@ -101,7 +101,7 @@ function overview(): string {
     '',
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
     '',
-    '"retention COMMAND --help" explains one. Settings come from the environment: DATABASE_URL,',
+    '"retention COMMAND --help" explains one. Settings come from the environment: DATABASE_URL, REDIS_URL,',
     'RETENTION_DATA_DIR, HOST, PORT, BASE_URL, LOG_LEVEL; "retention doctor" shows what they amount to.',
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused.',
   ].join('\n');

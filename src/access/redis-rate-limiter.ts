@@ -7,6 +7,7 @@ import type { RateDecision, RateLimiter } from './rate-limiter.ts';
 import {
   createRedisClient,
   explainRedisError,
+  isFromReplica,
   prepareScript,
   probe,
   type RedisClient,
@@ -89,9 +90,7 @@ export class RedisRateLimiter implements RateLimiter {
   async #watch(): Promise<void> {
     const signal = AbortSignal.timeout(startPatienceMilliseconds);
     const connected = once(this.#client, 'ready', { signal }).catch(() => {});
-    this.#client.connect().catch(() => {
-      // It was closed before it had connected.
-    });
+    this.#connect();
     await connected;
     while (this.#client.isOpen) {
       if (this.#state !== 'shared') await this.#probe();
@@ -99,14 +98,30 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
+  #connect(): void {
+    this.#client.connect().catch(() => {
+      // It was closed before it had connected; whatever else goes wrong, it tries again.
+    });
+  }
+
   async #probe(): Promise<void> {
     const answer = takeFromWindow(this.#client, this.#script, probe.keyId, probe.limit);
     await this.#inTime(answer).then(
       () => this.#turn('shared'),
-      (error) => this.#turn('local', error),
+      (error) => {
+        this.#turn('local', error);
+        if (isFromReplica(error)) this.#leave();
+      },
     );
     // None follows one without an answer: the client gives up a connection only in silence.
     await answer.catch(() => {});
+  }
+
+  /** After a failover the address may lead to another server; this connection never will. */
+  #leave(): void {
+    if (!this.#client.isOpen) return;
+    this.#client.destroy();
+    this.#connect();
   }
 
   #inTime<T>(answer: Promise<T>): Promise<T> {

@@ -118,6 +118,11 @@ export async function takeFromWindow(
   };
 }
 
+/** Whether a server that used to be the primary says that it is no longer. */
+export function isFromReplica(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('READONLY');
+}
+
 /** Why Redis could not be asked, in words that may be shown. */
 export function explainRedisError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -5,6 +5,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
+import { redisMissing } from './redis.ts';
 
 let server: PostgresServer | undefined;
 let embedded: EmbeddedServer | undefined;
@@ -12,6 +13,8 @@ let folder = '';
 
 /** One server of each kind for the whole run; every test makes its own shop in them. */
 export async function globalSetup(): Promise<void> {
+  if (redisMissing !== false && process.env['CI'])
+    throw new Error('Redis is not installed, and in CI no test may be skipped.');
   server = await startPostgres(['fsync=off', 'max_connections=300']);
   if (server) {
     process.env['TEST_POSTGRES'] = server.url;

@@ -25,27 +25,32 @@ export const redisMissing: false | string =
   findRedisServer() === undefined && 'Redis could not be had on this machine';
 
 /** Where the system keeps the server's program, of Redis or of Valkey; undefined where it has none. */
-export function findRedisServer(): string | undefined {
+function findRedisServer(): string | undefined {
   return (process.env['PATH'] ?? '')
     .split(path.delimiter)
     .flatMap((folder) => ['redis-server', 'valkey-server'].map((name) => path.join(folder, name)))
     .find((program) => existsSync(program));
 }
 
-/** A server of its own on a free port of this machine, which keeps nothing on disk. */
-export async function startRedis(password?: string): Promise<RedisServer> {
+/**
+ * A server of its own on a free port of this machine, which keeps nothing on disk.
+ * @param further settings as the server's command line takes them
+ */
+export async function startRedis(
+  password?: string,
+  further: readonly string[] = [],
+): Promise<RedisServer> {
   const program = findRedisServer();
   if (program === undefined) throw new Error('Redis is not installed.');
   const folder = mkdtempSync(path.join(tmpdir(), 'retention-redis-'));
   const port = await freePort();
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+  settings.push('--save', '', '--appendonly', 'no', ...further);
   if (password !== undefined) settings.push('--requirepass', password);
   let server: ChildProcess | undefined;
 
   const start = async () => {
-    const started = spawn(program, [...settings, '--save', '', '--appendonly', 'no'], {
-      stdio: 'ignore',
-    });
+    const started = spawn(program, settings, { stdio: 'ignore' });
     server = started;
     while (!(await isListening(port))) {
       if (started.exitCode !== null) throw new Error(`Redis ended with ${started.exitCode}.`);

@@ -1,0 +1,69 @@
+import { MemoryRateLimiter } from '../src/access/memory-rate-limiter.ts';
+import type { RateLimiter } from '../src/access/rate-limiter.ts';
+import { RedisRateLimiter } from '../src/access/redis-rate-limiter.ts';
+import { systemClock } from '../src/clock.ts';
+import { createLog } from '../src/log.ts';
+import { startRedis } from '../test/support/redis.ts';
+import { median } from './statistics.ts';
+
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 200);
+const takesInRound = 100;
+const atOnce = 64;
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+/** Milliseconds of one request after the other, each with a key that few others had before. */
+async function timesOf(limiter: RateLimiter, round: number, limit: number): Promise<number[]> {
+  const times: number[] = [];
+  for (let each = 0; each < takesInRound; each += 1) {
+    const begin = performance.now();
+    await limiter.take(`key_${round % 10}_${limit}`, limit);
+    times.push(performance.now() - begin);
+  }
+  return times;
+}
+
+/** Requests a second, 64 of them under way. */
+async function rateOf(limiter: RateLimiter, round: number): Promise<number> {
+  const begin = performance.now();
+  let left = takesInRound * 20;
+  const worker = async () => {
+    while (left > 0) {
+      left -= 1;
+      await limiter.take(`key_${round}_${left % 50}`, 300);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return (takesInRound * 20 * 1000) / (performance.now() - begin);
+}
+
+const redis = await startRedis();
+const shared = new RedisRateLimiter({ url: redis.url, clock: systemClock, log: createLog('warn') });
+await shared.open();
+try {
+  const limiters = { memory: new MemoryRateLimiter(systemClock), redis: shared };
+  const works = [
+    ['admitted', 1_000_000],
+    ['refused', 60],
+  ] as const;
+  print('work       memory, ms   redis, ms   added, ms (medians)');
+  for (const [work, limit] of works) {
+    const times: Record<string, number[]> = { memory: [], redis: [] };
+    // Alternately, so that what else the machine does strikes both alike; the first rounds warm up.
+    for (let round = -20; round < rounds; round += 1) {
+      for (const [name, limiter] of Object.entries(limiters)) {
+        const measured = await timesOf(limiter, round + 20, limit);
+        if (round >= 0) times[name]?.push(...measured);
+      }
+    }
+    const [memory, inRedis] = [median(times['memory'] ?? []), median(times['redis'] ?? [])];
+    const figures = [memory, inRedis, inRedis - memory].map((each) => each.toFixed(4).padStart(9));
+    print(`${work.padEnd(10)} ${figures.join('   ')}`);
+  }
+  const rates: number[] = [];
+  for (let round = 0; round < rounds / 10; round += 1) rates.push(await rateOf(shared, round));
+  print(`${Math.round(median(rates))} requests a second with ${atOnce} under way`);
+  if (shared.state !== 'shared') throw new Error('Redis was away in between.');
+} finally {
+  shared.close();
+  await redis.destroy();
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
+import { launchServer, run } from './process.ts';
+
+const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const skip = redisMissing || (DATABASE_URL === '' && 'PostgreSQL could not be had on this machine');
+
+describe('the command line with Redis', { skip, timeout: 120_000 }, () => {
+  let redis: RedisServer;
+
+  before(async () => {
+    redis = await startRedis('sesame');
+  });
+  after(() => redis.destroy());
+
+  test('serve starts with a Redis that refuses it, stops cleanly, and shows no password', async () => {
+    const wrong = redis.url.replace('sesame', 'open-sesame');
+    for (const [url, state] of [
+      [redis.url, 'up'],
+      [wrong, 'down'],
+    ] as const) {
+      const env = { DATABASE_URL, REDIS_URL: url };
+      const server = await launchServer('serve', env);
+      const ready = await (await fetch(`${server.baseUrl}/readyz`)).json();
+      assert.deepEqual(ready, { status: 'ready', database: 'up', redis: state });
+      server.child.kill('SIGTERM');
+      const { code, err } = await server.ended;
+      assert.equal(code, 0, err);
+      assert.match(err, state === 'up' ? /Redis answers/ : /WRONGPASS.*Redis does not answer/);
+      assert.doesNotMatch(err, /sesame/);
+    }
+  });
+
+  test('a service that cannot listen lets go of Redis, and ends', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    assert.ok(typeof address === 'object' && address);
+    const { code, err } = await run(['serve'], {
+      env: {
+        REDIS_URL: redis.url,
+        DATABASE_URL,
+        PORT: String(address.port),
+        LOG_LEVEL: 'error',
+      },
+    });
+    taken.close();
+    assert.equal(code, 1);
+    assert.match(err, /^retention: Another process listens on /);
+  });
+
+  test('doctor says which Redis it is, or why it cannot be used, and shows no password', async () => {
+    const examine = async (url: string) => {
+      const env = { DATABASE_URL, REDIS_URL: url };
+      const { code, out, err } = await run(['doctor', '--json'], { env });
+      assert.doesNotMatch(out + err, /sesame/);
+      const { ok, configuration, findings } = JSON.parse(out);
+      return { code, ok, address: configuration.redisUrl, redis: findings.at(-1) };
+    };
+    const well = await examine(redis.url);
+    assert.deepEqual(
+      [well.code, well.ok, well.redis.check, well.redis.ok],
+      [0, true, 'redis', true],
+    );
+    assert.match(well.redis.detail, /^(Redis|Valkey) \d+\.\d+\.\d+$/);
+    assert.equal(well.address, `redis://:redacted@127.0.0.1:${redis.port}`);
+
+    const amiss = await examine(redis.url.replace('sesame', 'open-sesame'));
+    assert.deepEqual([amiss.code, amiss.ok, amiss.redis.ok], [1, false, false]);
+    assert.match(amiss.redis.detail, /^WRONGPASS/);
+    const away = await examine('redis://:sesame@127.0.0.1:1');
+    assert.deepEqual(away.redis, {
+      check: 'redis',
+      ok: false,
+      detail: 'connect ECONNREFUSED 127.0.0.1:1',
+    });
+  });
+});
