@@ -1,4 +1,7 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+
+/** Whether this system tells what its processes use. */
+export const hasProcessFigures = existsSync('/proc/self/stat');
 
 /** The kernel counts processor time in hundredths of a second on every Linux there is. */
 const ticksPerSecond = 100;

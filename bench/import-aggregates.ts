@@ -5,6 +5,7 @@ import path from 'node:path';
 import { connectAll } from '../src/store/open.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { retention, run } from './processes.ts';
+import { median } from './statistics.ts';
 
 /**
  * What keeping the aggregates costs an import: the speed of one with the triggers that keep them,
@@ -43,9 +44,6 @@ async function secondsOf(triggers: 'enable' | 'disable'): Promise<number> {
   });
   return (performance.now() - begin) / 1000;
 }
-
-const median = (values: readonly number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 try {
   run(['migrate'], env);

@@ -4,7 +4,7 @@ import { RedisRateLimiter } from '../src/access/redis-rate-limiter.ts';
 import { systemClock } from '../src/clock.ts';
 import { createLog } from '../src/log.ts';
 import { startRedis } from '../test/support/redis.ts';
-import { median } from './load.ts';
+import { median } from './statistics.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 200);
 const takesInRound = 100;

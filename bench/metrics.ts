@@ -1,9 +1,9 @@
-import postgres from 'postgres';
 import { type Sql, connect } from '../src/store/database.ts';
 import { summariseMetrics } from '../src/store/metrics.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { startPostgres } from '../test/support/postgres.ts';
-import { median } from './load.ts';
+import { captureStatement } from './statements.ts';
+import { median } from './statistics.ts';
 
 /** Subscriptions of each shop; each has five payments to one subscription. */
 const sizes = (process.env['BENCH_SIZES'] ?? '1000,100000,1000000').split(',').map(Number);
@@ -37,7 +37,9 @@ async function main(): Promise<void> {
       await load(write, index + 1, subscriptions);
     await write.unsafe('vacuum analyze');
     const statements = await Promise.all(
-      sizes.map((_, index) => statementOf(server.url, index + 1)),
+      sizes.map((_, index) =>
+        captureStatement(server.url, ({ analyse }) => summariseMetrics(analyse, index + 1, now)),
+      ),
     );
     const analyse = connect(server.url, {
       name: 'analyse',
@@ -84,23 +86,6 @@ async function main(): Promise<void> {
     await write.end();
     await server.destroy();
   }
-}
-
-/** The summary's statement and its parameters, as the driver sends them. */
-async function statementOf(url: string, shopId: number) {
-  let text = '';
-  let parameters: readonly unknown[] = [];
-  const sql = postgres(url, {
-    max: 1,
-    fetch_types: false,
-    debug: (_connection, query, values) => {
-      text = query;
-      parameters = values;
-    },
-  });
-  await summariseMetrics(sql as unknown as Sql, shopId, now);
-  await sql.end();
-  return { text, parameters };
 }
 
 /** Two years of one shop, written in bulk without the triggers, and then its aggregates. */

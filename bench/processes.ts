@@ -4,10 +4,9 @@ import { fileURLToPath } from 'node:url';
 const root = new URL('../', import.meta.url);
 export const retention = fileURLToPath(new URL('bin/retention', root));
 
-export interface ServerProcess {
+export interface ServerProcess extends AsyncDisposable {
   readonly pid: number;
   readonly port: number;
-  stop(): Promise<void>;
 }
 
 /** Runs one command of ours to its end and gives its standard output. */
@@ -33,16 +32,23 @@ export function importDemoShop(
   });
 }
 
-export function startService(env: Record<string, string>): Promise<ServerProcess> {
-  return start(retention, ['serve'], { ...env, PORT: '0' });
+/** @param args of `serve` */
+export function startService(
+  env: Record<string, string>,
+  args: readonly string[],
+): Promise<ServerProcess> {
+  return start(retention, ['serve', ...args], { ...env, PORT: '0' });
 }
 
 /** @param answer what it repeats to everybody, without the headers that belong to a connection */
-export async function startConstant(answer: Response): Promise<ServerProcess> {
+export function startConstant(answer: {
+  readonly body: string;
+  readonly headers: Headers;
+}): Promise<ServerProcess> {
   const headers = Object.fromEntries(answer.headers);
   for (const name of ['date', 'connection', 'keep-alive']) delete headers[name];
   return start(process.execPath, [fileURLToPath(new URL('bench/constant-server.ts', root))], {
-    BODY: await answer.text(),
+    BODY: answer.body,
     HEADERS: JSON.stringify(headers),
   });
 }
@@ -60,7 +66,7 @@ async function start(
   return {
     pid: child.pid as number,
     port,
-    stop: () =>
+    [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         child.once('exit', () => resolve());
         child.kill('SIGTERM');

@@ -1,0 +1,46 @@
+import { type Target, runOpenLoop } from '../load.ts';
+import { beginTable, figure, print } from '../report.ts';
+import { quantile } from '../statistics.ts';
+import { mixtureOf, targetOf } from '../works.ts';
+import type { Section } from './section.ts';
+
+/** Requests a second: one that leaves the service idle nearly all the time, one that does not. */
+const rates = [200, 2000];
+const milliseconds = 10_000;
+
+/** Latency at fixed rates, open loop, counted from the time at which a request was to be sent. */
+export const latencySection: Section = {
+  name: 'latency',
+  async measure(world, works) {
+    await using service = await world.startWarm();
+    const ports = [service.port];
+    const key = () => world.shop.keys[0] as string;
+    const loads: readonly (readonly [string, Target, number])[] = [
+      ...rates.map(
+        (rate) => [`${works[0].name} REST`, targetOf(works[0], 'REST', ports, key), rate] as const,
+      ),
+      ['all of them, both faces', mixtureOf(works, ports, key), rates[0] as number],
+    ];
+
+    const row = beginTable([
+      'latency in ms',
+      'requests/s',
+      'p50',
+      'p90',
+      'p99',
+      'p99.9',
+      'most',
+      'sent late by at most',
+    ]);
+    for (const [name, target, rate] of loads) {
+      const { latencies, mostLateMilliseconds } = await runOpenLoop(target, rate, milliseconds);
+      row(
+        name,
+        String(rate),
+        ...[0.5, 0.9, 0.99, 0.999, 1].map((share) => figure(quantile(latencies, share), 2)),
+        figure(mostLateMilliseconds, 2),
+      );
+    }
+    print('The lateness of the generator itself is part of each latency.');
+  },
+};

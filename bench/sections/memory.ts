@@ -1,0 +1,45 @@
+import { hasProcessFigures, residentMegabytes } from '../cpu.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runClosedLoop } from '../load.ts';
+import { print, sayNotMeasured } from '../report.ts';
+import { mixtureOf } from '../works.ts';
+import type { Section } from './section.ts';
+
+const loadMilliseconds = 20_000;
+const sampleMilliseconds = 100;
+const restMilliseconds = 5_000;
+
+/** Resident memory before, under and after a load of all operations over both faces. */
+export const memorySection: Section = {
+  name: 'memory',
+  async measure(world, works) {
+    if (!hasProcessFigures) {
+      sayNotMeasured('memory', 'This system has no /proc.');
+      return;
+    }
+    await using service = await world.start();
+    await sleep(restMilliseconds);
+    printRow('at rest', residentMegabytes(service.pid));
+
+    const samples: number[] = [];
+    const sampling = setInterval(
+      () => samples.push(residentMegabytes(service.pid)),
+      sampleMilliseconds,
+    );
+    const mixture = mixtureOf(works, [service.port], () => world.shop.keys[0] as string);
+    const { requests } = await runClosedLoop(mixture, { milliseconds: loadMilliseconds });
+    clearInterval(sampling);
+    const middle = samples.length >> 1;
+    printRow('most in the first half of the load', Math.max(...samples.slice(0, middle)));
+    printRow('most in the second half of the load', Math.max(...samples.slice(middle)));
+    await sleep(restMilliseconds);
+    printRow(
+      `${restMilliseconds / 1000} s after ${requests} requests`,
+      residentMegabytes(service.pid),
+    );
+  },
+};
+
+function printRow(when: string, megabytes: number): void {
+  print(`${when.padEnd(40)}${megabytes.toFixed(0).padStart(6)} MB`);
+}

@@ -1,0 +1,62 @@
+import { type ServerProcess, startConstant } from '../processes.ts';
+import { beginTable, figure } from '../report.ts';
+import { type Sample, alternate, medianOf, ratioOf, sample } from '../sample.ts';
+import { type Face, targetOf, typicalAnswer } from '../works.ts';
+import type { Section } from './section.ts';
+
+/** Each operation over both faces against a bare server that answers the same bytes. */
+export const operationsSection: Section = {
+  name: 'operations',
+  async measure(world, works) {
+    await using service = await world.startWarm();
+    const key = world.shop.keys[0] as string;
+    const row = beginTable([
+      'operation',
+      'of bare',
+      'requests/s',
+      'bare/s',
+      'CPU µs: service',
+      'bare',
+      'of bare',
+      'database',
+      'p50 ms',
+      'p99 ms',
+      'of REST',
+    ]);
+    const printRow = (name: string, ours: Sample[], bare: Sample[], ofRest: string) =>
+      row(
+        name,
+        figure(ratioOf(ours, bare), 3),
+        figure(medianOf(ours, 'perSecond')),
+        figure(medianOf(bare, 'perSecond')),
+        figure(medianOf(ours, 'serviceCpu'), 1),
+        figure(medianOf(bare, 'serviceCpu'), 1),
+        figure(medianOf(ours, 'serviceCpu') / medianOf(bare, 'serviceCpu'), 1),
+        figure(medianOf(ours, 'databaseCpu'), 1),
+        figure(medianOf(ours, 'p50'), 2),
+        figure(medianOf(ours, 'p99'), 2),
+        ofRest,
+      );
+
+    for (const work of works) {
+      const startBare = async (face: Face) =>
+        startConstant(await typicalAnswer(work, face, service.port, key));
+      await using bareRest = await startBare('REST');
+      await using bareMcp = await startBare('MCP');
+      const turn = (face: Face, { port, pid }: ServerProcess) =>
+        sample(
+          targetOf(work, face, [port], () => key),
+          { service: [pid], database: world.databasePid },
+        );
+      const results = await alternate({
+        rest: () => turn('REST', service),
+        bareRest: () => turn('REST', bareRest),
+        mcp: () => turn('MCP', service),
+        bareMcp: () => turn('MCP', bareMcp),
+      });
+      printRow(`${work.name} REST`, results.rest, results.bareRest, '');
+      const ofRest = figure(ratioOf(results.mcp, results.rest), 3);
+      printRow(`${work.name} MCP`, results.mcp, results.bareMcp, ofRest);
+    }
+  },
+};

@@ -1,0 +1,114 @@
+import type { Tier } from '../src/access/tiers.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { type Store, openStore } from '../src/store/open.ts';
+import { startPostgres } from '../test/support/postgres.ts';
+import { redisMissing, startRedis } from '../test/support/redis.ts';
+import { createShop, createTestKey } from '../test/support/world.ts';
+import { runClosedLoop } from './load.ts';
+import { type ServerProcess, importDemoShop, startService } from './processes.ts';
+import { subscriptions, warmUpMilliseconds } from './settings.ts';
+import { mixtureOf, worksOf } from './works.ts';
+
+/** Of ids, both ends included; there are no gaps. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Shop {
+  readonly id: number;
+  readonly keys: readonly string[];
+  readonly customers: Range;
+  readonly subscriptions: Range;
+}
+
+export interface World extends AsyncDisposable {
+  readonly databaseUrl: string;
+  readonly databasePid: number;
+  /** Undefined where the machine has no Redis. */
+  readonly redisUrl: string | undefined;
+  /** The shop that is asked for, whose one key has no limit. */
+  readonly shop: Shop;
+  /** A small shop with many keys, each with the limit of its tier. */
+  readonly limited: Shop;
+  /** A key of the small shop that is within its limit: each for some requests, then the next. */
+  limitedKey(): string;
+  /** Starts a service on this database, by default one process that logs and limits by itself. */
+  start(options?: StartOptions): Promise<ServerProcess>;
+  /** The same, after it has answered for a while. */
+  startWarm(options?: StartOptions): Promise<ServerProcess>;
+}
+
+interface StartOptions {
+  /** Needs Redis if more than 1. */
+  readonly workers?: number;
+  /** Where it shares limits with others. */
+  readonly redisUrl?: string | undefined;
+}
+
+const limitedKeys = 8000;
+/** Within the 300 requests a minute of tier pro; all keys together bear 30,000 a second. */
+const requestsPerKey = 250;
+const limitedSubscriptions = 2000;
+
+/** PostgreSQL and Redis of its own, and two shops. */
+export async function openWorld(): Promise<World> {
+  const postgres = await startPostgres(['fsync=off', 'shared_buffers=512MB']);
+  if (!postgres) throw new Error('PostgreSQL is not installed: nothing can be measured.');
+  const redis = redisMissing === false ? await startRedis() : undefined;
+  const env = { DATABASE_URL: postgres.url, LOG_LEVEL: 'info' };
+  const store = await openStore({ databaseUrl: postgres.url, dataDir: '', role: 'command' });
+  await migrate(store.write);
+  const shop = await fillShop(store, postgres.url, 'enterprise_plus', subscriptions, 1);
+  const limited = await fillShop(store, postgres.url, 'pro', limitedSubscriptions, limitedKeys);
+  await store.write`vacuum analyze`;
+  await store.close();
+
+  let limitedRequests = 0;
+  const start = ({ workers = 1, redisUrl }: StartOptions = {}) =>
+    startService({ ...env, ...(redisUrl !== undefined && { REDIS_URL: redisUrl }) }, [
+      '--workers',
+      String(workers),
+    ]);
+  return {
+    databaseUrl: postgres.url,
+    databasePid: postgres.pid,
+    redisUrl: redis?.url,
+    shop,
+    limited,
+    limitedKey() {
+      const index = Math.floor(limitedRequests / requestsPerKey) % limitedKeys;
+      limitedRequests += 1;
+      return limited.keys[index] as string;
+    },
+    start,
+    async startWarm(options) {
+      const service = await start(options);
+      const everything = mixtureOf(worksOf(shop), [service.port], () => shop.keys[0] as string);
+      await runClosedLoop(everything, { milliseconds: warmUpMilliseconds });
+      return service;
+    },
+    async [Symbol.asyncDispose]() {
+      await postgres.destroy();
+      await redis?.destroy();
+    },
+  };
+}
+
+async function fillShop(
+  store: Store,
+  databaseUrl: string,
+  tier: Tier,
+  size: number,
+  keyCount: number,
+): Promise<Shop> {
+  const { id } = await createShop(store, { tier });
+  importDemoShop(id, size, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'error' });
+  const keys = await Promise.all(Array.from({ length: keyCount }, () => createTestKey(store, id)));
+  const [customers] = await store.write<[Range]>`
+    select min(customer_id) as from, max(customer_id) as to from customers where shop_id = ${id}`;
+  const [subscriptionIds] = await store.write<[Range]>`
+    select min(subscription_id) as from, max(subscription_id) as to
+    from subscriptions where shop_id = ${id}`;
+  return { id, keys: keys.map(({ key }) => key), customers, subscriptions: subscriptionIds };
+}
