@@ -140,12 +140,15 @@ describe('reading from one standby', { skip, timeout: 120_000 }, () => {
   test('which is shut down, and whose connections are ended, under load: every answer is right', async () => {
     const load = await startLoad(all.world, 4);
     await all.untilInUse(true);
-    await onServer(
-      standbyUrl(),
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where application_name = 'retention read'`,
-    );
-    await all.untilInUse(false);
+    // Until a request is on its way at that moment: else nobody notices.
+    await until(async () => {
+      await onServer(
+        standbyUrl(),
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where application_name = 'retention read'`,
+      );
+      return !all.isInUse();
+    });
     await all.untilInUse(true);
     await all.standbys[0]?.stop();
     await all.untilInUse(false);
