@@ -16,8 +16,12 @@ export class Sockets {
     // Told by looking: for TLS the driver takes all listeners off.
     for (const each of this.#open) if (each.destroyed) this.#open.delete(each);
     this.#open.add(socket);
-    // The last attempt of a driver that has been told to end; it has yet to listen to its socket.
-    if (this.#isCut) setImmediate(() => socket.destroy());
+    // An attempt of a driver that has been told to end; it has yet to listen to its socket. With an
+    // error, since without one it would try again, and whoever waits for it would never learn.
+    if (this.#isCut) {
+      const cut = Object.assign(new Error('The connection is cut.'), { code: 'ECONNABORTED' });
+      setImmediate(() => socket.destroy(cut));
+    }
     return socket;
   }
 
