@@ -3,13 +3,36 @@ import { readFileSync } from 'node:fs';
 import type { Answer } from '../http/answer.ts';
 import type { Html } from '../http/html.ts';
 
-const css = readFileSync(new URL('./style.css', import.meta.url), 'utf8');
-/** Changes with the sheet, so that browsers may keep one for good. */
-export const stylePath = `/app/style-${hash('sha256', css).slice(0, 12)}.css`;
+interface Asset {
+  /** Changes with the content, so that browsers may keep it for good. */
+  readonly path: string;
+  readonly answer: Answer;
+}
+
+function readAsset(name: string, extension: 'css' | 'js'): Asset {
+  const body = readFileSync(new URL(`./${name}.${extension}`, import.meta.url), 'utf8');
+  return {
+    path: `/app/${name}-${hash('sha256', body).slice(0, 12)}.${extension}`,
+    answer: {
+      status: 200,
+      headers: {
+        'content-type': `text/${extension === 'js' ? 'javascript' : 'css'}; charset=utf-8`,
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'public, max-age=31536000, immutable',
+      },
+      body,
+    },
+  };
+}
+
+/** All that pages load. */
+export const style = readAsset('style', 'css');
+export const copyScript = readAsset('copy', 'js');
 
 const contentSecurityPolicy = [
   "default-src 'none'",
   "style-src 'self'",
+  "script-src 'self'",
   // For the empty icon, which keeps browsers from asking for another.
   'img-src data:',
   "base-uri 'none'",
@@ -48,16 +71,4 @@ export function redirect(
   headers: Readonly<Record<string, string>> = {},
 ): Answer {
   return { status: 303, headers: { location, ...guarded, ...headers }, body: '' };
-}
-
-export function styleSheet(): Answer {
-  return {
-    status: 200,
-    headers: {
-      'content-type': 'text/css; charset=utf-8',
-      'x-content-type-options': 'nosniff',
-      'cache-control': 'public, max-age=31536000, immutable',
-    },
-    body: css,
-  };
 }

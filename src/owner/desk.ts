@@ -34,7 +34,7 @@ export interface OwnerParts {
 }
 
 type OwnerVisit = Visit & { readonly session: Session };
-type ShopVisit = OwnerVisit & { readonly shop: Shop; readonly hasOtherShops: boolean };
+export type ShopVisit = OwnerVisit & { readonly shop: Shop; readonly hasOtherShops: boolean };
 
 const maxFormBytes = 16 * 1024;
 type Form = URLSearchParams;

@@ -1,6 +1,6 @@
 import { type Html, type HtmlValue, html } from '../http/html.ts';
 import type { Shop } from '../store/shops.ts';
-import { stylePath } from './answers.ts';
+import { copyScript, style } from './answers.ts';
 import { formToken } from './secrets.ts';
 import type { Visit } from './visit.ts';
 
@@ -40,7 +40,8 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
         <meta name="robots" content="noindex" />
         <title>${title}${shop ? ` · ${shop.name}` : ''} · Retention</title>
         <link rel="icon" href="data:," />
-        <link rel="stylesheet" href="${stylePath}" />
+        <link rel="stylesheet" href="${style.path}" />
+        <script src="${copyScript.path}" defer></script>
       </head>
       <body>
         <a class="skip" href="#content">Skip to the content</a>
@@ -66,6 +67,7 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
               ? html`<nav aria-label="Pages">
                   <ul>
                     ${shop && link('overview', shopPath(shop), 'Overview')}
+                    ${shop && link('keys', shopPath(shop, '/keys'), 'Developers')}
                     ${link('account', '/app/account', 'Account')}
                   </ul>
                 </nav>`

@@ -1,9 +1,10 @@
 import type { Route } from '../http/shell.ts';
 import { deleteSessions } from '../store/owner-sessions.ts';
 import { findShop } from '../store/shops.ts';
-import { redirect, styleSheet, stylePath } from './answers.ts';
+import { copyScript, redirect, style } from './answers.ts';
 import { accountPage } from './account-pages.ts';
 import { type Desk, type OwnerParts, createDesk } from './desk.ts';
+import { keyRoutes } from './key-routes.ts';
 import { endedLinkPage, linkPage } from './link-pages.ts';
 import { asksForPassword, followLink, openLink } from './links.ts';
 import { passwordProblem } from './passwords.ts';
@@ -17,11 +18,16 @@ import type { Visit } from './visit.ts';
 export function ownerRoutes(parts: OwnerParts): Route[] {
   const desk = createDesk(parts);
   return [
-    { method: 'GET', url: stylePath, handle: styleSheet },
+    ...[style, copyScript].map(({ path, answer }): Route => ({
+      method: 'GET',
+      url: path,
+      handle: () => answer,
+    })),
     ...signInRoutes(desk, parts),
     ...linkRoutes(desk, parts),
     ...accountRoutes(desk, parts),
     ...shopRoutes(desk),
+    ...keyRoutes(desk, parts),
   ];
 }
 

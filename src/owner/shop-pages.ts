@@ -31,6 +31,7 @@ export function overviewPage(visit: Visit, shop: Shop, hasOtherShops: boolean): 
         <dd>${shop.id}</dd>
       </dl>
     </section>
+    <p><a href="${shopPath(shop, '/keys')}">Keys for programs and agents</a></p>
     <p><a href="/docs">The reference of the API</a></p>
     ${hasOtherShops ? html`<p><a href="/app/shops">Your other shops</a></p>` : undefined}
   `;

@@ -1,6 +1,6 @@
 import type { Scope } from '../access/scopes.ts';
 import type { Tier } from '../access/tiers.ts';
-import { answerOf, arrayText, type Sql } from './database.ts';
+import { answerOf, arrayText, type Sql, type Transaction } from './database.ts';
 
 /** A key that is not revoked, with what the gate must know of its shop. */
 export interface KeyRecord {
@@ -68,17 +68,36 @@ export async function listKeys(sql: Sql, shopId: number): Promise<KeyListing[]> 
     from api_keys where shop_id = ${shopId} order by created_at, key_id`;
 }
 
-export async function insertKey(sql: Sql, shopId: number, key: NewKey): Promise<void> {
-  await sql`
+/** The key with an id, whether it still works or not; it cannot change before the transaction ends. */
+export async function lockKey(
+  tx: Transaction,
+  shopId: number,
+  keyId: string,
+): Promise<Pick<KeyListing, 'name' | 'revokedAt'> | undefined> {
+  const [key] = await tx<Pick<KeyListing, 'name' | 'revokedAt'>[]>`
+    select name, revoked_at as "revokedAt" from api_keys
+    where shop_id = ${shopId} and key_id = ${keyId} for update`;
+  return key;
+}
+
+/** @returns false where the shop has a key with this id */
+export async function insertKey(
+  sql: Sql | Transaction,
+  shopId: number,
+  key: NewKey,
+): Promise<boolean> {
+  const result = await sql`
     insert into api_keys
       (shop_id, key_id, hash, last_four, name, scopes, created_by, created_at)
     values (${shopId}, ${key.keyId}, decode(${key.hash}, 'base64'), ${key.lastFour}, ${key.name},
-      string_to_array(${key.scopes.join(',')}, ','), ${key.createdBy}, ${key.createdAt})`;
+      string_to_array(${key.scopes.join(',')}, ','), ${key.createdBy}, ${key.createdAt})
+    on conflict (shop_id, key_id) do nothing`;
+  return result.count === 1;
 }
 
 /** @returns whether the shop has such a key; one that was revoked before keeps its first date */
 export async function revokeKey(
-  sql: Sql,
+  sql: Sql | Transaction,
   shopId: number,
   keyId: string,
   at: Date,

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { inviteOwner } from '../../src/owner/links.ts';
-import type { World } from '../support/world.ts';
+import type { Clock } from '../../src/clock.ts';
+import type { Store } from '../../src/store/open.ts';
+
+/** What signing in needs of a world. */
+interface Place {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly service: { readonly baseUrl: string };
+  readonly shop: { readonly id: number };
+}
 
 export interface Page {
   readonly status: number;
@@ -74,7 +83,7 @@ export function newEmail(): string {
 
 /** An owner of a shop who has followed their invitation, and is signed in. */
 export async function signedInOwner(
-  { store, clock, service, shop }: World,
+  { store, clock, service, shop }: Place,
   { email = newEmail(), shopId = shop.id } = {},
 ) {
   const { path } = await inviteOwner(store.write, clock, { shopId, email });
