@@ -72,6 +72,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const lookups = new KeyLookups(store.primary.read);
   const leases = new KeyLeases(clock, (hash) => lookups.find(hash));
   const gate = new Gate({
+    clock,
     leases,
     limiter: shared ?? new MemoryRateLimiter(clock),
     usage,

@@ -9,6 +9,8 @@ export interface KeyRequest {
   readonly scopes: readonly Scope[];
   readonly createdBy: string;
   readonly createdAt: Date;
+  /** From when on it is refused; never, if nothing is said. */
+  readonly expiresAt?: Date | null;
 }
 
 export function newKeyId(): string {
@@ -44,6 +46,7 @@ export async function createKeyOnce(
   const key = generateKey();
   const isNew = await insertKey(sql, shopId, {
     ...request,
+    expiresAt: request.expiresAt ?? null,
     keyId,
     hash: hashKey(key),
     lastFour: key.slice(-4),

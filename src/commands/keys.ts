@@ -5,7 +5,7 @@ import { tiers } from '../access/tiers.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { endKey, makeKey } from '../owner/keys.ts';
-import { listKeys } from '../store/keys.ts';
+import { type KeyListing, listKeys } from '../store/keys.ts';
 import type { Store } from '../store/open.ts';
 import { type Shop, findShop } from '../store/shops.ts';
 import {
@@ -100,12 +100,19 @@ const list: Command = {
       key.scopes.join(','),
       key.createdAt.toISOString(),
       key.lastUsedAt?.toISOString() ?? 'never',
-      key.revokedAt ? `revoked ${key.revokedAt.toISOString()}` : 'active',
+      stateOf(key),
     ]);
     print(formatTable(['ID', 'KEY', 'NAME', 'SCOPES', 'CREATED', 'LAST USED', 'STATE'], rows));
     return exitStatus.done;
   },
 };
+
+function stateOf({ revokedAt, expiresAt }: KeyListing): string {
+  if (revokedAt) return `revoked ${revokedAt.toISOString()}`;
+  if (!expiresAt) return 'active';
+  const word = expiresAt.getTime() <= systemClock.now() ? 'ended' : 'active until';
+  return `${word} ${expiresAt.toISOString()}`;
+}
 
 const revoke: Command = {
   name: 'keys revoke',

@@ -2,7 +2,7 @@ import { createKeyOnce, newKeyId } from '../access/create-key.ts';
 import type { Scope } from '../access/scopes.ts';
 import type { Clock } from '../clock.ts';
 import type { Sql } from '../store/database.ts';
-import { lockKey, revokeKey } from '../store/keys.ts';
+import { lockKey, replaceKey, revokeKey } from '../store/keys.ts';
 import { insertLogEntry } from '../store/owner-log.ts';
 
 /** Whoever makes or ends a key: an owner, or the command line. */
@@ -17,6 +17,7 @@ interface KeyWish {
   readonly scopes: readonly Scope[];
   /** Chosen before, so that the same wish makes one key, however often it comes. */
   readonly id?: string;
+  readonly expiresAt?: Date | null;
 }
 
 /** Makes a key and logs who did. @returns undefined where its id is taken */
@@ -25,11 +26,11 @@ export async function makeKey(
   clock: Clock,
   shopId: number,
   actor: Actor,
-  { name, scopes, id = newKeyId() }: KeyWish,
+  { name, scopes, id = newKeyId(), expiresAt = null }: KeyWish,
 ): Promise<{ id: string; key: string } | undefined> {
   const at = new Date(clock.now());
   return sql.begin(async (tx) => {
-    const request = { name, scopes, createdBy: makerOf(actor), createdAt: at };
+    const request = { name, scopes, createdBy: makerOf(actor), createdAt: at, expiresAt };
     const key = await createKeyOnce(tx, shopId, id, request);
     if (key === undefined) return undefined;
     const ownerId = ownerIdOf(actor);
@@ -71,5 +72,58 @@ export async function endKey(
       keyName: key.name,
     });
     return true;
+  });
+}
+
+type Rotated =
+  | {
+      readonly kind: 'made';
+      readonly key: string;
+      readonly name: string;
+      readonly scopes: readonly Scope[];
+    }
+  | { readonly kind: 'ended' | 'already' };
+
+interface Rotation {
+  readonly keyId: string;
+  /** Of the key that is made; chosen before, so that the same wish makes one. */
+  readonly newId: string;
+  readonly newExpiresAt: Date | null;
+  /** How long both work; after 0 the old one is certain to be refused only `leaseDrainMilliseconds` later. */
+  readonly overlapMilliseconds: number;
+}
+
+/** Makes a key with the name and scopes of another, which ends after an overlap. */
+export async function rotateKey(
+  sql: Sql,
+  clock: Clock,
+  shopId: number,
+  actor: Actor,
+  { keyId, newId, newExpiresAt, overlapMilliseconds }: Rotation,
+): Promise<Rotated> {
+  const at = new Date(clock.now());
+  const ownerId = ownerIdOf(actor);
+  return sql.begin(async (tx): Promise<Rotated> => {
+    const old = await lockKey(tx, shopId, keyId);
+    if (!old) return { kind: 'ended' };
+    if (old.replacedBy !== null) return { kind: 'already' };
+    if (old.revokedAt || (old.expiresAt && old.expiresAt <= at)) return { kind: 'ended' };
+    const { name, scopes } = old;
+    const key = await createKeyOnce(tx, shopId, newId, {
+      name,
+      scopes,
+      createdBy: makerOf(actor),
+      createdAt: at,
+      expiresAt: newExpiresAt,
+    });
+    if (key === undefined) return { kind: 'already' };
+    const expiresAt = new Date(at.getTime() + overlapMilliseconds);
+    await replaceKey(tx, shopId, keyId, { replacedBy: newId, expiresAt });
+    // Not by the clocks of all instances, which may differ a little.
+    if (overlapMilliseconds === 0) await revokeKey(tx, shopId, keyId, at);
+    const entry = { at, ownerId, keyName: name };
+    await insertLogEntry(tx, shopId, { ...entry, action: 'key_rotated', keyId });
+    await insertLogEntry(tx, shopId, { ...entry, action: 'key_created', keyId: newId });
+    return { kind: 'made', key, name, scopes };
   });
 }

@@ -1,6 +1,6 @@
 import { answerOf, type Sql, type Transaction } from './database.ts';
 
-type LoggedAction = 'key_created' | 'key_revoked';
+type LoggedAction = 'key_created' | 'key_revoked' | 'key_rotated';
 
 export interface LogEntry {
   readonly at: Date;

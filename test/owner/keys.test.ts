@@ -147,7 +147,7 @@ onEveryDatabase('the developer pages', (open) => {
 
       const page = await visitor.get(`${path}?done=revoked`);
       assert.match(page.text, /Key revoked\./);
-      assert.match(page.text, /<h2>Revoked<\/h2>/);
+      assert.match(page.text, /<h2>Ended<\/h2>/);
       assert.equal((await visitor.post(`${path}/${id}/revoke`)).status, 303);
       assert.equal((await visitor.get(`${path}/${id}/revoke`)).location, path);
       const log = await listLog(store.write, shop.id, 9);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { clearAttempts } from '../../src/store/attempts.ts';
+import { findOwnerByEmail } from '../../src/store/owners.ts';
+import { beginSession } from '../../src/owner/sessions.ts';
 import { fingerprint } from '../../src/owner/secrets.ts';
 import { attemptLimits } from '../../src/owner/sign-in.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -146,6 +148,17 @@ onEveryDatabase('signing in', (open) => {
     for (const each of [other, old]) assert.ok(!(await isSignedIn(each)));
     assert.equal((await signIn(baseUrl, email)).page.status, 422);
     assert.equal((await signIn(baseUrl, email, `new ${password}`)).page.status, 303);
+  });
+
+  test('a session does not begin with a password that was replaced while it was checked', async () => {
+    const { email } = await signedInOwner(world);
+    const { write } = world.store;
+    const owner = await findOwnerByEmail(write, email);
+    assert.ok(owner?.passwordHash);
+    const { ownerId, passwordHash } = owner;
+    assert.ok(await beginSession(write, world.clock, { ownerId, passwordHash }));
+    await write`update owners.accounts set password_hash = 'new' where owner_id = ${ownerId}`;
+    assert.equal(await beginSession(write, world.clock, { ownerId, passwordHash }), undefined);
   });
 
   test('signing out everywhere ends every session of that owner, and nobody else’s', async () => {
