@@ -63,12 +63,15 @@ onEveryDatabase('a key that ends', (open) => {
   }
 
   test('without an overlap is refused by the time the new one is shown', async () => {
-    const { visitor, old, rotation } = await openShop();
+    const { shop, visitor, old, rotation } = await openShop();
     const page = await visitor.post(rotation, {
       id: idOf(await visitor.get(rotation)),
       overlap: '0',
     });
     assert.match(page.text, /The old key has ended/);
+    // On an instance, too, whose clock is behind.
+    const keys = await listKeys(world.store.write, shop.id);
+    assert.ok(keys.find(({ id }) => id === old.id)?.revokedAt);
     // It was not asked for before, so no lease says otherwise.
     assert.deepEqual([await ask(old.key), await ask(keyOf(page))], [401, 200]);
   });
