@@ -7,6 +7,7 @@ import { importCommand } from './commands/import.ts';
 import { keyCommands } from './commands/keys.ts';
 import { metricsCommands } from './commands/metrics.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { ownerCommands } from './commands/owners.ts';
 import { serveCommand } from './commands/serve.ts';
 import { shopCommands } from './commands/shops.ts';
 import { parseConfig } from './config.ts';
@@ -19,6 +20,7 @@ const commands: readonly Command[] = [
   migrateCommand,
   ...shopCommands,
   ...keyCommands,
+  ...ownerCommands,
   importCommand,
   ...metricsCommands,
   demoDataCommand,

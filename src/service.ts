@@ -15,6 +15,8 @@ import { statusRoutes } from './http/status.ts';
 import type { Log } from './log.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { serverInfo } from './mcp/server-info.ts';
+import { notFoundPage } from './owner/desk.ts';
+import { ownerRoutes } from './owner/routes.ts';
 import { referenceRoutes } from './reference/routes.ts';
 import { restRoutes } from './rest/routes.ts';
 import { type RestVersion, createWindDown, restVersions } from './rest/versions.ts';
@@ -70,6 +72,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const lookups = new KeyLookups(store.primary.read);
   const leases = new KeyLeases(clock, (hash) => lookups.find(hash));
   const gate = new Gate({
+    clock,
     leases,
     limiter: shared ?? new MemoryRateLimiter(clock),
     usage,
@@ -91,9 +94,19 @@ export async function startService(parts: ServiceParts): Promise<Service> {
         ...referenceRoutes(() => baseUrl),
       ]),
       ...mcpRoutes({ gate, store, clock, log, baseUrl: () => baseUrl }),
+      ...ownerRoutes({
+        store,
+        clock,
+        log,
+        baseUrl: () => baseUrl,
+        isPublic: config.baseUrl !== undefined,
+      }),
       ...statusRoutes({ store, shared, stopping: stopping.signal }),
     ],
-    unrouted: windDown.unrouted,
+    unrouted: (path, answer) =>
+      path.startsWith('/app/') && answer.status === 404
+        ? notFoundPage()
+        : windDown.unrouted(path, answer),
     metrics,
     tracer,
   });

@@ -21,10 +21,12 @@ function begin(tier: Tier = 'growth') {
     tier,
     currency: 'USD',
     lastUsedAt: 0,
+    expiresAt: null,
   };
   const lookUps: string[] = [];
   const used: string[] = [];
   const gate = new Gate({
+    clock,
     leases: new KeyLeases(clock, async (hash) => {
       lookUps.push(hash);
       return hash === hashKey(key) ? caller : undefined;
@@ -135,6 +137,7 @@ test('[rest.limits.enterprise-plus] enterprise_plus: no limit', async () => {
 test('a look-up that fails is the service’s failure, not the caller’s', async () => {
   const clock = new FixedClock(0);
   const gate = new Gate({
+    clock,
     leases: new KeyLeases(clock, () => Promise.reject(new Error('no database'))),
     usage: new KeyUsage(clock, createLog('silent'), async () => {}),
     limiter: new MemoryRateLimiter(clock),

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import type { KeyRecord } from '../store/keys.ts';
 import type { KeyLeases } from './key-leases.ts';
@@ -27,6 +28,7 @@ const tierRequired: Admission = {
 };
 
 interface GateParts {
+  readonly clock: Clock;
   readonly leases: KeyLeases;
   readonly usage: KeyUsage;
   readonly limiter: RateLimiter;
@@ -44,7 +46,7 @@ export class Gate {
   async admit(authorization: string | undefined): Promise<Admission> {
     const key = bearerToken(authorization);
     const caller = key === undefined ? undefined : await this.#parts.leases.find(key);
-    if (!caller) return unauthorized;
+    if (!caller || this.#hasExpired(caller)) return unauthorized;
     this.#parts.usage.note(caller);
 
     const tier = tiers[caller.tier];
@@ -53,6 +55,11 @@ export class Gate {
 
     const rate = await this.#parts.limiter.take(caller.keyId, tier.limitPerMinute);
     return rate.admitted ? { caller, rate } : { refusal: tooMany(rate), rate };
+  }
+
+  /** Asked for every request, so that a lease makes no key last longer. */
+  #hasExpired({ expiresAt }: KeyRecord): boolean {
+    return expiresAt !== null && this.#parts.clock.now() >= expiresAt;
   }
 }
 

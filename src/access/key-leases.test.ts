@@ -13,6 +13,7 @@ const record: KeyRecord = {
   tier: 'growth',
   currency: 'USD',
   lastUsedAt: 0,
+  expiresAt: null,
 };
 
 /** Leases over reads that are answered when the test says so. */

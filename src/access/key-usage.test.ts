@@ -8,7 +8,15 @@ import { KeyUsage } from './key-usage.ts';
 const start = Date.parse('2026-11-20T12:00:00.000Z');
 
 function keyNamed(keyId: string, lastUsedAt = 0): KeyRecord {
-  return { shopId: 1, keyId, scopes: [], tier: 'growth', currency: 'USD', lastUsedAt };
+  return {
+    shopId: 1,
+    keyId,
+    scopes: [],
+    tier: 'growth',
+    currency: 'USD',
+    lastUsedAt,
+    expiresAt: null,
+  };
 }
 
 function begin(store: () => Promise<unknown> = async () => {}) {

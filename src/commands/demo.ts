@@ -5,8 +5,10 @@ import { generateShop } from '../demo/generate.ts';
 import { type LineSource, importRecords } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log.ts';
+import { inviteOwner, resetPassword } from '../owner/links.ts';
 import { listKeys } from '../store/keys.ts';
 import type { Store } from '../store/open.ts';
+import { findOwnerByEmail } from '../store/owners.ts';
 import { type Shop, findShop, insertShop, listShops } from '../store/shops.ts';
 import { type Command, print, tell } from './command.ts';
 import { createProgress } from './progress.ts';
@@ -18,6 +20,7 @@ const seed = 20_26;
 const linesAtOnce = 500;
 /** The name of its key marks a shop whose records are all in. */
 const keyName = 'Demo key';
+const ownerEmail = 'owner@example.com';
 
 export const demoCommand: Command = {
   name: 'demo',
@@ -34,7 +37,8 @@ export const demoCommand: Command = {
       log,
       async ({ baseUrl }, store) => {
         const [shop = demoShop] = await listShops(store.primary.read);
-        print(greeting(baseUrl, key, shop));
+        const signInUrl = `${baseUrl}${await makeSignInPath(store, shop)}`;
+        print(greeting({ baseUrl, key, shop, signInUrl }));
       },
       async (store) => {
         key = await makeDemoShop(store, log);
@@ -75,6 +79,17 @@ async function makeDemoShop(store: Store, log: Log): Promise<string | undefined>
   return key;
 }
 
+/** A one-time link for the demo shop's owner; where the data is not the demo's, the page for all. */
+async function makeSignInPath(store: Store, shop: Pick<Shop, 'id' | 'name'>): Promise<string> {
+  if (shop.id !== demoShop.id || shop.name !== demoShop.name) return '/app';
+  const owner = await findOwnerByEmail(store.write, ownerEmail);
+  const link =
+    owner && owner.passwordHash !== null
+      ? await resetPassword(store.write, systemClock, ownerEmail)
+      : await inviteOwner(store.write, systemClock, { shopId: shop.id, email: ownerEmail });
+  return link?.path ?? '/app';
+}
+
 function demoRecords(endAt: number): LineSource {
   async function* lines(): AsyncGenerator<Line[]> {
     let number = 0;
@@ -97,11 +112,14 @@ function demoRecords(endAt: number): LineSource {
   return { name: 'demo', lines: lines() };
 }
 
-function greeting(
-  baseUrl: string,
-  key: string | undefined,
-  shop: Pick<Shop, 'id' | 'name'>,
-): string {
+interface Greeting {
+  readonly baseUrl: string;
+  readonly key: string | undefined;
+  readonly shop: Pick<Shop, 'id' | 'name'>;
+  readonly signInUrl: string;
+}
+
+function greeting({ baseUrl, key, shop, signInUrl }: Greeting): string {
   const shown = key ?? '$RETENTION_KEY';
   const url = `${baseUrl}/api/external/v1/metrics/summary`;
   return [
@@ -119,6 +137,7 @@ function greeting(
       : [`Its demo shop has this key, shown only now:`, `  ${key}`, 'Try it:']),
     `  curl -H "Authorization: Bearer ${shown}" ${url}`,
     `Reference: ${baseUrl}/docs`,
+    `Owner's pages: ${signInUrl}`,
     'Ctrl-C stops it; the data stays.',
     '',
   ].join('\n');

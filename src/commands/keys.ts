@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createKey } from '../access/create-key.ts';
 import { leaseDrainMilliseconds } from '../access/key-leases.ts';
 import { isScope, scopeDescriptions, scopes as allScopes } from '../access/scopes.ts';
 import { tiers } from '../access/tiers.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import { listKeys, revokeKey } from '../store/keys.ts';
+import { endKey, makeKey } from '../owner/keys.ts';
+import { type KeyListing, listKeys } from '../store/keys.ts';
 import type { Store } from '../store/open.ts';
 import { type Shop, findShop } from '../store/shops.ts';
 import {
@@ -63,12 +63,12 @@ const create: Command = {
       throw new UsageError(`--scopes takes ${allScopes.join(', ')}, with commas between them.`);
     }
     await withShop(context, async (store, shop) => {
-      const { id, key } = await createKey(store.write, shop.id, {
+      const made = await makeKey(store.write, systemClock, shop.id, 'command line', {
         name,
         scopes,
-        createdBy: 'command line',
-        createdAt: new Date(systemClock.now()),
       });
+      if (!made) throw new CommandError('The key was not made; try again.');
+      const { id, key } = made;
       if (!tiers[shop.tier].hasApiAccess) {
         tell(
           `Requests with it are refused while shop ${shop.id} is ${shop.tier}: API access begins at growth.`,
@@ -100,12 +100,19 @@ const list: Command = {
       key.scopes.join(','),
       key.createdAt.toISOString(),
       key.lastUsedAt?.toISOString() ?? 'never',
-      key.revokedAt ? `revoked ${key.revokedAt.toISOString()}` : 'active',
+      stateOf(key),
     ]);
     print(formatTable(['ID', 'KEY', 'NAME', 'SCOPES', 'CREATED', 'LAST USED', 'STATE'], rows));
     return exitStatus.done;
   },
 };
+
+function stateOf({ revokedAt, expiresAt }: KeyListing): string {
+  if (revokedAt) return `revoked ${revokedAt.toISOString()}`;
+  if (!expiresAt) return 'active';
+  const word = expiresAt.getTime() <= systemClock.now() ? 'ended' : 'active until';
+  return `${word} ${expiresAt.toISOString()}`;
+}
 
 const revoke: Command = {
   name: 'keys revoke',
@@ -116,7 +123,7 @@ const revoke: Command = {
   async run(context) {
     const keyId = context.positionals[0] as string;
     await withShop(context, async (store, shop) => {
-      const isKnown = await revokeKey(store.write, shop.id, keyId, new Date(systemClock.now()));
+      const isKnown = await endKey(store.write, systemClock, shop.id, 'command line', keyId);
       if (!isKnown) {
         throw new CommandError(
           `Shop ${shop.id} has no key ${keyId}; "retention keys list" shows them.`,

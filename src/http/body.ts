@@ -1,19 +1,28 @@
 import type { FastifyRequest } from 'fastify';
 import { type Answer, refuse } from './answer.ts';
 
-const maxBytes = 1024 * 1024;
+interface BodyRules {
+  readonly contentType: string;
+  readonly maxBytes: number;
+}
 
-/** A JSON body as bytes, or why it is not read. */
+const jsonBody: BodyRules = { contentType: 'application/json', maxBytes: 1024 * 1024 };
+
+/** A body as bytes, or why it is not read. */
 export type Body = { readonly bytes: Buffer } | { readonly refusal: Answer };
 
 /**
- * Reads the body of a request that was let in; before that, nothing of it is received. At most 1 MiB
- * is kept.
+ * Reads the body of a request that was let in; before that, nothing of it is received. No more
+ * of it is kept than the rules say, 1 MiB of JSON if nothing is said.
  */
-export function readBody(request: FastifyRequest): Promise<Body> | Body {
-  if (!isJson(request.headers['content-type'])) {
-    return { refusal: refuse(415, 'The content type must be application/json.') };
+export function readBody(
+  request: FastifyRequest,
+  { contentType, maxBytes }: BodyRules = jsonBody,
+): Promise<Body> | Body {
+  if (mediaType(request.headers['content-type']) !== contentType) {
+    return { refusal: refuse(415, `The content type must be ${contentType}.`) };
   }
+  const tooLarge = () => refuseLarge(maxBytes);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return { refusal: tooLarge() };
   // The client may have gone while its key was looked up; then no event would ever come.
   if (request.raw.destroyed) return { refusal: brokenOff() };
@@ -35,7 +44,7 @@ export function readBody(request: FastifyRequest): Promise<Body> | Body {
   });
 }
 
-function tooLarge(): Answer {
+function refuseLarge(maxBytes: number): Answer {
   // The rest of the body is not worth receiving, and without it the connection is of no use.
   return refuse(413, `The request body is larger than ${maxBytes} bytes.`, { connection: 'close' });
 }
@@ -44,6 +53,6 @@ function brokenOff(): Answer {
   return refuse(400, 'The request body ended too early.');
 }
 
-function isJson(contentType: string | undefined): boolean {
-  return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+function mediaType(header: string | undefined): string | undefined {
+  return header?.split(';', 1)[0]?.trim().toLowerCase();
 }

@@ -1,5 +1,5 @@
 import type { OperationObject, ParameterObject, ResponseObject } from './document.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../http/html.ts';
 import { fieldTable, fieldsOf, prose } from './page-parts.ts';
 
 interface Endpoint {

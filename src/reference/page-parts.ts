@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../http/html.ts';
 import type { Prose } from './introduction.ts';
 import type { JsonSchema } from './json-schema.ts';
 

@@ -1,6 +1,6 @@
 import { restBasePath } from '../operations/rest-path.ts';
 import type { OpenApiDocument } from './document.ts';
-import { type Html, html, style } from './html.ts';
+import { type Html, html, style } from '../http/html.ts';
 import { introduction } from './introduction.ts';
 import { renderOperation } from './page-operation.ts';
 import { anchorOf, fieldTable, fieldsOf, prose } from './page-parts.ts';

@@ -95,6 +95,8 @@ describe('the command line', { skip, concurrency: 2 }, () => {
       scopes: ['read:plans', 'read:metrics'],
       createdBy: 'command line',
       lastUsedAt: null,
+      expiresAt: null,
+      replacedBy: null,
     });
     assert.ok(createdAt < revokedAt);
     assert.equal(second.revokedAt, null);

@@ -52,6 +52,7 @@ onEveryDatabase('looking up keys', (open) => {
         tier: shop.tier,
         currency: 'JPY',
         lastUsedAt: 0,
+        expiresAt: null,
       })),
     );
     assert.equal(statements(), 1);

@@ -71,7 +71,11 @@ for (const [name, createPlace] of places) {
       await close();
       await place.remove();
     });
-    beforeEach(() => sql.unsafe('drop schema public cascade; create schema public'));
+    beforeEach(() =>
+      sql.unsafe(
+        'drop schema public cascade; drop schema if exists owners cascade; create schema public',
+      ),
+    );
 
     const listTables = async () => {
       const rows = await sql<{ name: string }[]>`

@@ -1,0 +1,107 @@
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import { type NewOwnerLink, inviteOwner, linkHours, resetPassword } from '../owner/links.ts';
+import { normaliseEmail } from '../owner/sign-in.ts';
+import { deleteMembership, listOwners } from '../store/owners.ts';
+import {
+  type Command,
+  type CommandContext,
+  exitStatus,
+  formatTable,
+  print,
+  printJson,
+  requiredOption,
+  tell,
+  withStore,
+} from './command.ts';
+import { withShop } from './keys.ts';
+
+function parseEmail(context: CommandContext): string {
+  const email = normaliseEmail(requiredOption(context, 'email'));
+  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) {
+    throw new UsageError(`--email must be an address such as ana@example.com, not "${email}".`);
+  }
+  return email;
+}
+
+/** The address without a server to ask: that of BASE_URL, or where `serve` listens by itself. */
+function urlOf({ baseUrl, host, port }: Config, path: string): string {
+  return `${baseUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`}${path}`;
+}
+
+function printLink(context: CommandContext, email: string, link: NewOwnerLink): void {
+  const url = urlOf(context.config, link.path);
+  if (context.options['json']) return printJson({ email, url, expiresAt: link.expiresAt });
+  print(url);
+  tell(`For ${email}. It works once, for ${linkHours} hours; whoever has it can sign in with it.`);
+}
+
+const invite: Command = {
+  name: 'owners invite',
+  synopsis: '--shop ID --email ADDRESS [--json]',
+  summary: "prints a one-time link by which somebody can open a shop's pages",
+  options: { shop: { type: 'string' }, email: { type: 'string' }, json: { type: 'boolean' } },
+  async run(context) {
+    const email = parseEmail(context);
+    await withShop(context, async (store, shop) => {
+      const link = await inviteOwner(store.write, systemClock, { shopId: shop.id, email });
+      printLink(context, email, link);
+    });
+    return exitStatus.done;
+  },
+};
+
+const reset: Command = {
+  name: 'owners reset',
+  synopsis: '--email ADDRESS [--json]',
+  summary: 'prints a one-time link that replaces a forgotten password',
+  options: { email: { type: 'string' }, json: { type: 'boolean' } },
+  async run(context) {
+    const email = parseEmail(context);
+    const link = await withStore(context.config, (store) =>
+      resetPassword(store.write, systemClock, email),
+    );
+    if (!link) throw new CommandError(`Nobody was invited as ${email}.`);
+    printLink(context, email, link);
+    return exitStatus.done;
+  },
+};
+
+const list: Command = {
+  name: 'owners list',
+  synopsis: '--shop ID [--json]',
+  summary: "lists who can open a shop's pages",
+  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
+  async run(context) {
+    const owners = await withShop(context, (store, shop) => listOwners(store.write, shop.id));
+    if (context.options['json']) {
+      printJson(owners.map(({ email, since }) => ({ email, since })));
+      return exitStatus.done;
+    }
+    const rows = owners.map(({ email, since }) => [email, since.toISOString()]);
+    print(formatTable(['E-MAIL', 'SINCE'], rows));
+    return exitStatus.done;
+  },
+};
+
+const remove: Command = {
+  name: 'owners remove',
+  synopsis: '--shop ID --email ADDRESS',
+  summary: 'takes a shop from an owner; counts from the next page they open',
+  options: { shop: { type: 'string' }, email: { type: 'string' } },
+  async run(context) {
+    const email = parseEmail(context);
+    await withShop(context, async (store, shop) => {
+      if (!(await deleteMembership(store.write, email, shop.id))) {
+        throw new CommandError(
+          `${email} is no owner of shop ${shop.id}; "retention owners list" shows them.`,
+        );
+      }
+      print(`${email} is no longer an owner of shop ${shop.id}.`);
+    });
+    return exitStatus.done;
+  },
+};
+
+export const ownerCommands = [invite, reset, list, remove];

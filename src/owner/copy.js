@@ -1,0 +1,17 @@
+// The buttons that copy; without this script the texts beside them can be marked by hand.
+for (const button of document.querySelectorAll('button[data-copies]')) {
+  const source = document.getElementById(button.dataset.copies);
+  const label = button.textContent;
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      button.textContent = 'Copied';
+    } catch {
+      // Pages in clear text may not write to the clipboard.
+      globalThis.getSelection().selectAllChildren(source);
+      button.textContent = 'Marked: press Ctrl-C';
+    }
+    setTimeout(() => (button.textContent = label), 4000);
+  });
+}

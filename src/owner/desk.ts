@@ -1,0 +1,212 @@
+import type { FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
+import type { Answer } from '../http/answer.ts';
+import { readBody } from '../http/body.ts';
+import { html } from '../http/html.ts';
+import type { Route } from '../http/shell.ts';
+import type { Log } from '../log.ts';
+import type { Store } from '../store/open.ts';
+import { listShopIdsOfOwner } from '../store/owners.ts';
+import { type Shop, findShop } from '../store/shops.ts';
+import { page, redirect } from './answers.ts';
+import { layout } from './layout.ts';
+import { TooBusy } from './passwords.ts';
+import { isFormToken } from './secrets.ts';
+import { type Session, openSession, sessionHours } from './sessions.ts';
+import {
+  type Visit,
+  cookieName,
+  isOwnForm,
+  readCookies,
+  secretOr,
+  setCookie,
+  visitorAddress,
+} from './visit.ts';
+
+export interface OwnerParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The service's public address. */
+  baseUrl(): string;
+  /** Whether that was configured, rather than being the address listened on. */
+  readonly isPublic: boolean;
+}
+
+type OwnerVisit = Visit & { readonly session: Session };
+export type ShopVisit = OwnerVisit & { readonly shop: Shop; readonly hasOtherShops: boolean };
+
+const maxFormBytes = 16 * 1024;
+type Form = URLSearchParams;
+type Handler<V> = (visit: V) => Promise<Answer>;
+type FormHandler<V> = (visit: V, form: Form) => Promise<Answer>;
+
+/** Who lets visitors in: makes routes out of pages, by who may see them. */
+export interface Desk {
+  anyone(url: string, handle: Handler<Visit>): Route;
+  anyonesForm(url: string, handle: FormHandler<Visit>): Route;
+  /** Others are sent to sign in. */
+  owners(url: string, handle: Handler<OwnerVisit>): Route;
+  ownersForm(url: string, handle: FormHandler<OwnerVisit>): Route;
+  /** Of the shop in the path (`:shopId`): to whom it does not belong, there is no such page. */
+  shops(url: string, handle: Handler<ShopVisit>): Route;
+  shopsForm(url: string, handle: FormHandler<ShopVisit>): Route;
+  shopsOf(visit: OwnerVisit): Promise<Shop[]>;
+  /** The header that gives the session to the browser, or takes it away. */
+  sessionCookie(secret: string | undefined): Record<string, string>;
+}
+
+/** Sends to sign in whoever is not. */
+const asOwner =
+  <Rest extends unknown[]>(handle: (visit: OwnerVisit, ...rest: Rest) => Promise<Answer>) =>
+  async (visit: Visit, ...rest: Rest): Promise<Answer> => {
+    const { session } = visit;
+    return session ? handle({ ...visit, session }, ...rest) : redirect('/app/sign-in');
+  };
+
+export function createDesk(parts: OwnerParts): Desk {
+  const { store, clock, log } = parts;
+  const isSecure = () => parts.baseUrl().startsWith('https:');
+
+  const enter = async (request: FastifyRequest): Promise<Visit & { isNew: boolean }> => {
+    const cookies = readCookies(request.headers.cookie);
+    const held = cookies.get(cookieName('session', isSecure()));
+    const session = held === undefined ? undefined : await openSession(store.write, clock, held);
+    const anonymous = secretOr(cookies.get(cookieName('form', isSecure())));
+    return {
+      request,
+      params: request.params as Record<string, string>,
+      query: new URL(request.url, 'http://localhost').searchParams,
+      session,
+      formSecret: session?.secret ?? anonymous.secret,
+      isNew: session === undefined && anonymous.isNew,
+      address: visitorAddress(
+        request.socket.remoteAddress ?? '',
+        request.headers['x-forwarded-for'],
+      ),
+    };
+  };
+
+  /** What is thrown is logged, and answered with a page instead of the envelope. */
+  const guarded =
+    (handle: (request: FastifyRequest) => Promise<Answer>) =>
+    async (request: FastifyRequest): Promise<Answer> => {
+      try {
+        return await handle(request);
+      } catch (error) {
+        if (error instanceof TooBusy) return busyPage();
+        log.error({ requestId: request.id, err: error }, 'request failed');
+        return failurePage(request.id);
+      }
+    };
+
+  const get = (url: string, handle: Handler<Visit>): Route => ({
+    method: 'GET',
+    url,
+    handle: guarded(async (request) => {
+      const visit = await enter(request);
+      const answer = await handle(visit);
+      if (!visit.isNew) return answer;
+      const options = { isSecure: isSecure(), maxAgeSeconds: sessionHours.idle * 3600 };
+      const cookie = { 'set-cookie': setCookie('form', visit.formSecret, options) };
+      return { ...answer, headers: { ...cookie, ...answer.headers } };
+    }),
+  });
+
+  const post = (url: string, handle: FormHandler<Visit>): Route => ({
+    method: 'POST',
+    url,
+    handle: guarded(async (request) => {
+      const { isPublic } = parts;
+      if (!isOwnForm(request.headers, { baseUrl: parts.baseUrl(), isPublic })) return foreignPage();
+      const body = await readBody(request, {
+        contentType: 'application/x-www-form-urlencoded',
+        maxBytes: maxFormBytes,
+      });
+      if ('refusal' in body) return unreadablePage(body.refusal);
+      const form = new URLSearchParams(body.bytes.toString('utf8'));
+      const visit = await enter(request);
+      if (!isFormToken(visit.formSecret, form.get('token') ?? '')) return stalePage();
+      return handle(visit, form);
+    }),
+  });
+
+  const shopsOf = async ({ session }: OwnerVisit): Promise<Shop[]> => {
+    const ids = await listShopIdsOfOwner(store.write, session.ownerId);
+    const shops = await Promise.all(ids.map((id) => findShop(store.primary.read, id)));
+    return shops.filter((shop) => shop !== undefined);
+  };
+  const asShop = <Rest extends unknown[]>(
+    handle: (visit: ShopVisit, ...rest: Rest) => Promise<Answer>,
+  ) =>
+    asOwner(async (visit, ...rest: Rest) => {
+      const shops = await shopsOf(visit);
+      const shop = shops.find(({ id }) => String(id) === visit.params['shopId']);
+      return shop
+        ? handle({ ...visit, shop, hasOtherShops: shops.length > 1 }, ...rest)
+        : notFoundPage();
+    });
+
+  return {
+    anyone: get,
+    anyonesForm: post,
+    owners: (url, handle) => get(url, asOwner(handle)),
+    ownersForm: (url, handle) => post(url, asOwner(handle)),
+    shops: (url, handle) => get(url, asShop(handle)),
+    shopsForm: (url, handle) => post(url, asShop(handle)),
+    shopsOf,
+    sessionCookie: (secret) => ({
+      'set-cookie': setCookie('session', secret, {
+        isSecure: isSecure(),
+        maxAgeSeconds: sessionHours.most * 3600,
+      }),
+    }),
+  };
+}
+
+const home = html`<a href="/app">Go to your shops</a>`;
+
+function sentence(title: string, text: string, status: number): Answer {
+  return page(
+    layout(undefined, {
+      title,
+      content: html`<p>${text}</p>
+        <p>${home}</p>`,
+    }),
+    status,
+  );
+}
+
+/** What is answered below /app where there is nothing for this visitor. */
+export function notFoundPage(): Answer {
+  return sentence('Not found', 'There is no such page.', 404);
+}
+
+function foreignPage(): Answer {
+  return sentence('Not sent', 'This form was not sent by a page of this service.', 403);
+}
+
+function stalePage(): Answer {
+  return sentence(
+    'Nothing was done',
+    'The page with this form was too old, or cookies are off. Open it anew, then try again.',
+    403,
+  );
+}
+
+function unreadablePage({ status, headers }: Answer): Answer {
+  const answer = sentence('Not read', 'This form could not be read. Open it anew.', status);
+  const { connection } = headers;
+  return connection === undefined
+    ? answer
+    : { ...answer, headers: { ...answer.headers, connection } };
+}
+
+function busyPage(): Answer {
+  return sentence('Busy', 'Too many people sign in right now. Try again in a minute.', 503);
+}
+
+function failurePage(requestId: string): Answer {
+  const text = `Something failed on our side. Try again; if it stays so, name ${requestId} to whoever runs this service.`;
+  return sentence('Something went wrong', text, 500);
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isKeyId } from '../access/create-key.ts';
+import { leaseDrainMilliseconds } from '../access/key-leases.ts';
+import { isScope } from '../access/scopes.ts';
+import { tiers } from '../access/tiers.ts';
+import type { Clock } from '../clock.ts';
+import type { Route } from '../http/shell.ts';
+import { listKeys } from '../store/keys.ts';
+import { listLog } from '../store/owner-log.ts';
+import { redirect } from './answers.ts';
+import { type Desk, type OwnerParts, type ShopVisit, notFoundPage } from './desk.ts';
+import {
+  createdKeyPage,
+  expiryDays,
+  keyNameLength,
+  newKeyPage,
+  overlapHours,
+  revokeKeyPage,
+  rotateKeyPage,
+} from './key-forms.ts';
+import { isLive, keysPage } from './key-pages.ts';
+import { endKey, makeKey, rotateKey } from './keys.ts';
+import { shopPath } from './layout.ts';
+
+const base = '/app/shops/:shopId/keys';
+const logEntries = 50;
+
+/** What a shop's owners do with its keys. */
+export function keyRoutes(desk: Desk, parts: OwnerParts): Route[] {
+  const { store, clock } = parts;
+  const find = async ({ shop, params }: ShopVisit) =>
+    (await listKeys(store.write, shop.id)).find(({ id }) => id === params['keyId']);
+
+  return [
+    desk.shops(base, async (visit) => {
+      const { id } = visit.shop;
+      const [keys, log] = await Promise.all([
+        listKeys(store.write, id),
+        listLog(store.write, id, logEntries),
+      ]);
+      return keysPage(visit, { keys: keys.toReversed(), log, now: clock.now() });
+    }),
+    desk.shops(`${base}/new`, async (visit) => newKeyPage(visit)),
+    desk.shopsForm(base, async (visit, form) => {
+      const { shop, session } = visit;
+      const name = (form.get('name') ?? '').trim();
+      const scopes = [...new Set(form.getAll('scope'))].filter(isScope);
+      const id = form.get('id') ?? '';
+      if (!tiers[shop.tier].hasApiAccess || !isKeyId(id)) return newKeyPage(visit);
+      const problem = problemOf(name, scopes);
+      if (problem !== undefined) return newKeyPage(visit, { name, scopes, id, problem });
+
+      const made = await makeKey(store.write, clock, shop.id, session, {
+        name,
+        scopes,
+        id,
+        expiresAt: expiryOf(form, clock),
+      });
+      if (!made) return redirect(shopPath(shop, '/keys?done=already'));
+      return createdKeyPage(visit, { key: made.key, name, scopes, baseUrl: parts.baseUrl() });
+    }),
+    desk.shops(`${base}/:keyId/revoke`, async (visit) => {
+      const key = await find(visit);
+      if (!key) return notFoundPage();
+      return isLive(key, clock.now())
+        ? revokeKeyPage(visit, key)
+        : redirect(shopPath(visit.shop, '/keys'));
+    }),
+    desk.shopsForm(`${base}/:keyId/revoke`, async ({ shop, session, params }) => {
+      const keyId = params['keyId'] ?? '';
+      if (!(await endKey(store.write, clock, shop.id, session, keyId))) return notFoundPage();
+      await sleep(leaseDrainMilliseconds);
+      return redirect(shopPath(shop, '/keys?done=revoked'));
+    }),
+    desk.shops(`${base}/:keyId/rotate`, async (visit) => {
+      const key = await find(visit);
+      if (!key) return notFoundPage();
+      const canRotate = isLive(key, clock.now()) && key.replacedBy === null;
+      return canRotate ? rotateKeyPage(visit, key) : redirect(shopPath(visit.shop, '/keys'));
+    }),
+    desk.shopsForm(`${base}/:keyId/rotate`, async (visit, form) => {
+      const { shop, session } = visit;
+      const key = await find(visit);
+      if (!key) return notFoundPage();
+      const newId = form.get('id') ?? '';
+      const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
+      if (!tiers[shop.tier].hasApiAccess || !isKeyId(newId) || overlap === undefined) {
+        return rotateKeyPage(visit, key);
+      }
+      const rotated = await rotateKey(store.write, clock, shop.id, session, {
+        keyId: key.id,
+        newId,
+        newExpiresAt: expiryOf(form, clock),
+        overlapMilliseconds: overlap * 3_600_000,
+      });
+      if (rotated.kind !== 'made') return redirect(shopPath(shop, `/keys?done=${rotated.kind}`));
+      if (overlap === 0) await sleep(leaseDrainMilliseconds);
+      const remark =
+        overlap === 0
+          ? 'The old key has ended: requests with it are refused.'
+          : `The old key works for ${overlap === 1 ? 'another hour' : `another ${overlap} hours`}.`;
+      return createdKeyPage(visit, { ...rotated, baseUrl: parts.baseUrl(), remark });
+    }),
+  ];
+}
+
+/** When a key is to end by itself; null for never. */
+function expiryOf(form: URLSearchParams, clock: Clock): Date | null {
+  const days = expiryDays.find((each) => String(each) === form.get('expiry'));
+  return days === undefined ? null : new Date(clock.now() + days * 86_400_000);
+}
+
+function problemOf(name: string, scopes: readonly unknown[]): string | undefined {
+  if (name === '') return 'Give the key a name, so that you know it again.';
+  if (name.length > keyNameLength) return `Use at most ${keyNameLength} characters for the name.`;
+  if (scopes.length === 0) return 'Choose at least one thing that the key may do.';
+  return undefined;
+}

@@ -1,0 +1,129 @@
+import { createKeyOnce, newKeyId } from '../access/create-key.ts';
+import type { Scope } from '../access/scopes.ts';
+import type { Clock } from '../clock.ts';
+import type { Sql } from '../store/database.ts';
+import { lockKey, replaceKey, revokeKey } from '../store/keys.ts';
+import { insertLogEntry } from '../store/owner-log.ts';
+
+/** Whoever makes or ends a key: an owner, or the command line. */
+export type Actor = { readonly ownerId: string } | 'command line';
+
+const ownerIdOf = (actor: Actor) => (actor === 'command line' ? null : actor.ownerId);
+/** What the key says of its maker: never an e-mail address, which stays apart from the shops' data. */
+const makerOf = (actor: Actor) => (actor === 'command line' ? actor : `owner ${actor.ownerId}`);
+
+interface KeyWish {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Chosen before, so that the same wish makes one key, however often it comes. */
+  readonly id?: string;
+  readonly expiresAt?: Date | null;
+}
+
+/** Makes a key and logs who did. @returns undefined where its id is taken */
+export async function makeKey(
+  sql: Sql,
+  clock: Clock,
+  shopId: number,
+  actor: Actor,
+  { name, scopes, id = newKeyId(), expiresAt = null }: KeyWish,
+): Promise<{ id: string; key: string } | undefined> {
+  const at = new Date(clock.now());
+  return sql.begin(async (tx) => {
+    const request = { name, scopes, createdBy: makerOf(actor), createdAt: at, expiresAt };
+    const key = await createKeyOnce(tx, shopId, id, request);
+    if (key === undefined) return undefined;
+    const ownerId = ownerIdOf(actor);
+    await insertLogEntry(tx, shopId, {
+      at,
+      ownerId,
+      action: 'key_created',
+      keyId: id,
+      keyName: name,
+    });
+    return { id, key };
+  });
+}
+
+/**
+ * Ends a key and logs who did, once. It is certain to be refused everywhere only
+ * `leaseDrainMilliseconds` later.
+ * @returns false where the shop has no such key
+ */
+export async function endKey(
+  sql: Sql,
+  clock: Clock,
+  shopId: number,
+  actor: Actor,
+  keyId: string,
+): Promise<boolean> {
+  const at = new Date(clock.now());
+  return sql.begin(async (tx) => {
+    const key = await lockKey(tx, shopId, keyId);
+    if (!key) return false;
+    if (key.revokedAt) return true;
+    await revokeKey(tx, shopId, keyId, at);
+    const ownerId = ownerIdOf(actor);
+    await insertLogEntry(tx, shopId, {
+      at,
+      ownerId,
+      action: 'key_revoked',
+      keyId,
+      keyName: key.name,
+    });
+    return true;
+  });
+}
+
+type Rotated =
+  | {
+      readonly kind: 'made';
+      readonly key: string;
+      readonly name: string;
+      readonly scopes: readonly Scope[];
+    }
+  | { readonly kind: 'ended' | 'already' };
+
+interface Rotation {
+  readonly keyId: string;
+  /** Of the key that is made; chosen before, so that the same wish makes one. */
+  readonly newId: string;
+  readonly newExpiresAt: Date | null;
+  /** How long both work; after 0 the old one is certain to be refused only `leaseDrainMilliseconds` later. */
+  readonly overlapMilliseconds: number;
+}
+
+/** Makes a key with the name and scopes of another, which ends after an overlap. */
+export async function rotateKey(
+  sql: Sql,
+  clock: Clock,
+  shopId: number,
+  actor: Actor,
+  { keyId, newId, newExpiresAt, overlapMilliseconds }: Rotation,
+): Promise<Rotated> {
+  const at = new Date(clock.now());
+  const ownerId = ownerIdOf(actor);
+  return sql.begin(async (tx): Promise<Rotated> => {
+    const old = await lockKey(tx, shopId, keyId);
+    if (!old) return { kind: 'ended' };
+    if (old.replacedBy !== null) return { kind: 'already' };
+    if (old.revokedAt || (old.expiresAt && old.expiresAt <= at)) return { kind: 'ended' };
+    const { name, scopes } = old;
+    const key = await createKeyOnce(tx, shopId, newId, {
+      name,
+      scopes,
+      createdBy: makerOf(actor),
+      createdAt: at,
+      expiresAt: newExpiresAt,
+    });
+    if (key === undefined) return { kind: 'already' };
+    const expiresAt = new Date(at.getTime() + overlapMilliseconds);
+    await replaceKey(tx, shopId, keyId, { replacedBy: newId, expiresAt });
+    // Not by the clocks of all instances, which may differ a little.
+    if (overlapMilliseconds === 0) await revokeKey(tx, shopId, keyId, at);
+    const entry = { at, ownerId, keyName: name };
+    await insertLogEntry(tx, shopId, { ...entry, action: 'key_rotated', keyId });
+    await insertLogEntry(tx, shopId, { ...entry, action: 'key_created', keyId: newId });
+    return { kind: 'made', key, name, scopes };
+  });
+}

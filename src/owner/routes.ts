@@ -1,0 +1,136 @@
+import type { Route } from '../http/shell.ts';
+import { deleteSessions } from '../store/owner-sessions.ts';
+import { findShop } from '../store/shops.ts';
+import { copyScript, redirect, style } from './answers.ts';
+import { accountPage } from './account-pages.ts';
+import { type Desk, type OwnerParts, createDesk } from './desk.ts';
+import { keyRoutes } from './key-routes.ts';
+import { endedLinkPage, linkPage } from './link-pages.ts';
+import { asksForPassword, followLink, openLink } from './links.ts';
+import { passwordProblem } from './passwords.ts';
+import { countSessions, endSession, type Session } from './sessions.ts';
+import { overviewPage, shopsPage } from './shop-pages.ts';
+import { changePassword, signIn } from './sign-in.ts';
+import { refusalAnswer, refusals, signInPage } from './sign-in-pages.ts';
+import type { Visit } from './visit.ts';
+
+/** The pages for shops' owners, in a browser, all of them below /app. */
+export function ownerRoutes(parts: OwnerParts): Route[] {
+  const desk = createDesk(parts);
+  return [
+    ...[style, copyScript].map(({ path, answer }): Route => ({
+      method: 'GET',
+      url: path,
+      handle: () => answer,
+    })),
+    ...signInRoutes(desk, parts),
+    ...linkRoutes(desk, parts),
+    ...accountRoutes(desk, parts),
+    ...shopRoutes(desk),
+    ...keyRoutes(desk, parts),
+  ];
+}
+
+function signInRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
+  const sql = store.write;
+  return [
+    desk.anyone('/app/sign-in', async (visit) =>
+      visit.session ? redirect('/app') : signInPage(visit),
+    ),
+    desk.anyonesForm('/app/sign-in', async (visit, form) => {
+      const email = form.get('email') ?? '';
+      const password = form.get('password') ?? '';
+      const { address } = visit;
+      const result = await signIn(sql, clock, { email, password, address });
+      if (result.kind !== 'right') return signInPage(visit, result.kind, email);
+      return redirect('/app', desk.sessionCookie(result.secret));
+    }),
+    desk.ownersForm('/app/sign-out', async (visit) => {
+      await endSession(sql, visit.session);
+      return redirect('/app/sign-in?done=signed-out', desk.sessionCookie(undefined));
+    }),
+  ];
+}
+
+function linkRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
+  const sql = store.write;
+  const open = async (visit: Visit) => {
+    const secret = visit.params['secret'] ?? '';
+    const link = await openLink(sql, clock, secret);
+    if (!link) return undefined;
+    if (link.shopId === null) return { secret, link, shopName: undefined };
+    const shop = await findShop(store.primary.read, link.shopId);
+    return shop && { secret, link, shopName: shop.name };
+  };
+  return [
+    desk.anyone('/app/links/:secret', async (visit) => {
+      const opened = await open(visit);
+      return opened ? linkPage(visit, opened) : endedLinkPage(visit);
+    }),
+    desk.anyonesForm('/app/links/:secret', async (visit, form) => {
+      const opened = await open(visit);
+      if (!opened) return endedLinkPage(visit);
+      const { link } = opened;
+      const password = form.get('password') ?? '';
+      const problem = asksForPassword(link) ? undefined : passwordProblem(password, link.email);
+      if (problem !== undefined) return linkPage(visit, { ...opened, problem, status: 422 });
+
+      const { address } = visit;
+      const result = await followLink(sql, clock, opened, { password, address });
+      if (result.kind === 'ended') return endedLinkPage(visit);
+      if (result.kind === 'done') return redirect('/app', desk.sessionCookie(result.secret));
+      const refusal = { problem: refusals[result.kind], ...refusalAnswer(result.kind) };
+      return linkPage(visit, { ...opened, ...refusal });
+    }),
+  ];
+}
+
+function accountRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
+  const sql = store.write;
+  const known = async ({ email, ownerId }: Session) => ({
+    email,
+    sessions: await countSessions(sql, clock, ownerId),
+  });
+  return [
+    desk.owners('/app/account', async (visit) => accountPage(visit, await known(visit.session))),
+    desk.ownersForm('/app/account/password', async (visit, form) => {
+      const { email } = visit.session;
+      const newPassword = form.get('new-password') ?? '';
+      const problem = passwordProblem(newPassword, email);
+      if (problem !== undefined) {
+        return accountPage(visit, { ...(await known(visit.session)), problem, status: 422 });
+      }
+      const guess = { email, password: form.get('password') ?? '', address: visit.address };
+      const result = await changePassword(sql, clock, guess, newPassword);
+      if (result.kind === 'right') {
+        return redirect('/app/account?done=password', desk.sessionCookie(result.secret));
+      }
+      return accountPage(visit, {
+        ...(await known(visit.session)),
+        problem:
+          result.kind === 'wrong' ? 'The current password is not right.' : refusals.throttled,
+        ...refusalAnswer(result.kind),
+      });
+    }),
+    desk.ownersForm('/app/account/sign-out-everywhere', async (visit) => {
+      await deleteSessions(sql, visit.session.ownerId);
+      return redirect('/app/sign-in?done=signed-out-everywhere', desk.sessionCookie(undefined));
+    }),
+  ];
+}
+
+function shopRoutes(desk: Desk): Route[] {
+  return [
+    desk.owners('/app', async (visit) => {
+      const shops = await desk.shopsOf(visit);
+      const [only] = shops;
+      return only && shops.length === 1
+        ? redirect(`/app/shops/${only.id}`)
+        : shopsPage(visit, shops);
+    }),
+    desk.owners('/app/shops', async (visit) => shopsPage(visit, await desk.shopsOf(visit))),
+    desk.shops('/app/shops/:shopId', async (visit) =>
+      overviewPage(visit, visit.shop, visit.hasOtherShops),
+    ),
+  ];
+}

@@ -1,0 +1,112 @@
+import { BlockList, isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import { newSecret } from './secrets.ts';
+import type { Session } from './sessions.ts';
+
+/** Whoever asks for a page, with what is known of them. */
+export interface Visit {
+  readonly request: FastifyRequest;
+  /** What follows `:` in the path of the route. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly session: Session | undefined;
+  /** What the token in forms follows from. */
+  readonly formSecret: string;
+  /** The network address that attempts are counted by. */
+  readonly address: string;
+}
+
+/** Cookies by name, as the browser sent them. */
+export function readCookies(header: string | undefined): ReadonlyMap<string, string> {
+  const pairs = (header ?? '').split(';').map((pair) => pair.trim().split('=', 2));
+  return new Map(pairs.map(([name = '', value = '']) => [name, value]));
+}
+
+/** A secret of ours, or a new one where the cookie holds none. */
+export function secretOr(value: string | undefined): { secret: string; isNew: boolean } {
+  if (value !== undefined && /^[\w-]{43}$/.test(value)) return { secret: value, isNew: false };
+  return { secret: newSecret(), isNew: true };
+}
+
+export type CookieName = 'session' | 'form';
+
+/** Names with `__Host-` are ones that no other host, and no page in clear text, can set. */
+export function cookieName(name: CookieName, isSecure: boolean): string {
+  return isSecure ? `__Host-retention-${name}` : `retention-${name}`;
+}
+
+/** @param secret undefined takes the cookie away */
+export function setCookie(
+  name: CookieName,
+  secret: string | undefined,
+  { isSecure, maxAgeSeconds }: { isSecure: boolean; maxAgeSeconds: number },
+): string {
+  const age = secret === undefined ? 0 : maxAgeSeconds;
+  return [
+    `${cookieName(name, isSecure)}=${secret ?? ''}`,
+    'Path=/',
+    'HttpOnly',
+    'SameSite=Lax',
+    ...(isSecure ? ['Secure'] : []),
+    `Max-Age=${age}`,
+  ].join('; ');
+}
+
+const near = new BlockList();
+near.addSubnet('127.0.0.0', 8);
+near.addSubnet('10.0.0.0', 8);
+near.addSubnet('172.16.0.0', 12);
+near.addSubnet('192.168.0.0', 16);
+near.addAddress('::1', 'ipv6');
+near.addSubnet('fc00::', 7, 'ipv6');
+
+/**
+ * Where a request comes from: the address that connected, or, where that is a proxy of ours, the one
+ * that the proxy saw. A proxy of ours is one in a private network; it appends what it saw, so all that
+ * comes before may be invented. Of IPv6 the network counts, since it is what one person has.
+ */
+export function visitorAddress(peer: string, forwarded: string | string[] | undefined): string {
+  const direct = plain(peer);
+  const isProxy = near.check(direct, isIP(direct) === 6 ? 'ipv6' : 'ipv4');
+  const seen = isProxy
+    ? plain(
+        String(forwarded ?? '')
+          .split(',')
+          .at(-1)
+          ?.trim() ?? '',
+      )
+    : '';
+  const address = isIP(seen) === 0 ? direct : seen;
+  return isIP(address) === 6 ? networkOf(address) : address;
+}
+
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
+/** The first 64 bits. */
+function networkOf(address: string): string {
+  const [head = '', tail] = address.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array<string>(zeros).fill('0'), ...after];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
+
+/** Whether a form was sent by a page of ours, as far as the browser says. */
+export function isOwnForm(
+  headers: FastifyRequest['headers'],
+  { baseUrl, isPublic }: { readonly baseUrl: string; readonly isPublic: boolean },
+): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') return false;
+  const { origin, host } = headers;
+  if (origin === undefined) return site === 'same-origin';
+  if (origin === new URL(baseUrl).origin) return true;
+  // Without a public address the service may be asked for under any name of the machine.
+  return !isPublic && host !== undefined && origin === `http://${host}`;
+}

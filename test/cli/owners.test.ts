@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { Visitor, password } from '../owner/visitor.ts';
+import { launchServer, newShopId, run, throwawayFolder } from './process.ts';
+
+const shop = newShopId();
+const env = { RETENTION_DATA_DIR: throwawayFolder(), LOG_LEVEL: 'silent' };
+const retention = (...args: string[]) => run(args, { env });
+
+before(async () => {
+  const { code, err } = await retention(
+    'shops',
+    'create',
+    '--id',
+    shop,
+    '--name',
+    'Test',
+    '--currency=EUR',
+  );
+  assert.equal(code, 0, err);
+});
+
+test('owners are invited, listed and removed while the server runs, and their links work there', async () => {
+  const { baseUrl, child, ended } = await launchServer('serve', env);
+  const invited = await retention('owners', 'invite', '--shop', shop, '--email', 'Ana@Example.com');
+  assert.equal(invited.code, 0, invited.err);
+  const [, path = ''] =
+    /^http:\/\/127\.0\.0\.1:8787(\/app\/links\/[\w-]{43})\n$/.exec(invited.out) ?? [];
+  assert.match(invited.err, /For ana@example\.com\. It works once, for 72 hours/);
+
+  const visitor = new Visitor(baseUrl);
+  await visitor.get(path);
+  assert.equal((await visitor.post(path, { password })).location, '/app');
+  assert.equal((await visitor.get(`/app/shops/${shop}`)).status, 200);
+
+  const listed = await retention('owners', 'list', '--shop', shop, '--json');
+  assert.deepEqual(
+    JSON.parse(listed.out).map(({ email }: { email: string }) => email),
+    ['ana@example.com'],
+  );
+  const reset = await retention('owners', 'reset', '--email', 'ana@example.com', '--json');
+  const { url } = JSON.parse(reset.out) as { url: string };
+  assert.equal((await visitor.get(new URL(url).pathname)).status, 200);
+
+  const removed = await retention('owners', 'remove', '--shop', shop, '--email', 'ana@example.com');
+  assert.equal(removed.code, 0, removed.err);
+  assert.equal((await visitor.get(`/app/shops/${shop}`)).status, 303);
+  child.kill('SIGTERM');
+  assert.equal((await ended).code, 0);
+});
+
+test('what cannot be done to owners is said', async () => {
+  const wrong = await retention('owners', 'invite', '--shop', shop, '--email', 'ana');
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.err, /--email must be an address such as/);
+  const nowhere = await retention('owners', 'invite', '--shop', '9', '--email', 'ana@example.com');
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.err, /There is no shop 9/);
+  for (const args of [['remove', '--shop', shop], ['reset']]) {
+    const unknown = await retention('owners', ...args, '--email', 'bo@example.com');
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.err, /bo@example\.com/);
+  }
+});
+
+test('the demo prints a link for its owner, once and again', async () => {
+  const data = { RETENTION_DATA_DIR: throwawayFolder(), LOG_LEVEL: 'silent' };
+  for (const word of [password, `new ${password}`]) {
+    const { child, ended, said, baseUrl } = await launchServer('demo', data);
+    const [, path = ''] = await said(/Owner's pages: http:\/\/[\d.:]+(\/app\/links\/[\w-]{43})\n/);
+    const visitor = new Visitor(baseUrl);
+    await visitor.get(path);
+    assert.equal((await visitor.post(path, { password: word })).location, '/app');
+    assert.equal((await visitor.get('/app')).location, '/app/shops/1');
+    child.kill('SIGTERM');
+    assert.equal((await ended).code, 0);
+  }
+});

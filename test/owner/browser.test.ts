@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import axe, { type AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { systemClock } from '../../src/clock.ts';
+import { inviteOwner } from '../../src/owner/links.ts';
+import type { Service } from '../../src/service.ts';
+import type { Store } from '../../src/store/open.ts';
+import { updateShopTier } from '../../src/store/shops.ts';
+import { browserMissing, startBrowser } from '../support/browser.ts';
+import { createShop, get, openAnyStore, startTestService } from '../support/world.ts';
+import { mcpPost } from './mcp-call.ts';
+import { newEmail, password } from './visitor.ts';
+
+const widths = [360, 768, 1440];
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
+  let store: Store;
+  let service: Service;
+  let browser: Browser;
+  before(async () => {
+    store = openAnyStore();
+    service = await startTestService(store, { clock: systemClock });
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.close();
+    await store.close();
+  });
+
+  /** Holds a page, as it is, to WCAG and to the widths of phones, tablets and screens. */
+  async function inspect(page: Page, name: string): Promise<void> {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 800 });
+        const where = `${name}, ${width} px, ${colorScheme}`;
+        const wide = await page.evaluate('document.documentElement.scrollWidth');
+        assert.ok(Number(wide) <= width, `${where}: ${wide} px are wide`);
+        const found = (await page.evaluate(
+          `${axe.source}; axe.run({ runOnly: ${JSON.stringify(rules)} })`,
+        )) as AxeResults;
+        assert.ok(found.passes.length > 10, where);
+        const said = found.violations.map(({ id, nodes }) => [
+          id,
+          ...nodes.map((each) => each.html),
+        ]);
+        assert.deepEqual(said, [], where);
+        const folder = process.env['TEST_SCREENSHOTS'];
+        if (folder) {
+          const file = `${folder}/${name}-${width}-${colorScheme}.png`;
+          await page.screenshot({ path: file, fullPage: true });
+        }
+      }
+    }
+  }
+
+  /** A page in a fresh browser, with all that it could not do or load. */
+  async function openPage(javaScriptEnabled = true) {
+    const context = await browser.newContext({ javaScriptEnabled });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      const isStatus = message.text().startsWith('Failed to load resource');
+      if (message.type() === 'error' && !isStatus) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${service.baseUrl}/`) && !request.url().startsWith('data:')) {
+        complaints.push(request.url());
+      }
+    });
+    return { context, page, complaints };
+  }
+
+  async function invite(name = 'Kaffee & Kuchen') {
+    const shop = await createShop(store, { tier: 'growth' });
+    await store.write`update shops set name = ${name} where shop_id = ${shop.id}`;
+    const email = newEmail();
+    const { path } = await inviteOwner(store.write, systemClock, { shopId: shop.id, email });
+    return { shop, email, link: service.baseUrl + path };
+  }
+
+  const plans = async (key: string) =>
+    (await get(`${service.baseUrl}/api/external/v1/plans`, key)).status;
+
+  test('an owner accepts, makes a key, rotates and revokes it, on every page without a fault', async () => {
+    const { shop, email, link } = await invite();
+    const { context, page, complaints } = await openPage();
+    await page.goto(link);
+    await inspect(page, 'invitation');
+    await page.getByLabel('New password').fill('too short');
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('alert').waitFor();
+    await inspect(page, 'invitation-refused');
+    await page.getByLabel('New password').fill(password);
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.waitForURL(`**/app/shops/${shop.id}`);
+    await inspect(page, 'overview');
+
+    await page.getByRole('link', { name: 'Developers' }).click();
+    await inspect(page, 'keys-empty');
+    await page.getByRole('link', { name: 'Create key' }).click();
+    await inspect(page, 'key-new');
+    await page.getByLabel('Name').fill('Till in the café');
+    await page.getByLabel('Read selling plans').check();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const key = (await page.locator('#key').textContent()) ?? '';
+    assert.match(key, /^rtn_[\w-]{43}$/);
+    await inspect(page, 'key-created');
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy' }).first().click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), key);
+    assert.equal(await plans(key), 200);
+    assert.equal(await mcpPost(service.baseUrl, key), 200);
+
+    await page.getByLabel('I have copied the key').check();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('Till in the café').first().waitFor();
+    assert.ok(!(await page.content()).includes(key));
+
+    await page.goto(`${service.baseUrl}/app/shops/${shop.id}/keys`);
+    await page.getByRole('link', { name: 'Rotate Till in the café' }).click();
+    await inspect(page, 'key-rotate');
+    await page.getByLabel('In 1 hour').check();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    const second = (await page.locator('#key').textContent()) ?? '';
+    assert.deepEqual([await plans(key), await plans(second)], [200, 200]);
+
+    await page.goto(`${service.baseUrl}/app/shops/${shop.id}/keys`);
+    await inspect(page, 'keys');
+    await page.getByRole('link', { name: 'Revoke Till in the café' }).last().click();
+    await inspect(page, 'key-revoke');
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('Key revoked.').waitFor();
+    assert.deepEqual([await plans(key), await plans(second)], [401, 200]);
+    await inspect(page, 'keys-ended');
+
+    await updateShopTier(store.write, shop.id, 'starter');
+    await page.reload();
+    await page.getByText('Keys begin with the Growth tier').waitFor();
+    await inspect(page, 'keys-locked');
+    await page.getByRole('link', { name: 'Account' }).click();
+    await inspect(page, 'account');
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.getByText('You are signed out.').waitFor();
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password').fill('something wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').waitFor();
+    await inspect(page, 'sign-in');
+    await page.goto(`${service.baseUrl}/app/nowhere`);
+    await inspect(page, 'not-found');
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test('all but copying works without scripts, and going back shows no key', async () => {
+    const { shop, link } = await invite();
+    const { context, page, complaints } = await openPage(false);
+    await page.goto(link);
+    await page.getByLabel('New password').fill(password);
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.waitForURL(`**/app/shops/${shop.id}`);
+    await page.goto(`${service.baseUrl}/app/shops/${shop.id}/keys/new`);
+    await page.getByLabel('Name').fill('Till');
+    await page.getByLabel('Read selling plans').check();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    assert.equal(await plans((await page.locator('#key').textContent()) ?? ''), 200);
+    assert.equal(await page.getByRole('button', { name: 'Copy' }).count(), 0);
+    assert.deepEqual(complaints, []);
+
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.waitForURL(`**/app/shops/${shop.id}`);
+    // For the page with the key the browser would have to send the form again; it asks first.
+    await assert.rejects(page.goBack(), /ERR_CACHE_MISS/);
+    await context.close();
+  });
+});

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { onEveryDatabase } from '../support/databases.ts';
+import { startService } from '../../src/service.ts';
+import { type World, silentLog, startWorld } from '../support/world.ts';
+import { Visitor, password, signedInOwner } from './visitor.ts';
+
+onEveryDatabase('the owner’s pages', (open) => {
+  let world: World;
+  let baseUrl: string;
+  before(async () => {
+    world = await startWorld(open());
+    baseUrl = world.service.baseUrl;
+  });
+  after(() => world.close());
+
+  test('do nothing for a form that another site could have sent', async () => {
+    const { visitor } = await signedInOwner(world);
+    await visitor.get('/app/account');
+    const { token } = visitor;
+    const foreign: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: baseUrl, 'sec-fetch-site': 'cross-site' },
+      { origin: baseUrl, 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'none' },
+      {},
+    ];
+    for (const headers of foreign) {
+      visitor.token = token;
+      const { status } = await visitor.post('/app/account/sign-out-everywhere', {}, headers);
+      assert.equal(status, 403, JSON.stringify(headers));
+    }
+    const stranger = await signedInOwner(world);
+    await stranger.visitor.get('/app/account');
+    for (const other of ['', token.slice(1), stranger.visitor.token]) {
+      visitor.token = other;
+      assert.equal((await visitor.post('/app/account/sign-out-everywhere')).status, 403, other);
+    }
+    assert.equal((await visitor.get('/app/account')).status, 200);
+    const { location } = await visitor.post(
+      '/app/account/sign-out-everywhere',
+      {},
+      { 'sec-fetch-site': 'same-origin' },
+    );
+    assert.equal(location, '/app/sign-in?done=signed-out-everywhere');
+  });
+
+  test('let nobody be signed in as somebody else without the cookie of the page', async () => {
+    const { email } = await signedInOwner(world);
+    const visitor = new Visitor(baseUrl);
+    await visitor.get('/app/sign-in');
+    visitor.cookies.clear();
+    assert.equal((await visitor.post('/app/sign-in', { email, password })).status, 403);
+  });
+
+  test('read no form that is large, or none', async () => {
+    const { visitor } = await signedInOwner(world);
+    await visitor.get('/app/account');
+    const large = await visitor.post('/app/account/password', { password: 'x'.repeat(20_000) });
+    assert.equal(large.status, 413);
+    assert.match(large.headers.get('content-type') ?? '', /^text\/html/);
+    const cookie = [...visitor.cookies].map((pair) => pair.join('=')).join('; ');
+    const other = await fetch(`${baseUrl}/app/sign-out`, {
+      method: 'POST',
+      headers: { origin: baseUrl, cookie, 'content-type': 'application/json' },
+      body: JSON.stringify({ token: visitor.token }),
+    });
+    assert.equal(other.status, 415);
+    await other.text();
+    assert.equal((await visitor.get('/app/account')).status, 200);
+  });
+
+  test('run no script but their own, are in no frame, and are kept nowhere', async () => {
+    const { visitor } = await signedInOwner(world);
+    const paths = [
+      '/app',
+      '/app/shops',
+      '/app/account',
+      `/app/shops/${world.shop.id}`,
+      '/app/none',
+    ];
+    const pages = [
+      ...(await Promise.all(paths.map((path) => visitor.get(path)))),
+      await new Visitor(baseUrl).get('/app/sign-in'),
+      await new Visitor(baseUrl).get('/app/links/none'),
+      await visitor.post('/app/sign-out', {}, {}),
+    ];
+    for (const { headers, text } of pages) {
+      assert.equal(
+        headers.get('content-security-policy'),
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      );
+      assert.equal(headers.get('x-frame-options'), 'DENY');
+      assert.equal(headers.get('cache-control'), 'private, no-store');
+      assert.equal(headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(headers.get('referrer-policy'), 'same-origin');
+      assert.doesNotMatch(
+        text,
+        /<script(?! src="\/app\/copy-\w+\.js" defer><\/script>)|<style|\sstyle=|\son\w+=/,
+      );
+    }
+    const sheet = /href="(\/app\/style-\w+\.css)"/.exec(pages[2]?.text ?? '')?.[1] ?? '';
+    const style = await visitor.get(sheet);
+    assert.equal(style.headers.get('content-type'), 'text/css; charset=utf-8');
+    assert.match(style.headers.get('cache-control') ?? '', /immutable/);
+  });
+
+  test('write what they show as text', async () => {
+    const { visitor } = await signedInOwner(world);
+    await world.store.write`
+      update shops set name = ${'<b>"&\'</b>'} where shop_id = ${world.shop.id}`;
+    const { text } = await visitor.get(`/app/shops/${world.shop.id}`);
+    assert.ok(!text.includes('<b>'));
+    assert.ok(text.includes('&lt;b&gt;&quot;&amp;&#39;&lt;/b&gt;'));
+    const anonymous = new Visitor(baseUrl);
+    await anonymous.get('/app/sign-in');
+    const page = await anonymous.post('/app/sign-in', { email: '"><i>', password: 'x' });
+    assert.ok(!page.text.includes('<i>'));
+  });
+
+  test('cookies are out of reach of scripts and other sites, and of other hosts behind https', async () => {
+    const inClear = await new Visitor(baseUrl).get('/app/sign-in');
+    assert.match(
+      inClear.headers.get('set-cookie') ?? '',
+      /^retention-form=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=86400$/,
+    );
+    const port = await freePort();
+    const listensOn = `http://127.0.0.1:${port}`;
+    const service = await startService({
+      config: {
+        host: '127.0.0.1',
+        port,
+        baseUrl: 'https://retention.example',
+        redisUrl: undefined,
+      },
+      store: world.store,
+      clock: world.clock,
+      log: silentLog,
+    });
+    try {
+      const behind = new Visitor(listensOn);
+      const page = await behind.get('/app/sign-in');
+      assert.match(
+        page.headers.get('set-cookie') ?? '',
+        /^__Host-retention-form=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=86400$/,
+      );
+      const fields = { email: 'nobody@example.com', password: 'x' };
+      const listened = { origin: listensOn };
+      assert.equal((await behind.post('/app/sign-in', fields, listened)).status, 403);
+      const proper = { origin: 'https://retention.example' };
+      assert.equal((await behind.post('/app/sign-in', fields, proper)).status, 422);
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

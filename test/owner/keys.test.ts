@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import type { Tier } from '../../src/access/tiers.ts';
+import type { Service } from '../../src/service.ts';
+import { deleteMembership } from '../../src/store/owners.ts';
+import { listKeys } from '../../src/store/keys.ts';
+import { listLog } from '../../src/store/owner-log.ts';
+import type { Store } from '../../src/store/open.ts';
+import { updateShopTier } from '../../src/store/shops.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, createTestKey, get, startTestService } from '../support/world.ts';
+import { mcpPost } from './mcp-call.ts';
+import { type Page, Visitor, signedInOwner } from './visitor.ts';
+
+onEveryDatabase('the developer pages', (open) => {
+  let store: Store;
+  let service: Service;
+  before(async () => {
+    store = open();
+    // Time runs: a revocation waits for leases to end.
+    service = await startTestService(store, { clock: systemClock });
+  });
+  after(async () => {
+    await service.close();
+    await store.close();
+  });
+
+  async function openShop(tier: Tier = 'growth') {
+    const shop = await createShop(store, { tier });
+    const place = { store, clock: systemClock, service, shop };
+    const { email, visitor } = await signedInOwner(place);
+    const path = `/app/shops/${shop.id}/keys`;
+    return { shop, email, visitor, path, place };
+  }
+
+  const idOf = ({ text }: Page) => /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
+  const keyOf = ({ text }: Page) => /rtn_[\w-]{43}/.exec(text)?.[0] ?? '';
+  const fields = (id: string, name = 'Till', scopes = ['read:plans']): [string, string][] => [
+    ['id', id],
+    ['name', name],
+    ...scopes.map((scope): [string, string] => ['scope', scope]),
+  ];
+
+  async function create(visitor: Visitor, path: string, ...more: [string?, string[]?]) {
+    const id = idOf(await visitor.get(`${path}/new`));
+    const page = await visitor.post(path, fields(id, ...more));
+    return { id, page, key: keyOf(page) };
+  }
+
+  const ask = async (key: string, path = 'plans') =>
+    (await get(`${service.baseUrl}/api/external/v1/${path}`, key)).status;
+
+  test('make a key that works over REST and MCP within its scopes, and list it afterwards', async () => {
+    const { visitor, path } = await openShop();
+    assert.match((await visitor.get(path)).text, /No keys yet/);
+    const { id, page, key } = await create(visitor, path, 'Till <1>', [
+      'read:plans',
+      'read:metrics',
+    ]);
+    assert.equal(page.status, 201);
+    assert.equal(page.headers.get('cache-control'), 'private, no-store');
+    assert.ok(
+      page.text.includes(
+        `curl -H &quot;Authorization: Bearer ${key}&quot; &#39;${service.baseUrl}/api/external/v1/plans&#39;`,
+      ),
+    );
+    assert.ok(page.text.includes(`&quot;url&quot;: &quot;${service.baseUrl}/api/mcp&quot;`));
+    assert.match(page.text, /<button[^>]* data-copies="key"[^>]* hidden>/);
+    const script = await visitor.get(
+      /<script src="([^"]+)" defer><\/script>/.exec(page.text)?.[1] ?? '',
+    );
+    assert.equal(script.headers.get('content-type'), 'text/javascript; charset=utf-8');
+    assert.equal(await ask(key), 200);
+    assert.equal(await ask(key, 'metrics/summary'), 200);
+    assert.equal(await ask(key, 'subscriptions'), 403);
+    assert.equal(await mcpPost(service.baseUrl, key), 200);
+
+    const list = await visitor.get(path, { 'accept-language': 'de-AT, en;q=0.5' });
+    assert.ok(!list.text.includes(key));
+    assert.ok(list.text.includes('Till &lt;1&gt;') && list.text.includes(`…${key.slice(-4)}`));
+    assert.match(list.text, /Read selling plans <code>read:plans<\/code>/);
+    assert.match(list.text, />\d\d\.\d\d\.\d{4}, \d\d:\d\d UTC</);
+    assert.ok(list.text.includes(`${id}</code> was`));
+  });
+
+  test('make one key however often the form is sent, and show it once', async () => {
+    const { shop, visitor, path } = await openShop();
+    const id = idOf(await visitor.get(`${path}/new`));
+    const tabs = await Promise.all(
+      [visitor, visitor.copy(), visitor.copy()].map((tab) => tab.post(path, fields(id))),
+    );
+    assert.deepEqual(tabs.map(({ status }) => status).toSorted(), [201, 303, 303]);
+    assert.equal(tabs.filter((page) => keyOf(page) !== '').length, 1);
+    const again = await visitor.post(path, fields(id, 'Another', ['read:metrics']));
+    assert.equal(again.location, `${path}?done=already`);
+    assert.match((await visitor.get(again.location ?? '')).text, /shown only once/);
+    const keys = await listKeys(store.write, shop.id);
+    assert.deepEqual(
+      keys.map((each) => [each.id, each.name]),
+      [[id, 'Till']],
+    );
+    assert.equal((await listLog(store.write, shop.id, 9)).length, 1);
+  });
+
+  test('say what is missing, keep what was filled in, and let through only scopes there are', async () => {
+    const { shop, visitor, path } = await openShop();
+    const wrong: [string, string[], RegExp][] = [
+      ['  ', ['read:plans'], /Give the key a name/],
+      ['x'.repeat(81), ['read:plans'], /at most 80 characters/],
+      ['Till', [], /Choose at least one thing/],
+      ['Till', ['write:all'], /Choose at least one thing/],
+    ];
+    for (const [name, scopes, says] of wrong) {
+      const { page, id } = await create(visitor, path, name, scopes);
+      assert.equal(page.status, 422);
+      assert.match(page.text, says);
+      assert.equal(idOf(page), id);
+    }
+    assert.equal((await listKeys(store.write, shop.id)).length, 0);
+    const free = await visitor.post(path, fields('key_mine', 'Till'));
+    assert.equal(keyOf(free), '');
+    assert.equal((await listKeys(store.write, shop.id)).length, 0);
+  });
+
+  test('end a key, after asking, on all instances by the time they say so', async () => {
+    const { shop, email, visitor, path } = await openShop();
+    const other = await startTestService(store, { clock: systemClock });
+    try {
+      const { id, key } = await create(visitor, path);
+      assert.equal(await ask(key), 200);
+      const elsewhere = async () =>
+        (await get(`${other.baseUrl}/api/external/v1/plans`, key)).status;
+      assert.equal(await elsewhere(), 200);
+
+      const asked = await visitor.get(`${path}/${id}/revoke`);
+      assert.match(asked.text, /Requests with this key fail from now on\. This cannot be undone\./);
+      assert.equal(await ask(key), 200);
+      // So that a lease is as young as can be when the key ends.
+      const [done] = await Promise.all([
+        visitor.post(`${path}/${id}/revoke`),
+        ask(key),
+        elsewhere(),
+      ]);
+      assert.equal(done.location, `${path}?done=revoked`);
+      assert.deepEqual([await ask(key), await elsewhere()], [401, 401]);
+
+      const page = await visitor.get(`${path}?done=revoked`);
+      assert.match(page.text, /Key revoked\./);
+      assert.match(page.text, /<h2>Ended<\/h2>/);
+      assert.equal((await visitor.post(`${path}/${id}/revoke`)).status, 303);
+      assert.equal((await visitor.get(`${path}/${id}/revoke`)).location, path);
+      const log = await listLog(store.write, shop.id, 9);
+      assert.deepEqual(
+        log.map((entry) => [entry.action, entry.email, entry.keyName, entry.keyId]),
+        [
+          ['key_revoked', email, 'Till', id],
+          ['key_created', email, 'Till', id],
+        ],
+      );
+    } finally {
+      await other.close();
+    }
+  });
+
+  for (const tier of ['free', 'starter'] as const) {
+    test(`make no key on ${tier}, say why, and still end the ones there are`, async () => {
+      const { shop, visitor, path } = await openShop(tier);
+      for (const page of [await visitor.get(path), await visitor.get(`${path}/new`)]) {
+        assert.match(page.text, /Keys begin with the Growth tier/);
+        assert.match(page.text, /move the shop to Growth or higher/);
+        assert.doesNotMatch(page.text, /name="id"/);
+      }
+      const forced = await visitor.post(path, fields('key_0123456789abcdef'));
+      assert.equal(forced.status, 403);
+      assert.equal((await listKeys(store.write, shop.id)).length, 0);
+
+      const { id } = await createTestKey(store, shop.id);
+      await visitor.get(`${path}/${id}/revoke`);
+      assert.equal((await visitor.post(`${path}/${id}/revoke`)).status, 303);
+      assert.ok((await listKeys(store.write, shop.id))[0]?.revokedAt);
+      await updateShopTier(store.write, shop.id, 'growth');
+      assert.equal((await create(visitor, path)).page.status, 201);
+    });
+  }
+
+  test('of another shop are not there, nor are its keys', async () => {
+    const mine = await openShop();
+    const theirs = await openShop();
+    const { id, key } = await create(theirs.visitor, theirs.path);
+    await mine.visitor.get(`${mine.path}/new`);
+    const pages = [
+      await mine.visitor.get(theirs.path),
+      await mine.visitor.get(`${theirs.path}/new`),
+      await mine.visitor.get(`${theirs.path}/${id}/revoke`),
+      await mine.visitor.get(`${mine.path}/${id}/revoke`),
+      await mine.visitor.post(theirs.path, fields('key_0123456789abcdef')),
+      await mine.visitor.post(`${theirs.path}/${id}/revoke`),
+      await mine.visitor.post(`${mine.path}/${id}/revoke`),
+    ];
+    for (const { status, text } of pages) {
+      assert.equal(status, 404);
+      assert.equal(text, pages[0]?.text);
+    }
+    assert.equal(await ask(key), 200);
+    assert.equal((await listKeys(store.write, theirs.shop.id)).length, 1);
+    // Ids are a shop's own: one that is taken elsewhere gives nothing away.
+    const same = await mine.visitor.post(mine.path, fields(id));
+    assert.equal(same.status, 201);
+  });
+
+  test('keep the log when an owner is forgotten, without saying who it was', async () => {
+    const { shop, email, visitor, path, place } = await openShop();
+    await create(visitor, path);
+    assert.ok((await visitor.get(path)).text.includes(`by ${email}`));
+    const [key] = await listKeys(store.write, shop.id);
+    assert.doesNotMatch(JSON.stringify(key), /@/);
+    const { visitor: second } = await signedInOwner(place);
+    await deleteMembership(store.write, email, shop.id);
+    const { text } = await second.get(path);
+    assert.ok(!text.includes(email));
+    assert.match(text, /was\s+created by a former owner/);
+  });
+});

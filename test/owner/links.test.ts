@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { inviteOwner, resetPassword } from '../../src/owner/links.ts';
+import { deleteMembership, listOwners } from '../../src/store/owners.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { type World, createShop, startWorld } from '../support/world.ts';
+import { Visitor, newEmail, password, signIn, signedInOwner } from './visitor.ts';
+
+onEveryDatabase('a one-time link', (open) => {
+  let world: World;
+  let baseUrl: string;
+  before(async () => {
+    world = await startWorld(open());
+    baseUrl = world.service.baseUrl;
+  });
+  after(() => world.close());
+
+  const invite = async (email: string, shopId = world.shop.id) => {
+    const { path } = await inviteOwner(world.store.write, world.clock, { shopId, email });
+    return path;
+  };
+  const follow = async (path: string, word = password) => {
+    const visitor = new Visitor(baseUrl);
+    // Its token is the one of all pages.
+    await visitor.get('/app/sign-in');
+    const seen = await visitor.get(path);
+    return { visitor, seen, page: await visitor.post(path, { password: word }) };
+  };
+
+  test('sets a password once, even if it is followed twice at the same moment', async () => {
+    const email = newEmail();
+    const path = await invite(email);
+    const both = await Promise.all([follow(path), follow(path)]);
+    assert.deepEqual(both.map(({ page }) => page.status).toSorted(), [303, 404]);
+    const late = await follow(path);
+    assert.deepEqual([late.seen.status, late.page.status], [404, 404]);
+    assert.equal((await signIn(baseUrl, email)).page.status, 303);
+  });
+
+  test('is looked at without being used up, and refuses a password that is easily guessed', async () => {
+    const email = newEmail();
+    const path = await invite(email);
+    for (const word of ['fourteen chars', 'aaaaaaaaaaaaaaaaaaaa', `${email} and`]) {
+      const { seen, page } = await follow(path, word);
+      assert.deepEqual([seen.status, page.status], [200, 422]);
+      assert.match(page.text, /role="alert"/);
+    }
+    assert.equal((await follow(path)).page.status, 303);
+  });
+
+  test('ends after 72 hours', async () => {
+    const path = await invite(newEmail());
+    world.clock.advance(72 * 3_600_000 - 1);
+    assert.equal((await new Visitor(baseUrl).get(path)).status, 200);
+    world.clock.advance(1);
+    const { seen, page } = await follow(path);
+    assert.deepEqual([seen.status, page.status], [404, 404]);
+    assert.match(seen.text, /Ask whoever runs this service for a new one/);
+  });
+
+  test('to another shop asks who has a password for it, and leaves it as it is', async () => {
+    const { email, visitor } = await signedInOwner(world);
+    const second = await createShop(world.store);
+    const path = await invite(email, second.id);
+    const wrong = await follow(path, `not ${password}`);
+    assert.equal(wrong.page.status, 422);
+    assert.equal((await visitor.get(`/app/shops/${second.id}`)).status, 404);
+    const both = await Promise.all([follow(path), follow(path)]);
+    assert.deepEqual(both.map(({ page }) => page.status).toSorted(), [303, 404]);
+    assert.equal((await visitor.get(`/app/shops/${second.id}`)).status, 200);
+    const { text } = await visitor.get('/app');
+    for (const { id } of [world.shop, second]) assert.match(text, new RegExp(`/app/shops/${id}"`));
+  });
+
+  test('for a forgotten password ends all sessions and all such links', async () => {
+    const { email, visitor } = await signedInOwner(world);
+    const reset = async () =>
+      (await resetPassword(world.store.write, world.clock, email))?.path ?? '';
+    const [first, second] = [await reset(), await reset()];
+    const { page, visitor: own } = await follow(first, `new ${password}`);
+    assert.equal(page.status, 303);
+    assert.equal((await own.get('/app/account')).status, 200);
+    assert.equal((await visitor.get('/app/account')).status, 303);
+    assert.equal((await follow(second)).seen.status, 404);
+    assert.equal((await signIn(baseUrl, email)).page.status, 422);
+    assert.equal(await resetPassword(world.store.write, world.clock, newEmail()), undefined);
+  });
+
+  test('gives no way back to who was removed, and who has no shop left is forgotten', async () => {
+    const { write } = world.store;
+    const { email, visitor } = await signedInOwner(world);
+    const path = await invite(email);
+    assert.ok((await listOwners(write, world.shop.id)).some((owner) => owner.email === email));
+    assert.ok(await deleteMembership(write, email, world.shop.id));
+    assert.equal((await visitor.get(`/app/shops/${world.shop.id}`)).status, 303);
+    assert.equal((await follow(path)).seen.status, 404);
+    assert.equal(await deleteMembership(write, email, world.shop.id), false);
+    const [row] = await write<{ count: number }[]>`
+      select count(*)::int as count from owners.accounts where email = ${email}`;
+    assert.equal(row?.count, 0);
+  });
+});

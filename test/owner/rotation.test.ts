@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { listKeys } from '../../src/store/keys.ts';
+import { listLog } from '../../src/store/owner-log.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { type World, createShop, createTestKey, get, startWorld } from '../support/world.ts';
+import { type Page, signedInOwner } from './visitor.ts';
+
+const hour = 3_600_000;
+const idOf = ({ text }: Page) => /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
+const keyOf = ({ text }: Page) => /rtn_[\w-]{43}/.exec(text)?.[0] ?? '';
+
+onEveryDatabase('a key that ends', (open) => {
+  let world: World;
+  before(async () => {
+    world = await startWorld(open());
+  });
+  after(() => world.close());
+
+  const ask = async (key: string) => (await get(`${world.base}/plans`, key)).status;
+
+  async function openShop() {
+    const shop = await createShop(world.store);
+    const { visitor } = await signedInOwner(world, { shopId: shop.id });
+    const old = await createTestKey(world.store, shop.id, ['read:plans', 'read:metrics']);
+    const path = `/app/shops/${shop.id}/keys`;
+    return { shop, visitor, old, path, rotation: `${path}/${old.id}/rotate` };
+  }
+
+  test('by itself does so to the millisecond, also where it was just looked up', async () => {
+    const { visitor, path } = await openShop();
+    const id = idOf(await visitor.get(`${path}/new`));
+    const page = await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '7' });
+    const key = keyOf(page);
+    assert.equal(await ask(key), 200);
+    world.clock.advance(7 * 24 * hour - 1);
+    assert.equal(await ask(key), 200);
+    world.clock.advance(1);
+    assert.equal(await ask(key), 401);
+    world.clock.advance(hour);
+    assert.equal(await ask(key), 401);
+  });
+
+  for (const [overlap, milliseconds] of [
+    ['1', hour],
+    ['24', 24 * hour],
+    ['168', 168 * hour],
+  ] as const) {
+    test(`after an overlap of ${overlap} hours works as long, beside the new one`, async () => {
+      const { shop, visitor, old, rotation } = await openShop();
+      const id = idOf(await visitor.get(rotation));
+      const page = await visitor.post(rotation, { id, overlap });
+      assert.equal(page.status, 201);
+      const key = keyOf(page);
+      world.clock.advance(milliseconds - 1);
+      assert.deepEqual([await ask(old.key), await ask(key)], [200, 200]);
+      world.clock.advance(1);
+      assert.deepEqual([await ask(old.key), await ask(key)], [401, 200]);
+      const made = (await listKeys(world.store.write, shop.id)).find((each) => each.id === id);
+      assert.deepEqual([made?.name, made?.expiresAt], ['test', null]);
+      assert.deepEqual(made?.scopes.toSorted(), ['read:metrics', 'read:plans']);
+    });
+  }
+
+  test('without an overlap is refused by the time the new one is shown', async () => {
+    const { shop, visitor, old, rotation } = await openShop();
+    const page = await visitor.post(rotation, {
+      id: idOf(await visitor.get(rotation)),
+      overlap: '0',
+    });
+    assert.match(page.text, /The old key has ended/);
+    // On an instance, too, whose clock is behind.
+    const keys = await listKeys(world.store.write, shop.id);
+    assert.ok(keys.find(({ id }) => id === old.id)?.revokedAt);
+    // It was not asked for before, so no lease says otherwise.
+    assert.deepEqual([await ask(old.key), await ask(keyOf(page))], [401, 200]);
+  });
+
+  test('is replaced once, however many tabs and reloads there are', async () => {
+    const { shop, visitor, old, path, rotation } = await openShop();
+    const ids = [idOf(await visitor.get(rotation)), idOf(await visitor.get(rotation))];
+    assert.notEqual(ids[0], ids[1]);
+    const pages = await Promise.all(
+      [...ids, ...ids].map((id) => visitor.copy().post(rotation, { id, overlap: '24' })),
+    );
+    assert.deepEqual(pages.map(({ status }) => status).toSorted(), [201, 303, 303, 303]);
+    assert.equal((await listKeys(world.store.write, shop.id)).length, 2);
+    assert.equal((await visitor.get(rotation)).location, path);
+    const { text } = await visitor.get(path);
+    assert.match(text, /Replaced; ends <time/);
+    const log = await listLog(world.store.write, shop.id, 9);
+    assert.deepEqual(log.map(({ action, keyId }) => [action, keyId === old.id]).toSorted(), [
+      ['key_created', false],
+      ['key_rotated', true],
+    ]);
+  });
+
+  test('ends no later for being replaced, and once it has ended cannot be', async () => {
+    const { shop, visitor, path } = await openShop();
+    const id = idOf(await visitor.get(`${path}/new`));
+    const made = await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '7' });
+    world.clock.advance(7 * 24 * hour - hour);
+    const { visitor: later } = await signedInOwner(world, { shopId: shop.id });
+    const rotation = `${path}/${id}/rotate`;
+    const newId = idOf(await later.get(rotation));
+    assert.equal((await later.post(rotation, { id: newId, overlap: '168' })).status, 201);
+    world.clock.advance(hour);
+    assert.equal(await ask(keyOf(made)), 401);
+
+    const other = await createTestKey(world.store, shop.id);
+    const form = idOf(await later.get(`${path}/${other.id}/rotate`));
+    await later.post(`${path}/${other.id}/revoke`);
+    const refused = await later.post(`${path}/${other.id}/rotate`, { id: form, overlap: '24' });
+    assert.equal(refused.location, `${path}?done=ended`);
+    assert.equal((await listKeys(world.store.write, shop.id)).length, 4);
+  });
+
+  test('is not rotated without a choice of ours, nor by another shop, nor on Starter', async () => {
+    const { shop, visitor, old, rotation } = await openShop();
+    const id = idOf(await visitor.get(rotation));
+    for (const overlap of ['', '2', '-1', '1e1']) {
+      assert.equal(keyOf(await visitor.post(rotation, { id, overlap })), '');
+    }
+    const stranger = await openShop();
+    await stranger.visitor.get('/app/account');
+    const foreign = `${stranger.path}/${old.id}/rotate`;
+    for (const path of [rotation, foreign]) {
+      assert.equal((await stranger.visitor.get(path)).status, 404);
+      const sent = await stranger.visitor.post(path, { id, overlap: '24' });
+      assert.equal(sent.status, 404);
+    }
+    await world.store.write`update shops set tier = 'starter' where shop_id = ${shop.id}`;
+    assert.equal((await visitor.post(rotation, { id, overlap: '24' })).status, 403);
+    const keys = await listKeys(world.store.write, shop.id);
+    assert.deepEqual(
+      keys.map((key) => [key.id, key.expiresAt, key.replacedBy]),
+      [[old.id, null, null]],
+    );
+  });
+});

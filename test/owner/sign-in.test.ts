@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { clearAttempts } from '../../src/store/attempts.ts';
+import { findOwnerByEmail } from '../../src/store/owners.ts';
+import { beginSession } from '../../src/owner/sessions.ts';
+import { fingerprint } from '../../src/owner/secrets.ts';
+import { attemptLimits } from '../../src/owner/sign-in.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { type World, createShop, startWorld } from '../support/world.ts';
+import { Visitor, newEmail, password, signIn, signedInOwner } from './visitor.ts';
+
+const hour = 3_600_000;
+
+onEveryDatabase('signing in', (open) => {
+  let world: World;
+  let baseUrl: string;
+  before(async () => {
+    world = await startWorld(open());
+    baseUrl = world.service.baseUrl;
+  });
+  after(() => world.close());
+
+  const isSignedIn = async (visitor: Visitor) => (await visitor.get('/app/account')).status === 200;
+
+  test('leads to the shop, signing out to the door, and a copied cookie is worth nothing then', async () => {
+    const { email } = await signedInOwner(world);
+    const { visitor, page } = await signIn(baseUrl, ` ${email.toUpperCase()} `);
+    assert.deepEqual([page.status, page.location], [303, '/app']);
+    const home = await visitor.get('/app');
+    assert.equal(home.location, `/app/shops/${world.shop.id}`);
+    const overview = await visitor.get(`/app/shops/${world.shop.id}`);
+    assert.equal(overview.status, 200);
+    assert.match(overview.text, /<dd>Enterprise Plus<\/dd>/);
+
+    const thief = visitor.copy();
+    assert.ok(await isSignedIn(thief));
+    const out = await visitor.post('/app/sign-out');
+    assert.equal(out.location, '/app/sign-in?done=signed-out');
+    assert.match((await visitor.get('/app/sign-in?done=signed-out')).text, /You are signed out\./);
+    for (const each of [visitor, thief]) {
+      const refused = await each.get('/app/account');
+      assert.deepEqual([refused.status, refused.location], [303, '/app/sign-in']);
+    }
+  });
+
+  test('a wrong password, an unknown address and one without a password get the same answer', async () => {
+    const { email } = await signedInOwner(world);
+    const answers = await Promise.all(
+      [email, newEmail()].map(async (each) => {
+        const { page } = await signIn(baseUrl, each, 'something else altogether');
+        return [page.status, page.text.replace(each, '').replace(/value="[\w-]{43}"/g, '')];
+      }),
+    );
+    assert.equal(answers[0]?.[0], 422);
+    assert.deepEqual(answers[0], answers[1]);
+  });
+
+  test('the tenth wrong password of an account is the last, for a while, and for known and unknown', async () => {
+    const { email } = await signedInOwner(world);
+    for (const each of [email, newEmail()]) {
+      await clearAttempts(world.store.write, fingerprint('address 127.0.0.1'));
+      const statuses: number[] = [];
+      for (let tried = 0; tried <= attemptLimits.account; tried += 1) {
+        statuses.push((await signIn(baseUrl, each, `wrong password ${tried}`)).page.status);
+      }
+      assert.deepEqual(statuses, [...Array<number>(attemptLimits.account).fill(422), 429]);
+    }
+    const right = await signIn(baseUrl, email);
+    assert.equal(right.page.status, 429);
+    assert.equal(right.page.headers.get('retry-after'), '900');
+    world.clock.advance(15 * 60_000);
+    assert.equal((await signIn(baseUrl, email)).page.status, 303);
+  });
+
+  test('of many guesses at once no more are looked at', async () => {
+    await clearAttempts(world.store.write, fingerprint('address 127.0.0.1'));
+    const { email } = await signedInOwner(world);
+    const guesses = await Promise.all(
+      Array.from({ length: 2 * attemptLimits.account }, (_, index) =>
+        signIn(baseUrl, email, `wrong password number ${index}`),
+      ),
+    );
+    const looked = guesses.filter(({ page }) => page.status === 422);
+    assert.ok(looked.length <= attemptLimits.account, `${looked.length} were`);
+    assert.ok(looked.length > 0);
+  });
+
+  test('one address may try fifty passwords, of however many accounts', async () => {
+    await clearAttempts(world.store.write, fingerprint('address 203.0.113.7'));
+    const statuses: number[] = [];
+    const visitor = new Visitor(baseUrl);
+    await visitor.get('/app/sign-in');
+    const guess = (forwarded: string) =>
+      visitor.post(
+        '/app/sign-in',
+        { email: newEmail(), password: 'a wrong password' },
+        // Only what the nearest proxy has appended counts.
+        { origin: baseUrl, 'x-forwarded-for': forwarded },
+      );
+    for (let tried = 0; tried < attemptLimits.address + 1; tried += 1) {
+      statuses.push((await guess(`198.51.100.${tried}, 203.0.113.7`)).status);
+    }
+    assert.deepEqual(new Set(statuses.slice(0, -1)), new Set([422]));
+    assert.equal(statuses.at(-1), 429);
+    assert.equal((await guess('203.0.113.8')).status, 422);
+  });
+
+  test('a session ends a day after its last page, and thirty days after it began', async () => {
+    const { visitor } = await signedInOwner(world);
+    const { visitor: idle } = await signedInOwner(world);
+    for (let day = 0; day < 31; day += 1) {
+      world.clock.advance(23 * hour);
+      assert.ok(await isSignedIn(visitor), `after ${day + 1} times 23 hours`);
+      if (day === 0) assert.ok(await isSignedIn(idle));
+      if (day === 1) assert.ok(await isSignedIn(idle));
+    }
+    assert.ok(!(await isSignedIn(idle)));
+    world.clock.advance(23 * hour);
+    assert.ok(!(await isSignedIn(visitor)));
+    const { visitor: again } = await signedInOwner(world);
+    world.clock.advance(24 * hour);
+    assert.ok(!(await isSignedIn(again)));
+  });
+
+  test('a new password ends all other sessions, and the old password', async () => {
+    const { email, visitor } = await signedInOwner(world);
+    const { visitor: other } = await signIn(baseUrl, email);
+    const old = visitor.copy();
+    await visitor.get('/app/account');
+    const change = (fields: Record<string, string>) =>
+      visitor.post('/app/account/password', fields);
+
+    const wrong = await change({
+      password: 'not the right one',
+      'new-password': `new ${password}`,
+    });
+    assert.equal(wrong.status, 422);
+    assert.match(wrong.text, /The current password is not right\./);
+    const short = await change({ password, 'new-password': 'fourteen chars' });
+    assert.equal(short.status, 422);
+    assert.match(short.text, /at least 15 characters/);
+    assert.ok(await isSignedIn(other));
+
+    await visitor.get('/app/account');
+    const changed = await change({ password, 'new-password': `new ${password}` });
+    assert.equal(changed.location, '/app/account?done=password');
+    assert.ok(await isSignedIn(visitor));
+    for (const each of [other, old]) assert.ok(!(await isSignedIn(each)));
+    assert.equal((await signIn(baseUrl, email)).page.status, 422);
+    assert.equal((await signIn(baseUrl, email, `new ${password}`)).page.status, 303);
+  });
+
+  test('a session does not begin with a password that was replaced while it was checked', async () => {
+    const { email } = await signedInOwner(world);
+    const { write } = world.store;
+    const owner = await findOwnerByEmail(write, email);
+    assert.ok(owner?.passwordHash);
+    const { ownerId, passwordHash } = owner;
+    assert.ok(await beginSession(write, world.clock, { ownerId, passwordHash }));
+    await write`update owners.accounts set password_hash = 'new' where owner_id = ${ownerId}`;
+    assert.equal(await beginSession(write, world.clock, { ownerId, passwordHash }), undefined);
+  });
+
+  test('signing out everywhere ends every session of that owner, and nobody else’s', async () => {
+    const { email, visitor } = await signedInOwner(world);
+    const { visitor: other } = await signIn(baseUrl, email);
+    const { visitor: stranger } = await signedInOwner(world);
+    assert.match((await visitor.get('/app/account')).text, /You are signed in 2 times/);
+    const out = await visitor.post('/app/account/sign-out-everywhere');
+    assert.equal(out.location, '/app/sign-in?done=signed-out-everywhere');
+    for (const each of [visitor, other]) assert.ok(!(await isSignedIn(each)));
+    assert.ok(await isSignedIn(stranger));
+  });
+
+  test('another shop is not found, like one that nobody has; an owner of several chooses', async () => {
+    const { email, visitor } = await signedInOwner(world);
+    const theirs = await createShop(world.store);
+    const answers = await Promise.all(
+      [theirs.id, 2 ** 52, '01', 'x', `${world.shop.id}.0`].map((id) =>
+        visitor.get(`/app/shops/${id}`),
+      ),
+    );
+    for (const { status, text } of answers) {
+      assert.equal(status, 404);
+      assert.equal(text, answers[0]?.text);
+    }
+    const { page } = await signIn(baseUrl, email);
+    assert.equal(page.status, 303);
+    await signedInOwner(world, { shopId: theirs.id });
+    assert.equal((await visitor.get(`/app/shops/${theirs.id}`)).status, 404);
+  });
+
+  test('the database has no password, and of sessions only fingerprints', async () => {
+    const { email, visitor } = await signedInOwner(world);
+    const cookie = visitor.cookies.get('retention-session') ?? '';
+    assert.match(cookie, /^[\w-]{43}$/);
+    const tables = await world.store.write<{ name: string }[]>`
+      select table_name as name from information_schema.tables where table_schema = 'owners'`;
+    assert.ok(tables.length >= 5);
+    for (const { name } of tables) {
+      const [row] = await world.store.write<{ found: boolean }[]>`
+        select bool_or(strpos(t::text, ${cookie}) > 0 or strpos(t::text, ${password}) > 0
+          or strpos(t::text, ${Buffer.from(cookie).toString('hex')}) > 0) is true as found
+        from ${world.store.write(`owners.${name}`)} t`;
+      assert.equal(row?.found, false, name);
+    }
+    const [account] = await world.store.write<{ hash: string }[]>`
+      select password_hash as hash from owners.accounts where email = ${email}`;
+    assert.match(account?.hash ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  });
+});
