@@ -69,6 +69,7 @@ function callerOf({ shop }: World) {
     tier: 'enterprise_plus',
     currency: 'USD',
     lastUsedAt: 0,
+    expiresAt: null,
   } as const;
 }
 
