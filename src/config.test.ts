@@ -120,7 +120,7 @@ const invalid: [name: string, want: string, texts: string[]][] = [
   ],
   [
     'REDIS_URL',
-    'an address such as redis://user:password@host:6379 or rediss://…',
+    'an address such as redis://host:6379 or rediss://…',
     [
       'localhost:6379',
       'http://u:sesame@h',

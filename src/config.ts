@@ -75,7 +75,7 @@ export function parseConfig(env: Env): Config {
       'REDIS_URL',
       undefined,
       parseRedisUrl,
-      'an address such as redis://user:password@host:6379 or rediss://…',
+      'an address such as redis://host:6379 or rediss://…',
     ),
     host: readEnv(env, 'HOST') ?? '127.0.0.1',
     port: check('PORT', 8787, parsePort, 'a whole number from 0 to 65535'),
