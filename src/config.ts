@@ -118,6 +118,11 @@ function readTracing(env: Env): TracingConfig | undefined {
   };
 }
 
+/** The address of what listens there, without a trailing slash. */
+export function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 function parsePostgresUrl(text: string): string | undefined {
   const url = URL.parse(text);
   return url && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined;

@@ -8,7 +8,7 @@ import { KeyUsage } from './access/key-usage.ts';
 import { MemoryRateLimiter } from './access/memory-rate-limiter.ts';
 import { RedisRateLimiter } from './access/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
+import { type Config, urlOf } from './config.ts';
 import { listenError } from './errors.ts';
 import { createShell } from './http/shell.ts';
 import { statusRoutes } from './http/status.ts';
@@ -111,17 +111,18 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     tracer,
   });
   if (metrics) addGauges(metrics, { app, store, clock, leases, shared });
-  const metricsServer = metrics && (await listenForMetrics(metrics, config, log));
+  let metricsServer: Awaited<ReturnType<typeof listenForMetrics>> | undefined;
   const closeTelemetry = async () => {
     metrics?.close();
     await Promise.all([metricsServer?.close(), tracer?.close()]);
   };
   try {
-    await app.listen({ host: config.host, port: config.port });
+    if (metrics) metricsServer = await listenForMetrics(metrics, config, log);
+    await listenForRequests(app, config);
   } catch (error) {
     shared?.close();
     await closeTelemetry();
-    throw listenError(error as Error, `${config.host}:${config.port}`, 'PORT');
+    throw error;
   }
   const { port } = app.server.address() as AddressInfo;
   baseUrl ||= urlOf(config.host, port);
@@ -204,11 +205,17 @@ async function listenForMetrics(
   try {
     return await startMetricsServer({ host, port, log, expose: () => metrics.expose() });
   } catch (error) {
-    metrics.close();
     throw listenError(error as Error, `${host}:${port}`, 'METRICS_PORT');
   }
 }
 
-function urlOf(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+async function listenForRequests(
+  app: FastifyInstance,
+  { host, port }: ServiceParts['config'],
+): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw listenError(error as Error, `${host}:${port}`, 'PORT');
+  }
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import { urlOf } from '../config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { type NewOwnerLink, inviteOwner, linkHours, resetPassword } from '../owner/links.ts';
 import { normaliseEmail } from '../owner/sign-in.ts';
@@ -25,13 +25,10 @@ function parseEmail(context: CommandContext): string {
   return email;
 }
 
-/** The address without a server to ask: that of BASE_URL, or where `serve` listens by itself. */
-function urlOf({ baseUrl, host, port }: Config, path: string): string {
-  return `${baseUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`}${path}`;
-}
-
 function printLink(context: CommandContext, email: string, link: NewOwnerLink): void {
-  const url = urlOf(context.config, link.path);
+  const { baseUrl, host, port } = context.config;
+  // There is no server to ask: where it would listen by itself.
+  const url = (baseUrl ?? urlOf(host, port)) + link.path;
   if (context.options['json']) return printJson({ email, url, expiresAt: link.expiresAt });
   print(url);
   tell(`For ${email}. It works once, for ${linkHours} hours; whoever has it can sign in with it.`);

@@ -39,17 +39,14 @@ describe('the command line with Redis', { skip, timeout: 120_000 }, () => {
     await once(taken, 'listening');
     const address = taken.address();
     assert.ok(typeof address === 'object' && address);
-    const { code, err } = await run(['serve'], {
-      env: {
-        REDIS_URL: redis.url,
-        DATABASE_URL,
-        PORT: String(address.port),
-        LOG_LEVEL: 'error',
-      },
-    });
+    const env = { REDIS_URL: redis.url, DATABASE_URL, LOG_LEVEL: 'error', PORT: '0' };
+    for (const name of ['PORT', 'METRICS_PORT']) {
+      const { code, err } = await run(['serve'], { env: { ...env, [name]: String(address.port) } });
+      assert.equal(code, 1);
+      assert.match(err, /^retention: Another process listens on /);
+      assert.match(err, new RegExp(` choose another ${name}\\.`));
+    }
     taken.close();
-    assert.equal(code, 1);
-    assert.match(err, /^retention: Another process listens on /);
   });
 
   test('doctor says which Redis it is, or why it cannot be used, and shows no password', async () => {
