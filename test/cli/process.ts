@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -92,6 +93,17 @@ export async function launchServer(
   const server = launch([command], { env: { PORT: '0', ...env } });
   const [, baseUrl = ''] = await server.said(/listens on (\S+)\n/);
   return { ...server, baseUrl };
+}
+
+/** Makes shop 1, which no limit stops, by the command line; gives a key of it. */
+export async function createShopWithKey(
+  env: Readonly<Record<string, string>>,
+  scopes: string,
+): Promise<string> {
+  const shop = ['--id', '1', '--name', 'x', '--currency', 'USD', '--tier', 'enterprise_plus'];
+  assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
+  const key = ['--shop', '1', '--name', 'k', '--scopes', scopes];
+  return (await run(['keys', 'create', ...key], { env })).out.trimEnd();
 }
 
 /** An id that no other test has. */

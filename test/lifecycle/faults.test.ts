@@ -9,7 +9,8 @@ import {
   startPostgres,
 } from '../support/postgres.ts';
 import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
-import { countConnections, onServer, until } from '../support/replication.ts';
+import { countConnections, onServer } from '../support/replication.ts';
+import { until } from '../support/until.ts';
 import { type Target, type Traffic, startTraffic } from './traffic.ts';
 
 const skip =

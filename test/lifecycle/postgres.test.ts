@@ -4,19 +4,11 @@ import { Agent, createServer, get } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { launch, launchServer, run } from '../cli/process.ts';
+import { createShopWithKey, launch, launchServer, run } from '../cli/process.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
-
-/** Asks until the answer fits; the runner's own patience is the limit. */
-async function until<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (fits(answer)) return answer;
-    await sleep(50);
-  }
-}
 
 describe('serving from a PostgreSQL server', { skip, timeout: 60_000 }, () => {
   let database: PostgresServer;
@@ -28,10 +20,7 @@ describe('serving from a PostgreSQL server', { skip, timeout: 60_000 }, () => {
     assert.ok(started);
     database = started;
     env = { DATABASE_URL: database.url, LOG_LEVEL: 'error' };
-    const shop = ['--id', '1', '--name', 'x', '--currency', 'USD', '--tier', 'enterprise_plus'];
-    assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
-    const scopes = ['--name', 'k', '--scopes', 'read:plans,read:metrics'];
-    key = (await run(['keys', 'create', '--shop', '1', ...scopes], { env })).out.trimEnd();
+    key = await createShopWithKey(env, 'read:plans,read:metrics');
   });
   after(() => database.destroy());
 

@@ -3,17 +3,14 @@ import { Agent, type IncomingMessage, get } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launchServer, run, throwawayFolder } from '../cli/process.ts';
+import { createShopWithKey, launchServer, throwawayFolder } from '../cli/process.ts';
 
 describe('a server that is told to stop under load', { timeout: 60_000 }, () => {
   const env = { RETENTION_DATA_DIR: throwawayFolder(), LOG_LEVEL: 'error' };
   const agent = new Agent({ keepAlive: true, maxSockets: 24 });
   let key = '';
   before(async () => {
-    const shop = ['--id', '1', '--name', 'x', '--currency', 'USD', '--tier', 'enterprise_plus'];
-    assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
-    const scopes = ['--name', 'k', '--scopes', 'read:plans'];
-    key = (await run(['keys', 'create', '--shop', '1', ...scopes], { env })).out.trimEnd();
+    key = await createShopWithKey(env, 'read:plans');
   });
   after(() => agent.destroy());
 

@@ -3,8 +3,9 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Running, launch, run } from '../cli/process.ts';
+import { createShopWithKey, type Running, launch, run } from '../cli/process.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
 
@@ -24,33 +25,23 @@ describe('several workers', { skip, timeout: 60_000 }, () => {
     database = started;
     // Nobody listens there: each worker limits by itself, which is nothing to this test.
     env = { DATABASE_URL: database.url, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' };
-    const shop = ['--id', '1', '--name', 'x', '--currency', 'USD', '--tier', 'enterprise_plus'];
-    assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
-    const scopes = ['--name', 'k', '--scopes', 'read:plans'];
-    key = (await run(['keys', 'create', '--shop', '1', ...scopes], { env })).out.trimEnd();
+    key = await createShopWithKey(env, 'read:plans');
   });
   after(() => database.destroy());
 
   /** The lines of its log so far. */
-  function watchLog({ child }: Running): { lines(message: string): Line[] } {
+  function watchLog({ child }: Running) {
     let text = '';
     child.stderr?.on('data', (chunk: string) => (text += chunk));
-    return {
-      lines: (message) =>
-        text
-          .split('\n')
-          .filter((line) => line.startsWith('{') && line.endsWith('}'))
-          .map((line) => JSON.parse(line) as Line)
-          .filter(({ msg }) => msg === message),
-    };
-  }
-
-  async function seen<Value>(look: () => Value | undefined | false): Promise<Value> {
-    for (;;) {
-      const value = look();
-      if (value !== undefined && value !== false) return value;
-      await sleep(20);
-    }
+    const lines = (message: string) =>
+      text
+        .split('\n')
+        .filter((line) => line.startsWith('{') && line.endsWith('}'))
+        .map((line) => JSON.parse(line) as Line)
+        .filter(({ msg }) => msg === message);
+    /** The processes that have begun to listen, in that order. */
+    const listening = () => lines('listening').map(({ pid }) => pid as number);
+    return { lines, listening };
   }
 
   const isAlive = (pid: number) => {
@@ -73,18 +64,15 @@ describe('several workers', { skip, timeout: 60_000 }, () => {
       return response.status;
     };
     assert.deepEqual(new Set(await Promise.all(Array.from({ length: 40 }, plans))), new Set([200]));
-    const [first, second] = await seen(() => {
-      const pids = log.lines('listening').map(({ pid }) => pid as number);
-      return pids.length === 2 && pids;
-    });
+    const [first, second] = await until(log.listening, ({ length }) => length === 2);
     assert.ok(first && second && first !== second);
 
     process.kill(first, 'SIGKILL');
-    await seen(() => !isAlive(first));
+    await until(() => !isAlive(first));
     // Whoever was being answered by it has lost that; nobody who comes now has.
     await sleep(50);
     for (let each = 0; each < 40; each += 1) assert.equal(await plans(), 200);
-    const third = await seen(() => log.lines('listening')[2]?.pid);
+    const third = await until(() => log.listening()[2]);
     assert.ok(third !== first && third !== second);
     assert.equal(log.lines('worker died; another takes its place').length, 1);
 
@@ -117,11 +105,8 @@ describe('several workers', { skip, timeout: 60_000 }, () => {
     const tree = launch(['serve', '--workers', '2'], { env });
     const log = watchLog(tree);
     await tree.said(/listens on (\S+)\n/);
-    const pids = await seen(() => {
-      const lines = log.lines('listening');
-      return lines.length === 2 && lines.map(({ pid }) => pid as number);
-    });
+    const pids = await until(log.listening, ({ length }) => length === 2);
     tree.child.kill('SIGKILL');
-    await seen(() => !pids.some(isAlive));
+    await until(() => !pids.some(isAlive));
   });
 });

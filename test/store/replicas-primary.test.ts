@@ -11,8 +11,8 @@ import {
   fillShop,
   onServer,
   startReplicated,
-  until,
 } from '../support/replication.ts';
+import { until } from '../support/until.ts';
 import { get } from '../support/world.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';

@@ -12,8 +12,8 @@ import {
   onServer,
   startLoad,
   startReplicated,
-  until,
 } from '../support/replication.ts';
+import { until } from '../support/until.ts';
 import { plan } from '../rest/records.ts';
 import { createTestKey, get, importAll } from '../support/world.ts';
 

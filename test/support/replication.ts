@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { systemClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log.ts';
@@ -10,19 +9,8 @@ import { restBody } from '../mcp/faces.ts';
 import { mcpPath, modernHeaders, modernRequest } from '../mcp/wire.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
+import { until } from './until.ts';
 import { type World, importAll, startWorld } from './world.ts';
-
-/** Asks until the answer fits; the runner's own patience is the limit. */
-export async function until<T>(
-  ask: () => T | Promise<T>,
-  fits: (answer: T) => boolean = Boolean,
-): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (fits(answer)) return answer;
-    await sleep(20);
-  }
-}
 
 export interface Replicated {
   readonly primary: PostgresServer;
