@@ -73,7 +73,7 @@ describe('several workers', { skip, timeout: 60_000 }, () => {
     await sleep(50);
     for (let each = 0; each < 40; each += 1) assert.equal(await plans(), 200);
     const third = await until(() => log.listening()[2]);
-    assert.ok(third !== first && third !== second);
+    assert.ok(third && third !== first && third !== second);
     assert.equal(log.lines('worker died; another takes its place').length, 1);
 
     // What is under way when the end is asked for is answered.
