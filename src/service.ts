@@ -10,6 +10,7 @@ import { RedisRateLimiter } from './access/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
 import { type Config, urlOf } from './config.ts';
 import { listenError } from './errors.ts';
+import { addGauges } from './gauges.ts';
 import { createShell } from './http/shell.ts';
 import { statusRoutes } from './http/status.ts';
 import type { Log } from './log.ts';
@@ -20,11 +21,9 @@ import { ownerRoutes } from './owner/routes.ts';
 import { referenceRoutes } from './reference/routes.ts';
 import { restRoutes } from './rest/routes.ts';
 import { type RestVersion, createWindDown, restVersions } from './rest/versions.ts';
-import { answerOf, poolOf } from './store/database.ts';
 import { KeyLookups } from './store/key-lookups.ts';
 import { touchKey } from './store/keys.ts';
 import type { Store } from './store/open.ts';
-import { createDatabaseCheck } from './telemetry/database-check.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
@@ -155,46 +154,6 @@ async function openSharedLimiter(parts: ServiceParts): Promise<RedisRateLimiter 
   const limiter = new RedisRateLimiter({ url: config.redisUrl, clock, log, patienceMilliseconds });
   await limiter.open();
   return limiter;
-}
-
-interface Measured {
-  readonly app: FastifyInstance;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly leases: KeyLeases;
-  readonly shared: RedisRateLimiter | undefined;
-}
-
-function addGauges(metrics: ServiceMetrics, { app, store, clock, leases, shared }: Measured): void {
-  const pools = [store.primary.read, store.primary.analyse, store.write]
-    .map(poolOf)
-    .filter((pool) => !!pool);
-  metrics.gauge('retention_database_statements_in_flight', () =>
-    pools.map(({ name, statementsInFlight }) => ({ labels: [name], value: statementsInFlight })),
-  );
-  metrics.gauge('retention_database_connections', () =>
-    pools.map(({ name, connections }) => ({ labels: [name], value: connections })),
-  );
-  // After the pools, so that they are read before the check adds a statement of its own.
-  const check = createDatabaseCheck(() => answerOf(store.write, store.write`select 1`), clock);
-  metrics.gauge('retention_database_up', async () => Number((await check()).isUp));
-  metrics.gauge('retention_database_check_seconds', async () => (await check()).seconds);
-  if (store.replicas.length > 0) {
-    metrics.gauge('retention_replica_in_use', () =>
-      store.replicas.map(({ name, isInUse }) => ({ labels: [name], value: Number(isInUse) })),
-    );
-    metrics.gauge('retention_replica_lag_seconds', () =>
-      store.replicas.flatMap(({ name, lagMilliseconds: lag }) =>
-        lag === undefined ? [] : [{ labels: [name], value: lag / 1000 }],
-      ),
-    );
-  }
-  if (shared) {
-    metrics.gauge('retention_limiter_shared', () => Number(shared.state === 'shared'));
-  }
-  metrics.gauge('retention_key_leases', () => leases.size);
-  const countConnections = promisify(app.server.getConnections.bind(app.server));
-  metrics.gauge('retention_open_connections', () => countConnections());
 }
 
 async function listenForMetrics(

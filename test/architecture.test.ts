@@ -37,9 +37,11 @@ const rooms: Readonly<Record<string, Rule>> = {
   mcp: { imports: [...leaves, ...face], types: ['access', 'store', 'telemetry'] },
   owner: { imports: [...leaves, 'http', 'operations', 'access', 'store'] },
 
+  gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },
   service: {
     imports: [
       ...leaves,
+      'gauges',
       'access',
       'http',
       'mcp',

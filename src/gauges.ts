@@ -1,0 +1,55 @@
+import { promisify } from 'node:util';
+import type { FastifyInstance } from 'fastify';
+import type { KeyLeases } from './access/key-leases.ts';
+import type { RedisRateLimiter } from './access/redis-rate-limiter.ts';
+import type { Clock } from './clock.ts';
+import { answerOf, poolOf } from './store/database.ts';
+import type { Store } from './store/open.ts';
+import { createPatientCheck } from './telemetry/patient-check.ts';
+import type { ServiceMetrics } from './telemetry/service-metrics.ts';
+
+interface Measured {
+  readonly app: FastifyInstance;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly leases: KeyLeases;
+  readonly shared: RedisRateLimiter | undefined;
+}
+
+/** Tells the metrics what the parts of a service know of themselves, asked at each scrape. */
+export function addGauges(metrics: ServiceMetrics, parts: Measured): void {
+  const { app, store, leases, shared } = parts;
+  addDatabase(metrics, parts);
+  if (store.replicas.length > 0) {
+    metrics.gauge('retention_replica_in_use', () =>
+      store.replicas.map(({ name, isInUse }) => ({ labels: [name], value: Number(isInUse) })),
+    );
+    metrics.gauge('retention_replica_lag_seconds', () =>
+      store.replicas.flatMap(({ name, lagMilliseconds: lag }) =>
+        lag === undefined ? [] : [{ labels: [name], value: lag / 1000 }],
+      ),
+    );
+  }
+  if (shared) {
+    metrics.gauge('retention_limiter_shared', () => Number(shared.state === 'shared'));
+  }
+  metrics.gauge('retention_key_leases', () => leases.size);
+  const countConnections = promisify(app.server.getConnections.bind(app.server));
+  metrics.gauge('retention_open_connections', () => countConnections());
+}
+
+function addDatabase(metrics: ServiceMetrics, { store, clock }: Measured): void {
+  const pools = [store.primary.read, store.primary.analyse, store.write]
+    .map(poolOf)
+    .filter((pool) => !!pool);
+  metrics.gauge('retention_database_statements_in_flight', () =>
+    pools.map(({ name, statementsInFlight }) => ({ labels: [name], value: statementsInFlight })),
+  );
+  metrics.gauge('retention_database_connections', () =>
+    pools.map(({ name, connections }) => ({ labels: [name], value: connections })),
+  );
+  // After the pools, so that they are read before the check adds a statement of its own.
+  const check = createPatientCheck(() => answerOf(store.write, store.write`select 1`), clock);
+  metrics.gauge('retention_database_up', async () => Number((await check()).answer !== undefined));
+  metrics.gauge('retention_database_check_seconds', async () => (await check()).seconds);
+}
