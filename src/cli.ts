@@ -3,6 +3,7 @@ import { type Command, isReaderGone, print, tell } from './commands/command.ts';
 import { demoDataCommand } from './commands/demo-data.ts';
 import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { feedsCommands } from './commands/feeds.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommands } from './commands/keys.ts';
 import { metricsCommands } from './commands/metrics.ts';
@@ -22,6 +23,7 @@ const commands: readonly Command[] = [
   ...keyCommands,
   ...ownerCommands,
   importCommand,
+  ...feedsCommands,
   ...metricsCommands,
   demoDataCommand,
   doctorCommand,

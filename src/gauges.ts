@@ -4,6 +4,7 @@ import type { KeyLeases } from './access/key-leases.ts';
 import type { RedisRateLimiter } from './access/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
 import { answerOf, poolOf } from './store/database.ts';
+import { listFeedLags } from './store/feeds.ts';
 import type { Store } from './store/open.ts';
 import { createPatientCheck } from './telemetry/patient-check.ts';
 import type { ServiceMetrics } from './telemetry/service-metrics.ts';
@@ -20,6 +21,7 @@ interface Measured {
 export function addGauges(metrics: ServiceMetrics, parts: Measured): void {
   const { app, store, leases, shared } = parts;
   addDatabase(metrics, parts);
+  addFeeds(metrics, parts);
   if (store.replicas.length > 0) {
     metrics.gauge('retention_replica_in_use', () =>
       store.replicas.map(({ name, isInUse }) => ({ labels: [name], value: Number(isInUse) })),
@@ -52,4 +54,17 @@ function addDatabase(metrics: ServiceMetrics, { store, clock }: Measured): void 
   const check = createPatientCheck(() => answerOf(store.write, store.write`select 1`), clock);
   metrics.gauge('retention_database_up', async () => Number((await check()).answer !== undefined));
   metrics.gauge('retention_database_check_seconds', async () => (await check()).seconds);
+}
+
+function addFeeds(metrics: ServiceMetrics, { store, clock }: Measured): void {
+  const check = createPatientCheck(() => listFeedLags(store.write), clock);
+  const feeds = async () => (await check()).answer ?? [];
+  metrics.gauge('retention_feed_shops', async () =>
+    (await feeds()).map(({ feed, shops }) => ({ labels: [feed], value: shops })),
+  );
+  metrics.gauge('retention_feed_age_seconds', async () =>
+    (await feeds()).flatMap(({ feed, oldestCompletedAt: at }) =>
+      at === null ? [] : [{ labels: [feed], value: (clock.now() - at.getTime()) / 1000 }],
+    ),
+  );
 }

@@ -63,6 +63,8 @@ async function makeDemoShop(store: Store, log: Log): Promise<string | undefined>
   await importRecords([demoRecords(createdAt.getTime())], {
     sql: store.write,
     shop: { ...demoShop, minorDigits: 2 },
+    feed: 'records',
+    clock: systemClock,
     log,
     refuse(_source, line, reason) {
       throw new Error(`The demo shop's record ${line.number} was refused: ${reason}`);

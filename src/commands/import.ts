@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { systemClock } from '../clock.ts';
 import { RefusedLines, checkFiles, openSource } from '../ingest/files.ts';
 import { type ImportCounts, importRecords } from '../ingest/import.ts';
 import { minorDigitsOf } from '../money.ts';
@@ -38,6 +39,8 @@ export const importCommand: Command = {
             currency: shop.currency,
             minorDigits: minorDigitsOf(shop.currency) ?? 2,
           },
+          feed: 'records',
+          clock: systemClock,
           log,
           // Everybody waits for a transaction of the embedded database; on a server only those who
           // import for the same shop do.

@@ -32,6 +32,10 @@ export class Batch {
   /** Length of the lines' text. */
   characters = 0;
 
+  get records(): ImportRecord[] {
+    return this.steps.flatMap((step) => [...step.entries.values()].map(({ record }) => record));
+  }
+
   add(entry: Entry): void {
     const deletes = entry.record.type === 'delete';
     let step = this.steps.at(-1);

@@ -1,6 +1,10 @@
+import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import { noteFeed } from '../store/feeds.ts';
+import type { FeedName } from '../vocabulary.ts';
 import { type Applied, type ImportShop, applyStep, finishTransaction } from './apply.ts';
+import { arrivalOf } from './arrival.ts';
 import { Batch, type Entry, keyOf, targetTypeOf } from './batch.ts';
 import { DeferredEntries } from './deferred.ts';
 import type { Line } from './lines.ts';
@@ -34,6 +38,9 @@ export interface ImportOptions {
   /** A connection that can write. */
   readonly sql: Sql;
   readonly shop: ImportShop;
+  /** The way on which the records came: how fresh it is, is kept. */
+  readonly feed: FeedName;
+  readonly clock: Clock;
   readonly log: Log;
   /** Where more are good than what suits every database. */
   readonly linesPerTransaction?: number;
@@ -77,6 +84,7 @@ export async function importRecords(
       }
       if (next.count === waiting.count) run.giveUp();
     }
+    await run.complete();
     return run.counts;
   } finally {
     await run.settled();
@@ -114,6 +122,12 @@ class ImportRun {
   async flush(deferred: DeferredEntries): Promise<void> {
     await this.#store(deferred);
     await this.#inFlight;
+  }
+
+  /** Notes that the source was read to its end. */
+  async complete(): Promise<void> {
+    const { sql, shop, feed, clock } = this.#options;
+    await noteFeed(sql, shop.id, feed, { completedAt: new Date(clock.now()) });
   }
 
   /** Waits for a transaction under way, whatever becomes of it. */
@@ -180,10 +194,15 @@ class ImportRun {
   }
 
   async #inTransaction(batch: Batch, deferred: DeferredEntries): Promise<Outcome> {
-    const { sql, shop } = this.#options;
+    const { sql, shop, feed, clock } = this.#options;
+    const arrival = arrivalOf(batch.records, clock.now());
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await sql.begin((tx) => applyBatch(tx, shop, batch, deferred, this.#givenUp));
+        return await sql.begin(async (tx) => {
+          const outcome = await applyBatch(tx, shop, batch, deferred, this.#givenUp);
+          await noteFeed(tx, shop.id, feed, arrival);
+          return outcome;
+        });
       } catch (error) {
         if (attempt === attempts || !isConflict(error)) throw error;
       }

@@ -47,6 +47,16 @@ export const metricDefinitions = {
     help: '1 while a hot standby is read from, 0 while it is left out.',
     labels: ['replica'],
   },
+  retention_feed_shops: {
+    type: 'gauge',
+    help: 'Shops that have data from a feed.',
+    labels: ['feed'],
+  },
+  retention_feed_age_seconds: {
+    type: 'gauge',
+    help: 'How long ago a feed was last read to its end, of the shop where that is longest, in seconds.',
+    labels: ['feed'],
+  },
   retention_event_loop_delay_seconds: {
     type: 'gauge',
     help: 'How long turns of the event loop took since the scrape before, in seconds.',

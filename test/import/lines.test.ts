@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
 import { importRecords } from '../../src/ingest/import.ts';
 import { readLines } from '../../src/ingest/lines.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -32,6 +33,8 @@ onEveryDatabase('lines that cannot be read', (open) => {
     const counts = await importRecords([{ name: 'test', lines: readLines(chunks(bytes)) }], {
       sql: store.write,
       shop,
+      feed: 'records',
+      clock: systemClock,
       log: silentLog,
       refuse: (_source, { number }, reason) => void refused.push([number, reason]),
     });

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generateShop } from '../../src/demo/generate.ts';
 import { deletions } from '../../src/store/deletions.ts';
 import { listKeys, revokeKey } from '../../src/store/keys.ts';
+import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
 import { listDays } from '../../src/store/metrics-history.ts';
 import { summarisePlainly } from '../../src/store/metrics-plain.ts';
@@ -37,11 +38,14 @@ interface Statement {
  * What may look beyond one shop:
  * - the look-up that finds the shop of a key, by the key's hash;
  * - the ledger's sums that have become nothing, by the addresses of rows of that shop that the
- *   statement before has just written.
+ *   statement before has just written;
+ * - how old each feed is where it is oldest, for those who run the service: no page and no answer
+ *   shows it.
  */
 const acrossShops = [
   /where hash = decode\(/,
   /^delete from metric_ledger where ctid = any \(empty_rows\)$/,
+  /from feeds group by feed/,
 ];
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
@@ -178,6 +182,8 @@ async function useEverything(store: Store): Promise<void> {
   await listShops(store.write);
   await updateShopTier(store.write, shop.id, 'pro');
   await listDays(store.write, shop.id, 30, endAt);
+  await listFeeds(store.write, shop.id);
+  await listFeedLags(store.write);
   await summarisePlainly(store.write, shop.id, endAt);
   await rebuildMetrics(store.write, shop.id);
   // The one thing that is never done: changed events are deleted and written again.

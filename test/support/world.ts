@@ -75,6 +75,8 @@ export async function importAll(
   const counts = await importRecords([{ name: 'test', lines: source() }], {
     sql: store.write,
     shop,
+    feed: 'records',
+    clock: new FixedClock(now),
     log: silentLog,
     refuse: (_source, line, reason) => void refused.push({ line: line.number, reason }),
   });

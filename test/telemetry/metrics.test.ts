@@ -153,6 +153,8 @@ onEveryDatabase('metrics', (open) => {
       assert.equal(has('retention_database_connections', { connection }), most);
       assert.ok(has('retention_database_statements_in_flight', { connection }) >= 0);
     }
+    assert.ok(has('retention_feed_shops', { feed: 'records' }) >= 1);
+    assert.ok(Math.abs(has('retention_feed_age_seconds', { feed: 'records' })) > 0);
     assert.ok(has('retention_open_connections') >= 1);
     assert.ok(has('process_resident_memory_bytes') > has('nodejs_heap_used_bytes'));
     assert.ok(has('nodejs_heap_used_bytes') > 1e6);

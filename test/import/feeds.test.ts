@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { FixedClock } from '../../src/clock.ts';
+import { importRecords } from '../../src/ingest/import.ts';
+import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
+import type { Store } from '../../src/store/open.ts';
+import { plan, session, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { type TestShop, createShop, silentLog } from '../support/world.ts';
+
+onEveryDatabase('how fresh a feed is', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  const importAt = (shop: TestShop, at: string, records: readonly object[], fails = false) => {
+    async function* lines() {
+      yield records.map((record, index) => ({ number: index + 1, text: JSON.stringify(record) }));
+      if (fails) throw new Error('the source broke off');
+    }
+    return importRecords([{ name: 'test', lines: lines() }], {
+      sql: store.write,
+      shop,
+      feed: 'records',
+      clock: new FixedClock(at),
+      log: silentLog,
+      linesPerTransaction: 1,
+      refuse() {},
+    });
+  };
+
+  test('when records came, the newest time of any that is past, and when the end was seen', async () => {
+    const shop = await createShop(store);
+    assert.deepEqual([...(await listFeeds(store.write, shop.id))], []);
+
+    await importAt(shop, '2026-11-20T12:00:00Z', [
+      plan(),
+      subscription(1001, { updatedAt: '2026-11-15T09:00:03Z' }),
+      session(7001, { createdAt: '2026-11-16T00:00:00Z' }),
+      session(7002, { createdAt: '2026-12-24T00:00:00Z' }),
+    ]);
+    const first = {
+      feed: 'records',
+      arrivedAt: new Date('2026-11-20T12:00:00Z'),
+      newestAt: new Date('2026-11-16T00:00:00Z'),
+      completedAt: new Date('2026-11-20T12:00:00Z'),
+    };
+    assert.deepEqual([...(await listFeeds(store.write, shop.id))], [first]);
+
+    // What says nothing new has come all the same; nothing ever moves back.
+    await importAt(shop, '2026-11-20T13:00:00Z', [plan()]);
+    await importAt(shop, '2026-11-20T12:30:00Z', [plan()]);
+    const later = new Date('2026-11-20T13:00:00Z');
+    const second = { ...first, arrivedAt: later, completedAt: later };
+    assert.deepEqual([...(await listFeeds(store.write, shop.id))], [second]);
+  });
+
+  test('a run that breaks off has brought records and is not complete', async () => {
+    const shop = await createShop(store);
+    const broken = importAt(shop, '2026-11-20T12:00:00Z', [plan(), plan({ id: 12 })], true);
+    await assert.rejects(broken, /the source broke off/);
+    const [feed] = await listFeeds(store.write, shop.id);
+    assert.deepEqual(feed?.arrivedAt, new Date('2026-11-20T12:00:00Z'));
+    assert.equal(feed?.completedAt, null);
+  });
+
+  test('of all shops, the one that was complete longest ago tells the age', async () => {
+    const [one, other] = [await createShop(store), await createShop(store)];
+    await importAt(one, '1999-11-20T12:00:00Z', [plan()]);
+    await importAt(other, '1999-11-19T12:00:00Z', [plan()]);
+    const [lag] = await listFeedLags(store.write);
+    assert.equal(lag?.feed, 'records');
+    assert.ok((lag?.shops ?? 0) >= 2);
+    assert.deepEqual(lag?.oldestCompletedAt, new Date('1999-11-19T12:00:00Z'));
+  });
+});
