@@ -100,6 +100,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
         log,
         baseUrl: () => baseUrl,
         isPublic: config.baseUrl !== undefined,
+        usage,
       }),
       ...statusRoutes({ store, shared, stopping: stopping.signal }),
     ],
