@@ -22,7 +22,7 @@ import { referenceRoutes } from './reference/routes.ts';
 import { restRoutes } from './rest/routes.ts';
 import { type RestVersion, createWindDown, restVersions } from './rest/versions.ts';
 import { KeyLookups } from './store/key-lookups.ts';
-import { touchKey } from './store/keys.ts';
+import { addKeyUse } from './store/key-requests.ts';
 import type { Store } from './store/open.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
@@ -53,7 +53,7 @@ export interface Service {
   close(drainMilliseconds?: number): Promise<void>;
 }
 
-/** How long the end of the service waits for the last uses of keys to be stored. */
+/** How long the end of the service waits for the use of keys to be stored. */
 const settleMilliseconds = 2_000;
 
 /**
@@ -65,8 +65,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const versions = parts.versions ?? restVersions;
   const shared = await openSharedLimiter(parts);
   const windDown = createWindDown(versions, clock);
-  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at) =>
-    touchKey(store.write, shopId, keyId, new Date(at)),
+  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, lastUsedAt, requests) =>
+    addKeyUse(store.write, shopId, keyId, { lastUsedAt: new Date(lastUsedAt), requests }),
   );
   const lookups = new KeyLookups(store.primary.read);
   const leases = new KeyLeases(clock, (hash) => lookups.find(hash));
@@ -99,6 +99,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
         log,
         baseUrl: () => baseUrl,
         isPublic: config.baseUrl !== undefined,
+        usage,
       }),
       ...statusRoutes({ store, shared, stopping: stopping.signal }),
     ],

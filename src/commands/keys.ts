@@ -38,16 +38,18 @@ export async function withShop<T>(
 
 const create: Command = {
   name: 'keys create',
-  synopsis: '--shop ID --name TEXT --scopes a,b [--json]',
+  synopsis: '--shop ID --name TEXT --scopes a,b [--expires-in DURATION] [--json]',
   summary: 'makes an API key and prints it, once',
   details: [
     '--scopes  one or more, with commas between them:',
     ...allScopes.map((scope) => `            ${scope.padEnd(20)}${scopeDescriptions[scope]}`),
+    '--expires-in  ends the key by itself after whole hours or days: 24h, 30d; at most 3650d',
   ],
   options: {
     shop: { type: 'string' },
     name: { type: 'string' },
     scopes: { type: 'string' },
+    'expires-in': { type: 'string' },
     json: { type: 'boolean' },
   },
   async run(context) {
@@ -62,10 +64,15 @@ const create: Command = {
     if (!scopes.every(isScope)) {
       throw new UsageError(`--scopes takes ${allScopes.join(', ')}, with commas between them.`);
     }
+    const duration = context.options['expires-in'];
+    const milliseconds = typeof duration === 'string' ? parseDuration(duration) : undefined;
     await withShop(context, async (store, shop) => {
+      const expiresAt =
+        milliseconds === undefined ? null : new Date(systemClock.now() + milliseconds);
       const made = await makeKey(store.write, systemClock, shop.id, 'command line', {
         name,
         scopes,
+        expiresAt,
       });
       if (!made) throw new CommandError('The key was not made; try again.');
       const { id, key } = made;
@@ -74,13 +81,32 @@ const create: Command = {
           `Requests with it are refused while shop ${shop.id} is ${shop.tier}: API access begins at growth.`,
         );
       }
-      if (context.options['json']) return printJson({ id, key, name, scopes });
+      if (context.options['json']) return printJson({ id, key, name, scopes, expiresAt });
       print(key);
       tell(`This is key ${id}. Copy it now: only a fingerprint of it is kept.`);
+      if (expiresAt) tell(`It ends by itself at ${expiresAt.toISOString()}.`);
     });
     return exitStatus.done;
   },
 };
+
+const hoursOf: Readonly<Record<string, number>> = { h: 1, d: 24 };
+const mostHours = 3650 * 24;
+
+/**
+ * @returns milliseconds
+ * @throws UsageError for what is no whole number of hours or days, and for more than ten years
+ */
+function parseDuration(text: string): number {
+  const [, count = '0', unit = 'h'] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
+  const hours = Number(count) * (hoursOf[unit] ?? 0);
+  if (hours < 1 || hours > mostHours) {
+    throw new UsageError(
+      `--expires-in takes a whole number of hours or days, such as 24h or 30d, and at most 3650d, not "${text}".`,
+    );
+  }
+  return hours * 3_600_000;
+}
 
 const list: Command = {
   name: 'keys list',

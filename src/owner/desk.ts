@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { KeyUsage } from '../access/key-usage.ts';
 import type { Clock } from '../clock.ts';
 import type { Answer } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
@@ -31,6 +32,8 @@ export interface OwnerParts {
   baseUrl(): string;
   /** Whether that was configured, rather than being the address listened on. */
   readonly isPublic: boolean;
+  /** What this process knows of the use of keys, before it is stored. */
+  readonly usage: Pick<KeyUsage, 'lastUsedAt'>;
 }
 
 type OwnerVisit = Visit & { readonly session: Session };

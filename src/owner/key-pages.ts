@@ -1,13 +1,15 @@
 import type { Scope } from '../access/scopes.ts';
 import { tiers } from '../access/tiers.ts';
 import type { Answer } from '../http/answer.ts';
-import { type Html, html } from '../http/html.ts';
+import { type Html, type HtmlValue, html } from '../http/html.ts';
+import type { HourlyRequests } from '../store/key-requests.ts';
 import type { KeyListing } from '../store/keys.ts';
 import type { LogEntry } from '../store/owner-log.ts';
 import { page } from './answers.ts';
 import type { ShopVisit } from './desk.ts';
+import { showUse, shownHours } from './key-use.ts';
 import { layout, notice, shopPath, tierNames } from './layout.ts';
-import { showTime } from './times.ts';
+import { showAgo, showTime } from './times.ts';
 
 export const scopeSentences: Readonly<Record<Scope, string>> = {
   'read:entitlements': 'See who is entitled right now',
@@ -16,26 +18,33 @@ export const scopeSentences: Readonly<Record<Scope, string>> = {
   'read:plans': 'Read selling plans',
 };
 
-const done: Readonly<Record<string, string>> = {
-  ended: 'That key has ended; there is nothing to rotate. Create a new one.',
-  revoked: 'Key revoked. Requests with it are refused from now on.',
-  already:
+const done: ReadonlyMap<string | null, string> = new Map([
+  ['ended', 'That key has ended; there is nothing to rotate. Create a new one.'],
+  [
+    'already',
     'That was done before, and a key is shown only once. If you have not copied it, revoke it and create another.',
-};
+  ],
+]);
+
+const none: HourlyRequests = new Map();
 
 interface KeysPage {
   readonly keys: readonly KeyListing[];
   readonly log: readonly LogEntry[];
+  /** By the key's id. */
+  readonly requests: ReadonlyMap<string, HourlyRequests>;
   /** What has expired by now has ended. */
   readonly now: number;
 }
 
-export function keysPage(visit: ShopVisit, { keys, log, now }: KeysPage): Answer {
+export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
+  const { keys, log, now } = parts;
   const { shop } = visit;
   const live = keys.filter((key) => isLive(key, now));
   const ended = keys.filter((key) => !isLive(key, now));
+  const use = (key: KeyListing) => showUse(visit, parts.requests.get(key.id) ?? none, now);
   const content = html`
-    ${notice(done[visit.query.get('done') ?? ''])}
+    ${notice(doneIn(visit, parts))}
     ${
       tiers[shop.tier].hasApiAccess
         ? html`<p><a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a></p>`
@@ -49,7 +58,11 @@ export function keysPage(visit: ShopVisit, { keys, log, now }: KeysPage): Answer
               No keys yet. A key lets a program, or an agent, read this shop’s data; what it may
               read, you choose.
             </p>`
-          : keyTable(visit, live, true)
+          : html`<p class="quiet">
+                Requests of the last ${shownHours} hours, hour by hour in UTC, those refused by the
+                limit, the tier or the scope included. The latest follow about a minute later.
+              </p>
+              ${keyTable(visit, live, use)}`
       }
     </section>
     ${
@@ -57,12 +70,23 @@ export function keysPage(visit: ShopVisit, { keys, log, now }: KeysPage): Answer
         ? undefined
         : html`<section>
             <h2>Ended</h2>
-            ${keyTable(visit, ended, false)}
+            ${keyTable(visit, ended)}
           </section>`
     }
     ${log.length === 0 ? undefined : logSection(visit, log)}
   `;
   return page(layout(visit, { title: 'Developers', content, shop, current: 'keys' }));
+}
+
+/** What the address says was done, if the shop has such a key. */
+function doneIn({ query }: ShopVisit, { keys, now }: KeysPage): HtmlValue {
+  const what = query.get('done');
+  if (what !== 'revoked') return done.get(what);
+  const key = keys.find(({ id, revokedAt }) => id === query.get('key') && revokedAt !== null);
+  if (!key) return undefined;
+  return key.lastUsedAt
+    ? html`Key revoked. The last request with it was ${showAgo(key.lastUsedAt, now)}.`
+    : 'Key revoked. It was never used.';
 }
 
 /** Why keys are of no use yet, and what to do. */
@@ -78,7 +102,12 @@ export function locked({ shop }: ShopVisit): Html {
   </section>`;
 }
 
-function keyTable(visit: ShopVisit, keys: readonly KeyListing[], areLive: boolean): Html {
+/** @param use of keys that are live */
+function keyTable(
+  visit: ShopVisit,
+  keys: readonly KeyListing[],
+  use?: (key: KeyListing) => Html,
+): Html {
   const rows = keys.map(
     (key) =>
       html`<tr>
@@ -86,10 +115,10 @@ function keyTable(visit: ShopVisit, keys: readonly KeyListing[], areLive: boolea
         <td data-label="May">${scopeList(key.scopes)}</td>
         <td data-label="Created">${showTime(visit, key.createdAt)}</td>
         <td data-label="Last used">
-          ${key.lastUsedAt ? showTime(visit, key.lastUsedAt) : 'Never'}
+          ${key.lastUsedAt ? showTime(visit, key.lastUsedAt) : 'Never'} ${use?.(key)}
         </td>
         <td class="state">
-          ${stateOf(visit, key, areLive)} ${areLive ? actionsOn(visit, key) : undefined}
+          ${stateOf(visit, key, use !== undefined)} ${use && actionsOn(visit, key)}
         </td>
       </tr>`,
   );

@@ -5,7 +5,8 @@ import { isScope } from '../access/scopes.ts';
 import { tiers } from '../access/tiers.ts';
 import type { Clock } from '../clock.ts';
 import type { Route } from '../http/shell.ts';
-import { listKeys } from '../store/keys.ts';
+import { listKeyRequests } from '../store/key-requests.ts';
+import { type KeyListing, listKeys } from '../store/keys.ts';
 import { listLog } from '../store/owner-log.ts';
 import { redirect } from './answers.ts';
 import { type Desk, type OwnerParts, type ShopVisit, notFoundPage } from './desk.ts';
@@ -19,6 +20,7 @@ import {
   rotateKeyPage,
 } from './key-forms.ts';
 import { isLive, keysPage } from './key-pages.ts';
+import { firstHour } from './key-use.ts';
 import { endKey, makeKey, rotateKey } from './keys.ts';
 import { shopPath } from './layout.ts';
 
@@ -27,18 +29,27 @@ const logEntries = 50;
 
 /** What a shop's owners do with its keys. */
 export function keyRoutes(desk: Desk, parts: OwnerParts): Route[] {
-  const { store, clock } = parts;
+  const { store, clock, usage } = parts;
+  /** With their last use as this process knows it, where that is later than what is stored. */
+  const list = async (shopId: number) =>
+    (await listKeys(store.write, shopId)).map((key): KeyListing => {
+      const known = usage.lastUsedAt(shopId, key.id) ?? 0;
+      const isLater = known > (key.lastUsedAt?.getTime() ?? 0);
+      return isLater ? { ...key, lastUsedAt: new Date(known) } : key;
+    });
   const find = async ({ shop, params }: ShopVisit) =>
-    (await listKeys(store.write, shop.id)).find(({ id }) => id === params['keyId']);
+    (await list(shop.id)).find(({ id }) => id === params['keyId']);
 
   return [
     desk.shops(base, async (visit) => {
       const { id } = visit.shop;
-      const [keys, log] = await Promise.all([
-        listKeys(store.write, id),
+      const now = clock.now();
+      const [keys, log, requests] = await Promise.all([
+        list(id),
         listLog(store.write, id, logEntries),
+        listKeyRequests(store.write, id, firstHour(now)),
       ]);
-      return keysPage(visit, { keys: keys.toReversed(), log, now: clock.now() });
+      return keysPage(visit, { keys: keys.toReversed(), log, requests, now });
     }),
     desk.shops(`${base}/new`, async (visit) => newKeyPage(visit)),
     desk.shopsForm(base, async (visit, form) => {
@@ -70,7 +81,7 @@ export function keyRoutes(desk: Desk, parts: OwnerParts): Route[] {
       const keyId = params['keyId'] ?? '';
       if (!(await endKey(store.write, clock, shop.id, session, keyId))) return notFoundPage();
       await sleep(leaseDrainMilliseconds);
-      return redirect(shopPath(shop, '/keys?done=revoked'));
+      return redirect(shopPath(shop, `/keys?done=revoked&key=${keyId}`));
     }),
     desk.shops(`${base}/:keyId/rotate`, async (visit) => {
       const key = await find(visit);

@@ -131,14 +131,3 @@ export async function revokeKey(
     where shop_id = ${shopId} and key_id = ${keyId}`;
   return result.count === 1;
 }
-
-/** Moves a key's last use forward to `at`, unless one within the minute before it is stored. */
-export async function touchKey(sql: Sql, shopId: number, keyId: string, at: Date): Promise<void> {
-  await answerOf(
-    sql,
-    sql`
-    update api_keys set last_used_at = ${at}
-    where shop_id = ${shopId} and key_id = ${keyId}
-      and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '60 seconds')`,
-  );
-}

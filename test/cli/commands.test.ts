@@ -69,11 +69,12 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     const id = await createShop();
     const create = ['keys', 'create', '--shop', id, '--name', 'My key', '--scopes'];
     const made = JSON.parse(await done(...create, ' read:plans,read:metrics,read:plans', '--json'));
-    assert.deepEqual(Object.keys(made), ['id', 'key', 'name', 'scopes']);
+    assert.deepEqual(Object.keys(made), ['id', 'key', 'name', 'scopes', 'expiresAt']);
     assert.match(made.id, /^key_[0-9a-f]{16}$/);
     assert.equal(isWellFormedKey(made.key), true);
     assert.equal(made.name, 'My key');
     assert.deepEqual(made.scopes, ['read:plans', 'read:metrics']);
+    assert.equal(made.expiresAt, null);
 
     const plain = await run([...create, 'read:plans'], { env });
     assert.equal(plain.code, 0);
@@ -123,7 +124,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     const args = ['keys', 'create', '--shop', id, '--name', 'x', '--scopes', 'read:plans'];
     const { code, out, err } = await run([...args, '--json'], { env });
     assert.equal(code, 0);
-    assert.deepEqual(Object.keys(JSON.parse(out)), ['id', 'key', 'name', 'scopes']);
+    assert.deepEqual(Object.keys(JSON.parse(out)), ['id', 'key', 'name', 'scopes', 'expiresAt']);
     assert.ok(err.includes(`while shop ${id} is starter: API access begins at growth.`), err);
   });
 

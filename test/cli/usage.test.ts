@@ -11,7 +11,7 @@ const commands: [name: string, synopsis: string][] = [
   ['shops create', '--id N --name TEXT --currency CUR [--tier TIER] [--json]'],
   ['shops list', '[--json]'],
   ['shops set-tier', 'ID TIER'],
-  ['keys create', '--shop ID --name TEXT --scopes a,b [--json]'],
+  ['keys create', '--shop ID --name TEXT --scopes a,b [--expires-in DURATION] [--json]'],
   ['keys list', '--shop ID [--json]'],
   ['keys revoke', '--shop ID KEY_ID'],
   ['owners invite', '--shop ID --email ADDRESS [--json]'],
@@ -53,6 +53,7 @@ describe(
   'what is not understood exits with 2, and stderr says what is right',
   { concurrency: 2 },
   () => {
+    const createKey = ['keys', 'create', '--shop', '1', '--name', 'x', '--scopes', 'read:plans'];
     const wrong: [args: string[], says: string][] = [
       [[], 'Usage: retention COMMAND [OPTIONS]'],
       [['list'], 'There is no command "list". "retention help" lists them.'],
@@ -80,6 +81,12 @@ describe(
         ['keys', 'create', '--shop', '1', '--name', ' ', '--scopes', 'read:plans'],
         '--name is missing',
       ],
+      ...['', '30', '0d', '1.5h', '-1d', '30 d', '2w', '3651d', '87601h'].map(
+        (duration): [string[], string] => [
+          [...createKey, `--expires-in=${duration}`],
+          `--expires-in takes a whole number of hours or days, such as 24h or 30d, and at most 3650d, not "${duration}".`,
+        ],
+      ),
       [
         ['shops', 'set-tier', '1', 'gold'],
         'The tier must be one of free, starter, growth, pro, enterprise_plus, not "gold".',

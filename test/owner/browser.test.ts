@@ -6,6 +6,8 @@ import { systemClock } from '../../src/clock.ts';
 import { inviteOwner } from '../../src/owner/links.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
+import { addKeyUse } from '../../src/store/key-requests.ts';
+import { listKeys } from '../../src/store/keys.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { browserMissing, startBrowser } from '../support/browser.ts';
 import { createShop, get, openAnyStore, startTestService } from '../support/world.ts';
@@ -83,6 +85,21 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     return { shop, email, link: service.baseUrl + path };
   }
 
+  /** As if the key that was made first had been used all day, but at night. */
+  async function useAllDay(shopId: number): Promise<void> {
+    const [first] = await listKeys(store.write, shopId);
+    const hour = Math.floor(systemClock.now() / 3_600_000);
+    const counts = [
+      0, 0, 0, 0, 0, 0, 1, 4, 30, 90, 120, 110, 80, 95, 140, 160, 120, 90, 60, 40, 30, 22, 10,
+    ];
+    await addKeyUse(store.write, shopId, first?.id ?? '', {
+      lastUsedAt: new Date(systemClock.now()),
+      requests: new Map(
+        counts.flatMap((count, place) => (count === 0 ? [] : [[hour - 23 + place, count]])),
+      ),
+    });
+  }
+
   const plans = async (key: string) =>
     (await get(`${service.baseUrl}/api/external/v1/plans`, key)).status;
 
@@ -130,7 +147,10 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     const second = (await page.locator('#key').textContent()) ?? '';
     assert.deepEqual([await plans(key), await plans(second)], [200, 200]);
 
+    await useAllDay(shop.id);
     await page.goto(`${service.baseUrl}/app/shops/${shop.id}/keys`);
+    await page.getByText(/^1,2\d\d in 24 h$/).click();
+    await page.getByRole('img', { name: /^Requests: 1,2\d\d in 24 h/ }).waitFor();
     await inspect(page, 'keys');
     await page.getByRole('link', { name: 'Revoke Till in the café' }).last().click();
     await inspect(page, 'key-revoke');

@@ -142,10 +142,10 @@ onEveryDatabase('the developer pages', (open) => {
         ask(key),
         elsewhere(),
       ]);
-      assert.equal(done.location, `${path}?done=revoked`);
+      assert.equal(done.location, `${path}?done=revoked&key=${id}`);
       assert.deepEqual([await ask(key), await elsewhere()], [401, 401]);
 
-      const page = await visitor.get(`${path}?done=revoked`);
+      const page = await visitor.get(done.location ?? '');
       assert.match(page.text, /Key revoked\./);
       assert.match(page.text, /<h2>Ended<\/h2>/);
       assert.equal((await visitor.post(`${path}/${id}/revoke`)).status, 303);

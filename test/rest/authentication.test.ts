@@ -4,7 +4,8 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
-import { listKeys, revokeKey, touchKey } from '../../src/store/keys.ts';
+import { addKeyUse } from '../../src/store/key-requests.ts';
+import { listKeys, revokeKey } from '../../src/store/keys.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -182,7 +183,10 @@ onEveryDatabase('authentication', (open) => {
 
     // Instances do not know of each other's writes; the database holds them to the minute too.
     const touch = (at: string) =>
-      touchKey(store.write, minuted.shop.id, minuted.keyId, new Date(at));
+      addKeyUse(store.write, minuted.shop.id, minuted.keyId, {
+        lastUsedAt: new Date(at),
+        requests: new Map(),
+      });
     await touch('2026-11-20T12:01:59.999Z');
     assert.equal(await lastUse(), '2026-11-20T12:01:00.000Z');
     await touch('2026-11-20T12:02:00.000Z');

@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateShop } from '../../src/demo/generate.ts';
 import { deletions } from '../../src/store/deletions.ts';
+import { listKeyRequests } from '../../src/store/key-requests.ts';
 import { listKeys, revokeKey } from '../../src/store/keys.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
@@ -171,6 +172,7 @@ async function useEverything(store: Store): Promise<void> {
   await service.close();
 
   await listKeys(store.write, shop.id);
+  await listKeyRequests(store.write, shop.id, 0);
   await rotateKey(store.write, new FixedClock(now), shop.id, 'command line', {
     keyId,
     newId: newKeyId(),

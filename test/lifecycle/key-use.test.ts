@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { type TestContext, after, before, describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { FixedClock } from '../../src/clock.ts';
+import { createLog } from '../../src/log.ts';
+import { listKeyRequests } from '../../src/store/key-requests.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import { createShop, createTestKey, now, startTestService } from '../support/world.ts';
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+/** The hour of `now`, counted from 1970. */
+const noon = 498_660;
+
+describe('the use of keys, while the database is away', { skip, timeout: 60_000 }, () => {
+  let server: PostgresServer;
+  let store: Store;
+  before(async () => {
+    const started = await startPostgres(['fsync=off']);
+    assert.ok(started);
+    server = started;
+    store = { ...connectAll(server.url), failed: new Promise(() => {}) };
+    await migrate(store.write);
+  });
+  after(async () => {
+    await store.close();
+    await server.destroy();
+  });
+
+  /** A service with a key that was used twice, of which one is stored, and a third time in vain. */
+  async function useWhileAway(t: TestContext) {
+    const clock = new FixedClock(now);
+    const logged: string[] = [];
+    const log = createLog('warn', { write: (line) => void logged.push(line) });
+    const service = await startTestService(store, { clock, log });
+    t.after(() => service.close());
+    const shop = await createShop(store);
+    const { id, key } = await createTestKey(store, shop.id);
+    const ask = async () => {
+      const url = `${service.baseUrl}/api/external/v1/plans`;
+      return (await fetch(url, { headers: { authorization: `Bearer ${key}` } })).status;
+    };
+    const stored = async () =>
+      [...(await listKeyRequests(store.write, shop.id, 0))].map(([keyId, hours]) => [
+        keyId,
+        ...hours,
+      ]);
+    const failures = () => logged.filter((line) => line.includes('use of a key not stored yet'));
+
+    assert.equal(await ask(), 200);
+    await until(stored, ({ length }) => length > 0);
+    clock.advance(59_500);
+    assert.equal(await ask(), 200);
+    await server.stop();
+    // What is known of the key is still trusted, and a minute is over.
+    clock.advance(500);
+    assert.equal(await ask(), 500);
+    await until(failures, ({ length }) => length === 1);
+    await server.start();
+    return { id, service, clock, stored, failures };
+  }
+
+  test('is stored a minute later, though the key is not used again', async (t) => {
+    const { id, service, clock, stored, failures } = await useWhileAway(t);
+    assert.deepEqual(await until(() => stored().catch(() => undefined)), [[id, [noon, 1]]]);
+    clock.advance(60_000);
+    await until(stored, (rows) => !isDeepStrictEqual(rows, [[id, [noon, 1]]]));
+    assert.deepEqual(await stored(), [[id, [noon, 3]]]);
+    await service.close();
+    assert.deepEqual(await stored(), [[id, [noon, 3]]]);
+    assert.equal(failures().length, 1);
+  });
+
+  test('is stored when the service ends, though the minute is not over', async (t) => {
+    const { id, service, stored, failures } = await useWhileAway(t);
+    await until(() => stored().catch(() => undefined));
+    await service.close();
+    assert.deepEqual(await stored(), [[id, [noon, 3]]]);
+    assert.equal(failures().length, 1);
+  });
+});

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { FixedClock } from '../../src/clock.ts';
+import { makeKey } from '../../src/owner/keys.ts';
+import { addKeyUse, listKeyRequests } from '../../src/store/key-requests.ts';
+import type { Store } from '../../src/store/open.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, createTestKey, get, now, startTestService } from '../support/world.ts';
+import { mcpPost } from './mcp-call.ts';
+import { signedInOwner } from './visitor.ts';
+
+/** The hour of `now`, counted from 1970. */
+const noon = 498_660;
+const hour = 3_600_000;
+const scopes = ['read:plans'] as const;
+
+onEveryDatabase('the use of a key', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  const stored = async (shopId: number) =>
+    [...(await listKeyRequests(store.write, shopId, 0))].map(([keyId, hours]) => [
+      keyId,
+      [...hours].toSorted(([one], [other]) => one - other),
+    ]);
+
+  test('adds up, over REST, MCP and two instances, whatever was answered', async () => {
+    const clock = new FixedClock(Date.parse(now) + hour - 1);
+    const services = [
+      await startTestService(store, { clock }),
+      await startTestService(store, { clock }),
+    ] as const;
+    const [first, second] = services.map(({ baseUrl }) => `${baseUrl}/api/external/v1`);
+    const shop = await createShop(store, { tier: 'growth' });
+    const { id, key } = await createTestKey(store, shop.id, scopes);
+    const locked = await createShop(store, { tier: 'free' });
+    const lockedKey = await createTestKey(store, locked.id, scopes);
+    try {
+      const each = async (url: string, count: number) =>
+        (await Promise.all(Array.from({ length: count }, () => get(url, key)))).map(
+          ({ status }) => status,
+        );
+      const answers = [
+        ...(await each(`${first}/plans`, 40)),
+        ...(await each(`${second}/plans`, 30)),
+        ...(await each(`${first}/subscriptions`, 3)),
+        (await get(`${first}/plans`, lockedKey.key)).status,
+        // Of no key that there is, so counted nowhere.
+        (await get(`${first}/plans`, `rtn_${'x'.repeat(43)}`)).status,
+      ];
+      for (let calls = 0; calls < 5; calls += 1) {
+        assert.equal(await mcpPost(services[calls % 2]?.baseUrl ?? '', key), 200);
+      }
+      clock.advance(1);
+      // Each instance limits by itself: 60 a minute, of which the first has admitted 46.
+      answers.push(...(await each(`${first}/plans`, 20)), ...(await each(`${second}/plans`, 7)));
+      const counted = Object.groupBy(answers, String);
+      assert.deepEqual(
+        Object.entries(counted).map(([status, all]) => [status, all?.length]),
+        [
+          ['200', 91],
+          ['401', 1],
+          ['403', 4],
+          ['429', 6],
+        ],
+      );
+    } finally {
+      await Promise.all(services.map((service) => service.close()));
+    }
+    assert.deepEqual(await stored(shop.id), [
+      [
+        id,
+        [
+          [noon, 78],
+          [noon + 1, 27],
+        ],
+      ],
+    ]);
+    assert.deepEqual(await stored(locked.id), [[lockedKey.id, [[noon, 1]]]]);
+  });
+
+  test('is kept for two days, and of no key that is not there', async () => {
+    const shop = await createShop(store);
+    const [one, other] = [await createTestKey(store, shop.id), await createTestKey(store, shop.id)];
+    const add = (keyId: string, at: number, requests: [number, number][]) =>
+      addKeyUse(store.write, shop.id, keyId, {
+        lastUsedAt: new Date(at),
+        requests: new Map(requests),
+      });
+    const start = Date.parse(now);
+    const silent = [
+      [noon, 9],
+      [noon + 1, 5],
+    ] as [number, number][];
+    await add(other.id, start, silent);
+    await add(one.id, start, silent);
+    await add(one.id, start + 48 * hour, [
+      [noon + 48, 2],
+      [noon + 1, 1],
+    ]);
+    await add('key_0123456789abcdef', start, [[noon, 7]]);
+    const all = new Map((await stored(shop.id)) as [string, unknown][]);
+    assert.deepEqual(all.get(other.id), silent);
+    assert.deepEqual(all.get(one.id), [
+      [noon, 9],
+      [noon + 1, 6],
+      [noon + 48, 2],
+    ]);
+    await add(one.id, start + 48 * hour + 1, [[noon + 48, 1]]);
+    const later = new Map((await stored(shop.id)) as [string, unknown][]);
+    assert.deepEqual(later.get(one.id), [
+      [noon + 1, 6],
+      [noon + 48, 3],
+    ]);
+    assert.deepEqual(later.get(other.id), silent);
+    assert.equal(later.size, 2);
+
+    await store.write`delete from api_keys where shop_id = ${shop.id} and key_id = ${one.id}`;
+    assert.deepEqual(await stored(shop.id), [[other.id, silent]]);
+  });
+
+  test('is on the owner’s page, of the last 24 hours, and of no other shop', async () => {
+    const clock = new FixedClock(now);
+    const service = await startTestService(store, { clock });
+    try {
+      const shop = await createShop(store);
+      const stranger = await createShop(store);
+      const { id } = await createTestKey(store, shop.id);
+      const name = 'Theirs';
+      // With the same id: ids are a shop's own.
+      await makeKey(store.write, clock, stranger.id, 'command line', { name, scopes, id });
+      const lastUsedAt = new Date(Date.parse(now) - 5 * 60_000);
+      await addKeyUse(store.write, stranger.id, id, {
+        lastUsedAt,
+        requests: new Map([[noon - 2, 777]]),
+      });
+      const { visitor } = await signedInOwner({ store, clock, service, shop });
+      const path = `/app/shops/${shop.id}/keys`;
+      const unused = (await visitor.get(path)).text;
+      assert.match(unused, /0 in 24 h/);
+      assert.doesNotMatch(unused, /<svg|777/);
+
+      const requests = new Map([
+        [noon - 24, 50_000],
+        [noon - 23, 4],
+        [noon - 20, 1000],
+        [noon, 200],
+      ]);
+      await addKeyUse(store.write, shop.id, id, { lastUsedAt, requests });
+      const { text } = await visitor.get(path);
+      assert.match(text, /<summary>1,204 in 24 h<\/summary>/);
+      assert.ok(
+        text.includes(
+          'aria-label="Requests: 1,204 in 24 h, by hour in UTC. Busiest hour: 16:00, with 1,000"',
+        ),
+      );
+      const bars = [...text.matchAll(/<rect x="(\d+)"[^>]*height="(\d+)"\s*><title>([^<]*)</g)];
+      assert.deepEqual(
+        bars.map(([, ...bar]) => bar),
+        [
+          ['0', '2', '13:00: 4'],
+          ['18', '32', '16:00: 1,000'],
+          ['138', '6', '12:00: 200'],
+        ],
+      );
+      assert.deepEqual(
+        [...text.matchAll(/<li>(\d\d:00: [\d,]+)<\/li>/g)].map(([, item]) => item),
+        ['13:00: 4', '16:00: 1,000', '12:00: 200'],
+      );
+      assert.doesNotMatch(text, /777|50,000| style=/);
+      const german = await visitor.get(path, { 'accept-language': 'de-DE' });
+      assert.match(german.text, /<summary>1\.204 in 24 h</);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('is told when the key is revoked, also where it is not stored yet', async () => {
+    const clock = new FixedClock(now);
+    const service = await startTestService(store, { clock });
+    try {
+      const shop = await createShop(store);
+      const { visitor } = await signedInOwner({ store, clock, service, shop });
+      const path = `/app/shops/${shop.id}/keys`;
+      const used = await createTestKey(store, shop.id);
+      const unused = await createTestKey(store, shop.id);
+      const plans = `${service.baseUrl}/api/external/v1/plans`;
+      assert.equal((await get(plans, used.key)).status, 200);
+      clock.advance(59_000);
+      assert.equal((await get(plans, used.key)).status, 200);
+
+      const said = async (address: string) =>
+        /<p class="notice"[^>]*>(.*?)<\/p>/s
+          .exec((await visitor.get(address)).text)?.[1]
+          ?.replace(/<[^>]*>/g, '');
+      await visitor.get(`${path}/${used.id}/revoke`);
+      const done = await visitor.post(`${path}/${used.id}/revoke`);
+      assert.equal(done.location, `${path}?done=revoked&key=${used.id}`);
+      const address = done.location ?? '';
+      assert.equal(
+        await said(address),
+        'Key revoked. The last request with it was less than a minute ago.',
+      );
+      assert.match(
+        (await visitor.get(address)).text,
+        /datetime="2026-11-20T12:00:59\.000Z" title="2026-11-20T12:00:59\.000Z">less than/,
+      );
+      await visitor.post(`${path}/${unused.id}/revoke`);
+      assert.equal(
+        await said(`${path}?done=revoked&key=${unused.id}`),
+        'Key revoked. It was never used.',
+      );
+
+      const other = await createShop(store);
+      const theirs = await createTestKey(store, other.id);
+      const live = await createTestKey(store, shop.id);
+      for (const key of [theirs.id, live.id, 'key_0123456789abcdef', '%3Cb%3E', '']) {
+        assert.equal(await said(`${path}?done=revoked&key=${key}`), undefined, key);
+      }
+      assert.equal(await said(`${path}?done=constructor`), undefined);
+      assert.equal(await said(`${path}?done=revoked`), undefined);
+    } finally {
+      await service.close();
+    }
+  });
+});
