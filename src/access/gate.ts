@@ -53,7 +53,8 @@ export class Gate {
     if (!tier.hasApiAccess) return tierRequired;
     if (tier.limitPerMinute === undefined) return { caller, rate: undefined };
 
-    const rate = await this.#parts.limiter.take(caller.keyId, tier.limitPerMinute);
+    const holder = `${caller.shopId}/${caller.keyId}`;
+    const rate = await this.#parts.limiter.take(holder, tier.limitPerMinute);
     return rate.admitted ? { caller, rate } : { refusal: tooMany(rate), rate };
   }
 

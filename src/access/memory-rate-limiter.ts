@@ -29,11 +29,11 @@ export class MemoryRateLimiter implements RateLimiter {
     return this.#windows.size;
   }
 
-  take(keyId: string, limit: number): RateDecision {
+  take(holder: string, limit: number): RateDecision {
     const now = this.#clock.monotonic();
     this.#forgetSilentKeys(now);
 
-    const window = this.#windows.get(keyId) ?? {
+    const window = this.#windows.get(holder) ?? {
       times: new Float64Array(smallestRing),
       oldest: 0,
       count: 0,
@@ -43,8 +43,8 @@ export class MemoryRateLimiter implements RateLimiter {
     const admitted = window.count < limit;
     if (admitted) {
       append(window, now);
-      this.#windows.delete(keyId);
-      this.#windows.set(keyId, window);
+      this.#windows.delete(holder);
+      this.#windows.set(holder, window);
     }
     // With a limit that was lowered, more than one slot may have to come free first.
     const blocking = Math.max(0, window.count - limit);
@@ -58,9 +58,9 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 
   #forgetSilentKeys(now: number): void {
-    for (const [keyId, window] of this.#windows) {
+    for (const [holder, window] of this.#windows) {
       if (at(window, window.count - 1) > now - windowMilliseconds) return;
-      this.#windows.delete(keyId);
+      this.#windows.delete(holder);
     }
   }
 }

@@ -18,5 +18,6 @@ export interface RateDecision {
  * A refused request does not count.
  */
 export interface RateLimiter {
-  take(keyId: string, limit: number): RateDecision | Promise<RateDecision>;
+  /** @param holder whose window it is, over all shops: the id of a key is its shop's own */
+  take(holder: string, limit: number): RateDecision | Promise<RateDecision>;
 }

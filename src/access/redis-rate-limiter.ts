@@ -68,22 +68,22 @@ export class RedisRateLimiter implements RateLimiter {
     this.#client.destroy();
   }
 
-  take(keyId: string, limit: number): RateDecision | Promise<RateDecision> {
+  take(holder: string, limit: number): RateDecision | Promise<RateDecision> {
     return this.#state === 'shared'
-      ? this.#takeShared(keyId, limit)
-      : this.#local.take(keyId, limit);
+      ? this.#takeShared(holder, limit)
+      : this.#local.take(holder, limit);
   }
 
-  async #takeShared(keyId: string, limit: number): Promise<RateDecision> {
+  async #takeShared(holder: string, limit: number): Promise<RateDecision> {
     try {
-      const answer = takeFromWindow(this.#client, this.#script, keyId, limit);
+      const answer = takeFromWindow(this.#client, this.#script, holder, limit);
       const decision = await this.#inTime(answer);
       // Noted, so that this instance does not admit it once more when Redis goes away.
-      if (decision.admitted) this.#local.take(keyId, Number.POSITIVE_INFINITY);
+      if (decision.admitted) this.#local.take(holder, Number.POSITIVE_INFINITY);
       return decision;
     } catch (error) {
       this.#turn('local', error);
-      return this.#local.take(keyId, limit);
+      return this.#local.take(holder, limit);
     }
   }
 
@@ -105,7 +105,7 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   async #probe(): Promise<void> {
-    const answer = takeFromWindow(this.#client, this.#script, probe.keyId, probe.limit);
+    const answer = takeFromWindow(this.#client, this.#script, probe.holder, probe.limit);
     await this.#inTime(answer).then(
       () => this.#turn('shared'),
       (error) => {

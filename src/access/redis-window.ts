@@ -42,7 +42,7 @@ return { admitted and 1 or 0, count, oldest + ${windowMicroseconds} - now }
 `;
 
 /** What is asked for nobody, to see whether Redis answers: a limit that is not reached. */
-export const probe = { keyId: 'probe', limit: 1_000_000 };
+export const probe = { holder: 'probe', limit: 1_000_000 };
 
 export interface Script {
   readonly text: string;
@@ -89,8 +89,8 @@ export function createRedisClient(url: string) {
 }
 
 /** Where a key's window is: in one slot of its own, so that a cluster can spread them. */
-export function windowKey(keyId: string): string {
-  return `retention:limit:{${keyId}}`;
+export function windowKey(holder: string): string {
+  return `retention:limit:{${holder}}`;
 }
 
 /**
@@ -100,10 +100,10 @@ export function windowKey(keyId: string): string {
 export async function takeFromWindow(
   client: RedisClient,
   { text, sha1 }: Script,
-  keyId: string,
+  holder: string,
   limit: number,
 ): Promise<RateDecision> {
-  const rest = ['1', windowKey(keyId), String(limit)];
+  const rest = ['1', windowKey(holder), String(limit)];
   const [admitted, count, freeInMicroseconds] = await client
     .sendCommand<[number, number, number]>(['EVALSHA', sha1, ...rest])
     .catch((error: Error) => {

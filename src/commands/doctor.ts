@@ -128,7 +128,7 @@ async function examineRedis(url: string): Promise<Finding> {
     client.connect().catch(() => {});
     await inTime(ready);
     const { server, version } = await inTime(client.hello(2));
-    await inTime(takeFromWindow(client, prepareScript(takeScript), probe.keyId, probe.limit));
+    await inTime(takeFromWindow(client, prepareScript(takeScript), probe.holder, probe.limit));
     const isNewEnough = Number.parseInt(version, 10) >= 6;
     const name = server === 'valkey' ? 'Valkey' : 'Redis';
     return {

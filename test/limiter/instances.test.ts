@@ -69,7 +69,8 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 120_
 
   async function newKey(tier: Tier = 'growth') {
     const shop = await createShop(store, { tier });
-    return createTestKey(store, shop.id);
+    const made = await createTestKey(store, shop.id);
+    return { ...made, holder: `${shop.id}/${made.id}` };
   }
 
   async function askRest({ service }: Instance, key: string) {
@@ -141,7 +142,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 120_
     const [uncapped, capped] = [await newKey('enterprise_plus'), await newKey('pro')];
     for (const { key } of [uncapped, capped])
       assert.equal((await askRest(instance, key)).status, 200);
-    const windows = [uncapped, capped].map(({ id }) => windowKey(id));
+    const windows = [uncapped, capped].map(({ holder }) => windowKey(holder));
     assert.deepEqual(await client.sendCommand(['EXISTS', windows[0] as string]), 0);
     assert.deepEqual(await client.sendCommand(['EXISTS', windows[1] as string]), 1);
   });

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { createKeyOnce } from '../../src/access/create-key.ts';
+import { scopes } from '../../src/access/scopes.ts';
 import type { Tier } from '../../src/access/tiers.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { onEveryDatabase } from '../support/databases.ts';
-import { createShop, createTestKey, get, startWorld, type World } from '../support/world.ts';
+import { createShop, createTestKey, get, now, startWorld, type World } from '../support/world.ts';
 
 const admitted = (times: number) => Array.from({ length: times }, () => 200);
 
@@ -50,6 +52,18 @@ onEveryDatabase('limits', (open) => {
     assert.equal(last.retryAfter, '1', 'never 0');
     world.clock.advance(1);
     assert.deepEqual(await askTimes(61), [...admitted(60), 429]);
+  });
+
+  test('keys of two shops with the same id have a window each: owners choose ids', async () => {
+    const keys = [];
+    for (const shop of [await keyOf('growth'), await keyOf('growth')]) {
+      const request = { name: 'same', scopes, createdBy: 'test', createdAt: new Date(now) };
+      keys.push(await createKeyOnce(world.store.write, shop.shop.id, 'same-id', request));
+    }
+    const [one, other] = keys;
+    for (let count = 0; count < 60; count += 1) await get(`${world.base}/plans`, one);
+    assert.equal((await get(`${world.base}/plans`, one)).status, 429);
+    assert.equal((await get(`${world.base}/plans`, other)).status, 200);
   });
 
   test('[rest.limits.pro] Pro: the 301st request within 60 seconds is refused', async () => {
