@@ -203,7 +203,7 @@ export async function summariseMetrics(
 }
 
 /** The whole days, hours and minutes of an interval, of those that are kept. */
-function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
+export function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
   const list = (field: keyof (typeof pieces)[number]) =>
     `{${pieces.map((piece) => piece[field]).join(',')}}`;
   return sql`
@@ -214,7 +214,7 @@ function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
 }
 
 /** The ragged ends of an interval; they reach to a whole day where nothing smaller is kept. */
-function endsOf(sql: Sql | Transaction, { ends: [first, last] }: Bounds) {
+export function endsOf(sql: Sql | Transaction, { ends: [first, last] }: Bounds) {
   return sql`
     select ${first.from}::timestamptz as since,
       case when kept.since <= ${first.until} then ${first.until}::timestamptz

@@ -10,7 +10,9 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { deletions } from '../../src/store/deletions.ts';
 import { listKeys, revokeKey } from '../../src/store/keys.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
-import { listDays } from '../../src/store/metrics-history.ts';
+import { findFirstDay, listDays } from '../../src/store/metrics-history.ts';
+import { listOutcomesByReason } from '../../src/store/metrics-reasons.ts';
+import { listRenewals } from '../../src/store/metrics-renewals.ts';
 import { summarisePlainly } from '../../src/store/metrics-plain.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
@@ -178,6 +180,9 @@ async function useEverything(store: Store): Promise<void> {
   await listShops(store.write);
   await updateShopTier(store.write, shop.id, 'pro');
   await listDays(store.write, shop.id, 30, endAt);
+  await findFirstDay(store.write, shop.id);
+  await listRenewals(store.write, shop.id, 30, endAt);
+  await listOutcomesByReason(store.write, shop.id, endAt - 30 * 86_400_000, endAt);
   await summarisePlainly(store.write, shop.id, endAt);
   await rebuildMetrics(store.write, shop.id);
   // The one thing that is never done: changed events are deleted and written again.
