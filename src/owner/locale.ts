@@ -29,11 +29,6 @@ export function moneyFormat(visit: Visit, { currency }: Pick<Shop, 'currency'>):
   }).format;
 }
 
-export function shareFormat(visit: Visit): Format {
-  return new Intl.NumberFormat(localeOf(visit), { style: 'percent', maximumFractionDigits: 2 })
-    .format;
-}
-
 /** As the reader writes numbers. */
 export function formatCount(visit: Visit, count: number): string {
   return countFormat(visit)(count);
@@ -49,5 +44,8 @@ export function formatMoney(visit: Visit, shop: Pick<Shop, 'currency'>, amount: 
 
 /** A share in percent, with the two digits that four decimals give. */
 export function formatShare(visit: Visit, share: number): string {
-  return shareFormat(visit)(share);
+  return new Intl.NumberFormat(localeOf(visit), {
+    style: 'percent',
+    maximumFractionDigits: 2,
+  }).format(share);
 }
