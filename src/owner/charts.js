@@ -28,6 +28,7 @@ for (const figure of document.querySelectorAll('figure.chart')) {
   };
 
   plot.setAttribute('role', 'slider');
+  plot.setAttribute('aria-labelledby', figure.querySelector('h3').id);
   plot.setAttribute('tabindex', '0');
   plot.setAttribute('aria-valuemin', '0');
   plot.setAttribute('aria-valuemax', last);

@@ -56,7 +56,7 @@ export function chart(parts: Chart): Html {
           </span>`,
       )}
     </p>
-    <div class="plot" aria-labelledby="${id}">
+    <div class="plot">
       <ol class="scale" aria-hidden="true">
         ${ticks.toReversed().map((tick) => html`<li>${parts.writeShort(tick)}</li>`)}
       </ol>

@@ -22,7 +22,7 @@ function card(visit: ShopVisit, figure: Figure, data: Dashboard): Html {
   const { field, name, period, counts, byDay } = figure;
   return html`<div class="figure">
     <dt>
-      ${name} <small>${period}</small>
+      ${name} ${period === undefined ? undefined : html`<small>${period}</small>`}
       <button
         class="why"
         type="button"

@@ -6,8 +6,8 @@ export interface Figure {
   readonly field: Exclude<keyof Summary, 'generatedAt'>;
   readonly name: string;
   readonly shows: 'count' | 'money' | 'share';
-  /** What time it is of. */
-  readonly period: string;
+  /** What time it is of, where the name does not say. */
+  readonly period?: string;
   /** What it counts, for whoever asks. */
   readonly counts: string;
   /**
@@ -73,7 +73,6 @@ export const figureGroups: readonly FigureGroup[] = [
         field: 'mrr',
         name: 'Monthly recurring revenue',
         shows: 'money',
-        period: 'per month',
         counts:
           'What the active subscriptions bring in per month: price per cycle times cycles per month. The change, and the past, are by today’s prices and intervals, as those of then are not kept.',
         compares: 'instant',
@@ -142,7 +141,7 @@ export const figureGroups: readonly FigureGroup[] = [
     figures: [
       {
         field: 'cancelled30d',
-        name: 'Cancelled subscriptions',
+        name: 'Cancellations',
         shows: 'count',
         period: last30,
         counts: 'Subscriptions that were cancelled in the last 30 days and still are.',

@@ -1,6 +1,6 @@
 import { type Html, html } from '../http/html.ts';
 
-const width = 96;
+const width = 72;
 const height = 28;
 /** Half of the line's width, so that its edges are not cut off. */
 const margin = 2;
