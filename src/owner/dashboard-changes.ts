@@ -12,7 +12,7 @@ export interface Change {
 
 /**
  * How a figure has changed; undefined where a comparison would mislead: it is not of the past, the shop
- * has no data from so long ago, or a rate had nothing to divide by.
+ * has no data from so long ago or has changed too much since to follow all of it back, or a rate had nothing to divide by.
  */
 export function changeOf(
   figure: Figure,
@@ -21,9 +21,10 @@ export function changeOf(
   if (figure.compares === undefined) return undefined;
   const days = figure.compares === 'window' ? 60 : 30;
   if (firstDay > Date.parse(summary.generatedAt) - days * day) return undefined;
-  if (figure.isVoid?.(summary) || figure.isVoid?.(earlier)) return undefined;
+  if (figure.followsChanges && !earlier.followsChanges) return undefined;
+  if (figure.isVoid?.(summary) || figure.isVoid?.(earlier.summary)) return undefined;
 
-  const [from, to] = [earlier[figure.field], summary[figure.field]];
+  const [from, to] = [earlier.summary[figure.field], summary[figure.field]];
   // Shares differ by points; of nothing, or of a loss, there is no percentage.
   const isRelative = figure.shows !== 'share' && from > 0;
   const isHigher = to > from;

@@ -15,6 +15,8 @@ export interface Figure {
    * the shop has data from then, what is counted over 30 days once it has data from 60 days before.
    */
   readonly compares?: 'instant' | 'window';
+  /** Whether what it was follows only from all that changed since. */
+  readonly followsChanges?: true;
   /** Which way is good, where one of them is. */
   readonly betterWhen?: 'higher' | 'lower';
   /** Whether there was nothing to divide by, so that a rate of 0 says nothing. */
@@ -111,6 +113,7 @@ export const figureGroups: readonly FigureGroup[] = [
         counts:
           'Billing cycles of which a payment failed in the last 30 days, however often. Failures for lack of stock do not count.',
         compares: 'window',
+        followsChanges: true,
         betterWhen: 'lower',
         byDay: (day) => day.failedPayments,
       },
@@ -146,6 +149,7 @@ export const figureGroups: readonly FigureGroup[] = [
         period: last30,
         counts: 'Subscriptions that were cancelled in the last 30 days and still are.',
         compares: 'window',
+        followsChanges: true,
         betterWhen: 'lower',
         byDay: (day) => day.cancelled,
       },
@@ -157,6 +161,7 @@ export const figureGroups: readonly FigureGroup[] = [
         counts:
           'Of the subscriptions that were active or paused at some time in the last 30 days or just before: the share that has since been cancelled or has failed. One that expires as planned is no churn.',
         compares: 'window',
+        followsChanges: true,
         betterWhen: 'lower',
         isVoid: (summary) =>
           summary.churnRate30d === 0 && summary.activeSubscribers + summary.pausedSubscribers === 0,

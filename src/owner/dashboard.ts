@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type Clock, FixedClock } from '../clock.ts';
-import { getMetricsSummary } from '../operations/get-metrics-summary.ts';
+import { minorDigitsOf } from '../money.ts';
+import { getMetricsSummary, toSummary } from '../operations/get-metrics-summary.ts';
 import {
   type DayOfHistory,
   type DayOfRenewals,
@@ -8,9 +9,11 @@ import {
   listUpcoming,
 } from '../operations/metrics-history.ts';
 import type { metricsSummary } from '../operations/shapes.ts';
-import { findFirstDay } from '../store/metrics-history.ts';
+import { findFirstDay, hasFewChanges } from '../store/metrics-history.ts';
 import { type ReasonRow, listOutcomesByReason } from '../store/metrics-reasons.ts';
+import { summariseMetrics } from '../store/metrics.ts';
 import type { Store } from '../store/open.ts';
+import type { ReadConnections } from '../store/read-connections.ts';
 import type { Shop } from '../store/shops.ts';
 import { ask } from './ask.ts';
 
@@ -20,10 +23,16 @@ export type Summary = z.infer<typeof metricsSummary>;
 export const periods = [30, 90, 365] as const;
 export type Period = (typeof periods)[number];
 
+/** How things stood 30 days before. */
+export interface Earlier {
+  readonly summary: Summary;
+  /** Whether what changed since was followed back: else some figures are not those of then. */
+  readonly followsChanges: boolean;
+}
+
 export interface Dashboard {
   readonly summary: Summary;
-  /** 30 days before. */
-  readonly earlier: Summary;
+  readonly earlier: Earlier;
   /** Of the earliest thing known of the shop, epoch milliseconds. */
   readonly firstDay: number;
   readonly period: Period;
@@ -53,16 +62,12 @@ export async function readDashboard(
   const { store } = parts;
   const now = parts.clock.now();
   const today = Math.floor(now / day) * day;
-  const summaryAt = async (at: number): Promise<Summary> => {
-    const { summary } = await ask({ store, clock: new FixedClock(at) }, shop, getMetricsSummary);
-    return summary as Summary;
-  };
   const firstDay = await store.readRecent((from) => findFirstDay(from.analyse, shop.id));
   if (firstDay === null) return undefined;
 
-  const [summary, earlier, charts] = await Promise.all([
-    summaryAt(now),
-    summaryAt(now - 30 * day),
+  const [{ summary }, earlier, charts] = await Promise.all([
+    ask({ store, clock: new FixedClock(now) }, shop, getMetricsSummary),
+    store.readRecent((from) => summariseEarlier(from, shop, now - 30 * day)),
     store.readRecent((from) =>
       Promise.all([
         listHistory(from, shop, period, now),
@@ -72,5 +77,15 @@ export async function readDashboard(
     ),
   ]);
   const [history, upcoming, reasons] = charts;
-  return { summary, earlier, firstDay, period, history, upcoming, reasons };
+  return { summary: summary as Summary, earlier, firstDay, period, history, upcoming, reasons };
+}
+
+/** More changes than this would keep the page waiting; 3000 take some 60 ms. */
+const mostChanges = 3000;
+
+/** The summary of the API, of an instant in the past. */
+async function summariseEarlier(from: ReadConnections, shop: Shop, at: number): Promise<Earlier> {
+  const followsChanges = await hasFewChanges(from.analyse, shop.id, at, mostChanges);
+  const row = await summariseMetrics(from.analyse, shop.id, at, { followsChanges });
+  return { summary: toSummary(row, minorDigitsOf(shop.currency) ?? 2, at), followsChanges };
 }

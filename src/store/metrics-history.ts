@@ -131,6 +131,27 @@ export async function findFirstDay(sql: Sql, shopId: number): Promise<number | n
   return row?.day ?? null;
 }
 
+/**
+ * Whether subscriptions have begun or changed at most so many times since an instant; reads no more.
+ * @param since epoch milliseconds
+ */
+export async function hasFewChanges(
+  sql: Sql,
+  shopId: number,
+  since: number,
+  most: number,
+): Promise<boolean> {
+  const from = new Date(since).toISOString();
+  const [row] = await sql<{ isFew: boolean }[]>`
+    select count(*) <= ${most} as "isFew" from (
+      (select from status_events where shop_id = ${shopId} and at >= ${from} limit ${most + 1})
+      union all
+      (select from subscriptions where shop_id = ${shopId} and created_at >= ${from}
+        limit ${most + 1})
+    ) changes`;
+  return row?.isFew ?? true;
+}
+
 /** Of an amount of 0 or more. */
 function decimalText(amount: bigint): string {
   const digits = amount.toString().padStart(priceDecimals + 1, '0');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listUpcoming } from '../../src/operations/metrics-history.ts';
-import { findFirstDay } from '../../src/store/metrics-history.ts';
+import { findFirstDay, hasFewChanges } from '../../src/store/metrics-history.ts';
 import { summarisePlainly } from '../../src/store/metrics-plain.ts';
 import { listOutcomesByReason } from '../../src/store/metrics-reasons.ts';
 import { listRenewals } from '../../src/store/metrics-renewals.ts';
@@ -193,6 +193,9 @@ onEveryDatabase('what charts show besides the history', (open) => {
     const plain = await summarisePlainly(store.write, shop.id, then);
     assert.deepEqual([plain.cancelled, plain.churned, plain.atRisk], [1, 1, 3]);
     assert.equal(await findFirstDay(store.primary.analyse, shop.id), Date.parse('2026-08-01Z'));
+    const fewSince = (most: number) => hasFewChanges(store.primary.analyse, shop.id, then, most);
+    // A cancellation, and one who came back.
+    assert.deepEqual([await fewSince(2), await fewSince(1)], [true, false]);
     const empty = await createShop(store);
     assert.equal(await findFirstDay(store.primary.analyse, empty.id), null);
   });

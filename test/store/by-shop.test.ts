@@ -10,7 +10,7 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { deletions } from '../../src/store/deletions.ts';
 import { listKeys, revokeKey } from '../../src/store/keys.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
-import { findFirstDay, listDays } from '../../src/store/metrics-history.ts';
+import { findFirstDay, hasFewChanges, listDays } from '../../src/store/metrics-history.ts';
 import { listOutcomesByReason } from '../../src/store/metrics-reasons.ts';
 import { listRenewals } from '../../src/store/metrics-renewals.ts';
 import { summarisePlainly } from '../../src/store/metrics-plain.ts';
@@ -181,6 +181,7 @@ async function useEverything(store: Store): Promise<void> {
   await updateShopTier(store.write, shop.id, 'pro');
   await listDays(store.write, shop.id, 30, endAt);
   await findFirstDay(store.write, shop.id);
+  await hasFewChanges(store.write, shop.id, endAt - 30 * 86_400_000, 100);
   await listRenewals(store.write, shop.id, 30, endAt);
   await listOutcomesByReason(store.write, shop.id, endAt - 30 * 86_400_000, endAt);
   await summarisePlainly(store.write, shop.id, endAt);
