@@ -19,8 +19,7 @@ for (const figure of document.querySelectorAll('figure.chart')) {
     const [when, ...cells] = [...rows[chosen].children].map((cell) => cell.textContent.trim());
     time.textContent = when;
     for (const [place, value] of values.entries()) value.textContent = cells[place];
-    cursor.setAttribute('x1', chosen + 0.5);
-    cursor.setAttribute('x2', chosen + 0.5);
+    cursor.setAttribute('transform', `translate(${chosen} 0)`);
     cursor.classList.toggle('on', isPointedAt);
     const series = cells.map((cell, place) => `${names[place]?.textContent ?? ''} ${cell}`.trim());
     plot.setAttribute('aria-valuenow', chosen);

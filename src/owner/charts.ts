@@ -63,10 +63,14 @@ export function chart(parts: Chart): Html {
       <svg viewBox="0 0 ${times.length} ${height}" preserveAspectRatio="none" aria-hidden="true">
         ${ticks.map((tick) => {
           const y = round(height - (tick / scale) * height);
-          return html`<line class="grid" x1="0" x2="${times.length}" y1="${y}" y2="${y}" />`;
+          return html`<line class="rule" x1="0" x2="${times.length}" y1="${y}" y2="${y}" />`;
         })}
         ${parts.marks === 'line' ? series.map((each) => line(each, scale)) : bars(series, scale)}
-        <line class="cursor" y1="0" y2="${height}" />
+        ${
+          parts.marks === 'line'
+            ? html`<line class="cursor" x1="0.5" x2="0.5" y1="0" y2="${height}" />`
+            : html`<rect class="cursor" width="1" height="${height}" />`
+        }
       </svg>
       <ol class="dates of-${dates.length}" aria-hidden="true">
         ${dates.map((index) => html`<li>${times[index]?.short}</li>`)}
