@@ -196,6 +196,39 @@ onEveryDatabase('the history of a shop', (open) => {
     });
     assert.deepEqual(nineteenth, { ...nothing, day: '2026-11-19', activeSubscribers: 1, mrr });
   });
+
+  test('a payment that makes a failure good counts on its day; a loss, and other payments, do not', async () => {
+    const shop = await createShop(store);
+    const payment = (id: number, subscriptionId: number, status: string, processedAt: string) => ({
+      type: 'payment',
+      id,
+      subscriptionId,
+      cycle: String(id),
+      status,
+      amount: '10.00',
+      processedAt,
+    });
+    await importAll(store, shop, [
+      plan(),
+      subscription(1, { customerId: 1 }),
+      subscription(2, {
+        customerId: 2,
+        status: 'cancelled',
+        statusEvents: [{ at: at('19T12:00:00.000'), to: 'cancelled' }],
+      }),
+      payment(1, 1, 'failed', at('17T00:00:00.000')),
+      payment(2, 1, 'succeeded', at('19T00:00:00.000')),
+      payment(3, 1, 'succeeded', at('19T01:00:00.000')),
+      payment(4, 2, 'failed', at('18T00:00:00.000')),
+    ]);
+    const days = await listHistory(store.primary, shop, 3, about);
+    const told = days.map((each) => [each.failedPayments, each.recoveredPayments]);
+    assert.deepEqual(told, [
+      [1, 0],
+      [1, 0],
+      [0, 1],
+    ]);
+  });
 });
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
