@@ -38,8 +38,9 @@ function change(field: Field, from: Partial<Summary>, to: Partial<Summary>, over
 }
 
 test('each of the fifteen figures has its card', () => {
-  const { generatedAt, ...values } = nothing;
-  assert.deepEqual(figures.map(({ field }) => field).toSorted(), Object.keys(values).toSorted());
+  const fields = Object.keys(nothing).filter((name) => name !== 'generatedAt');
+  assert.equal(fields.length, 15);
+  assert.deepEqual(figures.map(({ field }) => field).toSorted(), fields.toSorted());
 });
 
 test('a change is a part of what was; a difference where there was nothing, a loss, or a share', () => {

@@ -24,7 +24,7 @@ export const periods = [30, 90, 365] as const;
 export type Period = (typeof periods)[number];
 
 /** How things stood 30 days before. */
-export interface Earlier {
+interface Earlier {
   readonly summary: Summary;
   /** Whether what changed since was followed back: else some figures are not those of then. */
   readonly followsChanges: boolean;
@@ -80,8 +80,8 @@ export async function readDashboard(
   return { summary: summary as Summary, earlier, firstDay, period, history, upcoming, reasons };
 }
 
-/** More changes than this would keep the page waiting; 3000 take some 60 ms. */
-const mostChanges = 3000;
+/** More changes than this would keep the page waiting; 2000 take some 60 ms. */
+const mostChanges = 2000;
 
 /** The summary of the API, of an instant in the past. */
 async function summariseEarlier(from: ReadConnections, shop: Shop, at: number): Promise<Earlier> {

@@ -35,9 +35,15 @@ function spelled(row: MetricsRow) {
 
 /** All but what depends on what became of subscriptions and cycles later. */
 function unaffected(row: MetricsRow) {
-  const { cancelled, atRisk, churned, failedPayments, ...rest } = spelled(row);
-  const { upcomingRenewals, upcomingRenewalsValue, ...others } = rest;
-  return others;
+  const affected = new Set([
+    'cancelled',
+    'atRisk',
+    'churned',
+    'failedPayments',
+    'upcomingRenewals',
+    'upcomingRenewalsValue',
+  ]);
+  return Object.entries(spelled(row)).filter(([name]) => !affected.has(name));
 }
 
 onEveryDatabase('the metrics summary', (open) => {
