@@ -86,6 +86,35 @@ describe('the dashboard', () => {
     }
   });
 
+  test('each chart has a table of its days or weeks, nearest to today complete', async () => {
+    const { shop } = await createAwkwardShop(world.store, 'KWD');
+    const { open } = await owner(shop);
+    const rows = async (query: string, titled: string, time: string) => {
+      const { text } = await open(query);
+      const table = text.slice(text.indexOf(`>${titled}</h3>`)).split('</table>', 1)[0] ?? '';
+      const cells = [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+        [...row.matchAll(/<t[hd][^>]*>([^<]*)</g)].map(([, cell = '']) =>
+          cell.replace(/[\u00A0\u2009]/g, ' '),
+        ),
+      );
+      return cells.find(([first]) => first === time);
+    };
+    const tables: readonly (readonly [string, string, string, ...string[]])[] = [
+      ['', 'Active subscribers', 'Oct 31, 2026', '1'],
+      ['', 'Active subscribers', 'Nov 19, 2026', '2'],
+      ['', 'Monthly recurring revenue', 'Oct 31, 2026', 'KWD 1,000,000,000.001'],
+      ['', 'New and cancelled', 'Nov 1, 2026', '1', '0'],
+      ['?days=90', 'New and cancelled', 'Oct 30 – Nov 5, 2026', '1', '0'],
+      ['', 'Failed and recovered payments', 'Nov 19, 2026', '0', '0'],
+      ['', 'Upcoming renewals', 'Nov 20, 2026', '0'],
+      ['', 'Upcoming renewals', 'Nov 22, 2026', '1'],
+      ['?days=365', 'Value of upcoming renewals', 'Nov 20 – 26, 2026', 'KWD 1,000,000,000.001'],
+    ];
+    for (const [query, titled, ...row] of tables) {
+      assert.deepEqual(await rows(query, titled, row[0]), row, titled);
+    }
+  });
+
   test('says how figures changed, and which way is good, only where the shop goes back that far', async () => {
     const shop = await createShop(world.store);
     const cancelled = (id: number, createdAt: string, at: string) =>
