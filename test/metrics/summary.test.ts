@@ -43,7 +43,7 @@ function unaffected(row: MetricsRow) {
     'upcomingRenewals',
     'upcomingRenewalsValue',
   ]);
-  return Object.entries(spelled(row)).filter(([name]) => !affected.has(name));
+  return Object.fromEntries(Object.entries(spelled(row)).filter(([name]) => !affected.has(name)));
 }
 
 onEveryDatabase('the metrics summary', (open) => {
