@@ -133,6 +133,7 @@ const history: Command = {
       'CANCELLED',
       'REVENUE',
       'FAILED',
+      'RECOVERED',
       'SAVED',
       'SESSIONS',
     ];
@@ -142,6 +143,7 @@ const history: Command = {
         String,
       ),
       String(row.failedPayments),
+      String(row.recoveredPayments),
       String(sessions.saved),
       String(sessions.saved + sessions.cancelled + sessions.abandoned + sessions.inProgress),
     ]);

@@ -1,5 +1,7 @@
 import { type Ratio, add, minorDigitsOf, multiply, parseDecimal, roundHalfAway } from '../money.ts';
 import { listDays } from '../store/metrics-history.ts';
+import { listRenewals } from '../store/metrics-renewals.ts';
+import { day } from '../store/metrics-bounds.ts';
 import type { ReadConnections } from '../store/read-connections.ts';
 import { monthlyValue } from './get-metrics-summary.ts';
 
@@ -18,6 +20,8 @@ export interface DayOfHistory {
   readonly revenue: number;
   /** Cycles of which a payment failed that day, other than for lack of stock. */
   readonly failedPayments: number;
+  /** Dunning cases that a payment closed that day. */
+  readonly recoveredPayments: number;
   /** Cancel-flow sessions begun that day, by what has come of them by now. */
   readonly sessions: {
     readonly saved: number;
@@ -41,13 +45,14 @@ export async function listHistory(
   const money = (value: Ratio) => roundHalfAway(value, minorDigits);
   const rows = await listDays(store.analyse, shop.id, days, now);
   return rows.map((row) => ({
-    day: new Date(row.day).toISOString().slice(0, 10),
+    day: isoDay(row.day),
     activeSubscribers: row.activeSubscribers,
     mrr: money(monthlyValue(row.activeValue)),
     newSubscribers: row.newSubscribers,
     cancelled: row.cancelled,
     revenue: money(add(parseDecimal(row.paid), negative(parseDecimal(row.refunded)))),
     failedPayments: row.failedPayments,
+    recoveredPayments: row.dunningRecovered,
     sessions: {
       saved: row.sessionsSaved,
       cancelled: row.sessionsCancelled,
@@ -55,6 +60,46 @@ export async function listHistory(
       inProgress: row.sessionsOpen,
     },
   }));
+}
+
+/** What is billed on one UTC day to come. Money is in the shop's currency. */
+export interface DayOfRenewals {
+  /** As in 2026-11-20. */
+  readonly day: string;
+  /** Active subscriptions whose next billing falls on it. */
+  readonly renewals: number;
+  /** Their current prices together. */
+  readonly value: number;
+}
+
+/**
+ * The rest of this UTC day, and the days that follow; what is overdue is not upcoming.
+ * @param days how many in all, today included
+ * @param now epoch milliseconds
+ */
+export async function listUpcoming(
+  store: Pick<ReadConnections, 'analyse'>,
+  shop: { readonly id: number; readonly currency: string },
+  days: number,
+  now: number,
+): Promise<DayOfRenewals[]> {
+  const minorDigits = minorDigitsOf(shop.currency) ?? 2;
+  const rows = await listRenewals(store.analyse, shop.id, days, now);
+  const byDay = new Map(rows.map((row) => [row.day, row]));
+  const today = Math.floor(now / day) * day;
+  return Array.from({ length: days }, (_, index) => {
+    const at = today + index * day;
+    const row = byDay.get(at);
+    return {
+      day: isoDay(at),
+      renewals: row?.renewals ?? 0,
+      value: roundHalfAway(parseDecimal(row?.value ?? '0'), minorDigits),
+    };
+  });
+}
+
+function isoDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
 }
 
 function negative(value: Ratio): Ratio {

@@ -3,20 +3,22 @@ import { readFileSync } from 'node:fs';
 import type { Answer } from '../http/answer.ts';
 import type { Html } from '../http/html.ts';
 
-interface Asset {
+export interface Asset {
+  readonly kind: 'css' | 'js';
   /** Changes with the content, so that browsers may keep it for good. */
   readonly path: string;
   readonly answer: Answer;
 }
 
-function readAsset(name: string, extension: 'css' | 'js'): Asset {
-  const body = readFileSync(new URL(`./${name}.${extension}`, import.meta.url), 'utf8');
+function readAsset(name: string, kind: Asset['kind']): Asset {
+  const body = readFileSync(new URL(`./${name}.${kind}`, import.meta.url), 'utf8');
   return {
-    path: `/app/${name}-${hash('sha256', body).slice(0, 12)}.${extension}`,
+    kind,
+    path: `/app/${name}-${hash('sha256', body).slice(0, 12)}.${kind}`,
     answer: {
       status: 200,
       headers: {
-        'content-type': `text/${extension === 'js' ? 'javascript' : 'css'}; charset=utf-8`,
+        'content-type': `text/${kind === 'js' ? 'javascript' : 'css'}; charset=utf-8`,
         'x-content-type-options': 'nosniff',
         'cache-control': 'public, max-age=31536000, immutable',
       },
@@ -25,9 +27,13 @@ function readAsset(name: string, extension: 'css' | 'js'): Asset {
   };
 }
 
-/** All that pages load. */
+/** What every page loads. */
 export const style = readAsset('style', 'css');
 export const copyScript = readAsset('copy', 'js');
+/** What the dashboard loads besides. */
+export const dashboardAssets = [readAsset('dashboard', 'css'), readAsset('charts', 'js')] as const;
+
+export const assets: readonly Asset[] = [style, copyScript, ...dashboardAssets];
 
 const contentSecurityPolicy = [
   "default-src 'none'",

@@ -1,6 +1,6 @@
 import { type Html, type HtmlValue, html } from '../http/html.ts';
 import type { Shop } from '../store/shops.ts';
-import { copyScript, style } from './answers.ts';
+import { type Asset, copyScript, style } from './answers.ts';
 import { formToken } from './secrets.ts';
 import type { Visit } from './visit.ts';
 
@@ -10,6 +10,8 @@ interface PageParts {
   /** The shop that the page is about, and which of its pages it is. */
   readonly shop?: Shop;
   readonly current?: 'overview' | 'keys' | 'account';
+  /** What this page loads besides what all do. */
+  readonly assets?: readonly Asset[];
 }
 
 export const tierNames: Readonly<Record<Shop['tier'], string>> = {
@@ -26,7 +28,7 @@ export function shopPath({ id }: Pick<Shop, 'id'>, rest = ''): `/app${string}` {
 
 /** A whole page. */
 export function layout(visit: Visit | undefined, parts: PageParts): Html {
-  const { title, content, shop, current } = parts;
+  const { title, content, shop, current, assets = [] } = parts;
   const session = visit?.session;
   const link = (name: typeof current, path: string, label: string) =>
     html`<li>
@@ -40,8 +42,7 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
         <meta name="robots" content="noindex" />
         <title>${title}${shop ? ` · ${shop.name}` : ''} · Retention</title>
         <link rel="icon" href="data:," />
-        <link rel="stylesheet" href="${style.path}" />
-        <script src="${copyScript.path}" defer></script>
+        ${[style, copyScript, ...assets].map(load)}
       </head>
       <body>
         <a class="skip" href="#content">Skip to the content</a>
@@ -80,6 +81,12 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
         </div>
       </body>
     </html>`;
+}
+
+function load({ kind, path }: Asset): Html {
+  return kind === 'css'
+    ? html`<link rel="stylesheet" href="${path}" />`
+    : html`<script src="${path}" defer></script>`;
 }
 
 /** What every form carries. */

@@ -12,23 +12,34 @@ export function localeOf({ request }: Visit): string {
   }
 }
 
-/** As the reader writes numbers. */
-export function formatCount(visit: Visit, count: number): string {
-  return new Intl.NumberFormat(localeOf(visit)).format(count);
+/** Writes many values; each call of a function below makes its format anew. */
+type Format = (value: number) => string;
+
+export function countFormat(visit: Visit): Format {
+  return new Intl.NumberFormat(localeOf(visit)).format;
 }
 
-/**
- * An amount in the shop's currency, with all of its digits, as the reader writes money.
- * @param amount in the currency's major unit, as the API answers it
- */
-export function formatMoney(visit: Visit, { currency }: Pick<Shop, 'currency'>, amount: number) {
+export function moneyFormat(visit: Visit, { currency }: Pick<Shop, 'currency'>): Format {
   const digits = minorDigitsOf(currency) ?? 2;
   return new Intl.NumberFormat(localeOf(visit), {
     style: 'currency',
     currency,
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
-  }).format(amount);
+  }).format;
+}
+
+/** As the reader writes numbers. */
+export function formatCount(visit: Visit, count: number): string {
+  return countFormat(visit)(count);
+}
+
+/**
+ * An amount in the shop's currency, with all of its digits, as the reader writes money.
+ * @param amount in the currency's major unit, as the API answers it
+ */
+export function formatMoney(visit: Visit, shop: Pick<Shop, 'currency'>, amount: number): string {
+  return moneyFormat(visit, shop)(amount);
 }
 
 /** A share in percent, with the two digits that four decimals give. */

@@ -1,7 +1,7 @@
 import type { Route } from '../http/shell.ts';
 import { deleteSessions } from '../store/owner-sessions.ts';
 import { findShop } from '../store/shops.ts';
-import { copyScript, redirect, style } from './answers.ts';
+import { assets, redirect } from './answers.ts';
 import { accountPage } from './account-pages.ts';
 import { type Desk, type OwnerParts, createDesk } from './desk.ts';
 import { keyRoutes } from './key-routes.ts';
@@ -9,7 +9,9 @@ import { endedLinkPage, linkPage } from './link-pages.ts';
 import { asksForPassword, followLink, openLink } from './links.ts';
 import { passwordProblem } from './passwords.ts';
 import { countSessions, endSession, type Session } from './sessions.ts';
-import { overviewPage, shopsPage } from './shop-pages.ts';
+import { dashboardPage } from './dashboard-page.ts';
+import { parsePeriod, readDashboard } from './dashboard.ts';
+import { shopsPage } from './shop-pages.ts';
 import { changePassword, signIn } from './sign-in.ts';
 import { refusalAnswer, refusals, signInPage } from './sign-in-pages.ts';
 import type { Visit } from './visit.ts';
@@ -18,7 +20,7 @@ import type { Visit } from './visit.ts';
 export function ownerRoutes(parts: OwnerParts): Route[] {
   const desk = createDesk(parts);
   return [
-    ...[style, copyScript].map(({ path, answer }): Route => ({
+    ...assets.map(({ path, answer }): Route => ({
       method: 'GET',
       url: path,
       handle: () => answer,
@@ -26,7 +28,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...signInRoutes(desk, parts),
     ...linkRoutes(desk, parts),
     ...accountRoutes(desk, parts),
-    ...shopRoutes(desk),
+    ...shopRoutes(desk, parts),
     ...keyRoutes(desk, parts),
   ];
 }
@@ -119,7 +121,7 @@ function accountRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
   ];
 }
 
-function shopRoutes(desk: Desk): Route[] {
+function shopRoutes(desk: Desk, parts: OwnerParts): Route[] {
   return [
     desk.owners('/app', async (visit) => {
       const shops = await desk.shopsOf(visit);
@@ -129,8 +131,9 @@ function shopRoutes(desk: Desk): Route[] {
         : shopsPage(visit, shops);
     }),
     desk.owners('/app/shops', async (visit) => shopsPage(visit, await desk.shopsOf(visit))),
-    desk.shops('/app/shops/:shopId', async (visit) =>
-      overviewPage(visit, visit.shop, visit.hasOtherShops),
-    ),
+    desk.shops('/app/shops/:shopId', async (visit) => {
+      const days = parsePeriod(visit.query.get('days'));
+      return dashboardPage(visit, await readDashboard(parts, visit.shop, days));
+    }),
   ];
 }

@@ -2,7 +2,7 @@ import type { Answer } from '../http/answer.ts';
 import { html } from '../http/html.ts';
 import type { Shop } from '../store/shops.ts';
 import { page } from './answers.ts';
-import { layout, shopPath, tierNames } from './layout.ts';
+import { layout, shopPath } from './layout.ts';
 import type { Visit } from './visit.ts';
 
 /** Where an owner of several shops, or of none, chooses. */
@@ -16,24 +16,4 @@ export function shopsPage(visit: Visit, shops: readonly Shop[]): Answer {
           ${shops.map((shop) => html`<li><a href="${shopPath(shop)}">${shop.name}</a></li>`)}
         </ul>`;
   return page(layout(visit, { title: 'Your shops', content }));
-}
-
-export function overviewPage(visit: Visit, shop: Shop, hasOtherShops: boolean): Answer {
-  const content = html`
-    <section class="card">
-      <h2>${shop.name}</h2>
-      <dl class="facts">
-        <dt>Tier</dt>
-        <dd>${tierNames[shop.tier]}</dd>
-        <dt>Currency</dt>
-        <dd>${shop.currency}</dd>
-        <dt>Shop number</dt>
-        <dd>${shop.id}</dd>
-      </dl>
-    </section>
-    <p><a href="${shopPath(shop, '/keys')}">Keys for programs and agents</a></p>
-    <p><a href="/docs">The reference of the API</a></p>
-    ${hasOtherShops ? html`<p><a href="/app/shops">Your other shops</a></p>` : undefined}
-  `;
-  return page(layout(visit, { title: 'Overview', content, shop, current: 'overview' }));
 }

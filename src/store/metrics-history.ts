@@ -15,6 +15,7 @@ export interface DayRow {
   readonly paid: string;
   readonly refunded: string;
   readonly failedPayments: number;
+  readonly dunningRecovered: number;
   readonly sessionsSaved: number;
   readonly sessionsCancelled: number;
   readonly sessionsAbandoned: number;
@@ -57,6 +58,8 @@ export async function listDays(
         coalesce(sum(amount) filter (where fact = 'refunded'), 0) as refunded,
         coalesce(sum(count) filter (where fact in ('cycle_failed', 'cycle_failed_before')), 0)
           ::bigint as "failedPayments",
+        coalesce(sum(count) filter (where fact = 'dunning_recovered'), 0)::bigint
+          as "dunningRecovered",
         coalesce(sum(count) filter (where fact = 'session_saved'), 0)::bigint as "sessionsSaved",
         coalesce(sum(count) filter (where fact = 'session_cancelled'), 0)::bigint
           as "sessionsCancelled",
@@ -113,11 +116,41 @@ const noEvents: Omit<EventsOfDay, 'day'> = {
   paid: '0',
   refunded: '0',
   failedPayments: 0,
+  dunningRecovered: 0,
   sessionsSaved: 0,
   sessionsCancelled: 0,
   sessionsAbandoned: 0,
   sessionsOpen: 0,
 };
+
+/** The UTC day of the earliest fact, epoch milliseconds; null for a shop without any. */
+export async function findFirstDay(sql: Sql, shopId: number): Promise<number | null> {
+  const [row] = await sql<{ day: number | null }[]>`
+    select (date_part('epoch', min(bucket)) * 1000)::bigint as day from metric_ledger
+    where shop_id = ${shopId} and grain = 'day'`;
+  return row?.day ?? null;
+}
+
+/**
+ * Whether subscriptions have begun or changed at most so many times since an instant; reads no more.
+ * @param since epoch milliseconds
+ */
+export async function hasFewChanges(
+  sql: Sql,
+  shopId: number,
+  since: number,
+  most: number,
+): Promise<boolean> {
+  const from = new Date(since).toISOString();
+  const [row] = await sql<{ isFew: boolean }[]>`
+    select count(*) <= ${most} as "isFew" from (
+      (select from status_events where shop_id = ${shopId} and at >= ${from} limit ${most + 1})
+      union all
+      (select from subscriptions where shop_id = ${shopId} and created_at >= ${from}
+        limit ${most + 1})
+    ) changes`;
+  return row?.isFew ?? true;
+}
 
 /** Of an amount of 0 or more. */
 function decimalText(amount: bigint): string {

@@ -8,13 +8,18 @@ import { type FactSum, type MetricsRow, rowOf } from './metrics-row.ts';
  * states from what holds once all has happened, less what happens after the instant. So the cost does
  * not grow with the shop.
  * @param now epoch milliseconds; the windows are the 30 × 24 h before and the 7 × 24 h after it
+ * @param followsChanges whether what changed after `now` is judged by its history, at a cost for each
+ * change. Without that, cancelled, atRisk, churned, failedPayments and the renewals are not those of
+ * then; all else is.
  */
 export async function summariseMetrics(
   sql: Sql | Transaction,
   shopId: number,
   now: number,
+  { followsChanges = true } = {},
 ): Promise<MetricsRow> {
   const at = new Date(now).toISOString();
+  const changedFrom = followsChanges ? at : 'infinity';
   const since = new Date(now - 30 * day).toISOString();
   const until = new Date(now + 7 * day).toISOString();
   const past = boundsOf(now - 30 * day, now);
@@ -82,7 +87,7 @@ export async function summariseMetrics(
           and p.status = 'failed' and p.failure_kind is distinct from 'inventory'
         limit 1
       ) earlier
-      where f.shop_id = ${shopId} and f.failed_at >= ${at} and f.is_last
+      where f.shop_id = ${shopId} and f.failed_at >= ${changedFrom} and f.is_last
     ),
     renewing as (
       select l.* from (${piecesOf(sql, next)}) piece
@@ -129,7 +134,7 @@ export async function summariseMetrics(
           and position > e.position
         limit 1
       ) later on true
-      where e.shop_id = ${shopId} and e.at >= ${at} and is_followed is null
+      where e.shop_id = ${shopId} and e.at >= ${changedFrom} and is_followed is null
       union all
       select s.subscription_id from subscriptions s
       left join lateral (
@@ -137,7 +142,7 @@ export async function summariseMetrics(
         where shop_id = ${shopId} and subscription_id = s.subscription_id
         limit 1
       ) later on true
-      where s.shop_id = ${shopId} and s.created_at >= ${at} and is_followed is null
+      where s.shop_id = ${shopId} and s.created_at >= ${changedFrom} and is_followed is null
     ),
     corrections as (
       select v.fact, v.count, v.amount
@@ -203,7 +208,7 @@ export async function summariseMetrics(
 }
 
 /** The whole days, hours and minutes of an interval, of those that are kept. */
-function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
+export function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
   const list = (field: keyof (typeof pieces)[number]) =>
     `{${pieces.map((piece) => piece[field]).join(',')}}`;
   return sql`
@@ -214,7 +219,7 @@ function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
 }
 
 /** The ragged ends of an interval; they reach to a whole day where nothing smaller is kept. */
-function endsOf(sql: Sql | Transaction, { ends: [first, last] }: Bounds) {
+export function endsOf(sql: Sql | Transaction, { ends: [first, last] }: Bounds) {
   return sql`
     select ${first.from}::timestamptz as since,
       case when kept.since <= ${first.until} then ${first.until}::timestamptz

@@ -69,6 +69,33 @@ onEveryDatabase('the history of a shop', (open) => {
             and failure_kind is distinct from 'inventory'
             and processed_at >= ${from} and processed_at < ${to}
         ) as "failedPayments",
+        (
+          select count(*) from (
+            select processed_at from payments p
+            where p.shop_id = ${shop.id} and p.status = 'succeeded'
+              and p.processed_at >= ${from} and p.processed_at < ${to}
+              and exists (
+                -- a failure that nothing has closed before, in the order of time, then of ids
+                select from payments f
+                where f.shop_id = p.shop_id and f.subscription_id = p.subscription_id
+                  and f.status = 'failed' and f.failure_kind is distinct from 'inventory'
+                  and (f.processed_at, f.payment_id) < (p.processed_at, p.payment_id)
+                  and not exists (
+                    select from payments s
+                    where s.shop_id = p.shop_id and s.subscription_id = p.subscription_id
+                      and s.status = 'succeeded'
+                      and (s.processed_at, s.payment_id) > (f.processed_at, f.payment_id)
+                      and (s.processed_at, s.payment_id) < (p.processed_at, p.payment_id)
+                  )
+                  and not exists (
+                    select from status_events e
+                    where e.shop_id = p.shop_id and e.subscription_id = p.subscription_id
+                      and e.to_status in ('cancelled', 'expired', 'failed')
+                      and e.at >= f.processed_at and e.at < p.processed_at
+                  )
+              )
+          ) recoveries
+        ) as "recoveredPayments",
         json_build_object('saved', count(*) filter (where outcome = 'saved'),
           'cancelled', count(*) filter (where outcome = 'cancelled'),
           'abandoned', count(*) filter (where outcome = 'abandoned'),
@@ -83,6 +110,7 @@ onEveryDatabase('the history of a shop', (open) => {
       cancelled: row?.['cancelled'],
       revenue: Number(row?.['revenue']),
       failedPayments: row?.['failedPayments'],
+      recoveredPayments: row?.['recoveredPayments'],
       sessions: row?.['sessions'],
     };
   }
@@ -142,6 +170,7 @@ onEveryDatabase('the history of a shop', (open) => {
       cancelled: 0,
       revenue: 0,
       failedPayments: 0,
+      recoveredPayments: 0,
       sessions: { saved: 0, cancelled: 0, abandoned: 0, inProgress: 0 },
     };
     const [seventeenth, eighteenth, nineteenth] = await listHistory(store.primary, shop, 3, about);
@@ -162,9 +191,43 @@ onEveryDatabase('the history of a shop', (open) => {
       cancelled: 1,
       revenue: 7.5,
       failedPayments: 0,
+      recoveredPayments: 0,
       sessions: { saved: 1, cancelled: 0, abandoned: 0, inProgress: 0 },
     });
     assert.deepEqual(nineteenth, { ...nothing, day: '2026-11-19', activeSubscribers: 1, mrr });
+  });
+
+  test('a payment that makes a failure good counts on its day; a loss, and other payments, do not', async () => {
+    const shop = await createShop(store);
+    const payment = (id: number, subscriptionId: number, status: string, processedAt: string) => ({
+      type: 'payment',
+      id,
+      subscriptionId,
+      cycle: String(id),
+      status,
+      amount: '10.00',
+      processedAt,
+    });
+    await importAll(store, shop, [
+      plan(),
+      subscription(1, { customerId: 1 }),
+      subscription(2, {
+        customerId: 2,
+        status: 'cancelled',
+        statusEvents: [{ at: at('19T12:00:00.000'), to: 'cancelled' }],
+      }),
+      payment(1, 1, 'failed', at('17T00:00:00.000')),
+      payment(2, 1, 'succeeded', at('19T00:00:00.000')),
+      payment(3, 1, 'succeeded', at('19T01:00:00.000')),
+      payment(4, 2, 'failed', at('18T00:00:00.000')),
+    ]);
+    const days = await listHistory(store.primary, shop, 3, about);
+    const told = days.map((each) => [each.failedPayments, each.recoveredPayments]);
+    assert.deepEqual(told, [
+      [1, 0],
+      [1, 0],
+      [0, 1],
+    ]);
   });
 });
 
@@ -190,6 +253,7 @@ test('metrics history prints the days that have ended', { skip }, async () => {
     cancelled: 0,
     revenue: 0,
     failedPayments: 0,
+    recoveredPayments: 0,
     sessions: { saved: 0, cancelled: 0, abandoned: 0, inProgress: 0 },
   });
   assert.match((await history('--days', '1')).out, /^DAY +ACTIVE +MRR +NEW .*\n\d{4}-\d\d-\d\d /);

@@ -99,7 +99,7 @@ onEveryDatabase('the owner’s pages', (open) => {
       assert.equal(headers.get('referrer-policy'), 'same-origin');
       assert.doesNotMatch(
         text,
-        /<script(?! src="\/app\/copy-\w+\.js" defer><\/script>)|<style|\sstyle=|\son\w+=/,
+        /<script(?! src="\/app\/(?:copy|charts)-\w+\.js" defer><\/script>)|<style|\sstyle=|\son\w+=/,
       );
     }
     const sheet = /href="(\/app\/style-\w+\.css)"/.exec(pages[2]?.text ?? '')?.[1] ?? '';

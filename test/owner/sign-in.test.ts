@@ -30,7 +30,7 @@ onEveryDatabase('signing in', (open) => {
     assert.equal(home.location, `/app/shops/${world.shop.id}`);
     const overview = await visitor.get(`/app/shops/${world.shop.id}`);
     assert.equal(overview.status, 200);
-    assert.match(overview.text, /<dd>Enterprise Plus<\/dd>/);
+    assert.match(overview.text, /<span class="tier">Enterprise Plus</);
 
     const thief = visitor.copy();
     assert.ok(await isSignedIn(thief));

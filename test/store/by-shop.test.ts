@@ -12,7 +12,9 @@ import { listKeyRequests } from '../../src/store/key-requests.ts';
 import { listKeys, revokeKey } from '../../src/store/keys.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
-import { listDays } from '../../src/store/metrics-history.ts';
+import { findFirstDay, hasFewChanges, listDays } from '../../src/store/metrics-history.ts';
+import { listOutcomesByReason } from '../../src/store/metrics-reasons.ts';
+import { listRenewals } from '../../src/store/metrics-renewals.ts';
 import { summarisePlainly } from '../../src/store/metrics-plain.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
@@ -186,6 +188,10 @@ async function useEverything(store: Store): Promise<void> {
   await listDays(store.write, shop.id, 30, endAt);
   await listFeeds(store.write, shop.id);
   await listFeedLags(store.write);
+  await findFirstDay(store.write, shop.id);
+  await hasFewChanges(store.write, shop.id, endAt - 30 * 86_400_000, 100);
+  await listRenewals(store.write, shop.id, 30, endAt);
+  await listOutcomesByReason(store.write, shop.id, endAt - 30 * 86_400_000, endAt);
   await summarisePlainly(store.write, shop.id, endAt);
   await rebuildMetrics(store.write, shop.id);
   // The one thing that is never done: changed events are deleted and written again.

@@ -1,0 +1,59 @@
+import type { Answer } from '../http/answer.ts';
+import { type Html, html } from '../http/html.ts';
+import { dashboardAssets, page } from './answers.ts';
+import type { Dashboard } from './dashboard.ts';
+import { figureCards } from './dashboard-cards.ts';
+import { chartSection } from './dashboard-charts.ts';
+import type { ShopVisit } from './desk.ts';
+import { layout } from './layout.ts';
+import { showTime } from './times.ts';
+
+/** @param data undefined for a shop of which nothing is known yet */
+export function dashboardPage(visit: ShopVisit, data: Dashboard | undefined): Answer {
+  const { shop, hasOtherShops } = visit;
+  const content = html`
+    ${data ? filled(visit, data) : empty(visit)}
+    <p class="quiet">
+      Shop number ${shop.id}, amounts in ${shop.currency}.
+      ${hasOtherShops ? html`<a href="/app/shops">Your other shops</a>` : undefined}
+    </p>
+  `;
+  return page(
+    layout(visit, {
+      title: 'Overview',
+      content,
+      shop,
+      current: 'overview',
+      assets: dashboardAssets,
+    }),
+  );
+}
+
+function filled(visit: ShopVisit, data: Dashboard): Html {
+  return html`<p class="quiet asof">
+      As of ${showTime(visit, new Date(data.summary.generatedAt))}. Changes are against 30 days
+      before.
+    </p>
+    ${figureCards(visit, data)} ${chartSection(visit, data)}`;
+}
+
+function empty({ shop }: ShopVisit): Html {
+  return html`<section class="card">
+    <h2>Nothing has been imported yet</h2>
+    <p>Whoever runs this service brings the shop’s records in with one command:</p>
+    <pre><code>retention import --shop ${shop.id} FILE</code></pre>
+    <p class="after">
+      The file has one record a line: plans, subscriptions, payments, refunds and cancel-flow
+      sessions. It can be imported again at any time; what is known already is not counted twice.
+    </p>
+    <h3>What will be here</h3>
+    <ul>
+      <li>How many subscribers are active, paused and new</li>
+      <li>Monthly recurring revenue, and what was paid in the last 30 days</li>
+      <li>Payments that failed, and how many were recovered</li>
+      <li>How many customers leave, and why; how many the cancel flow saved</li>
+      <li>What renews in the next days, and what it is worth</li>
+    </ul>
+    <p>Each with its course over 30, 90 and 365 days.</p>
+  </section>`;
+}

@@ -1,0 +1,89 @@
+import { type Html, html } from '../http/html.ts';
+import type { ReasonRow } from '../store/metrics-reasons.ts';
+import type { Dashboard } from './dashboard.ts';
+import type { ShopVisit } from './desk.ts';
+import { countFormat } from './locale.ts';
+import { round } from './sparkline.ts';
+
+const names: Readonly<Record<ReasonRow['reason'], string>> = {
+  too_expensive: 'Too expensive',
+  too_much_product: 'Too much product',
+  not_using: 'Not using it',
+  product_quality: 'Product quality',
+  switching_product: 'Switching product',
+  switching_product_or_competitor: 'Switching product or competitor',
+  shipping_delivery: 'Shipping and delivery',
+  moving_or_travel: 'Moving or travelling',
+  accidental_signup: 'Signed up by accident',
+  technical_issue: 'Technical issue',
+  other: 'Other',
+  unknown: 'Unknown',
+};
+
+const outcomes = [
+  { field: 'saved', name: 'Saved', tone: 'plain' },
+  { field: 'cancelled', name: 'Cancelled', tone: 'bad' },
+  { field: 'abandoned', name: 'Abandoned', tone: 'quiet' },
+] as const;
+
+const totalOf = (row: ReasonRow) => row.saved + row.cancelled + row.abandoned;
+
+/** Why customers wanted to leave, and what became of it: a table that is its own chart. */
+export function reasonsTable(visit: ShopVisit, { reasons, period }: Dashboard): Html {
+  const write = countFormat(visit);
+  const greatest = Math.max(...reasons.map(totalOf), 1);
+  const body =
+    reasons.length === 0
+      ? html`<p class="quiet">No cancel-flow session of these days has ended.</p>`
+      : html`<table class="reasons">
+          <thead>
+            <tr>
+              <th scope="col">Reason</th>
+              <td></td>
+              ${outcomes.map(
+                ({ name, tone }) =>
+                  html`<th scope="col"><span class="series ${tone}">${name}</span></th>`,
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            ${reasons.map(
+              (row) =>
+                html`<tr>
+                  <th scope="row">${names[row.reason]}</th>
+                  <td class="bar">${bar(row, greatest)}</td>
+                  ${outcomes.map(({ field }) => html`<td>${write(row[field])}</td>`)}
+                </tr>`,
+            )}
+          </tbody>
+        </table>`;
+  return html`<section class="chart wide">
+    <header>
+      <h3>Cancel flow by detected reason</h3>
+      <p class="quiet">
+        Sessions begun in the last ${period} days, UTC, by how they ended; those in progress are not
+        counted
+      </p>
+    </header>
+    ${body}
+  </section>`;
+}
+
+function bar(row: ReasonRow, greatest: number): Html {
+  let x = 0;
+  const parts = outcomes.map(({ field, tone }) => {
+    const width = (row[field] / greatest) * 100;
+    const rect = html`<rect
+      class="${tone}"
+      x="${round(x)}"
+      width="${round(width)}"
+      y="0"
+      height="8"
+    />`;
+    x += width;
+    return rect;
+  });
+  return html`<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+    ${parts}
+  </svg>`;
+}

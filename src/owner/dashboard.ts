@@ -1,0 +1,91 @@
+import type { z } from 'zod';
+import { type Clock, FixedClock } from '../clock.ts';
+import { minorDigitsOf } from '../money.ts';
+import { getMetricsSummary, toSummary } from '../operations/get-metrics-summary.ts';
+import {
+  type DayOfHistory,
+  type DayOfRenewals,
+  listHistory,
+  listUpcoming,
+} from '../operations/metrics-history.ts';
+import type { metricsSummary } from '../operations/shapes.ts';
+import { findFirstDay, hasFewChanges } from '../store/metrics-history.ts';
+import { type ReasonRow, listOutcomesByReason } from '../store/metrics-reasons.ts';
+import { summariseMetrics } from '../store/metrics.ts';
+import type { Store } from '../store/open.ts';
+import type { ReadConnections } from '../store/read-connections.ts';
+import type { Shop } from '../store/shops.ts';
+import { ask } from './ask.ts';
+
+export type Summary = z.infer<typeof metricsSummary>;
+
+/** The lengths that charts may have, in days. */
+export const periods = [30, 90, 365] as const;
+export type Period = (typeof periods)[number];
+
+/** How things stood 30 days before. */
+interface Earlier {
+  readonly summary: Summary;
+  /** Whether what changed since was followed back: else some figures are not those of then. */
+  readonly followsChanges: boolean;
+}
+
+export interface Dashboard {
+  readonly summary: Summary;
+  readonly earlier: Earlier;
+  /** Of the earliest thing known of the shop, epoch milliseconds. */
+  readonly firstDay: number;
+  readonly period: Period;
+  /** The last UTC days that have ended, oldest first. */
+  readonly history: readonly DayOfHistory[];
+  /** The rest of today, and the days that follow. */
+  readonly upcoming: readonly DayOfRenewals[];
+  /** Of the days of the history. */
+  readonly reasons: readonly ReasonRow[];
+}
+
+export const day = 24 * 3_600_000;
+
+export function parsePeriod(text: string | null): Period {
+  return periods.find((days) => String(days) === text) ?? 30;
+}
+
+/**
+ * All that the dashboard shows, measured from one instant.
+ * @returns undefined for a shop of which nothing is known yet
+ */
+export async function readDashboard(
+  parts: { readonly store: Store; readonly clock: Clock },
+  shop: Shop,
+  period: Period,
+): Promise<Dashboard | undefined> {
+  const { store } = parts;
+  const now = parts.clock.now();
+  const today = Math.floor(now / day) * day;
+  const firstDay = await store.readRecent((from) => findFirstDay(from.analyse, shop.id));
+  if (firstDay === null) return undefined;
+
+  const [{ summary }, earlier, charts] = await Promise.all([
+    ask({ store, clock: new FixedClock(now) }, shop, getMetricsSummary),
+    store.readRecent((from) => summariseEarlier(from, shop, now - 30 * day)),
+    store.readRecent((from) =>
+      Promise.all([
+        listHistory(from, shop, period, now),
+        listUpcoming(from, shop, period, now),
+        listOutcomesByReason(from.analyse, shop.id, today - period * day, today),
+      ]),
+    ),
+  ]);
+  const [history, upcoming, reasons] = charts;
+  return { summary: summary as Summary, earlier, firstDay, period, history, upcoming, reasons };
+}
+
+/** More changes than this would keep the page waiting; 2000 take some 60 ms. */
+const mostChanges = 2000;
+
+/** The summary of the API, of an instant in the past. */
+async function summariseEarlier(from: ReadConnections, shop: Shop, at: number): Promise<Earlier> {
+  const followsChanges = await hasFewChanges(from.analyse, shop.id, at, mostChanges);
+  const row = await summariseMetrics(from.analyse, shop.id, at, { followsChanges });
+  return { summary: toSummary(row, minorDigitsOf(shop.currency) ?? 2, at), followsChanges };
+}

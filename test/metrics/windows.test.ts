@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { listUpcoming } from '../../src/operations/metrics-history.ts';
+import { findFirstDay, hasFewChanges } from '../../src/store/metrics-history.ts';
+import { summarisePlainly } from '../../src/store/metrics-plain.ts';
+import { listOutcomesByReason } from '../../src/store/metrics-reasons.ts';
+import { listRenewals } from '../../src/store/metrics-renewals.ts';
+import { summariseMetrics } from '../../src/store/metrics.ts';
+import type { Store } from '../../src/store/open.ts';
+import { plan, session, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, importAll } from '../support/world.ts';
+import { about, instantOf } from './instants.ts';
+import { randomOf } from './random.ts';
+import { preparePlans, writeSomething } from './writers.ts';
+
+const day = 24 * 3_600_000;
+const firstSeed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const worlds = Math.ceil(Number(process.env['TEST_WORLDS'] ?? 6) / 3);
+
+const iso = (at: number) => new Date(at).toISOString();
+
+onEveryDatabase('what charts show besides the history', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  /** Read off the definition: who is active at `now`, billed from then on, by day. */
+  async function renewalsOf(shopId: number, days: number, now: number) {
+    const end = (Math.floor(now / day) + days) * day;
+    return store.write`
+      select (date_part('epoch', date_trunc('day', next_billing_at at time zone 'UTC')) * 1000)::bigint as day,
+        count(*) as renewals, sum(current_price) as value
+      from subscriptions s
+      where shop_id = ${shopId} and created_at <= ${iso(now)}
+        and next_billing_at >= ${iso(now)} and next_billing_at < ${iso(end)}
+        and 'active' = coalesce((
+          select to_status from status_events e
+          where e.shop_id = s.shop_id and e.subscription_id = s.subscription_id
+            and e.at <= ${iso(now)}
+          order by position desc limit 1
+        ), 'active')
+      group by 1 order by 1`;
+  }
+
+  test('renewals by day, and outcomes by reason, are as plainly counted, whoever wrote what', async () => {
+    for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
+      const random = randomOf(seed);
+      const shop = await createShop(store);
+      const hoursSince = random.oneOf(['1970-01-01Z', '2026-10-30Z', 'infinity', 'default']);
+      if (hoursSince !== 'default') {
+        await store.write`insert into metric_shops values (${shop.id}, ${hoursSince})`;
+      }
+      await preparePlans(store.write, shop.id);
+      for (let batch = 0; batch < 8; batch += 1) {
+        await writeSomething(store.write, [shop.id], random);
+      }
+      for (let time = 0; time < 12; time += 1) {
+        const now = instantOf(random);
+        const days = random.oneOf([3, 8, 30, 365]);
+        const where = `seed ${seed}, now ${iso(now)}, ${days} days`;
+        const rows = await listRenewals(store.primary.analyse, shop.id, days, now);
+        const spelled = ({ day: at, renewals, value }: Record<string, unknown>) =>
+          `${at} ${renewals} ${Number(value)}`;
+        const expected = await renewalsOf(shop.id, days, now);
+        assert.deepEqual(
+          rows.map((row) => spelled({ ...row })),
+          expected.map(spelled),
+          where,
+        );
+
+        const from = now - days * day;
+        const reasons = await listOutcomesByReason(store.primary.analyse, shop.id, from, now);
+        const [ended] = await store.write`
+          select count(*) as count from cancellation_sessions
+          where shop_id = ${shop.id} and outcome in ('saved', 'cancelled', 'abandoned')
+            and created_at >= ${iso(from)} and created_at < ${iso(now)}`;
+        const total = reasons.reduce(
+          (sum, each) => sum + each.saved + each.cancelled + each.abandoned,
+          0,
+        );
+        assert.equal(total, ended?.['count'], where);
+      }
+    }
+  });
+
+  test('the summary’s renewals of 7 × 24 hours are those of the first days, and a part of the eighth', async () => {
+    const shop = await createShop(store);
+    const bill = (id: number, at: number, over: object = {}) =>
+      subscription(id, { customerId: id, nextBillingDate: iso(at), ...over });
+    const tomorrow = Math.ceil(about / day) * day;
+    await importAll(store, shop, [
+      plan(),
+      bill(1, about - 1),
+      bill(2, about),
+      bill(3, tomorrow - 1),
+      bill(4, tomorrow),
+      bill(5, about + 7 * day - 1),
+      bill(6, about + 7 * day),
+      bill(7, tomorrow + 7 * day),
+      bill(8, tomorrow, {
+        status: 'paused',
+        statusEvents: [{ at: '2026-11-19T00:00:00Z', to: 'paused' }],
+      }),
+      // It is dated later, so it has not happened yet.
+      bill(9, tomorrow + day, {
+        status: 'paused',
+        statusEvents: [{ at: iso(about + 1), to: 'paused' }],
+      }),
+    ]);
+    const days = await listUpcoming(store.primary, shop, 9, about);
+    assert.deepEqual(
+      days.map((each) => `${each.day} ${each.renewals} ${each.value}`),
+      [
+        '2026-11-20 2 61.2',
+        '2026-11-21 1 30.6',
+        '2026-11-22 1 30.6',
+        '2026-11-23 0 0',
+        '2026-11-24 0 0',
+        '2026-11-25 0 0',
+        '2026-11-26 0 0',
+        '2026-11-27 2 61.2',
+        '2026-11-28 1 30.6',
+      ],
+    );
+    const { upcomingRenewals, upcomingRenewalsValue } = await summariseMetrics(
+      store.primary.analyse,
+      shop.id,
+      about,
+    );
+    assert.deepEqual([upcomingRenewals, Number(upcomingRenewalsValue)], [5, 153]);
+  });
+
+  test('reasons come with what became of their sessions, the most frequent first', async () => {
+    const shop = await createShop(store);
+    const of = (id: number, createdAt: string, detectedReason: string, outcome?: string) =>
+      session(id, { createdAt, detectedReason, ...(outcome && { outcome }) });
+    await importAll(store, shop, [
+      of(1, '2026-11-10T00:00:00Z', 'other', 'saved'),
+      of(2, '2026-11-11T00:00:00Z', 'not_using', 'saved'),
+      of(3, '2026-11-11T00:00:00Z', 'not_using', 'cancelled'),
+      of(4, '2026-11-12T00:00:00Z', 'not_using', 'abandoned'),
+      of(5, '2026-11-12T00:00:00Z', 'too_expensive'),
+      of(6, '2026-11-09T23:59:59.999Z', 'other', 'cancelled'),
+      of(7, '2026-11-13T00:00:00Z', 'other', 'cancelled'),
+    ]);
+    const rows = await listOutcomesByReason(
+      store.primary.analyse,
+      shop.id,
+      Date.parse('2026-11-10Z'),
+      Date.parse('2026-11-13Z'),
+    );
+    assert.deepEqual(
+      [...rows].map((row) => ({ ...row })),
+      [
+        { reason: 'not_using', saved: 1, cancelled: 1, abandoned: 1 },
+        { reason: 'other', saved: 1, cancelled: 0, abandoned: 0 },
+      ],
+    );
+  });
+
+  test('thirty days before, the figures are those that held then', async () => {
+    const shop = await createShop(store);
+    await importAll(store, shop, [
+      plan(),
+      subscription(1, { customerId: 1, createdAt: '2026-08-01T00:00:00Z' }),
+      subscription(2, {
+        customerId: 2,
+        createdAt: '2026-10-01T00:00:00Z',
+        status: 'cancelled',
+        statusEvents: [{ at: '2026-11-10T00:00:00Z', to: 'cancelled' }],
+      }),
+      // Cancelled then, and back since.
+      subscription(3, {
+        customerId: 3,
+        createdAt: '2026-08-01T00:00:00Z',
+        statusEvents: [
+          { at: '2026-10-10T00:00:00Z', to: 'cancelled' },
+          { at: '2026-11-12T00:00:00Z', to: 'active' },
+        ],
+      }),
+      { ...payment(1, 1, 'failed', '2026-10-15T00:00:00Z') },
+      { ...payment(2, 1, 'succeeded', '2026-11-01T00:00:00Z') },
+    ]);
+    const then = about - 30 * day;
+    const row = await summariseMetrics(store.primary.analyse, shop.id, then);
+    assert.equal(row.activeSubscribers, 2);
+    assert.equal(row.newSubscribers, 1);
+    assert.deepEqual([row.cancelled, row.churned, row.atRisk], [1, 1, 3]);
+    assert.deepEqual([row.dunningActive, row.failedPayments, row.paid], [1, 1, '0']);
+    const plain = await summarisePlainly(store.write, shop.id, then);
+    assert.deepEqual([plain.cancelled, plain.churned, plain.atRisk], [1, 1, 3]);
+    assert.equal(await findFirstDay(store.primary.analyse, shop.id), Date.parse('2026-08-01Z'));
+    const fewSince = (most: number) => hasFewChanges(store.primary.analyse, shop.id, then, most);
+    // A cancellation, and one who came back.
+    assert.deepEqual([await fewSince(2), await fewSince(1)], [true, false]);
+    const empty = await createShop(store);
+    assert.equal(await findFirstDay(store.primary.analyse, empty.id), null);
+  });
+});
+
+function payment(id: number, subscriptionId: number, status: string, processedAt: string) {
+  return { type: 'payment', id, subscriptionId, cycle: '1', status, amount: '10', processedAt };
+}

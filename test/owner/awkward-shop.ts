@@ -1,0 +1,114 @@
+import type { Store } from '../../src/store/open.ts';
+import { line, plan, session, subscription } from '../rest/records.ts';
+import { type TestShop, createShop, importAll } from '../support/world.ts';
+
+/** What the fifteen figures are: as the API answers them, and as two readers write them. */
+export interface Expected {
+  readonly api: Readonly<Record<string, number>>;
+  readonly texts: Readonly<Record<'en-US' | 'de-DE', readonly string[]>>;
+}
+
+const lines = (price: string) => [{ ...line, quantity: 1, currentPrice: price }];
+const yearly = { intervalUnit: 'year', intervalCount: 1 };
+
+/** On 20 November 2026, 12:00 UTC. A half of the smallest unit, large amounts, nothing to divide by. */
+function recordsOf(half: string, large: string) {
+  return [
+    plan(),
+    subscription(1, {
+      customerId: 1,
+      lines: lines(large),
+      createdAt: '2026-08-01T00:00:00Z',
+      nextBillingDate: '2026-11-22T00:00:00Z',
+    }),
+    subscription(2, { customerId: 2, lines: lines(half), ...yearly }),
+    session(1),
+    {
+      type: 'payment',
+      id: 1,
+      subscriptionId: 1,
+      cycle: '1',
+      status: 'succeeded',
+      amount: large,
+      processedAt: '2026-11-19T00:00:00Z',
+    },
+    { type: 'refund', id: 1, paymentId: 1, amount: half, refundedAt: '2026-11-19T01:00:00Z' },
+  ];
+}
+
+export async function createAwkwardShop(
+  store: Store,
+  currency: 'JPY' | 'KWD',
+): Promise<{ shop: TestShop; expected: Expected }> {
+  const shop = await createShop(store, { currency });
+  const [half, large] = currency === 'JPY' ? ['6', '1000000000'] : ['0.006', '1000000000.001'];
+  await importAll(store, shop, recordsOf(half, large));
+  return { shop, expected: expectations[currency] };
+}
+
+const counts = {
+  activeSubscribers: 2,
+  pausedSubscribers: 0,
+  newSubscribers30d: 1,
+  failedPayments30d: 0,
+  dunningActive: 0,
+  recoveryRate: 0,
+  cancelled30d: 0,
+  churnRate30d: 0,
+  cancelSessions30d: 1,
+  saveRate: 0,
+  upcomingRenewals7d: 1,
+};
+
+/** In the order of the page; Intl puts a no-break space between numbers and units. */
+const textsOf = (percent: string, [mrr, revenue, average, value]: readonly string[]) =>
+  [
+    ['2', '0', '1', mrr, revenue, average, '0', '0', percent],
+    ['0', percent, '1', percent, '1', value],
+  ].flat() as readonly string[];
+
+const expectations: Readonly<Record<'JPY' | 'KWD', Expected>> = {
+  // 6 a year is 0.5 a month: away from zero.
+  JPY: {
+    api: {
+      ...counts,
+      mrr: 1_000_000_001,
+      revenue30d: 999_999_994,
+      avgSubscriptionValue: 500_000_003,
+      upcomingRenewalsValue7d: 1_000_000_000,
+    },
+    texts: {
+      'en-US': textsOf('0%', ['¥1,000,000,001', '¥999,999,994', '¥500,000,003', '¥1,000,000,000']),
+      'de-DE': textsOf('0 %', [
+        '1.000.000.001 ¥',
+        '999.999.994 ¥',
+        '500.000.003 ¥',
+        '1.000.000.000 ¥',
+      ]),
+    },
+  },
+  // 0.006 a year is 0.0005 a month; the mean of 1,000,000,000.001 and 0.006 is …0.0035.
+  KWD: {
+    api: {
+      ...counts,
+      mrr: 1_000_000_000.002,
+      revenue30d: 999_999_999.995,
+      avgSubscriptionValue: 500_000_000.004,
+      upcomingRenewalsValue7d: 1_000_000_000.001,
+    },
+    texts: {
+      'en-US': textsOf('0%', [
+        'KWD 1,000,000,000.002',
+        'KWD 999,999,999.995',
+        'KWD 500,000,000.004',
+        'KWD 1,000,000,000.001',
+      ]),
+      'de-DE': textsOf('0 %', [
+        '1.000.000.000,002 KWD',
+        '999.999.999,995 KWD',
+        '500.000.000,004 KWD',
+        '1.000.000.000,001 KWD',
+      ]),
+    },
+  },
+};

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { generateShop } from '../../src/demo/generate.ts';
+import { browserMissing, startBrowser } from '../support/browser.ts';
+import {
+  type TestShop,
+  type World,
+  createShop,
+  importAll,
+  now,
+  openAnyStore,
+  startWorld,
+} from '../support/world.ts';
+import { createAwkwardShop } from './awkward-shop.ts';
+import { inspect } from './inspect.ts';
+import { signedInOwner } from './visitor.ts';
+
+/** Gathers what moves on a page without anybody having touched it. */
+const watchShifts = `
+  globalThis.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts.push(entry.value);
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+/** Two frames on, what was changed has been drawn. */
+const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+
+describe('the dashboard in a browser', { skip: browserMissing }, () => {
+  let world: World;
+  let browser: Browser;
+  let demo: TestShop;
+  before(async () => {
+    world = await startWorld(openAnyStore());
+    browser = await startBrowser();
+    demo = await createShop(world.store);
+    const options = { subscriptions: 400, seed: 7, currency: 'USD', minorDigits: 2 };
+    await importAll(world.store, demo, [...generateShop({ ...options, endAt: Date.parse(now) })]);
+  });
+  after(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+
+  /** A shop's page in a fresh browser, with all that it could not do or load. */
+  async function open(shop: TestShop, query = '', options: BrowserContextOptions = {}) {
+    const { visitor } = await signedInOwner({ ...world, shop });
+    const context = await browser.newContext({ locale: 'en-US', ...options });
+    const url = world.service.baseUrl;
+    await context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url })));
+    await context.addInitScript(watchShifts);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', ({ type, text }) => type() === 'error' && complaints.push(text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      if (!/^(?:data:|http:\/\/127\.0\.0\.1:)/.test(request.url())) complaints.push(request.url());
+    });
+    await page.goto(`${url}/app/shops/${shop.id}${query}`);
+    return { page, complaints, context };
+  }
+
+  const figuresOf = async (page: Page) =>
+    (await page.locator('[data-figure]').allTextContents()).map((text) =>
+      text.replace(/\u00A0/g, ' '),
+    );
+
+  for (const days of [30, 90, 365]) {
+    test(`${days} days: nothing moves, nothing is cut off, and everybody can read it`, async () => {
+      const { page, complaints, context } = await open(demo, `?days=${days}`);
+      // Once more, with the script arriving after everything was painted.
+      const arrival = Promise.withResolvers<void>();
+      await page.route('**/charts-*.js', async (route) => {
+        await arrival.promise;
+        await route.continue();
+      });
+      // Only what is in view counts as moving.
+      await page.setViewportSize({ width: 1280, height: 3200 });
+      await page.goto(page.url(), { waitUntil: 'commit' });
+      await page.locator('.reasons').waitFor();
+      await page.evaluate(painted);
+      assert.equal(await page.getByRole('slider').count(), 0);
+      arrival.resolve();
+      await page.getByRole('slider').nth(5).waitFor();
+      await page.evaluate(painted);
+      assert.deepEqual(await page.evaluate('shifts'), []);
+      await inspect(page, `dashboard-${days}`);
+      await page.evaluate('document.documentElement.dir = "rtl"');
+      for (const width of [360, 1440]) {
+        await page.setViewportSize({ width, height: 800 });
+        const hidden = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        assert.equal(hidden, 0, `${width} px, from right to left`);
+      }
+      assert.deepEqual(complaints, []);
+      await context.close();
+    });
+  }
+
+  test('a shop without records is told what to do, and everybody can read that', async () => {
+    const { page, complaints, context } = await open(await createShop(world.store));
+    await page.getByText('Nothing has been imported yet').waitFor();
+    await inspect(page, 'dashboard-empty');
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test('large amounts stand as two readers write them, on a phone too', async () => {
+    for (const currency of ['JPY', 'KWD'] as const) {
+      const { shop, expected } = await createAwkwardShop(world.store, currency);
+      for (const locale of ['en-US', 'de-DE'] as const) {
+        const { page, context } = await open(shop, '', { locale });
+        assert.deepEqual(await figuresOf(page), expected.texts[locale]);
+        await page.setViewportSize({ width: 360, height: 800 });
+        const wide = await page.evaluate('document.documentElement.scrollWidth');
+        assert.equal(wide, 360, `${currency}, ${locale}`);
+        await context.close();
+      }
+    }
+  });
+
+  test('the pointer and the arrow keys tell what the table has', async () => {
+    const { page, context } = await open(demo);
+    const figure = page.locator('figure.chart').nth(2);
+    const slider = page.getByRole('slider', { name: 'New and cancelled' });
+    await figure.getByText('Table').click();
+    const rows = (await figure.locator('tbody tr').allInnerTexts()).map((text) =>
+      text.split(/\s*\t\s*/),
+    );
+    const told = async () => [
+      await figure.locator('.time').innerText(),
+      ...(await figure.locator('.told b').allInnerTexts()),
+    ];
+    assert.equal(rows.length, 30);
+    assert.deepEqual(await told(), rows[29]);
+    await slider.focus();
+    await slider.press('Home');
+    assert.deepEqual(await told(), rows[0]);
+    await slider.press('ArrowRight');
+    assert.deepEqual(await told(), rows[1]);
+    const [day, added, gone] = rows[1] ?? [];
+    const said = await slider.getAttribute('aria-valuetext');
+    assert.equal(said, `${day}: New ${added}, Cancelled ${gone}`);
+    await slider.press('End');
+    await slider.press('ArrowRight');
+    assert.deepEqual(await told(), rows[29]);
+    await figure.locator('.plot svg').hover({ position: { x: 1, y: 80 } });
+    assert.deepEqual(await told(), rows[0]);
+    await context.close();
+  });
+
+  test('without scripts there are figures, charts, their tables, and what each figure counts', async () => {
+    const { page, context } = await open(demo, '?days=90', { javaScriptEnabled: false });
+    const active = await page.locator('[data-figure=activeSubscribers]').innerText();
+    assert.match(active, /^\d+$/);
+    assert.equal(await page.getByRole('slider').count(), 0);
+    assert.equal(await page.locator('figure.chart svg').count(), 6);
+    const rows = page.locator('figure.chart').first().locator('tbody tr');
+    assert.equal(await rows.first().isVisible(), false);
+    await page.getByText('Table').first().click();
+    assert.equal(await rows.first().isVisible(), true);
+    assert.equal(await rows.count(), 90);
+
+    const why = page.getByText('Customers with a paused subscription and no active one.');
+    const button = page.getByRole('button', { name: 'Paused subscribers: what is counted' });
+    assert.equal(await why.isVisible(), false);
+    await button.click();
+    assert.equal(await why.isVisible(), true);
+    await page.keyboard.press('Escape');
+    assert.equal(await why.isVisible(), false);
+    await button.press('Enter');
+    assert.equal(await why.isVisible(), true);
+    await page.getByRole('link', { name: '365 days' }).click();
+    await page.waitForURL('**?days=365#charts');
+    await context.close();
+  });
+
+  test('colours follow the reader’s scheme while the page is open', async () => {
+    const { page, context } = await open(demo, '', { colorScheme: 'light' });
+    const stroke = () =>
+      page.evaluate('getComputedStyle(document.querySelector(".plot polyline")).stroke');
+    assert.equal(await stroke(), 'rgb(11, 87, 168)');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    assert.equal(await stroke(), 'rgb(130, 188, 255)');
+    await context.close();
+  });
+});

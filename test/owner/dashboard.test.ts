@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { plan, subscription } from '../rest/records.ts';
+import {
+  type TestShop,
+  type World,
+  createShop,
+  createTestKey,
+  get,
+  importAll,
+  openAnyStore,
+  startWorld,
+} from '../support/world.ts';
+import { createAwkwardShop } from './awkward-shop.ts';
+import { signedInOwner } from './visitor.ts';
+
+/** The figures of a page, as a reader sees them. */
+const figuresOf = (text: string) =>
+  [...text.matchAll(/data-figure="\w+">([^<]*)</g)].map(([, value = '']) =>
+    value.replace(/\u00A0/g, ' '),
+  );
+
+describe('the dashboard', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld(openAnyStore());
+  });
+  after(() => world.close());
+
+  const owner = async (shop: TestShop) => {
+    const { visitor } = await signedInOwner({ ...world, shop });
+    const open = (query = '', language = 'en-US') =>
+      visitor.get(`/app/shops/${shop.id}${query}`, { 'accept-language': language });
+    return { visitor, open };
+  };
+
+  for (const currency of ['JPY', 'KWD'] as const) {
+    test(`says in ${currency} what the API says at the same instant, as readers write it`, async () => {
+      const { shop, expected } = await createAwkwardShop(world.store, currency);
+      const { key } = await createTestKey(world.store, shop.id);
+      const { body } = await get(`${world.base}/metrics/summary`, key);
+      const { generatedAt, ...figures } = body.summary;
+      assert.deepEqual(figures, expected.api);
+      const { open } = await owner(shop);
+      for (const language of ['en-US', 'de-DE'] as const) {
+        const { text } = await open('', language);
+        assert.deepEqual(figuresOf(text), expected.texts[language]);
+        assert.ok(text.includes(`<time datetime="${generatedAt}"`));
+      }
+    });
+  }
+
+  test('a shop without records learns what will be here, and the command that brings it', async () => {
+    const shop = await createShop(world.store);
+    const { open } = await owner(shop);
+    const { status, text } = await open();
+    assert.equal(status, 200);
+    assert.match(text, /Nothing has been imported yet/);
+    assert.ok(text.includes(`<code>retention import --shop ${shop.id} FILE</code>`));
+    assert.deepEqual(figuresOf(text), []);
+  });
+
+  test('a shop of somebody else is not there, whatever period is asked for', async () => {
+    const { shop } = await createAwkwardShop(world.store, 'JPY');
+    const { visitor } = await owner(await createShop(world.store));
+    for (const query of ['', '?days=365']) {
+      const { status, text } = await visitor.get(`/app/shops/${shop.id}${query}`);
+      assert.equal(status, 404);
+      assert.doesNotMatch(text, /¥/);
+    }
+  });
+
+  test('shows 30, 90 or 365 days, and 30 for any other text', async () => {
+    const { shop } = await createAwkwardShop(world.store, 'JPY');
+    const { open } = await owner(shop);
+    const shown = async (query: string) => {
+      const { text } = await open(query);
+      const [, days] = /aria-current="true"\s*>(\d+) days</.exec(text) ?? [];
+      // Days of two lines; bars by day, or by week.
+      return [days, [...text.matchAll(/<th scope="row">[A-Z][a-z]{2} \d/g)].length];
+    };
+    assert.deepEqual(await shown('?days=90'), ['90', 2 * 90 + 4 * 12]);
+    assert.deepEqual(await shown('?days=365'), ['365', 2 * 365 + 4 * 52]);
+    for (const query of ['', '?days=30', '?days=0', '?days=1e9', '?days=', '?days=<script>']) {
+      assert.deepEqual(await shown(query), ['30', 6 * 30], query);
+    }
+  });
+
+  test('each chart has a table of its days or weeks, nearest to today complete', async () => {
+    const { shop } = await createAwkwardShop(world.store, 'KWD');
+    const { open } = await owner(shop);
+    const rows = async (query: string, titled: string, time: string) => {
+      const { text } = await open(query);
+      const table = text.slice(text.indexOf(`>${titled}</h3>`)).split('</table>', 1)[0] ?? '';
+      const cells = [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+        [...row.matchAll(/<t[hd][^>]*>([^<]*)</g)].map(([, cell = '']) =>
+          cell.replace(/[\u00A0\u2009]/g, ' '),
+        ),
+      );
+      return cells.find(([first]) => first === time);
+    };
+    const tables: readonly (readonly [string, string, string, ...string[]])[] = [
+      ['', 'Active subscribers', 'Oct 31, 2026', '1'],
+      ['', 'Active subscribers', 'Nov 19, 2026', '2'],
+      ['', 'Monthly recurring revenue', 'Oct 31, 2026', 'KWD 1,000,000,000.001'],
+      ['', 'New and cancelled', 'Nov 1, 2026', '1', '0'],
+      ['?days=90', 'New and cancelled', 'Oct 30 – Nov 5, 2026', '1', '0'],
+      ['', 'Failed and recovered payments', 'Nov 19, 2026', '0', '0'],
+      ['', 'Upcoming renewals', 'Nov 20, 2026', '0'],
+      ['', 'Upcoming renewals', 'Nov 22, 2026', '1'],
+      ['?days=365', 'Value of upcoming renewals', 'Nov 20 – 26, 2026', 'KWD 1,000,000,000.001'],
+    ];
+    for (const [query, titled, ...row] of tables) {
+      assert.deepEqual(await rows(query, titled, row[0]), row, titled);
+    }
+  });
+
+  test('says how figures changed, and which way is good, only where the shop goes back that far', async () => {
+    const shop = await createShop(world.store);
+    const cancelled = (id: number, createdAt: string, at: string) =>
+      subscription(id, {
+        customerId: id,
+        createdAt,
+        status: 'cancelled',
+        statusEvents: [{ at, to: 'cancelled' }],
+      });
+    await importAll(world.store, shop, [
+      plan(),
+      subscription(1, { customerId: 1, createdAt: '2026-10-01T00:00:00Z' }),
+      subscription(2, { customerId: 2, createdAt: '2026-10-15T00:00:00Z' }),
+      subscription(3, { customerId: 3, createdAt: '2026-11-02T00:00:00Z' }),
+    ]);
+    const { open } = await owner(shop);
+    const changes = async () =>
+      [...(await open()).text.matchAll(/<dd class="change">(.*?)<\/dd>/gs)].map(([, markup = '']) =>
+        markup
+          .replace(/<[^>]*>/g, ' ')
+          .replace(/\s+/g, ' ')
+          .trim(),
+      );
+    const young = await changes();
+    assert.deepEqual(young.slice(0, 4), [
+      '+50% better from 2',
+      'Unchanged',
+      '',
+      '+50% better from $61.20',
+    ]);
+    assert.deepEqual(young.slice(9), ['', '', '', '', '', '']);
+
+    await importAll(world.store, shop, [
+      cancelled(4, '2026-08-01T00:00:00Z', '2026-10-05T00:00:00Z'),
+      cancelled(5, '2026-08-01T00:00:00Z', '2026-11-05T00:00:00Z'),
+      cancelled(6, '2026-08-01T00:00:00Z', '2026-11-06T00:00:00Z'),
+    ]);
+    assert.deepEqual(await changes(), [
+      '-25% worse from 4',
+      'Unchanged',
+      '-50% worse from 2',
+      '-25% worse from $122.40',
+      'Unchanged',
+      '',
+      'Unchanged',
+      'Unchanged',
+      '',
+      '+100% worse from 1',
+      '+20 points worse from 20%',
+      'Unchanged',
+      '',
+      '',
+      '',
+    ]);
+  });
+
+  test('loads less than 100 kB besides itself, all of it from here and kept for good', async () => {
+    const { shop } = await createAwkwardShop(world.store, 'JPY');
+    const { open, visitor } = await owner(shop);
+    const { text } = await open('?days=365');
+    const paths = [...text.matchAll(/<(?:link rel="stylesheet" href|script src)="([^"]*)"/g)];
+    assert.equal(paths.length, 4);
+    let bytes = 0;
+    for (const [, path = ''] of paths) {
+      const { status, headers, text: body } = await visitor.get(path);
+      assert.deepEqual(
+        [status, headers.get('cache-control')],
+        [200, 'public, max-age=31536000, immutable'],
+      );
+      bytes += Buffer.byteLength(body);
+    }
+    assert.ok(bytes < 100_000, String(bytes));
+    assert.doesNotMatch(text, /<style|style=|<script(?! src)|\son\w+=/);
+  });
+});
