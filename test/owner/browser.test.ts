@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import axe, { type AxeResults } from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { systemClock } from '../../src/clock.ts';
 import { inviteOwner } from '../../src/owner/links.ts';
 import type { Service } from '../../src/service.ts';
@@ -9,11 +8,9 @@ import type { Store } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { browserMissing, startBrowser } from '../support/browser.ts';
 import { createShop, get, openAnyStore, startTestService } from '../support/world.ts';
+import { inspect, openOwnerPage } from './inspect.ts';
 import { mcpPost } from './mcp-call.ts';
 import { newEmail, password } from './visitor.ts';
-
-const widths = [360, 768, 1440];
-const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
   let store: Store;
@@ -30,50 +27,8 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await store.close();
   });
 
-  /** Holds a page, as it is, to WCAG and to the widths of phones, tablets and screens. */
-  async function inspect(page: Page, name: string): Promise<void> {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      for (const width of widths) {
-        await page.setViewportSize({ width, height: 800 });
-        const where = `${name}, ${width} px, ${colorScheme}`;
-        const wide = await page.evaluate('document.documentElement.scrollWidth');
-        assert.ok(Number(wide) <= width, `${where}: ${wide} px are wide`);
-        const found = (await page.evaluate(
-          `${axe.source}; axe.run({ runOnly: ${JSON.stringify(rules)} })`,
-        )) as AxeResults;
-        assert.ok(found.passes.length > 10, where);
-        const said = found.violations.map(({ id, nodes }) => [
-          id,
-          ...nodes.map((each) => each.html),
-        ]);
-        assert.deepEqual(said, [], where);
-        const folder = process.env['TEST_SCREENSHOTS'];
-        if (folder) {
-          const file = `${folder}/${name}-${width}-${colorScheme}.png`;
-          await page.screenshot({ path: file, fullPage: true });
-        }
-      }
-    }
-  }
-
-  /** A page in a fresh browser, with all that it could not do or load. */
-  async function openPage(javaScriptEnabled = true) {
-    const context = await browser.newContext({ javaScriptEnabled });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => {
-      const isStatus = message.text().startsWith('Failed to load resource');
-      if (message.type() === 'error' && !isStatus) complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('request', (request) => {
-      if (!request.url().startsWith(`${service.baseUrl}/`) && !request.url().startsWith('data:')) {
-        complaints.push(request.url());
-      }
-    });
-    return { context, page, complaints };
-  }
+  const openPage = (javaScriptEnabled = true) =>
+    openOwnerPage(browser, service.baseUrl, javaScriptEnabled);
 
   async function invite(name = 'Kaffee & Kuchen') {
     const shop = await createShop(store, { tier: 'growth' });

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import axe, { type AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+
+const widths = [360, 768, 1440];
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Holds a page, as it is, to WCAG and to the widths of phones, tablets and screens. */
+export async function inspect(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 });
+      const where = `${name}, ${width} px, ${colorScheme}`;
+      const wide = await page.evaluate('document.documentElement.scrollWidth');
+      assert.ok(Number(wide) <= width, `${where}: ${wide} px are wide`);
+      const found = (await page.evaluate(
+        `${axe.source}; axe.run({ runOnly: ${JSON.stringify(rules)} })`,
+      )) as AxeResults;
+      assert.ok(found.passes.length > 10, where);
+      const said = found.violations.map(({ id, nodes }) => [id, ...nodes.map((each) => each.html)]);
+      assert.deepEqual(said, [], where);
+      const folder = process.env['TEST_SCREENSHOTS'];
+      if (folder) {
+        const file = `${folder}/${name}-${width}-${colorScheme}.png`;
+        await page.screenshot({ path: file, fullPage: true });
+      }
+    }
+  }
+}
+
+/** A page in a fresh browser, with all that it could not do or load. */
+export async function openOwnerPage(browser: Browser, baseUrl: string, javaScriptEnabled = true) {
+  const context = await browser.newContext({ javaScriptEnabled });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    const isStatus = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isStatus) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${baseUrl}/`) && !request.url().startsWith('data:')) {
+      complaints.push(request.url());
+    }
+  });
+  return { context, page, complaints };
+}
