@@ -25,9 +25,10 @@ function readAsset(name: string, extension: 'css' | 'js'): Asset {
   };
 }
 
+export const styles = [readAsset('style', 'css'), readAsset('tables', 'css')];
+export const scripts = [readAsset('frame', 'js'), readAsset('copy', 'js')];
 /** All that pages load. */
-export const style = readAsset('style', 'css');
-export const copyScript = readAsset('copy', 'js');
+export const assets = [...styles, ...scripts];
 
 const contentSecurityPolicy = [
   "default-src 'none'",

@@ -1,9 +1,10 @@
 import type { Route } from '../http/shell.ts';
 import { deleteSessions } from '../store/owner-sessions.ts';
 import { findShop } from '../store/shops.ts';
-import { copyScript, redirect, style } from './answers.ts';
+import { assets, redirect } from './answers.ts';
 import { accountPage } from './account-pages.ts';
 import { type Desk, type OwnerParts, createDesk } from './desk.ts';
+import { cancelFlowRoutes } from './cancel-flow-pages.ts';
 import { keyRoutes } from './key-routes.ts';
 import { endedLinkPage, linkPage } from './link-pages.ts';
 import { asksForPassword, followLink, openLink } from './links.ts';
@@ -12,13 +13,14 @@ import { countSessions, endSession, type Session } from './sessions.ts';
 import { overviewPage, shopsPage } from './shop-pages.ts';
 import { changePassword, signIn } from './sign-in.ts';
 import { refusalAnswer, refusals, signInPage } from './sign-in-pages.ts';
+import { subscriptionRoutes } from './subscription-routes.ts';
 import type { Visit } from './visit.ts';
 
 /** The pages for shops' owners, in a browser, all of them below /app. */
 export function ownerRoutes(parts: OwnerParts): Route[] {
   const desk = createDesk(parts);
   return [
-    ...[style, copyScript].map(({ path, answer }): Route => ({
+    ...assets.map(({ path, answer }): Route => ({
       method: 'GET',
       url: path,
       handle: () => answer,
@@ -27,6 +29,8 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...linkRoutes(desk, parts),
     ...accountRoutes(desk, parts),
     ...shopRoutes(desk),
+    ...subscriptionRoutes(desk, parts),
+    ...cancelFlowRoutes(desk, parts),
     ...keyRoutes(desk, parts),
   ];
 }
@@ -122,13 +126,13 @@ function accountRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
 function shopRoutes(desk: Desk): Route[] {
   return [
     desk.owners('/app', async (visit) => {
-      const shops = await desk.shopsOf(visit);
+      const { shops } = visit;
       const [only] = shops;
       return only && shops.length === 1
         ? redirect(`/app/shops/${only.id}`)
         : shopsPage(visit, shops);
     }),
-    desk.owners('/app/shops', async (visit) => shopsPage(visit, await desk.shopsOf(visit))),
+    desk.owners('/app/shops', async (visit) => shopsPage(visit, visit.shops)),
     desk.shops('/app/shops/:shopId', async (visit) =>
       overviewPage(visit, visit.shop, visit.hasOtherShops),
     ),

@@ -12,10 +12,17 @@ export function shopsPage(visit: Visit, shops: readonly Shop[]): Answer {
       ? html`<p>
           Your account belongs to no shop. Ask whoever runs this service for an invitation.
         </p>`
-      : html`<ul class="card">
-          ${shops.map((shop) => html`<li><a href="${shopPath(shop)}">${shop.name}</a></li>`)}
+      : html`<ul class="card shops">
+          ${shops.map(
+            (shop) =>
+              html`<li>
+                <a href="${shopPath(shop)}"
+                  ><span>${shop.name}</span> <span class="tier">${tierNames[shop.tier]}</span></a
+                >
+              </li>`,
+          )}
         </ul>`;
-  return page(layout(visit, { title: 'Your shops', content }));
+  return page(layout(visit, { title: 'Your shops', content, current: 'shops' }));
 }
 
 export function overviewPage(visit: Visit, shop: Shop, hasOtherShops: boolean): Answer {
