@@ -27,17 +27,21 @@ export const detectedReasons = [
   'other',
   'unknown',
 ] as const;
+export type DetectedReason = (typeof detectedReasons)[number];
 
 export const offerTypes = ['offer_discount', 'pause', 'swap', 'skip_next'] as const;
+export type OfferType = (typeof offerTypes)[number];
 
 /** A session without an outcome is in progress. */
 export const sessionOutcomes = ['saved', 'cancelled', 'abandoned'] as const;
 export type SessionOutcome = (typeof sessionOutcomes)[number];
 
 export const paymentStatuses = ['succeeded', 'failed', 'pending'] as const;
+export type PaymentStatus = (typeof paymentStatuses)[number];
 
 /** inventory: the goods were missing, not the money; counts neither as failed nor in dunning. */
 export const failureKinds = ['payment', 'inventory'] as const;
+export type FailureKind = (typeof failureKinds)[number];
 
 /** The ways on which a shop's data comes. records: files of import records. */
 export type FeedName = 'records';

@@ -38,7 +38,7 @@ export const getEntitlements = defineOperation({
  * (unknown counts as past). Expired and failed do not.
  * @param paidThroughAt, now epoch milliseconds
  */
-function isEntitled(
+export function isEntitled(
   status: SubscriptionStatus,
   paidThroughAt: number | null,
   now: number,

@@ -28,12 +28,16 @@ function readAsset(name: string, kind: Asset['kind']): Asset {
 }
 
 /** What every page loads. */
-export const style = readAsset('style', 'css');
-export const copyScript = readAsset('copy', 'js');
+export const frameAssets = [
+  readAsset('style', 'css'),
+  readAsset('tables', 'css'),
+  readAsset('frame', 'js'),
+  readAsset('copy', 'js'),
+] as const;
 /** What the dashboard loads besides. */
 export const dashboardAssets = [readAsset('dashboard', 'css'), readAsset('charts', 'js')] as const;
 
-export const assets: readonly Asset[] = [style, copyScript, ...dashboardAssets];
+export const assets: readonly Asset[] = [...frameAssets, ...dashboardAssets];
 
 const contentSecurityPolicy = [
   "default-src 'none'",

@@ -10,13 +10,10 @@ import { showTime } from './times.ts';
 
 /** @param data undefined for a shop of which nothing is known yet */
 export function dashboardPage(visit: ShopVisit, data: Dashboard | undefined): Answer {
-  const { shop, hasOtherShops } = visit;
+  const { shop } = visit;
   const content = html`
     ${data ? filled(visit, data) : empty(visit)}
-    <p class="quiet">
-      Shop number ${shop.id}, amounts in ${shop.currency}.
-      ${hasOtherShops ? html`<a href="/app/shops">Your other shops</a>` : undefined}
-    </p>
+    <p class="quiet">Shop number ${shop.id}, amounts in ${shop.currency}.</p>
   `;
   return page(
     layout(visit, {

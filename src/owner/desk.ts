@@ -36,8 +36,8 @@ export interface OwnerParts {
   readonly usage: Pick<KeyUsage, 'lastUsedAt'>;
 }
 
-type OwnerVisit = Visit & { readonly session: Session };
-export type ShopVisit = OwnerVisit & { readonly shop: Shop; readonly hasOtherShops: boolean };
+type OwnerVisit = Visit & { readonly session: Session; readonly shops: readonly Shop[] };
+export type ShopVisit = OwnerVisit & { readonly shop: Shop };
 
 const maxFormBytes = 16 * 1024;
 type Form = URLSearchParams;
@@ -54,18 +54,9 @@ export interface Desk {
   /** Of the shop in the path (`:shopId`): to whom it does not belong, there is no such page. */
   shops(url: string, handle: Handler<ShopVisit>): Route;
   shopsForm(url: string, handle: FormHandler<ShopVisit>): Route;
-  shopsOf(visit: OwnerVisit): Promise<Shop[]>;
   /** The header that gives the session to the browser, or takes it away. */
   sessionCookie(secret: string | undefined): Record<string, string>;
 }
-
-/** Sends to sign in whoever is not. */
-const asOwner =
-  <Rest extends unknown[]>(handle: (visit: OwnerVisit, ...rest: Rest) => Promise<Answer>) =>
-  async (visit: Visit, ...rest: Rest): Promise<Answer> => {
-    const { session } = visit;
-    return session ? handle({ ...visit, session }, ...rest) : redirect('/app/sign-in');
-  };
 
 export function createDesk(parts: OwnerParts): Desk {
   const { store, clock, log } = parts;
@@ -134,20 +125,26 @@ export function createDesk(parts: OwnerParts): Desk {
     }),
   });
 
-  const shopsOf = async ({ session }: OwnerVisit): Promise<Shop[]> => {
-    const ids = await listShopIdsOfOwner(store.write, session.ownerId);
+  const shopsOf = async ({ ownerId }: Session): Promise<Shop[]> => {
+    const ids = await listShopIdsOfOwner(store.write, ownerId);
     const shops = await Promise.all(ids.map((id) => findShop(store.primary.read, id)));
     return shops.filter((shop) => shop !== undefined);
   };
+  /** Sends to sign in whoever is not. */
+  const asOwner =
+    <Rest extends unknown[]>(handle: (visit: OwnerVisit, ...rest: Rest) => Promise<Answer>) =>
+    async (visit: Visit, ...rest: Rest): Promise<Answer> => {
+      const { session } = visit;
+      if (!session) return redirect('/app/sign-in');
+      return handle({ ...visit, session, shops: await shopsOf(session) }, ...rest);
+    };
   const asShop = <Rest extends unknown[]>(
     handle: (visit: ShopVisit, ...rest: Rest) => Promise<Answer>,
   ) =>
     asOwner(async (visit, ...rest: Rest) => {
-      const shops = await shopsOf(visit);
+      const { shops } = visit;
       const shop = shops.find(({ id }) => String(id) === visit.params['shopId']);
-      return shop
-        ? handle({ ...visit, shop, hasOtherShops: shops.length > 1 }, ...rest)
-        : notFoundPage();
+      return shop ? handle({ ...visit, shop }, ...rest) : notFoundPage();
     });
 
   return {
@@ -157,7 +154,6 @@ export function createDesk(parts: OwnerParts): Desk {
     ownersForm: (url, handle) => post(url, asOwner(handle)),
     shops: (url, handle) => get(url, asShop(handle)),
     shopsForm: (url, handle) => post(url, asShop(handle)),
-    shopsOf,
     sessionCookie: (secret) => ({
       'set-cookie': setCookie('session', secret, {
         isSecure: isSecure(),

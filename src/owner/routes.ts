@@ -4,6 +4,7 @@ import { findShop } from '../store/shops.ts';
 import { assets, redirect } from './answers.ts';
 import { accountPage } from './account-pages.ts';
 import { type Desk, type OwnerParts, createDesk } from './desk.ts';
+import { cancelFlowRoutes } from './cancel-flow-pages.ts';
 import { keyRoutes } from './key-routes.ts';
 import { endedLinkPage, linkPage } from './link-pages.ts';
 import { asksForPassword, followLink, openLink } from './links.ts';
@@ -14,6 +15,7 @@ import { parsePeriod, readDashboard } from './dashboard.ts';
 import { shopsPage } from './shop-pages.ts';
 import { changePassword, signIn } from './sign-in.ts';
 import { refusalAnswer, refusals, signInPage } from './sign-in-pages.ts';
+import { subscriptionRoutes } from './subscription-routes.ts';
 import type { Visit } from './visit.ts';
 
 /** The pages for shops' owners, in a browser, all of them below /app. */
@@ -29,6 +31,8 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...linkRoutes(desk, parts),
     ...accountRoutes(desk, parts),
     ...shopRoutes(desk, parts),
+    ...subscriptionRoutes(desk, parts),
+    ...cancelFlowRoutes(desk, parts),
     ...keyRoutes(desk, parts),
   ];
 }
@@ -124,13 +128,13 @@ function accountRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
 function shopRoutes(desk: Desk, parts: OwnerParts): Route[] {
   return [
     desk.owners('/app', async (visit) => {
-      const shops = await desk.shopsOf(visit);
+      const { shops } = visit;
       const [only] = shops;
       return only && shops.length === 1
         ? redirect(`/app/shops/${only.id}`)
         : shopsPage(visit, shops);
     }),
-    desk.owners('/app/shops', async (visit) => shopsPage(visit, await desk.shopsOf(visit))),
+    desk.owners('/app/shops', async (visit) => shopsPage(visit, visit.shops)),
     desk.shops('/app/shops/:shopId', async (visit) => {
       const days = parsePeriod(visit.query.get('days'));
       return dashboardPage(visit, await readDashboard(parts, visit.shop, days));

@@ -2,7 +2,7 @@ import type { Answer } from '../http/answer.ts';
 import { html } from '../http/html.ts';
 import type { Shop } from '../store/shops.ts';
 import { page } from './answers.ts';
-import { layout, shopPath } from './layout.ts';
+import { layout, shopPath, tierNames } from './layout.ts';
 import type { Visit } from './visit.ts';
 
 /** Where an owner of several shops, or of none, chooses. */
@@ -12,8 +12,15 @@ export function shopsPage(visit: Visit, shops: readonly Shop[]): Answer {
       ? html`<p>
           Your account belongs to no shop. Ask whoever runs this service for an invitation.
         </p>`
-      : html`<ul class="card">
-          ${shops.map((shop) => html`<li><a href="${shopPath(shop)}">${shop.name}</a></li>`)}
+      : html`<ul class="card shops">
+          ${shops.map(
+            (shop) =>
+              html`<li>
+                <a href="${shopPath(shop)}"
+                  ><span>${shop.name}</span> <span class="tier">${tierNames[shop.tier]}</span></a
+                >
+              </li>`,
+          )}
         </ul>`;
-  return page(layout(visit, { title: 'Your shops', content }));
+  return page(layout(visit, { title: 'Your shops', content, current: 'shops' }));
 }

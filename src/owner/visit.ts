@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import type { Shop } from '../store/shops.ts';
 import { newSecret } from './secrets.ts';
 import type { Session } from './sessions.ts';
 
@@ -10,6 +11,8 @@ export interface Visit {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly session: Session | undefined;
+  /** Whose owner is signed in, on pages for owners. */
+  readonly shops?: readonly Shop[];
   /** What the token in forms follows from. */
   readonly formSecret: string;
   /** The network address that attempts are counted by. */

@@ -1,5 +1,5 @@
 import type { SessionOutcome } from '../vocabulary.ts';
-import type { Sql, Transaction } from './database.ts';
+import { type Sql, type Transaction, answerOf, arrayText } from './database.ts';
 import { type JsonLines, instant, integer, nullable, object, linesOf, word } from './json-text.ts';
 import { type Position, startOf } from './subscriptions.ts';
 import type { Judged } from './verdict.ts';
@@ -30,6 +30,27 @@ export function listCancellations(sql: Sql, shopId: number, page: Page): Promise
     where shop_id = ${shopId} ${ofOutcome} and (created_at, session_id) < (${at}, ${id})
     order by created_at desc, session_id desc
     limit ${page.limit}`,
+  );
+}
+
+/** @returns by session, its subscription; without those that have none */
+export async function listSubscriptionsOfSessions(
+  sql: Sql,
+  shopId: number,
+  sessionIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await answerOf(
+    sql,
+    sql<{ id: number; subscriptionId: number | null }[]>`
+    select s.session_id as id, s.subscription_id as "subscriptionId"
+    from unnest(${arrayText(sessionIds)}::bigint[]) wanted (session_id),
+      lateral (select * from cancellation_sessions
+        where shop_id = ${shopId} and session_id = wanted.session_id offset 0) s`,
+  );
+  return new Map(
+    rows.flatMap(({ id, subscriptionId }) =>
+      subscriptionId === null ? [] : [[id, subscriptionId] as const],
+    ),
   );
 }
 

@@ -1,5 +1,5 @@
-import type { SubscriptionStatus } from '../vocabulary.ts';
-import { answerOf, type Sql } from './database.ts';
+import type { IntervalUnit, SubscriptionStatus } from '../vocabulary.ts';
+import { answerOf, arrayText, type Sql } from './database.ts';
 import {
   type JsonLines,
   array,
@@ -75,6 +75,52 @@ export function listSubscriptions(sql: Sql, shopId: number, page: Page): Promise
     order by s.created_at desc, s.subscription_id desc
     limit ${page.limit}`,
   );
+}
+
+/** Greatest id first: a customer has few, and their index has no other order. */
+export function listSubscriptionsOfCustomer(
+  sql: Sql,
+  shopId: number,
+  customerId: number,
+  page: Page,
+): Promise<JsonLines> {
+  const { id } = startOf(page.after);
+  const ofStatus = page.status === undefined ? sql`` : sql`and s.status = ${page.status}`;
+  return linesOf(
+    sql,
+    sql`
+    select ${sql.unsafe(subscription)} as json
+    from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
+    where s.shop_id = ${shopId} and s.customer_id = ${customerId} ${ofStatus}
+      and s.subscription_id < ${id}
+    order by s.subscription_id desc
+    limit ${page.limit}`,
+  );
+}
+
+export interface Interval {
+  readonly unit: IntervalUnit;
+  readonly count: number;
+}
+
+/** @returns by subscription, how long one billing cycle is: its own interval, or its plan's */
+export async function listIntervals(
+  sql: Sql,
+  shopId: number,
+  subscriptionIds: readonly number[],
+): Promise<ReadonlyMap<number, Interval>> {
+  const rows = await answerOf(
+    sql,
+    sql<(Interval & { readonly id: number })[]>`
+    select s.subscription_id as id, coalesce(s.own_interval_unit, p.interval_unit) as unit,
+      coalesce(s.own_interval_count, p.interval_count) as count
+    from unnest(${arrayText(subscriptionIds)}::bigint[]) wanted (subscription_id),
+      lateral (select * from subscriptions
+        where shop_id = ${shopId} and subscription_id = wanted.subscription_id offset 0) s,
+      lateral (select * from plans
+        where shop_id = ${shopId} and plan_id = s.plan_id offset 0) p`,
+  );
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** @returns a subscription with its lines, as JSON text */

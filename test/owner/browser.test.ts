@@ -10,7 +10,7 @@ import { listKeys } from '../../src/store/keys.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { browserMissing, startBrowser } from '../support/browser.ts';
 import { createShop, get, openAnyStore, startTestService } from '../support/world.ts';
-import { inspect } from './inspect.ts';
+import { inspect, openOwnerPage } from './inspect.ts';
 import { mcpPost } from './mcp-call.ts';
 import { newEmail, password } from './visitor.ts';
 
@@ -29,23 +29,8 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await store.close();
   });
 
-  /** A page in a fresh browser, with all that it could not do or load. */
-  async function openPage(javaScriptEnabled = true) {
-    const context = await browser.newContext({ javaScriptEnabled });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => {
-      const isStatus = message.text().startsWith('Failed to load resource');
-      if (message.type() === 'error' && !isStatus) complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('request', (request) => {
-      if (!request.url().startsWith(`${service.baseUrl}/`) && !request.url().startsWith('data:')) {
-        complaints.push(request.url());
-      }
-    });
-    return { context, page, complaints };
-  }
+  const openPage = (javaScriptEnabled = true) =>
+    openOwnerPage(browser, service.baseUrl, javaScriptEnabled);
 
   async function invite(name = 'Kaffee & Kuchen') {
     const shop = await createShop(store, { tier: 'growth' });

@@ -80,6 +80,8 @@ onEveryDatabase('the owner’s pages', (open) => {
       '/app/shops',
       '/app/account',
       `/app/shops/${world.shop.id}`,
+      `/app/shops/${world.shop.id}/subscriptions`,
+      `/app/shops/${world.shop.id}/cancel-flow`,
       '/app/none',
     ];
     const pages = [
@@ -99,7 +101,7 @@ onEveryDatabase('the owner’s pages', (open) => {
       assert.equal(headers.get('referrer-policy'), 'same-origin');
       assert.doesNotMatch(
         text,
-        /<script(?! src="\/app\/(?:copy|charts)-\w+\.js" defer><\/script>)|<style|\sstyle=|\son\w+=/,
+        /<script(?! src="\/app\/(?:copy|frame|charts)-\w+\.js" defer><\/script>)|<style|\sstyle=|\son\w+=/,
       );
     }
     const sheet = /href="(\/app\/style-\w+\.css)"/.exec(pages[2]?.text ?? '')?.[1] ?? '';

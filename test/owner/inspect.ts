@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import axe, { type AxeResults } from 'axe-core';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 
 const widths = [360, 768, 1440];
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -27,4 +27,22 @@ export async function inspect(page: Page, name: string): Promise<void> {
       }
     }
   }
+}
+
+/** A page in a fresh browser, with all that it could not do or load. */
+export async function openOwnerPage(browser: Browser, baseUrl: string, javaScriptEnabled = true) {
+  const context = await browser.newContext({ javaScriptEnabled });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    const isStatus = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isStatus) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${baseUrl}/`) && !request.url().startsWith('data:')) {
+      complaints.push(request.url());
+    }
+  });
+  return { context, page, complaints };
 }

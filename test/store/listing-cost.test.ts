@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import postgres from 'postgres';
-import { listCancellations } from '../../src/store/cancellations.ts';
+import { listCancellations, listSubscriptionsOfSessions } from '../../src/store/cancellations.ts';
 import type { Sql } from '../../src/store/database.ts';
 import { Entitlements } from '../../src/store/entitlements.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { listPlans } from '../../src/store/plans.ts';
-import { findSubscription, listSubscriptions } from '../../src/store/subscriptions.ts';
+import { findCourse } from '../../src/store/subscription-course.ts';
+import {
+  findSubscription,
+  listIntervals,
+  listSubscriptions,
+  listSubscriptionsOfCustomer,
+} from '../../src/store/subscriptions.ts';
 import { createShop } from '../support/world.ts';
 
 interface PlanNode {
   readonly 'Node Type': string;
   readonly Filter?: string;
+  readonly 'Index Name'?: string;
   readonly Plans?: readonly PlanNode[];
 }
 
@@ -31,6 +38,8 @@ const whole: Readonly<Record<string, Query>> = {
   entitlements: (sql, shopId) => new Entitlements(sql).of(shopId, 700),
   'one subscription': (sql, shopId) => findSubscription(sql, shopId, 1500),
   plans: (sql, shopId) => listPlans(sql, shopId),
+  intervals: (sql, shopId) => listIntervals(sql, shopId, [700, 1500]),
+  'subscriptions of sessions': (sql, shopId) => listSubscriptionsOfSessions(sql, shopId, [7, 1500]),
 };
 
 /** What answers a page: with and without filter, at the beginning and deep inside. */
@@ -48,6 +57,26 @@ for (const [place, position] of [
       listCancellations(sql, shopId, { outcome, after: position, limit: 51 });
   }
 }
+
+/** What belongs to one subscription or customer, and the indexes that find it. */
+const ofOne: Readonly<Record<string, { query: Query; indexes: readonly string[] }>> = {
+  'subscriptions of a customer': {
+    query: (sql, shopId) =>
+      listSubscriptionsOfCustomer(sql, shopId, 700, { status: 'active', after: deep, limit: 51 }),
+    indexes: ['plans_pkey', 'subscriptions_by_customer'],
+  },
+  'the course of a subscription': {
+    query: (sql, shopId) => findCourse(sql, shopId, 700, deep.createdAt),
+    indexes: [
+      'cancellation_sessions_by_subscription',
+      'dunning_cases_pkey',
+      'payments_by_subscription',
+      'refunds_by_payment',
+      'status_events_pkey',
+      'subscriptions_pkey',
+    ],
+  },
+};
 
 async function fill(sql: Sql, shopIds: readonly number[]): Promise<void> {
   const each = `from unnest('{${shopIds.join(',')}}'::bigint[]) shop_id, generate_series(1, ${rowsPerShop}) n`;
@@ -96,22 +125,30 @@ for (const [name, target] of [
     });
 
     /** How the server would run what a query function sends, in the steps of its plan. */
-    async function explain(query: Query, mode: 'custom' | 'generic'): Promise<PlanNode[]> {
+    async function explain(
+      query: Query,
+      mode: 'custom' | 'generic',
+      off: readonly string[] = [],
+    ): Promise<PlanNode[]> {
       sent.length = 0;
       await query(sql, shopId);
-      const statement = sent.at(-1);
-      assert.ok(statement);
-      const values = statement.parameters.map((each) => `'${String(each)}'`).join(', ');
-      const [row] = await store.write.begin(async (tx) => {
-        await tx.unsafe(`set local plan_cache_mode = force_${mode}_plan`);
-        await tx.unsafe(`prepare listing as ${statement.text}`);
-        const explained = await tx.unsafe<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>(
-          `explain (format json) execute listing(${values})`,
-        );
-        await tx.unsafe('deallocate listing');
-        return explained;
-      });
-      return stepsOf(row?.['QUERY PLAN'][0]?.Plan);
+      assert.ok(sent.length > 0);
+      const steps: PlanNode[] = [];
+      for (const { text, parameters } of sent) {
+        const values = parameters.map((each) => `'${String(each)}'`).join(', ');
+        const [row] = await store.write.begin(async (tx) => {
+          await tx.unsafe(`set local plan_cache_mode = force_${mode}_plan`);
+          for (const setting of off) await tx.unsafe(`set local ${setting} = off`);
+          await tx.unsafe(`prepare listing as ${text}`);
+          const explained = await tx.unsafe<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>(
+            `explain (format json) execute listing(${values})`,
+          );
+          await tx.unsafe('deallocate listing');
+          return explained;
+        });
+        steps.push(...stepsOf(row?.['QUERY PLAN'][0]?.Plan));
+      }
+      return steps;
     }
 
     /** The server takes a plan that suits any parameters once a statement was used some times. */
@@ -130,6 +167,20 @@ for (const [name, target] of [
       test(`${title}: nothing is read in vain`, async () => {
         for (const mode of modes) {
           assert.deepEqual((await explain(query, mode)).filter(isInVain), [], mode);
+        }
+      });
+    }
+
+    for (const [title, { query, indexes }] of Object.entries(ofOne)) {
+      test(`${title}: only what is of it is read, by its index`, async () => {
+        // As on the connection of look-ups, which is to make no plan worse.
+        const off = ['enable_seqscan', 'enable_bitmapscan', 'enable_sort'];
+        for (const mode of modes) {
+          const steps = await explain(query, mode, off);
+          const used = steps.flatMap((step) => step['Index Name'] ?? []);
+          assert.deepEqual(used.toSorted(), indexes, mode);
+          const scans = steps.filter((step) => step['Node Type'] === 'Seq Scan');
+          assert.deepEqual(scans, [], mode);
         }
       });
     }

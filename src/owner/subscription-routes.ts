@@ -1,0 +1,87 @@
+import { ServiceError } from '../errors.ts';
+import type { Answer } from '../http/answer.ts';
+import type { Route } from '../http/shell.ts';
+import { getSubscription } from '../operations/get-subscription.ts';
+import { listSubscriptions } from '../operations/list-subscriptions.ts';
+import { findCourse } from '../store/subscription-course.ts';
+import { listIntervals } from '../store/subscriptions.ts';
+import { redirect } from './answers.ts';
+import { ask } from './ask.ts';
+import { customerSubscriptions } from './customer-subscriptions.ts';
+import { type Desk, type OwnerParts, type ShopVisit, notFoundPage } from './desk.ts';
+import { shopPath } from './layout.ts';
+import { listingPage, parameter, rowsPerPage } from './listing.ts';
+import { type SubscriptionDetail, subscriptionPage } from './subscription-page.ts';
+import { type SubscriptionsPage, subscriptionsContent } from './subscriptions-page.ts';
+
+const base = '/app/shops/:shopId/subscriptions';
+/** As a number stands in an address: no other text leads to the same page. */
+const plainNumber = /^[1-9]\d{0,15}$/;
+
+/** What a shop's owners see of its subscriptions. */
+export function subscriptionRoutes(desk: Desk, parts: OwnerParts): Route[] {
+  const { store, clock } = parts;
+
+  const find = async ({ shop }: ShopVisit, number: string) => {
+    if (!plainNumber.test(number)) return undefined;
+    try {
+      const answer = await ask(parts, shop, getSubscription, { subscriptionId: Number(number) });
+      return answer['subscription'] as SubscriptionDetail;
+    } catch (error) {
+      if (error instanceof ServiceError && error.kind === 'notFound') return undefined;
+      throw error;
+    }
+  };
+
+  const list = async (visit: ShopVisit): Promise<SubscriptionsPage> => {
+    const { shop } = visit;
+    const customer = parameter(visit, 'customer');
+    const input = { status: parameter(visit, 'status'), cursor: parameter(visit, 'cursor') };
+    if (customer !== undefined) {
+      return customerSubscriptions(store, shop.id, rowsPerPage, { ...input, customer });
+    }
+    const answer = await ask(parts, shop, listSubscriptions, { ...input, limit: rowsPerPage });
+    return answer as unknown as SubscriptionsPage;
+  };
+
+  const show = (visit: ShopVisit, missing?: string): Promise<Answer> => {
+    const frame = {
+      title: 'Subscriptions',
+      current: 'subscriptions',
+      path: '/subscriptions',
+    } as const;
+    return listingPage(visit, { ...frame, status: missing === undefined ? 200 : 404 }, async () => {
+      const listed = await list(visit);
+      const ids = listed.subscriptions.map(({ subscriptionId }) => subscriptionId);
+      const intervals = await store.readRecent(({ read }) =>
+        listIntervals(read, visit.shop.id, ids),
+      );
+      return subscriptionsContent(visit, { ...listed, intervals, missing });
+    });
+  };
+
+  return [
+    desk.shops(base, async (visit) => {
+      const number = parameter(visit, 'subscription')?.trim();
+      if (!number) return show(visit);
+      return (await find(visit, number))
+        ? redirect(shopPath(visit.shop, `/subscriptions/${number}`))
+        : show(visit, number);
+    }),
+    desk.shops(`${base}/:subscriptionId`, async (visit) => {
+      const { shop, params } = visit;
+      const subscription = await find(visit, params['subscriptionId'] ?? '');
+      if (!subscription) return notFoundPage();
+      const { subscriptionId: id } = subscription;
+      const now = clock.now();
+      const [course, intervals] = await store.readRecent(({ read }) =>
+        Promise.all([findCourse(read, shop.id, id, now), listIntervals(read, shop.id, [id])]),
+      );
+      const { standing } = course;
+      // It may have been deleted since it was found.
+      if (!standing) return notFoundPage();
+      const interval = intervals.get(id);
+      return subscriptionPage(visit, { subscription, course, standing, interval, now });
+    }),
+  ];
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { FixedClock } from '../../src/clock.ts';
+import { generateShop } from '../../src/demo/generate.ts';
+import { inviteOwner } from '../../src/owner/links.ts';
+import type { Service } from '../../src/service.ts';
+import type { Store } from '../../src/store/open.ts';
+import { browserMissing, startBrowser } from '../support/browser.ts';
+import {
+  type TestShop,
+  createShop,
+  importAll,
+  now,
+  openAnyStore,
+  startTestService,
+} from '../support/world.ts';
+import { line, plan, subscription } from '../rest/records.ts';
+import { inspect, openOwnerPage } from './inspect.ts';
+import { newEmail, password } from './visitor.ts';
+
+describe('the owner’s listings in a browser', { skip: browserMissing }, () => {
+  const clock = new FixedClock(now);
+  let store: Store;
+  let service: Service;
+  let browser: Browser;
+  before(async () => {
+    store = openAnyStore();
+    service = await startTestService(store, { clock });
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.close();
+    await store.close();
+  });
+
+  /** A believable shop. */
+  async function fullShop(name: string): Promise<TestShop> {
+    const shop = await createShop(store, { tier: 'growth', currency: 'EUR' });
+    await store.write`update shops set name = ${name} where shop_id = ${shop.id}`;
+    const options = { subscriptions: 150, seed: 7, endAt: Date.parse(now), currency: 'EUR' };
+    const records = [...generateShop({ ...options, minorDigits: 2 })];
+    assert.deepEqual((await importAll(store, shop, records)).refused, []);
+    return shop;
+  }
+
+  /** Signed in by invitation, to one shop after the other. */
+  async function enter(page: Page, ...shops: readonly TestShop[]): Promise<void> {
+    const email = newEmail();
+    for (const { id: shopId } of shops) {
+      const { path } = await inviteOwner(store.write, clock, { shopId, email });
+      await page.goto(service.baseUrl + path);
+      await page.getByRole('textbox', { name: /password/i }).fill(password);
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await page.getByRole('link', { name: 'Account' }).waitFor();
+    }
+  }
+
+  test('subscriptions, one of them and the cancel flow are without a fault', async () => {
+    const { context, page, complaints } = await openOwnerPage(browser, service.baseUrl);
+    await enter(page, await fullShop('Kaffee & Kuchen'));
+    await page.getByRole('link', { name: 'Subscriptions' }).click();
+    await inspect(page, 'subscriptions');
+    await page.getByRole('link', { name: 'Next' }).click();
+    await page.getByRole('link', { name: 'Back to the first page' }).waitFor();
+    await page.getByRole('link', { name: 'Paused' }).click();
+    await page.waitForURL('**/subscriptions?status=paused');
+    await inspect(page, 'subscriptions-paused');
+
+    // The date has a hint of its own, and is part of the row's link all the same.
+    const date = page.locator('tbody tr').first().locator('time').last();
+    assert.match((await date.getAttribute('title')) ?? '', /^\d{4}-.*\.\d{3}Z$/);
+    await date.click();
+    await page.getByRole('heading', { name: /^Subscription \d+$/ }).waitFor();
+    await inspect(page, 'subscription-paused');
+    await page.locator('dd a').click();
+    await page.getByText('Subscriptions of customer').waitFor();
+    await inspect(page, 'subscriptions-of-customer');
+
+    await page.getByLabel('Subscription number').fill('1');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('alert').waitFor();
+    await inspect(page, 'subscriptions-missing');
+    await page.getByLabel('Subscription number').fill('1003');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.waitForURL('**/subscriptions/1003');
+    await inspect(page, 'subscription');
+
+    await page.getByRole('link', { name: 'Cancel flow' }).click();
+    await inspect(page, 'cancel-flow');
+    await page
+      .locator('tbody tr', { has: page.locator('a') })
+      .first()
+      .click();
+    await page.waitForURL('**/subscriptions/*');
+    await page.goto(`${page.url().replace(/\/\d+$/, '')}?status=none`);
+    await inspect(page, 'subscriptions-refused');
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test('another shop is chosen by the keyboard, and the kind of page stays', async () => {
+    const { context, page, complaints } = await openOwnerPage(browser, service.baseUrl);
+    const [one, other] = [await fullShop('Kaffee & Kuchen'), await createShop(store)];
+    await store.write`update shops set name = 'Teehaus am Markt' where shop_id = ${other.id}`;
+    await enter(page, one, other);
+    assert.equal(await page.getByRole('link', { name: 'Subscriptions' }).count(), 0);
+    await page.goto(`${service.baseUrl}/app/shops/${one.id}/subscriptions?status=paused`);
+    const menu = page.locator('details.menu');
+    const focused = () => page.evaluate('document.activeElement.tagName');
+
+    await menu.locator('summary').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Teehaus am Markt' }).waitFor();
+    await inspect(page, 'shop-switch');
+    await page.keyboard.press('Tab');
+    assert.equal(await focused(), 'A');
+    await page.keyboard.press('Escape');
+    assert.deepEqual([await menu.getAttribute('open'), await focused()], [null, 'SUMMARY']);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1 }).click();
+    assert.equal(await menu.getAttribute('open'), null);
+
+    await menu.locator('summary').focus();
+    await page.keyboard.press('Enter');
+    const target = page.getByRole('link', { name: 'Teehaus am Markt' });
+    while (!(await target.evaluate((link) => link.matches(':focus')))) {
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/app/shops/${other.id}/subscriptions`);
+    await page.getByText('No subscriptions yet').waitFor();
+    await inspect(page, 'subscriptions-empty');
+    await page.getByRole('link', { name: 'Cancel flow' }).click();
+    await inspect(page, 'cancel-flow-empty');
+    await page.getByRole('link', { name: 'Account' }).click();
+    await page.getByRole('link', { name: 'Your shops' }).click();
+    await inspect(page, 'shops');
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test('names of one endless word stay within the page', async () => {
+    const { context, page } = await openOwnerPage(browser, service.baseUrl);
+    const [shop, other] = [await createShop(store), await createShop(store)];
+    const endless = 'Kaffeehausbohnen'.repeat(12);
+    await store.write`
+      update shops set name = ${endless} where shop_id in ${store.write([shop.id, other.id])}`;
+    const item = { ...line, productTitle: endless, variantTitle: endless, quantity: 1_000_000 };
+    const records = [
+      plan({ name: endless }),
+      subscription(1001, { lines: [{ ...item, currentPrice: '123456789.99' }] }),
+      { type: 'payment', id: 1, subscriptionId: 1001, cycle: endless, status: 'failed' },
+    ];
+    const paid = { amount: '999999999999.99', processedAt: now };
+    assert.deepEqual(
+      (await importAll(store, shop, [...records.slice(0, 2), { ...records[2], ...paid }])).refused,
+      [],
+    );
+    await enter(page, shop, other);
+    await page.goto(`${service.baseUrl}/app/shops/${shop.id}/subscriptions`);
+    await inspect(page, 'subscriptions-endless');
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.locator('details.menu summary').click();
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
+    await page.goto(`${service.baseUrl}/app/shops/${shop.id}/subscriptions/1001`);
+    await inspect(page, 'subscription-endless');
+    await context.close();
+  });
+
+  test('all of it works without scripts', async () => {
+    const { context, page, complaints } = await openOwnerPage(browser, service.baseUrl, false);
+    const [one, other] = [await createShop(store), await fullShop('Kaffee & Kuchen')];
+    await enter(page, one, other);
+    await page.goto(`${service.baseUrl}/app/shops/${one.id}/subscriptions`);
+    await page.getByText(`retention import --shop ${one.id} FILE`).waitFor();
+    await page.locator('details.menu summary').click();
+    await page.getByRole('link', { name: 'Kaffee & Kuchen' }).click();
+    await page.waitForURL(`**/app/shops/${other.id}/subscriptions`);
+    await page.getByRole('link', { name: 'Active' }).click();
+    // Anywhere in the row but on its dates.
+    await page
+      .locator('tbody tr')
+      .first()
+      .click({ position: { x: 300, y: 8 } });
+    await page.getByRole('heading', { name: /^Subscription \d+$/ }).waitFor();
+    await page.getByRole('link', { name: 'Account' }).click();
+    await page.getByRole('link', { name: 'Your shops' }).waitFor();
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+});

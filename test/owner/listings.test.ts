@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { encodeCursor } from '../../src/operations/cursor.ts';
+import { line, plan, session, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import {
+  type World,
+  createShop,
+  createTestKey,
+  get,
+  importAll,
+  startWorld,
+} from '../support/world.ts';
+import { plain, rowsOf } from './page-text.ts';
+import { type Page, type Visitor, signedInOwner } from './visitor.ts';
+
+const statuses = ['active', 'paused', 'cancelled', 'expired', 'failed'];
+const outcomes = ['saved', 'cancelled', 'abandoned', null];
+const reasons = ['too_expensive', 'not_using', 'other'];
+
+/** 130 subscriptions, many of one time; customer 501 has 60 of them; 110 sessions. */
+const records = [
+  plan(),
+  plan({ id: 12, name: 'Season & <b>more</b>', intervalUnit: 'week', intervalCount: 12 }),
+  ...Array.from({ length: 130 }, (_, index) =>
+    subscription(1001 + index, {
+      customerId: index < 60 ? 501 : 600 + index,
+      planId: 11 + (index % 2),
+      status: index % 2 === 0 ? 'active' : statuses[index % 5],
+      createdAt: `2026-10-0${1 + Math.floor(index / 40)}T00:00:00Z`,
+      lines: [{ ...line, currentPrice: `${index}.30`, quantity: 1 }],
+      ...(index % 3 === 0 && { nextBillingDate: '2026-12-01T00:00:00Z' }),
+      ...(index % 7 === 0 && { intervalUnit: 'month', intervalCount: 2 }),
+    }),
+  ),
+  ...Array.from({ length: 110 }, (_, index) =>
+    session(7001 + index, {
+      detectedReason: reasons[index % 3],
+      outcome: outcomes[index % 4],
+      createdAt: `2026-11-0${1 + Math.floor(index / 40)}T00:00:00Z`,
+      ...(index % 2 === 0 && { subscriptionId: 1001 + index, offerType: 'pause' }),
+    }),
+  ),
+];
+
+onEveryDatabase('the owner’s listings', (open) => {
+  let world: World;
+  let visitor: Visitor;
+  let home: string;
+  before(async () => {
+    world = await startWorld(open(), { currency: 'EUR' });
+    assert.deepEqual((await importAll(world.store, world.shop, records)).refused, []);
+    ({ visitor } = await signedInOwner(world));
+    home = `/app/shops/${world.shop.id}`;
+  });
+  after(() => world.close());
+
+  const see = async (path: string, status = 200): Promise<Page> => {
+    const page = await visitor.get(path, { 'accept-language': 'en-GB' });
+    assert.equal(page.status, status, path);
+    return page;
+  };
+
+  /** All pages of a listing, by its links to the next. */
+  async function walk(path: string): Promise<string[][]> {
+    const rows: string[][] = [];
+    for (let next: string | undefined = path; next !== undefined;) {
+      const { text } = await see(next);
+      rows.push(...rowsOf(text));
+      const link: string | undefined = /href="([^"]+)"\s+rel="next"/.exec(text)?.[1];
+      next = link?.replaceAll('&amp;', '&');
+    }
+    return rows;
+  }
+
+  /** All rows that REST lists. */
+  async function list<Row>(name: string, query: string): Promise<Row[]> {
+    const rows: Row[] = [];
+    for (let cursor = ''; ;) {
+      const { body } = await get(`${world.base}/${name}?limit=100${query}${cursor}`, world.key);
+      rows.push(...body[name]);
+      if (body.nextCursor === null) return rows;
+      cursor = `&cursor=${body.nextCursor}`;
+    }
+  }
+
+  interface Subscription {
+    readonly subscriptionId: number;
+    readonly customerId: number;
+    readonly status: string;
+    readonly planName: string;
+    readonly currentPrice: number;
+    readonly nextBillingDate: string | null;
+    readonly createdAt: string;
+  }
+
+  const inWords = (row: Subscription) => {
+    const index = row.subscriptionId - 1001;
+    const every = index % 7 === 0 ? '2 months' : index % 2 === 0 ? 'month' : '12 weeks';
+    const isBilled = ['active', 'paused'].includes(row.status);
+    return [
+      String(row.subscriptionId),
+      String(row.customerId),
+      row.planName,
+      row.status[0]?.toUpperCase() + row.status.slice(1),
+      `€${row.currentPrice.toFixed(2)} every ${every}`,
+      row.nextBillingDate === null ? 'None known' : `${isBilled ? '' : 'was '}1 Dec 2026`,
+      `${Number(row.createdAt.slice(8, 10))} Oct 2026`,
+    ];
+  };
+
+  test('subscriptions are those of the API, in all pages and of each status', async () => {
+    for (const query of ['', ...statuses.map((status) => `&status=${status}`)]) {
+      const expected = (await list<Subscription>('subscriptions', query)).map(inWords);
+      assert.equal(expected.length, { '': 130, '&status=active': 78 }[query] ?? 13);
+      assert.deepEqual(await walk(`${home}/subscriptions?${query.slice(1)}`), expected, query);
+    }
+    assert.deepEqual(rowsOf((await see(`${home}/subscriptions?status=paused`)).text)[0], [
+      '1122',
+      '721',
+      'Season & <b>more</b>',
+      'Paused',
+      '€121.30 every 12 weeks',
+      'None known',
+      '4 Oct 2026',
+    ]);
+  });
+
+  test('a customer’s subscriptions are those of the API, in all pages', async () => {
+    const all = await list<Subscription>('subscriptions', '');
+    const expected = all
+      .filter(({ customerId }) => customerId === 501)
+      .toSorted((one, other) => other.subscriptionId - one.subscriptionId);
+    assert.equal(expected.length, 60);
+    const path = `${home}/subscriptions?customer=501`;
+    assert.deepEqual(await walk(path), expected.map(inWords));
+    const failed = expected.filter(({ status }) => status === 'failed').map(inWords);
+    assert.equal(failed.length, 6);
+    assert.deepEqual(await walk(`${path}&status=failed`), failed);
+    assert.deepEqual(await walk(`${home}/subscriptions?customer=99999999999999999999`), []);
+  });
+
+  test('sessions are those of the API, in all pages and of each outcome', async () => {
+    interface Session {
+      readonly sessionId: number;
+      readonly detectedReason: string;
+      readonly outcome: string | null;
+      readonly offerType: string | null;
+      readonly createdAt: string;
+    }
+    const words: Record<string, string> = {
+      too_expensive: 'Too expensive',
+      not_using: 'Does not use it',
+      other: 'Another reason',
+      saved: 'Saved',
+      cancelled: 'Cancelled',
+      abandoned: 'Abandoned',
+      null: 'In progress',
+    };
+    for (const query of ['', '&outcome=saved', '&outcome=cancelled', '&outcome=abandoned']) {
+      const expected = (await list<Session>('cancellations', query)).map((row) => [
+        row.offerType === null ? 'None' : String(row.sessionId - 6000),
+        words[row.detectedReason],
+        row.offerType === null ? 'None' : 'A pause',
+        words[String(row.outcome)],
+        String(row.sessionId),
+        `${Number(row.createdAt.slice(8, 10))} Nov 2026`,
+      ]);
+      assert.equal(expected.length, { '': 110, '&outcome=abandoned': 27 }[query] ?? 28);
+      assert.deepEqual(await walk(`${home}/cancel-flow?${query.slice(1)}`), expected, query);
+    }
+    const { text } = await see(`${home}/cancel-flow`);
+    const { summary } = (await get(`${world.base}/metrics/summary`, world.key)).body;
+    assert.equal(summary.saveRate, 0.3373);
+    assert.match(plain(text), /Save rate, last 30 days 33\.73% .* of the 110 that began/);
+  });
+
+  test('a number opens its subscription, or says that there is none', async () => {
+    const { location } = await see(`${home}/subscriptions?subscription=+1003+`, 303);
+    assert.equal(location, `${home}/subscriptions/1003`);
+    for (const number of ['9', '0', '-1', '1e3', '01003', 'x', '9'.repeat(300), '%00', '%F0%9F']) {
+      const { text } = await see(`${home}/subscriptions?subscription=${number}`, 404);
+      assert.match(plain(text), /No subscription of this shop has the number/);
+      assert.equal(rowsOf(text).length, 50);
+    }
+    assert.equal(rowsOf((await see(`${home}/subscriptions?subscription=`)).text).length, 50);
+  });
+
+  test('what the API refuses in the address is said, with a way on', async () => {
+    const other = await createShop(world.store);
+    const place = { createdAt: Date.parse('2026-10-02T00:00:00Z'), id: 1050 };
+    const of = (listing: string, shopId = world.shop.id) =>
+      encodeCursor(`${shopId} ${listing}`, place);
+    const cursor = /cursor is not valid here\. Take it from nextCursor/;
+    const cases: [string, RegExp][] = [
+      ['subscriptions?status=none', /status must be one of active, paused, cancelled/],
+      ['subscriptions?status=%00', /status must be one of/],
+      ['subscriptions?status=<script>alert(1)</script>', /status must be one of/],
+      ['subscriptions?customer=501&status=none', /status must be one of/],
+      ['subscriptions?cursor=none', cursor],
+      ['subscriptions?cursor=%00', cursor],
+      [`subscriptions?cursor=${'A'.repeat(5000)}`, cursor],
+      [`subscriptions?cursor=${of('subscriptions ', other.id)}`, cursor],
+      [`subscriptions?status=failed&cursor=${of('subscriptions ')}`, cursor],
+      [`subscriptions?customer=501&cursor=${of('subscriptions of customer 502 ')}`, cursor],
+      ['subscriptions?customer=x', /customerId must be a positive integer/],
+      ['subscriptions?customer=0', /customerId must be a positive integer/],
+      ['subscriptions?customer=1e3', /customerId must be a positive integer/],
+      ['subscriptions?customer=%00', /customerId must be a positive integer/],
+      ['cancel-flow?outcome=in_progress', /outcome must be one of saved, cancelled, abandoned/],
+      ['cancel-flow?cursor=x', cursor],
+      [`cancel-flow?cursor=${of('cancellations ', other.id)}`, cursor],
+    ];
+    for (const [path, message] of cases) {
+      const { text } = await see(`${home}/${path}`, 400);
+      assert.match(plain(text), message, path);
+      assert.match(text, /See all, from the first page/);
+      assert.doesNotMatch(text, /<script>/);
+    }
+    const own = await see(`${home}/subscriptions?cursor=${of('subscriptions ')}`);
+    assert.equal(rowsOf(own.text)[0]?.[0], '1049');
+  });
+
+  test('what is in the address stays text', async () => {
+    const hostile = encodeURIComponent('"><script>alert(1)</script>');
+    for (const [query, status] of [
+      [`subscription=${hostile}`, 404],
+      [`customer=${hostile}`, 400],
+      [`status=active&customer=77${hostile}`, 400],
+    ] as const) {
+      const { text } = await see(`${home}/subscriptions?${query}`, status);
+      assert.doesNotMatch(text, /<script>|"><script/, query);
+    }
+  });
+
+  test('of another shop there is nothing, whatever is asked for', async () => {
+    const shop = await createShop(world.store);
+    const foreign = [
+      plan({ name: 'Plan of another' }),
+      subscription(9001),
+      subscription(1002),
+      session(9501, { subscriptionId: 9001 }),
+    ];
+    assert.deepEqual((await importAll(world.store, shop, foreign)).refused, []);
+    const { key } = await createTestKey(world.store, shop.id);
+    const { body } = await get(`${world.base}/subscriptions?limit=1`, key);
+    const theirs = `/app/shops/${shop.id}`;
+    const paths = [
+      `${theirs}/subscriptions`,
+      `${theirs}/subscriptions?status=active&cursor=${body.nextCursor}`,
+      `${theirs}/subscriptions?subscription=9001`,
+      `${theirs}/subscriptions?customer=501`,
+      `${theirs}/subscriptions/9001`,
+      `${theirs}/subscriptions/1002`,
+      `${theirs}/cancel-flow`,
+      `${theirs}/cancel-flow?outcome=saved`,
+      `${home}/subscriptions/9001`,
+      `${home}/subscriptions/0`,
+      `${home}/subscriptions/01001`,
+      `${home}/subscriptions/1001.0`,
+      `${home}/subscriptions/1e3`,
+      `${home}/subscriptions/9007199254740993`,
+      `${home}/subscriptions/${'9'.repeat(90)}`,
+      `${home}/subscriptions/%00`,
+      `${home}/subscriptions/1001%00`,
+      `${home}/subscriptions/%3Cscript%3E`,
+      `/app/shops/${world.shop.id}%00/subscriptions`,
+      `/app/shops/0${world.shop.id}/subscriptions`,
+      `/app/shops/${'9'.repeat(90)}/cancel-flow`,
+    ];
+    for (const path of paths) {
+      const { text } = await see(path, 404);
+      assert.match(plain(text), /There is no such page/, path);
+      assert.doesNotMatch(text, /Plan of another|<script>/);
+    }
+    assert.match((await see(`${home}/subscriptions/1002`)).text, /Season &amp; &lt;b&gt;more/);
+    const ids = (await walk(`${home}/subscriptions`)).map(([id]) => id);
+    assert.equal(new Set(ids).size, 130);
+    assert.ok(!ids.includes('9001'));
+  });
+});

@@ -1,0 +1,18 @@
+/** The cells of the only table of a page, as a reader sees them. */
+export function rowsOf(page: string): string[][] {
+  const body = /<tbody>(.*)<\/tbody>/s.exec(page)?.[1] ?? '';
+  return [...body.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+    [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => plain(cell)),
+  );
+}
+
+const characters: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'" };
+
+/** Markup as its text. */
+export function plain(markup: string): string {
+  return markup
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&(lt|gt|quot|amp|#39);/g, (_, name: string) => characters[name] ?? '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { line, plan, session, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { type World, importAll, now, startWorld } from '../support/world.ts';
+import { plain } from './page-text.ts';
+import { type Visitor, signedInOwner } from './visitor.ts';
+
+const payment = (id: number, over: object) => ({
+  type: 'payment',
+  id,
+  subscriptionId: 1001,
+  cycle: id,
+  status: 'succeeded',
+  amount: '30.60',
+  processedAt: '2026-11-01T00:00:00Z',
+  ...over,
+});
+
+onEveryDatabase('the owner’s page of a subscription', (open) => {
+  let world: World;
+  let visitor: Visitor;
+  before(async () => {
+    world = await startWorld(open(), { currency: 'EUR' });
+    assert.deepEqual((await importAll(world.store, world.shop, [plan()])).refused, []);
+    ({ visitor } = await signedInOwner(world));
+  });
+  after(() => world.close());
+
+  const bring = async (...records: object[]) =>
+    assert.deepEqual((await importAll(world.store, world.shop, records)).refused, []);
+  const see = async (id: number): Promise<string> => {
+    const path = `/app/shops/${world.shop.id}/subscriptions/${id}`;
+    const page = await visitor.get(path, { 'accept-language': 'en-GB' });
+    assert.equal(page.status, 200);
+    return plain(/<main.*<\/main>/s.exec(page.text)?.[0] ?? '');
+  };
+
+  test('says in words whether it entitles, and why, as the API answers it', async () => {
+    const justPast = '2026-11-20T11:59:59.999Z';
+    const justAhead = '2026-11-20T12:00:00.001Z';
+    const cases: [string, string | undefined, string][] = [
+      ['active', justPast, 'Entitled: the subscription is active.'],
+      [
+        'paused',
+        justAhead,
+        'Entitled until 20 Nov 2026, 12:00 UTC , because it is paid through then, although it is paused.',
+      ],
+      [
+        'cancelled',
+        justAhead,
+        'Entitled until 20 Nov 2026, 12:00 UTC , because it is paid through then, although it is cancelled.',
+      ],
+      [
+        'paused',
+        now,
+        'Not entitled: the subscription is paused, and was paid only through 20 Nov 2026, 12:00 UTC .',
+      ],
+      [
+        'cancelled',
+        justPast,
+        'Not entitled: the subscription is cancelled, and was paid only through 20 Nov 2026, 11:59 UTC .',
+      ],
+      [
+        'cancelled',
+        undefined,
+        'Not entitled: the subscription is cancelled, and no paid period is known.',
+      ],
+      ['expired', justAhead, 'Not entitled: the subscription has expired.'],
+      ['failed', justAhead, 'Not entitled: the subscription has failed.'],
+    ];
+    for (const [index, [status, paidThroughAt, words]] of cases.entries()) {
+      const id = 2001 + index;
+      await bring(subscription(id, { customerId: id, status, paidThroughAt }));
+      assert.ok((await see(id)).includes(words), words);
+    }
+  });
+
+  test('has its items, payments, refunds, history, dunning and cancel flow, the newest first', async () => {
+    await bring(
+      subscription(1001, {
+        customerId: 77,
+        intervalUnit: 'month',
+        intervalCount: 2,
+        nextBillingDate: '2026-12-24T00:00:00Z',
+        paidThroughAt: '2026-12-23T00:00:00Z',
+        statusEvents: [
+          { at: '2026-11-03T00:00:00Z', to: 'paused' },
+          { at: '2026-11-05T00:00:00Z', to: 'active' },
+        ],
+        lines: [
+          line,
+          { ...line, lineId: 2, productTitle: '<i>Mug</i>', variantTitle: '', quantity: 1200 },
+        ],
+      }),
+      payment(1, { processedAt: '2026-11-02T00:00:00Z' }),
+      payment(2, {
+        processedAt: '2026-11-08T00:00:00Z',
+        status: 'failed',
+        failureKind: 'inventory',
+      }),
+      payment(3, { processedAt: '2026-11-09T00:00:00Z', status: 'failed', cycle: '<b>9' }),
+      payment(4, { processedAt: '2026-11-10T00:00:00Z', status: 'pending' }),
+      { type: 'refund', id: 1, paymentId: 1, amount: '5.00', refundedAt: '2026-11-06T00:00:00Z' },
+      { type: 'refund', id: 2, paymentId: 1, amount: '1.25', refundedAt: '2026-11-07T00:00:00Z' },
+      session(1, { subscriptionId: 1001, createdAt: '2026-11-03T00:00:00Z', outcome: 'saved' }),
+      session(2, {
+        subscriptionId: 1001,
+        createdAt: '2026-11-04T00:00:00Z',
+        detectedReason: 'not_using',
+        offerType: 'skip_next',
+      }),
+    );
+    const text = await see(1001);
+    for (const words of [
+      'Subscription 1001 Active since 5 Nov 2026',
+      'In dunning since 9 Nov 2026 : a payment failed, and none has succeeded since.',
+      'House Blend 1 lb €15.30 × 2 <i>Mug</i> €15.30 × 1,200 Total €18,390.60',
+      'Payments Date Status Amount 10 Nov 2026 Cycle 4 Pending €30.60 9 Nov 2026 Cycle <b>9 Failed The payment was refused €30.60 8 Nov 2026 Cycle 2 Failed Out of stock, which is not counted as a failed payment €30.60 2 Nov 2026 Cycle 1 Paid €6.25 refunded 7 Nov 2026 €30.60',
+      'Cancel flow Began Reason and offer Outcome 4 Nov 2026 Does not use it Offer: Skipping the next order In progress 3 Nov 2026 Too expensive Offer: None Saved',
+      'Customer 77 Plan Monthly box Subscription Value €18,390.60 every 2 months Next billing 24 Dec 2026 Paid through 23 Dec 2026 Created 1 Nov 2026',
+      'Status Active 5 Nov 2026 Paused 3 Nov 2026 Active 1 Nov 2026',
+    ]) {
+      assert.ok(text.includes(words), `${words}\n${text}`);
+    }
+    await bring(payment(5, { processedAt: '2026-11-11T00:00:00Z' }));
+    assert.doesNotMatch(await see(1001), /In dunning/);
+  });
+
+  test('shows the last 50 payments, and says so', async () => {
+    const at = (index: number) => new Date(Date.parse(now) - index * 3_600_000).toISOString();
+    await bring(
+      subscription(3001),
+      ...Array.from({ length: 51 }, (_, index) =>
+        payment(5000 + index, {
+          subscriptionId: 3001,
+          cycle: `c${index}.`,
+          processedAt: at(index),
+        }),
+      ),
+    );
+    const text = await see(3001);
+    assert.equal([...text.matchAll(/Cycle c\d+\./g)].length, 50);
+    assert.ok(text.includes('Cycle c49.') && !text.includes('Cycle c50.'));
+    assert.match(text, /The last 50 are shown\./);
+    assert.match(text, /None yet\. Here will be each time that the customer began to cancel it\./);
+  });
+});
