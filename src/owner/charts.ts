@@ -1,5 +1,6 @@
+import { scaleBand, scaleLinear } from 'd3-scale';
+import { area, line } from 'd3-shape';
 import { type Html, html } from '../http/html.ts';
-import { round } from './sparkline.ts';
 
 interface Series {
   readonly name: string;
@@ -29,6 +30,8 @@ export interface Chart {
 }
 
 const height = 100;
+/** About how many steps the axis has. */
+const rules = 3;
 
 /**
  * A chart that is complete as it is sent; a script adds the value under the pointer. Each time has a
@@ -37,8 +40,8 @@ const height = 100;
 export function chart(parts: Chart): Html {
   const { id, title, caption, series, times, shows } = parts;
   const top = Math.max(...series.flatMap(({ values }) => values), 0);
-  const ticks = ticksOf(top, parts.unit);
-  const scale = ticks.at(-1) as number;
+  const y = scaleLinear([0, Math.max(top, parts.unit)], [height, 0]).nice(rules);
+  const ticks = y.ticks(rules).filter((tick) => isWhole(tick / parts.unit));
   const told = shows === 'first' ? 0 : times.length - 1;
   const dates = axisDates(times.length);
   return html`<figure class="chart" data-first="${told}">
@@ -61,11 +64,8 @@ export function chart(parts: Chart): Html {
         ${ticks.toReversed().map((tick) => html`<li>${parts.writeShort(tick)}</li>`)}
       </ol>
       <svg viewBox="0 0 ${times.length} ${height}" preserveAspectRatio="none" aria-hidden="true">
-        ${ticks.map((tick) => {
-          const y = round(height - (tick / scale) * height);
-          return html`<line class="rule" x1="0" x2="${times.length}" y1="${y}" y2="${y}" />`;
-        })}
-        ${parts.marks === 'line' ? series.map((each) => line(each, scale)) : bars(series, scale)}
+        ${ticks.map((tick) => html`<path class="rule" d="M0,${round(y(tick))}H${times.length}" />`)}
+        ${parts.marks === 'line' ? series.map((each) => course(each, y)) : bars(series, y)}
         ${
           parts.marks === 'line'
             ? html`<line class="cursor" x1="0.5" x2="0.5" y1="0" y2="${height}" />`
@@ -83,29 +83,36 @@ export function chart(parts: Chart): Html {
   </figure>`;
 }
 
-function line({ tone, values }: Series, scale: number): Html {
-  const points = values.map(
-    (value, index) => `${index + 0.5},${round(height - (value / scale) * height)}`,
-  );
-  const area = [`0.5,${height}`, ...points, `${values.length - 0.5},${height}`];
-  return html`<polygon class="${tone}" points="${area.join(' ')}" />
-    <polyline class="${tone}" points="${points.join(' ')}" />`;
+/** From a value to its height on the drawing. */
+type Scale = (value: number) => number;
+
+/** In the middle of the band of its time. */
+const x = (_: number, index: number) => index + 0.5;
+
+function course({ tone, values }: Series, y: Scale): Html {
+  return html`<path
+      class="${tone} area"
+      d="${area<number>(x, height, y).digits(2)(values) ?? ''}"
+    />
+    <path class="${tone} line" d="${line<number>(x, y).digits(2)(values) ?? ''}" />`;
 }
 
 /** Side by side within the band of their time. */
-function bars(series: readonly Series[], scale: number): Html[] {
-  const width = 0.72 / series.length;
-  return series.flatMap(({ tone, values }, place) =>
-    values.flatMap((value, index) => {
+function bars(series: readonly Series[], y: Scale): Html[] {
+  const times = series[0]?.values.map((_, index) => index) ?? [];
+  const band = scaleBand(times, [0, times.length]).paddingInner(0.28).paddingOuter(0.14);
+  const place = scaleBand(series, [0, band.bandwidth()]).paddingInner(0.06);
+  return series.flatMap((each) =>
+    each.values.flatMap((value, index) => {
       if (value <= 0) return [];
-      const tall = round((value / scale) * height);
+      const top = round(y(value));
       return [
         html`<rect
-          class="${tone}"
-          x="${round(index + 0.14 + place * width)}"
-          width="${round(width * 0.94)}"
-          y="${round(height - tall)}"
-          height="${tall}"
+          class="${each.tone}"
+          x="${round((band(index) ?? 0) + (place(each) ?? 0))}"
+          width="${round(place.bandwidth())}"
+          y="${top}"
+          height="${round(height - top)}"
         />`,
       ];
     }),
@@ -133,15 +140,14 @@ function table({ series, times, timeHeading, write }: Chart): Html {
   </table>`;
 }
 
-/** From 0, in three to five equal steps of a round size. */
-function ticksOf(top: number, unit: number): number[] {
-  const least = Math.max(top / 4, unit);
-  const power = 10 ** Math.floor(Math.log10(least));
-  const step = [1, 2, 2.5, 5, 10]
-    .map((factor) => factor * power)
-    .find((each) => each >= least * 0.999_999 && Number.isInteger(round(each / unit))) as number;
-  const count = Math.max(Math.ceil(top / step - 1e-9), 1);
-  return Array.from({ length: count + 1 }, (_, index) => index * step);
+/** Whether a tick is a multiple of the least step, but for the last bits of its fraction. */
+function isWhole(steps: number): boolean {
+  return Math.abs(steps - Math.round(steps)) < 1e-6;
+}
+
+/** For a drawing: hundredths are finer than a screen. */
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
 }
 
 /** The beginnings of four to six stretches of equal length. */

@@ -1,9 +1,9 @@
+import { scaleLinear } from 'd3-scale';
 import { type Html, html } from '../http/html.ts';
 import type { ReasonRow } from '../store/metrics-reasons.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { ShopVisit } from './desk.ts';
 import { countFormat } from './locale.ts';
-import { round } from './sparkline.ts';
 
 const names: Readonly<Record<ReasonRow['reason'], string>> = {
   too_expensive: 'Too expensive',
@@ -70,18 +70,18 @@ export function reasonsTable(visit: ShopVisit, { reasons, period }: Dashboard): 
 }
 
 function bar(row: ReasonRow, greatest: number): Html {
-  let x = 0;
+  const x = scaleLinear([0, greatest], [0, 100]);
+  let before = 0;
   const parts = outcomes.map(({ field, tone }) => {
-    const width = (row[field] / greatest) * 100;
-    const rect = html`<rect
+    const [start, end] = [x(before), x(before + row[field])];
+    before += row[field];
+    return html`<rect
       class="${tone}"
-      x="${round(x)}"
-      width="${round(width)}"
+      x="${start.toFixed(2)}"
+      width="${(end - start).toFixed(2)}"
       y="0"
       height="8"
     />`;
-    x += width;
-    return rect;
   });
   return html`<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
     ${parts}

@@ -1,3 +1,5 @@
+import { scaleLinear } from 'd3-scale';
+import { line } from 'd3-shape';
 import { type Html, html } from '../http/html.ts';
 
 const width = 72;
@@ -7,13 +9,10 @@ const margin = 2;
 
 /** The course of a figure, from its least to its greatest value; the chart has its axis. */
 export function sparkline(values: readonly number[]): Html {
-  const least = Math.min(...values);
-  const range = Math.max(...values) - least;
-  const points = values.map((value, index) => {
-    const x = margin + (index / Math.max(values.length - 1, 1)) * (width - 2 * margin);
-    const share = range === 0 ? 0 : (value - least) / range;
-    return `${round(x)},${round(height - margin - share * (height - 2 * margin))}`;
-  });
+  const x = scaleLinear([0, values.length - 1], [margin, width - margin]);
+  const range = [Math.min(...values), Math.max(...values)];
+  const y = scaleLinear(range, [height - margin, margin]);
+  const course = line<number>((_, index) => x(index), y).digits(2);
   return html`<svg
     class="spark"
     viewBox="0 0 ${width} ${height}"
@@ -21,10 +20,6 @@ export function sparkline(values: readonly number[]): Html {
     height="${height}"
     aria-hidden="true"
   >
-    <polyline points="${points.join(' ')}" />
+    <path d="${course(values) ?? ''}" />
   </svg>`;
-}
-
-export function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

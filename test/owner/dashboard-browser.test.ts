@@ -179,7 +179,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
   test('colours follow the reader’s scheme while the page is open', async () => {
     const { page, context } = await open(demo, '', { colorScheme: 'light' });
     const stroke = () =>
-      page.evaluate('getComputedStyle(document.querySelector(".plot polyline")).stroke');
+      page.evaluate('getComputedStyle(document.querySelector(".plot .line")).stroke');
     assert.equal(await stroke(), 'rgb(11, 87, 168)');
     await page.emulateMedia({ colorScheme: 'dark' });
     assert.equal(await stroke(), 'rgb(130, 188, 255)');
