@@ -28,7 +28,6 @@ const pictures: readonly Picture[] = [
   { name: 'overview-dark', path: '', viewport: wide, colorScheme: 'dark' },
   { name: 'overview-phone', path: '', viewport: phone, colorScheme: 'light' },
   { name: 'subscriptions', path: '/subscriptions', viewport: wide, colorScheme: 'light' },
-  { name: 'cancel-flow', path: '/cancel-flow', viewport: wide, colorScheme: 'light' },
   { name: 'keys', path: '/keys', viewport: wide, colorScheme: 'light' },
 ];
 

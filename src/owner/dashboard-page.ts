@@ -1,5 +1,6 @@
 import type { Answer } from '../http/answer.ts';
 import { type Html, html } from '../http/html.ts';
+import { arrivals, lastArrival } from './arrivals.ts';
 import { dashboardAssets, page } from './answers.ts';
 import type { Dashboard } from './dashboard.ts';
 import { figureCards } from './dashboard-cards.ts';
@@ -27,11 +28,14 @@ export function dashboardPage(visit: ShopVisit, data: Dashboard | undefined): An
 }
 
 function filled(visit: ShopVisit, data: Dashboard): Html {
+  const { summary, feeds } = data;
+  const cameAt = lastArrival(feeds);
   return html`<p class="quiet asof">
-      As of ${showTime(visit, new Date(data.summary.generatedAt))}. Changes are against 30 days
-      before.
+      As of ${showTime(visit, new Date(summary.generatedAt))}. Changes are against 30 days before.
+      ${cameAt && html`Data last came ${showTime(visit, cameAt)}.`}
     </p>
-    ${figureCards(visit, data)} ${chartSection(visit, data)}`;
+    ${figureCards(visit, data)} ${chartSection(visit, data)}
+    ${feeds.length > 0 ? arrivals(visit, feeds) : undefined}`;
 }
 
 function empty({ shop }: ShopVisit): Html {

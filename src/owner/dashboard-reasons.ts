@@ -4,26 +4,12 @@ import type { ReasonRow } from '../store/metrics-reasons.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { ShopVisit } from './desk.ts';
 import { countFormat } from './locale.ts';
-
-const names: Readonly<Record<ReasonRow['reason'], string>> = {
-  too_expensive: 'Too expensive',
-  too_much_product: 'Too much product',
-  not_using: 'Not using it',
-  product_quality: 'Product quality',
-  switching_product: 'Switching product',
-  switching_product_or_competitor: 'Switching product or competitor',
-  shipping_delivery: 'Shipping and delivery',
-  moving_or_travel: 'Moving or travelling',
-  accidental_signup: 'Signed up by accident',
-  technical_issue: 'Technical issue',
-  other: 'Other',
-  unknown: 'Unknown',
-};
+import { outcomeWords, reasonWords } from './words.ts';
 
 const outcomes = [
-  { field: 'saved', name: 'Saved', tone: 'plain' },
-  { field: 'cancelled', name: 'Cancelled', tone: 'bad' },
-  { field: 'abandoned', name: 'Abandoned', tone: 'quiet' },
+  { field: 'saved', tone: 'plain' },
+  { field: 'cancelled', tone: 'bad' },
+  { field: 'abandoned', tone: 'quiet' },
 ] as const;
 
 const totalOf = (row: ReasonRow) => row.saved + row.cancelled + row.abandoned;
@@ -41,8 +27,10 @@ export function reasonsTable(visit: ShopVisit, { reasons, period }: Dashboard): 
               <th scope="col">Reason</th>
               <td></td>
               ${outcomes.map(
-                ({ name, tone }) =>
-                  html`<th scope="col"><span class="series ${tone}">${name}</span></th>`,
+                ({ field, tone }) =>
+                  html`<th scope="col">
+                    <span class="series ${tone}">${outcomeWords[field][0]}</span>
+                  </th>`,
               )}
             </tr>
           </thead>
@@ -50,7 +38,7 @@ export function reasonsTable(visit: ShopVisit, { reasons, period }: Dashboard): 
             ${reasons.map(
               (row) =>
                 html`<tr>
-                  <th scope="row">${names[row.reason]}</th>
+                  <th scope="row">${reasonWords[row.reason]}</th>
                   <td class="bar">${bar(row, greatest)}</td>
                   ${outcomes.map(({ field }) => html`<td>${write(row[field])}</td>`)}
                 </tr>`,

@@ -9,6 +9,7 @@ import {
   listUpcoming,
 } from '../operations/metrics-history.ts';
 import type { metricsSummary } from '../operations/shapes.ts';
+import { type FeedStatus, listFeeds } from '../store/feeds.ts';
 import { findFirstDay, hasFewChanges } from '../store/metrics-history.ts';
 import { type ReasonRow, listOutcomesByReason } from '../store/metrics-reasons.ts';
 import { summariseMetrics } from '../store/metrics.ts';
@@ -42,6 +43,7 @@ export interface Dashboard {
   readonly upcoming: readonly DayOfRenewals[];
   /** Of the days of the history. */
   readonly reasons: readonly ReasonRow[];
+  readonly feeds: readonly FeedStatus[];
 }
 
 export const day = 24 * 3_600_000;
@@ -73,11 +75,21 @@ export async function readDashboard(
         listHistory(from, shop, period, now),
         listUpcoming(from, shop, period, now),
         listOutcomesByReason(from.analyse, shop.id, today - period * day, today),
+        listFeeds(from.read, shop.id),
       ]),
     ),
   ]);
-  const [history, upcoming, reasons] = charts;
-  return { summary: summary as Summary, earlier, firstDay, period, history, upcoming, reasons };
+  const [history, upcoming, reasons, feeds] = charts;
+  return {
+    summary: summary as Summary,
+    earlier,
+    firstDay,
+    period,
+    history,
+    upcoming,
+    reasons,
+    feeds,
+  };
 }
 
 /** More changes than this would keep the page waiting; 2000 take some 60 ms. */

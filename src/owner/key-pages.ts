@@ -43,13 +43,12 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
   const live = keys.filter((key) => isLive(key, now));
   const ended = keys.filter((key) => !isLive(key, now));
   const use = (key: KeyListing) => showUse(visit, parts.requests.get(key.id) ?? none, now);
+  const { hasApiAccess } = tiers[shop.tier];
+  const action = hasApiAccess
+    ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
+    : undefined;
   const content = html`
-    ${notice(doneIn(visit, parts))}
-    ${
-      tiers[shop.tier].hasApiAccess
-        ? html`<p><a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a></p>`
-        : locked(visit)
-    }
+    ${notice(doneIn(visit, parts))} ${hasApiAccess ? undefined : locked(visit)}
     <section>
       <h2>Keys</h2>
       ${
@@ -75,7 +74,7 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
     }
     ${log.length === 0 ? undefined : logSection(visit, log)}
   `;
-  return page(layout(visit, { title: 'Developers', content, shop, current: 'keys' }));
+  return page(layout(visit, { title: 'Developers', content, action, shop, current: 'keys' }));
 }
 
 /** What the address says was done, if the shop has such a key. */

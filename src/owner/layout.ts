@@ -13,6 +13,8 @@ interface PageParts {
   /** The shop that the page is about, and which of its pages it is. */
   readonly shop?: Shop;
   readonly current?: Current;
+  /** The one thing to do first on this page: a link or a form, beside the title. */
+  readonly action?: Html | undefined;
   /** The page above this one. */
   readonly trail?: { readonly path: string; readonly label: string };
   /** What this page loads besides what all do. */
@@ -42,7 +44,7 @@ export function shopPath({ id }: Pick<Shop, 'id'>, rest = ''): `/app${string}` {
 
 /** A whole page. */
 export function layout(visit: Visit | undefined, parts: PageParts): Html {
-  const { title, content, current, trail, assets = [] } = parts;
+  const { title, content, current, action, trail, assets = [] } = parts;
   const { session, shops = [] } = visit ?? {};
   // Whoever has one shop is always in it; of several, only a page about one says which.
   const shop = parts.shop ?? (shops.length === 1 ? shops[0] : undefined);
@@ -73,7 +75,10 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
           ${session ? navigation(shop, current) : undefined}
           <main id="content" tabindex="-1">
             ${trail && html`<p class="trail"><a href="${trail.path}">${trail.label}</a></p>`}
-            <h1>${title}</h1>
+            <div class="title">
+              <h1>${title}</h1>
+              ${action}
+            </div>
             ${content}
           </main>
         </div>

@@ -3,6 +3,7 @@ import type { Interval } from '../store/subscriptions.ts';
 import type {
   DetectedReason,
   FailureKind,
+  FeedName,
   OfferType,
   PaymentStatus,
   PlanType,
@@ -73,6 +74,10 @@ const offerWords: Readonly<Record<OfferType, string>> = {
 export function offerOf(offer: OfferType | null): string {
   return offer === null ? 'None' : offerWords[offer];
 }
+
+export const feedWords: Readonly<Record<FeedName, string>> = {
+  records: 'Files of records',
+};
 
 /** A word with a dot. */
 export function state([label, tone]: readonly [string, Tone]): Html {

@@ -60,6 +60,26 @@ describe('the dashboard', () => {
     assert.deepEqual(figuresOf(text), []);
   });
 
+  test('says when data last came, by the way on which it came', async () => {
+    const shop = await createShop(world.store);
+    await importAll(world.store, shop, [
+      plan(),
+      subscription(1001, { createdAt: '2026-09-01T00:00:00Z', updatedAt: '2026-11-19T08:00:00Z' }),
+    ]);
+    const { open } = await owner(shop);
+    const text = (await open()).text.replaceAll('\u202F', ' ');
+    const shown = (iso: string, words: string) =>
+      `<time datetime="${iso}" title="${iso}">${words} UTC</time>`;
+    const came = shown('2026-11-20T12:00:00.000Z', 'Nov 20, 2026, 12:00 PM');
+    assert.ok(text.includes(`Data last came ${came}.`));
+    const newest = shown('2026-11-19T08:00:00.000Z', 'Nov 19, 2026, 8:00 AM');
+    const cells = [...text.matchAll(/<td data-label="(?:L|N)[^"]*">(.*?)<\/td>/g)].map(
+      ([, cell]) => cell,
+    );
+    assert.match(text, /<th scope="row">Files of records<\/th>/);
+    assert.deepEqual(cells, [came, newest, came]);
+  });
+
   test('a shop of somebody else is not there, whatever period is asked for', async () => {
     const { shop } = await createAwkwardShop(world.store, 'JPY');
     const { visitor } = await owner(await createShop(world.store));
