@@ -57,7 +57,7 @@ export async function importRecords(
   try {
     for (const { name, lines } of sources) {
       for await (const some of lines) {
-        for (const line of some) await run.take(name, line, deferred);
+        for (const line of some) await run.take(line.source ?? name, line, deferred);
       }
     }
     await run.flush(deferred);
@@ -129,7 +129,9 @@ class ImportRun {
   }
 
   #parse(line: Line): { record: ImportRecord } | { type: string; problem: string } {
-    if (line.problem !== undefined) return { type: 'unknown', problem: line.problem };
+    if (line.problem !== undefined) {
+      return { type: line.countsAs ?? 'unknown', problem: line.problem };
+    }
     let value: unknown;
     try {
       value = JSON.parse(line.text);
