@@ -26,10 +26,12 @@ const must = (be: string) => ({
     input === undefined ? 'is missing' : `must be ${be}`,
 });
 
-function integerUpTo(most: number) {
-  const want = must(`an integer from 1 to ${most}`);
-  return z.int(want).min(1, want).max(most, want);
+function integer(least: number, most: number) {
+  const want = must(`an integer from ${least} to ${most}`);
+  return z.int(want).min(least, want).max(most, want);
 }
+
+const integerUpTo = (most: number) => integer(1, most);
 
 const id = integerUpTo(Number.MAX_SAFE_INTEGER);
 
@@ -55,6 +57,10 @@ const timestamp = z.iso
 
 const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? null);
+
+/** Without it a record has no such key, and the digest of one that was stored before there was one. */
+const optionalField = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
 
 /** How many decimals a percentage may have: more than any shop's price list needs. */
 const percentageDigits = 4;
@@ -119,6 +125,7 @@ export function createRecordSchema(minorDigits: number) {
     ...interval,
     active: z.boolean().default(true),
     productIds: z.array(id).max(100_000).default([]),
+    productCount: optionalField(integer(0, 100_000)),
     pricing: optional(pricing),
     updatedAt: optional(timestamp),
   });

@@ -28,7 +28,7 @@ export function planRow(record: RecordOf<'plan'>, currency: string, minorDigits:
     intervalUnit: record.intervalUnit,
     intervalCount: record.intervalCount,
     active: record.active,
-    productCount: record.productIds.length,
+    productCount: record.productCount ?? record.productIds.length,
     discountType,
     discountValue,
     summary: summary ?? summarise(discountType, discountValue, currency, minorDigits),
