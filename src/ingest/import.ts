@@ -37,6 +37,8 @@ export interface ImportOptions {
   readonly log: Log;
   /** Where more are good than what suits every database. */
   readonly linesPerTransaction?: number;
+  /** Whether the records were made by a feed, which may say what they leave as it is. */
+  readonly isFromFeed?: boolean;
   /** Called for each line that is not taken in, in the order in which that is known. */
   refuse(source: string, line: Line, reason: string): void | Promise<void>;
   progress?(settled: number): void;
@@ -97,7 +99,7 @@ class ImportRun {
 
   constructor(options: ImportOptions) {
     this.#options = options;
-    this.#schema = createRecordSchema(options.shop.minorDigits);
+    this.#schema = createRecordSchema(options.shop.minorDigits, options.isFromFeed);
   }
 
   async take(source: string, line: Line, deferred: DeferredEntries): Promise<void> {

@@ -77,8 +77,12 @@ function decimal(digits: number, what: string) {
 /**
  * The import's record schemas. They only read: what is derived is worked out in rows.ts.
  * @param minorDigits decimals of the shop's currency; an amount with more is refused
+ * @param isFromFeed whether records may say what they leave as it is (`keeps`); else that is ignored
  */
-export function createRecordSchema(minorDigits: number) {
+export function createRecordSchema(minorDigits: number, isFromFeed = false) {
+  const keeps = <Word extends string>(...words: readonly Word[]) =>
+    z.preprocess((value) => (isFromFeed ? value : undefined), optionalField(z.enum(words)));
+
   const precision = minorDigits === 0 ? 'without' : `with at most ${minorDigits}`;
   const amount = decimal(minorDigits, `an amount of 0 or more, below 10^12, ${precision} decimals`);
   const share = `a percentage from 0 to 100 with at most ${percentageDigits} decimals`;
@@ -128,6 +132,8 @@ export function createRecordSchema(minorDigits: number) {
     productCount: optionalField(integer(0, 100_000)),
     pricing: optional(pricing),
     updatedAt: optional(timestamp),
+    // A stored plan, of which this one is only a stand-in; or that it is a membership.
+    keeps: keeps('plan', 'membership'),
   });
 
   const line = z.object({
@@ -158,6 +164,8 @@ export function createRecordSchema(minorDigits: number) {
         .transform((events) => events ?? []),
       intervalUnit: optional(interval.intervalUnit),
       intervalCount: optional(interval.intervalCount),
+      // The stored status history, to which a change of status is added.
+      keeps: keeps('history'),
       lines: z.array(line).min(1).max(250),
     })
     .superRefine((record, context) => {
