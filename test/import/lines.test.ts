@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
+import { FixedClock } from '../../src/clock.ts';
 import { importRecords } from '../../src/ingest/import.ts';
 import { readLines } from '../../src/ingest/lines.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -63,6 +64,8 @@ onEveryDatabase('lines that cannot be read', (open) => {
     const counts = await importRecords([{ name: 'all', lines: source() }], {
       sql: store.write,
       shop,
+      feed: 'records',
+      clock: new FixedClock('2026-11-20T12:00:00Z'),
       log: silentLog,
       refuse: (file, { number }, reason) => void refused.push(`${file}:${number}: ${reason}`),
     });

@@ -118,4 +118,3 @@ export const intervalWords: Readonly<Record<string, readonly [number, string]>> 
   annually: [1, 'year'],
   yearly: [1, 'year'],
 };
-

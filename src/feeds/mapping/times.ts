@@ -85,7 +85,10 @@ export function isTimeZone(zone: string): boolean {
  * Reads times of a format; what comes out is ISO 8601 in UTC. A local time that a change of the clocks
  * leaves out is taken as much later as they are put forward; one that occurs twice is the first.
  */
-export function createTimeReader({ time = 'iso', timeZone }: TimeFormat): (text: string) => Reading {
+export function createTimeReader({
+  time = 'iso',
+  timeZone,
+}: TimeFormat): (text: string) => Reading {
   const read = named[time] ?? patternReader(time);
   const wrong = `must be a time ${time === 'iso' ? 'in ISO 8601' : `written as ${time}`}`;
   return (text) => {

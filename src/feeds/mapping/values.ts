@@ -20,7 +20,9 @@ export function createReader(kind: Kind, formats: Formats): Reader {
   switch (kind.kind) {
     case 'id':
     case 'ids':
-      return formats.ids === 'text' ? (text) => ({ value: ownNumber(`${kind.of}:${text}`) }) : readId;
+      return formats.ids === 'text'
+        ? (text) => ({ value: ownNumber(`${kind.of}:${text}`) })
+        : readId;
     case 'integer':
       return (text) => readInteger(text, kind.least, kind.most);
     case 'text':
@@ -83,9 +85,12 @@ function readInterval(
   pick: (interval: readonly [number, string]) => number | string,
 ): Reading {
   const lower = text.toLowerCase();
-  const match = new RegExp(`^(?:every )?(?:(\\d{1,4}) ?)?(${intervalUnits.join('|')})s?$`).exec(lower);
+  const match = new RegExp(`^(?:every )?(?:(\\d{1,4}) ?)?(${intervalUnits.join('|')})s?$`).exec(
+    lower,
+  );
   const interval =
-    intervalWords[lower] ?? (match ? ([Number(match[1] ?? 1), match[2] ?? ''] as const) : undefined);
+    intervalWords[lower] ??
+    (match ? ([Number(match[1] ?? 1), match[2] ?? ''] as const) : undefined);
   if (!interval || interval[0] < 1 || interval[0] > 1000) {
     return { wrong: `must be an interval such as month, "30 days" or quarterly` };
   }
