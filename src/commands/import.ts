@@ -1,3 +1,5 @@
+import { openMapped } from '../feeds/mapping/open.ts';
+import { readMapping } from '../feeds/mapping/read.ts';
 import { readBulkResults } from '../feeds/shopify/bulk.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
@@ -6,23 +8,34 @@ import type { ImportShop } from '../ingest/apply.ts';
 import { type ImportCounts, type LineSource, importRecords } from '../ingest/import.ts';
 import { UsageError } from '../errors.ts';
 import { minorDigitsOf } from '../money.ts';
-import { type Command, exitStatus, formatTable, print, printJson, tell } from './command.ts';
+import type { FeedName } from '../vocabulary.ts';
+import {
+  type Command,
+  type CommandContext,
+  exitStatus,
+  formatTable,
+  print,
+  printJson,
+  tell,
+} from './command.ts';
 import { withShop } from './keys.ts';
 import { createProgress } from './progress.ts';
 
 export const importCommand: Command = {
   name: 'import',
-  synopsis: '--shop ID [--from SOURCE] [--refused FILE] [--json] FILE…',
+  synopsis: '--shop ID [--from SOURCE | --mapping FILE] [--refused FILE] [--json] FILE…',
   summary: 'takes in records: one JSON object a line',
   details: [
     'FILE       NDJSON; a name that ends in .gz is unpacked; - is standard input',
     '--from     shopify: FILE is a result of Shopify bulk operations, see docs/shopify.md',
+    '--mapping  FILE is an export of another platform, CSV or JSON, see docs/mappings.md',
     '--refused  where refused lines go with their reasons (FILE.refused.ndjson)',
     'Importing a file again changes nothing; after a crash, just run it again.',
   ],
   options: {
     shop: { type: 'string' },
     from: { type: 'string' },
+    mapping: { type: 'string' },
     refused: { type: 'string' },
     json: { type: 'boolean' },
   },
@@ -30,7 +43,8 @@ export const importCommand: Command = {
   async run(context) {
     const { log, options, positionals: files } = context;
     const chosen = options['refused'];
-    const feed = feedOf(options['from']);
+    const left = { rows: 0 };
+    const feed = await feedOf(options, left);
     const refused = new RefusedLines(typeof chosen === 'string' ? chosen : undefined);
     await checkFiles(files);
 
@@ -42,15 +56,14 @@ export const importCommand: Command = {
         currency: shop.currency,
         minorDigits: minorDigitsOf(shop.currency) ?? 2,
       };
-      const sources = files.map(openSource);
       try {
-        return await importRecords(feed ? [feed(sources, importShop)] : sources, {
+        return await importRecords(feed.open(files, importShop), {
           sql: store.write,
           shop: importShop,
-          feed: 'records',
+          feed: feed.name,
           clock: systemClock,
           log,
-          isFromFeed: feed !== undefined,
+          isFromFeed: feed.name !== 'records',
           // Everybody waits for a transaction of the embedded database; on a server only those who
           // import for the same shop do.
           ...(context.config.databaseUrl !== undefined && { linesPerTransaction: 12_000 }),
@@ -71,6 +84,11 @@ export const importCommand: Command = {
 
     if (options['json']) printJson({ shop: Number(options['shop']), counts });
     else print(describe(counts));
+    if (left.rows > 0) {
+      tell(
+        `Rows to which no condition of the mapping applies, and which gave nothing: ${left.rows}.`,
+      );
+    }
     const isAnyRefused = Object.values(counts).some((each) => each.refused > 0);
     if (isAnyRefused) {
       tell(`Refused lines and their reasons are in ${refused.written.join(', ')}.`);
@@ -79,19 +97,49 @@ export const importCommand: Command = {
   },
 };
 
-/** Makes records of what a platform exports. */
-type Feed = (sources: readonly LineSource[], shop: ImportShop) => LineSource;
+/** What the files are, and how they become lines of records. */
+interface Feed {
+  readonly name: FeedName;
+  open(files: readonly string[], shop: ImportShop): Iterable<LineSource>;
+}
+
+const records: Feed = { name: 'records', open: (files) => files.map(openSource) };
 
 const feeds: ReadonlyMap<string, Feed> = new Map([
-  ['shopify', (sources, shop) => ({ name: 'shopify', lines: readBulkResults(sources, shop) })],
+  [
+    'shopify',
+    {
+      name: 'shopify-file',
+      open: (files, shop) => [
+        { name: 'shopify', lines: readBulkResults(files.map(openSource), shop) },
+      ],
+    },
+  ],
 ]);
 
-/** @throws UsageError for a source that is not known */
-function feedOf(option: string | boolean | undefined): Feed | undefined {
-  if (typeof option !== 'string') return undefined;
-  const feed = feeds.get(option);
+/**
+ * @param left counts rows of which a mapping makes nothing
+ * @throws UsageError for a source that is not known, or a mapping file with something wrong in it
+ * @throws CommandError for a mapping file that cannot be read
+ */
+async function feedOf(
+  { from, mapping }: CommandContext['options'],
+  left: { rows: number },
+): Promise<Feed> {
+  if (typeof from === 'string' && typeof mapping === 'string') {
+    throw new UsageError('--from and --mapping cannot be given together.');
+  }
+  if (typeof mapping === 'string') {
+    const rules = await readMapping(mapping);
+    return {
+      name: 'export',
+      open: (files, shop) => files.map((file) => openMapped(file, rules, shop, left)),
+    };
+  }
+  if (typeof from !== 'string') return records;
+  const feed = feeds.get(from);
   if (feed) return feed;
-  throw new UsageError(`--from must be ${[...feeds.keys()].join(' or ')}, not "${option}".`);
+  throw new UsageError(`--from must be ${[...feeds.keys()].join(' or ')}, not "${from}".`);
 }
 
 function describe(counts: ImportCounts): string {
