@@ -1,12 +1,12 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { systemClock } from '../clock.ts';
+import { UsageError } from '../errors.ts';
 import { openMapped } from '../feeds/mapping/open.ts';
 import { readMapping } from '../feeds/mapping/read.ts';
 import { readBulkResults } from '../feeds/shopify/bulk.ts';
-import { setImmediate as turn } from 'node:timers/promises';
-import { systemClock } from '../clock.ts';
-import { RefusedLines, checkFiles, openSource } from '../ingest/files.ts';
 import type { ImportShop } from '../ingest/apply.ts';
+import { RefusedLines, checkFiles, openSource } from '../ingest/files.ts';
 import { type ImportCounts, type LineSource, importRecords } from '../ingest/import.ts';
-import { UsageError } from '../errors.ts';
 import { minorDigitsOf } from '../money.ts';
 import type { FeedName } from '../vocabulary.ts';
 import {

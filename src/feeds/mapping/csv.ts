@@ -15,11 +15,13 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 /** How far the parser may be behind what it was given. */
 const slack = 1024 * 1024;
 const rowsAtOnce = 500;
+const newline = 0x0a;
+const carriageReturn = 0x0d;
 
 interface Parsed {
   readonly record: readonly Buffer[];
-  /** The row as it stands, without the last byte where lines end in two. */
-  readonly raw: string;
+  /** The row as it stands, blank lines before it too, without the last byte where lines end in two. */
+  readonly raw: Uint8Array;
 }
 
 /**
@@ -68,9 +70,10 @@ export async function* readCsv(
   let places = header === true ? undefined : placesOf(file, header, columns);
   let batch: Row[] = [];
   try {
-    for await (const { record, raw } of parser as AsyncIterable<Parsed>) {
+    for await (const { record, raw } of parser as AsyncIterable<unknown> as AsyncIterable<Parsed>) {
       doneBytes = parser.info.bytes;
-      const begin = line + countLines(/^[\r\n]+/.exec(raw)?.[0] ?? '');
+      const text = raw.findIndex((code) => code !== newline && code !== carriageReturn);
+      const begin = line + countLines(raw.subarray(0, text));
       line += countLines(raw);
       if (places === undefined) {
         places = placesOf(file, record.map(nameOf), columns);
@@ -97,7 +100,6 @@ interface Places {
 function placesOf(file: string, names: readonly string[], needed: readonly string[]): Places {
   const missing = needed.filter((name) => !names.includes(name));
   const twice = needed.filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
-  const quoted = (some: readonly string[]) => some.map((name) => `"${name}"`).join(', ');
   if (missing.length > 0) {
     throw new CommandError(
       `${file} has no column ${quoted(missing)}, which the mapping names. Its columns are ${quoted(names)}.`,
@@ -109,6 +111,10 @@ function placesOf(file: string, names: readonly string[], needed: readonly strin
     );
   }
   return { count: names.length, byName: new Map(names.map((name, index) => [name, index])) };
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
 }
 
 function nameOf(bytes: Buffer): string {
@@ -133,11 +139,11 @@ function rowOf(line: number, record: readonly Buffer[], { count, byName }: Place
   };
 }
 
-function countLines(raw: string): number {
+function countLines(raw: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < raw.length; at += 1) {
-    const code = raw.charCodeAt(at);
-    if (code === 10 || (code === 13 && raw.charCodeAt(at + 1) !== 10)) count += 1;
+    const code = raw[at];
+    if (code === newline || (code === carriageReturn && raw[at + 1] !== newline)) count += 1;
   }
   return count;
 }

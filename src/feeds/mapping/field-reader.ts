@@ -1,6 +1,6 @@
 import type { Field } from './fields.ts';
 import type { Values } from './rows.ts';
-import type { FieldSpec } from './schema.ts';
+import type { Conditions, FieldSpec } from './schema.ts';
 import { type Formats, createReader, readConstant } from './values.ts';
 
 /** What a field of a record is to be (undefined: left out), or a sentence about what is wrong. */
@@ -8,11 +8,13 @@ export type FieldReading = { readonly value: unknown } | { readonly problem: str
 
 type Text = { readonly text: string } | { readonly problem: string };
 
-const emailAddress = /[^\s@]+@[^\s@]+\.[^\s@]+/;
+function hasEmailAddress(text: string): boolean {
+  return text.includes('@') && /[^\s@]@[^\s@]+\.[^\s@]/.test(text);
+}
 
 /** A value as it can be shown: shortened, and no e-mail address. */
 export function shown(text: string): string {
-  if (emailAddress.test(text)) return '(an e-mail address)';
+  if (hasEmailAddress(text)) return '(an e-mail address)';
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
@@ -25,6 +27,14 @@ export function plainText(values: Values, column: string): string {
   } catch {
     return '\uFFFD';
   }
+}
+
+/** Whether a row is one that is meant. */
+export function holds(conditions: Conditions, values: Values): boolean {
+  return Object.entries(conditions).every(([column, { is, isNot }]) => {
+    const text = plainText(values, column);
+    return is ? is.includes(text) : !isNot?.includes(text);
+  });
 }
 
 /** The text of a value that is to be kept. */
@@ -40,13 +50,24 @@ function textOf(values: Values, column: string): Text {
     return { problem: `column ${column} is a list or an object; name a path that leads into it` };
   }
   const text = String(value).trim();
-  return emailAddress.test(text)
+  return hasEmailAddress(text)
     ? { problem: `column ${column} has an e-mail address; map only columns without personal data` }
     : { text };
 }
 
-/** Reads one field of rows. */
+/** Reads one field of rows; without a value where its conditions do not hold. */
 export function createFieldReader(
+  field: Field,
+  spec: FieldSpec,
+  formats: Formats,
+  minorDigits: number,
+): (values: Values) => FieldReading {
+  const read = createValueReader(field, spec, formats, minorDigits);
+  const { when } = spec;
+  return when ? (values) => (holds(when, values) ? read(values) : { value: undefined }) : read;
+}
+
+function createValueReader(
   field: Field,
   spec: FieldSpec,
   formats: Formats,

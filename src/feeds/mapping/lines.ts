@@ -107,7 +107,6 @@ function groupedRows(maker: RecordMaker, column: string): Step {
     } else if (unreadableLine !== undefined) group.problem = gap(unreadableLine);
     seen.add(number);
   };
-  const gap = (line: number) => `line ${line}, which may be one of its rows, cannot be read`;
 
   return {
     take(row, lines) {
@@ -129,6 +128,10 @@ function groupedRows(maker: RecordMaker, column: string): Step {
     },
     end: finish,
   };
+}
+
+function gap(line: number): string {
+  return `line ${line}, which may be one of its rows, cannot be read`;
 }
 
 /** Where a row of a group says other things of the whole than the first one. */

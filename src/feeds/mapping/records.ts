@@ -1,5 +1,5 @@
 import type { ImportShop } from '../../ingest/apply.ts';
-import { type FieldReading, createFieldReader, plainText, shown } from './field-reader.ts';
+import { type FieldReading, createFieldReader, holds, plainText, shown } from './field-reader.ts';
 import {
   type Field,
   type Fields,
@@ -55,19 +55,20 @@ export function createRecordMaker(
   ];
   const ofLines: string[] = [];
   if (spec.type === 'subscription') {
-    parts.push(linesPart(spec.lines, context), eventsPart(spec.statusEvents, context));
+    parts.push(linesPart(spec.lines, context), eventsPart(spec.statusEvents ?? [], context));
     if (spec.lines.from === undefined) ofLines.push(...columnsOf(spec.lines.fields));
     for (const { when, at, to } of spec.statusEvents ?? []) {
       shared.push(...Object.keys(when), ...columnsOf({ at, to }));
     }
   }
   const group = spec.type === 'subscription' ? spec.group : undefined;
+  // Lines differ, and each may be on a plan of its own; the subscription is on the first one's.
+  const mayDiffer = new Set([...ofLines, ...columnsOf({ planId: spec.fields['planId'] })]);
   return {
     type: spec.type,
     group,
     columns: [...new Set([...(group === undefined ? [] : [group]), ...shared, ...ofLines])],
-    // What lines have too may differ from line to line.
-    sharedColumns: [...new Set(shared)].filter((column) => !ofLines.includes(column)),
+    sharedColumns: [...new Set(shared)].filter((column) => !mayDiffer.has(column)),
     applies: (values) => holds(spec.when, values),
     make(rows) {
       const record: Record<string, unknown> = { type: spec.type };
@@ -130,17 +131,13 @@ function placesOfList(rows: readonly ReadRow[], from: string): readonly Place[] 
 
 type EventSpec = { readonly when: Conditions; readonly at: FieldSpec; readonly to: FieldSpec };
 
-/** Without events of its own the file tells one status only: what is stored of the history stays. */
-function eventsPart(specs: readonly EventSpec[] | undefined, context: Context): Part {
-  const events = (specs ?? []).map(({ when, at, to }) => ({
+/** Without an event in the row it tells one status only: what is stored of the history stays. */
+function eventsPart(specs: readonly EventSpec[], context: Context): Part {
+  const events = specs.map(({ when, at, to }) => ({
     when,
     readers: readersOf(statusEventFields, { at, to }, context),
   }));
   return (record, rows) => {
-    if (specs === undefined) {
-      record['keeps'] = 'history';
-      return [];
-    }
     const values = rows[0]?.values as Values;
     const problems: string[] = [];
     const found: Record<string, unknown>[] = [];
@@ -150,20 +147,13 @@ function eventsPart(specs: readonly EventSpec[] | undefined, context: Context): 
       problems.push(...readInto(event, readers, values));
       if (event['at'] !== undefined) found.push(event);
     }
-    if (found.length > 0) {
-      record['statusEvents'] = found.toSorted((a, b) =>
-        String(a['at']) < String(b['at']) ? -1 : 1,
-      );
+    if (found.length === 0) record['keeps'] = 'history';
+    else {
+      const order = (event: Record<string, unknown>) => Date.parse(String(event['at']));
+      record['statusEvents'] = found.toSorted((a, b) => order(a) - order(b));
     }
     return problems;
   };
-}
-
-function holds(conditions: Conditions, values: Values): boolean {
-  return Object.entries(conditions).every(([column, { is, isNot }]) => {
-    const text = plainText(values, column);
-    return is ? is.includes(text) : !isNot?.includes(text);
-  });
 }
 
 function readersOf(fields: Fields, specs: FieldSpecs, context: Context): readonly NamedReader[] {
@@ -199,5 +189,6 @@ function columnsOf(specs: FieldSpecs): string[] {
   return Object.values(specs).flatMap((spec) => [
     ...(spec?.column === undefined ? [] : [spec.column]),
     ...(spec?.columns ?? []),
+    ...Object.keys(spec?.when ?? {}),
   ]);
 }

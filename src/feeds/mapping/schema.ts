@@ -84,6 +84,15 @@ const shapesByKind: Partial<Record<Field['kind'], z.ZodRawShape>> = {
   amount: formatShapes.amount,
 };
 
+const condition = strict({
+  is: z.array(z.string()).min(1).optional(),
+  isNot: z.array(z.string()).min(1).optional(),
+}).refine((value) => (value.is === undefined) !== (value.isNot === undefined), {
+  error: 'must have is or isNot: a list of values, "" for an empty one',
+});
+const conditions = z.record(column, condition);
+export type Conditions = z.output<typeof conditions>;
+
 type Constant = string | number | boolean;
 
 /** Where the value of a field comes from, and how it is understood. */
@@ -100,6 +109,8 @@ export interface FieldSpec extends Formats {
   readonly otherwise?: Constant | undefined;
   /** What stands in for an empty value. */
   readonly empty?: Constant | undefined;
+  /** Rows of which the field is taken; of others it is left out. */
+  readonly when?: Conditions | undefined;
 }
 
 function fieldSchema(field: Field, defaults: Formats): z.ZodType<FieldSpec> {
@@ -121,6 +132,7 @@ function fieldSchema(field: Field, defaults: Formats): z.ZodType<FieldSpec> {
     table: z.record(z.string(), constant).optional(),
     otherwise: constant.optional(),
     empty: constant.optional(),
+    ...(!field.required && { when: conditions.optional() }),
     ...shapesByKind[field.kind],
   }) as unknown as z.ZodType<FieldSpec>;
   return z.preprocess(
@@ -168,20 +180,11 @@ function fieldsSchema(fields: Fields, defaults: Formats) {
 
 export type FieldSpecs = Readonly<Record<string, FieldSpec | undefined>>;
 
-const condition = strict({
-  is: z.array(z.string()).min(1).optional(),
-  isNot: z.array(z.string()).min(1).optional(),
-}).refine((value) => (value.is === undefined) !== (value.isNot === undefined), {
-  error: 'must have is or isNot: a list of values, "" for an empty one',
-});
-const conditions = z.record(column, condition).default({});
-export type Conditions = z.output<typeof conditions>;
-
 /** @param raw the mapping file's value, from which the formats are taken that fields fall back on */
 export function createMappingSchema(raw: unknown) {
   const given = z.object({ formats: allFormats }).safeParse(raw);
   const defaults: Formats = given.success ? given.data.formats : {};
-  const base = { when: conditions, currency: column.optional() };
+  const base = { when: conditions.default({}), currency: column.optional() };
   const simple = <Type extends Exclude<keyof typeof fieldsOf, 'subscription'>>(type: Type) =>
     strict({ type: z.literal(type), ...base, fields: fieldsSchema(fieldsOf[type], defaults) });
   const subscription = strict({
@@ -193,7 +196,7 @@ export function createMappingSchema(raw: unknown) {
     statusEvents: z
       .array(
         strict({
-          when: conditions,
+          when: conditions.default({}),
           at: fieldSchema(statusEventFields['at'] as Field, defaults),
           to: fieldSchema(statusEventFields['to'] as Field, defaults),
         }),
