@@ -1,5 +1,5 @@
-import { pipeline } from 'node:stream';
-import { parse } from 'csv-parse';
+import { finished } from 'node:stream/promises';
+import { CsvError, parse } from 'csv-parse';
 import { CommandError } from '../../errors.ts';
 import { type Row, maxRowBytes } from './rows.ts';
 
@@ -12,16 +12,11 @@ export interface CsvFormat {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
-/** How far the parser may be behind what it was given. */
-const slack = 1024 * 1024;
-const rowsAtOnce = 500;
-const newline = 0x0a;
-const carriageReturn = 0x0d;
 
 interface Parsed {
-  readonly record: readonly Buffer[];
-  /** The row as it stands, blank lines before it too, without the last byte where lines end in two. */
-  readonly raw: Uint8Array;
+  readonly record: readonly string[];
+  /** As it stands, blank lines before it too; of a line end of two characters it has the first. */
+  readonly raw: string;
 }
 
 /**
@@ -38,58 +33,53 @@ export async function* readCsv(
 ): AsyncGenerator<Row[]> {
   let line = 1;
   let doneBytes = 0;
+  let rows: Row[] = [];
+  let places = header === true ? undefined : placesOf(file, header, columns);
   const parser = parse({
-    delimiter,
-    quote,
-    escape: quote,
-    // Bytes, so that a value that is not UTF-8 harms only the row that it is needed of.
-    encoding: null,
+    delimiter: Buffer.from(delimiter),
+    quote: Buffer.from(quote),
+    escape: Buffer.from(quote),
+    // One character for each byte: what is not UTF-8 harms a row only if it is needed.
+    encoding: 'latin1',
     raw: true,
     relax_quotes: true,
     relax_column_count: true,
     skip_empty_lines: true,
+    // Taken here, rows before an error are not lost with it; the parser itself gives none out.
+    on_record(parsed: unknown, { bytes_records: bytesUntilHere }) {
+      const { record, raw } = parsed as Parsed;
+      doneBytes = bytesUntilHere;
+      const begin = line + countLines(/^[\r\n]*/.exec(raw)?.[0] ?? '');
+      line += countLines(raw);
+      if (places) rows.push(rowOf(begin, record, places));
+      else places = placesOf(file, record.map(nameOf), columns);
+      return null;
+    },
   });
   const endless = () =>
     new CommandError(
       `${file}:${line}: a row begins here that does not end; is a quote missing, or the mapping's quote another one? Records from before it may be stored.`,
     );
-  async function* bounded() {
-    let isFirst = true;
-    let given = 0;
-    for await (const chunk of bytes) {
-      const marked = isFirst && chunk.subarray(0, 3).equals(byteOrderMark);
-      isFirst = false;
-      given += chunk.length;
-      if (given - doneBytes > maxRowBytes + slack + chunk.length) throw endless();
-      yield marked ? chunk.subarray(3) : chunk;
-    }
-  }
-  // Whoever reads the parser sees the error.
-  pipeline(bounded(), parser, () => {});
+  let failure: Error | undefined;
+  parser.on('error', (error) => (failure ??= error)).resume();
 
-  let places = header === true ? undefined : placesOf(file, header, columns);
-  let batch: Row[] = [];
-  try {
-    for await (const { record, raw } of parser as AsyncIterable<unknown> as AsyncIterable<Parsed>) {
-      doneBytes = parser.info.bytes;
-      const text = raw.findIndex((code) => code !== newline && code !== carriageReturn);
-      const begin = line + countLines(raw.subarray(0, text));
-      line += countLines(raw);
-      if (places === undefined) {
-        places = placesOf(file, record.map(nameOf), columns);
-        continue;
-      }
-      batch.push(rowOf(begin, record, places));
-      if (batch.length < rowsAtOnce) continue;
-      yield batch;
-      batch = [];
-    }
-  } catch (error) {
-    if (batch.length > 0) yield batch;
-    if ((error as { code?: unknown }).code === 'CSV_QUOTE_NOT_CLOSED') throw endless();
-    throw error;
+  let given = 0;
+  for await (const chunk of bytes) {
+    const isMarked = given === 0 && chunk.subarray(0, 3).equals(byteOrderMark);
+    // It is parsed at once, since nobody has to read what comes out.
+    parser.write(isMarked ? chunk.subarray(3) : chunk);
+    given += chunk.length;
+    if (rows.length > 0) yield rows;
+    rows = [];
+    if (failure) throw failure;
+    if (given - doneBytes > maxRowBytes) throw endless();
   }
-  if (batch.length > 0) yield batch;
+  const ended = finished(parser);
+  parser.end();
+  const error = await ended.catch((reason: unknown) => reason);
+  if (rows.length > 0) yield rows;
+  if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') throw endless();
+  if (error !== undefined) throw error;
 }
 
 interface Places {
@@ -101,8 +91,13 @@ function placesOf(file: string, names: readonly string[], needed: readonly strin
   const missing = needed.filter((name) => !names.includes(name));
   const twice = needed.filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
   if (missing.length > 0) {
+    // A first row that has none of them may be a customer's.
+    const isHeader = missing.length < needed.length;
+    const instead = isHeader
+      ? `Its columns are ${quoted(names)}.`
+      : 'Is its first row the names of the columns? Else name them in input.header.';
     throw new CommandError(
-      `${file} has no column ${quoted(missing)}, which the mapping names. Its columns are ${quoted(names)}.`,
+      `${file} has no column ${quoted(missing)}, which the mapping names. ${instead}`,
     );
   }
   if (twice.length > 0) {
@@ -117,11 +112,16 @@ function quoted(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(', ');
 }
 
-function nameOf(bytes: Buffer): string {
-  return bytes.toString('utf8').trim();
+function nameOf(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString('utf8').trim();
 }
 
-function rowOf(line: number, record: readonly Buffer[], { count, byName }: Places): Row {
+/** @throws TypeError for what is not UTF-8 */
+function decode(bytes: string): string {
+  return /^[\0-\x7f]*$/.test(bytes) ? bytes : decoder.decode(Buffer.from(bytes, 'latin1'));
+}
+
+function rowOf(line: number, record: readonly string[], { count, byName }: Places): Row {
   if (record.length !== count) {
     return {
       line,
@@ -133,17 +133,12 @@ function rowOf(line: number, record: readonly Buffer[], { count, byName }: Place
     values: {
       get(column) {
         const bytes = record[byName.get(column) ?? -1];
-        return bytes && decoder.decode(bytes);
+        return bytes && decode(bytes);
       },
     },
   };
 }
 
-function countLines(raw: Uint8Array): number {
-  let count = 0;
-  for (let at = 0; at < raw.length; at += 1) {
-    const code = raw[at];
-    if (code === newline || (code === carriageReturn && raw[at + 1] !== newline)) count += 1;
-  }
-  return count;
+function countLines(raw: string): number {
+  return raw.match(/\r\n|\r|\n/g)?.length ?? 0;
 }

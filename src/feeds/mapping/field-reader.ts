@@ -55,6 +55,12 @@ function textOf(values: Values, column: string): Text {
     : { text };
 }
 
+/** What a mapping can say of values that are not understood as they stand. */
+const hints: Partial<Record<Field['kind'], string>> = {
+  word: '; a table can say which is meant',
+  id: '; with "ids": "text" it may be any text',
+};
+
 /** Reads one field of rows; without a value where its conditions do not hold. */
 export function createFieldReader(
   field: Field,
@@ -101,7 +107,7 @@ function createValueReader(
     }
     const reading = read(text, minorDigits);
     return 'wrong' in reading
-      ? { problem: `${name}: "${shown(text)}" ${reading.wrong}` }
+      ? { problem: `${name}: "${shown(text)}" ${reading.wrong}${hints[field.kind] ?? ''}` }
       : { value: reading.value };
   };
 

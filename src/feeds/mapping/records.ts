@@ -149,11 +149,14 @@ function eventsPart(specs: readonly EventSpec[], context: Context): Part {
     }
     if (found.length === 0) record['keeps'] = 'history';
     else {
-      const order = (event: Record<string, unknown>) => Date.parse(String(event['at']));
-      record['statusEvents'] = found.toSorted((a, b) => order(a) - order(b));
+      record['statusEvents'] = found.toSorted((a, b) => timeOf(a) - timeOf(b));
     }
     return problems;
   };
+}
+
+function timeOf(event: Record<string, unknown>): number {
+  return Date.parse(String(event['at']));
 }
 
 function readersOf(fields: Fields, specs: FieldSpecs, context: Context): readonly NamedReader[] {

@@ -31,7 +31,7 @@ export function createReader(kind: Kind, formats: Formats): Reader {
       return (text) =>
         kind.words.includes(text)
           ? { value: text }
-          : { wrong: `must be one of ${kind.words.join(', ')}; a table can say which is meant` };
+          : { wrong: `must be one of ${kind.words.join(', ')}` };
     case 'intervalUnit':
       return (text) => readInterval(text, ([, unit]) => unit);
     case 'intervalCount':
@@ -62,7 +62,7 @@ function readId(text: string): Reading {
   const id = /^\d{1,16}$/.test(text) ? Number(text) : 0;
   return id >= 1 && Number.isSafeInteger(id)
     ? { value: id }
-    : { wrong: `must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}, or "ids" be "text"` };
+    : { wrong: `must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}` };
 }
 
 function readInteger(text: string, least: number, most: number): Reading {
