@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { createReadStream, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { FixedClock } from '../../../src/clock.ts';
 import { readBulkResults } from '../../../src/feeds/shopify/bulk.ts';
 import { type LineSource, importRecords } from '../../../src/ingest/import.ts';
 import { readLines } from '../../../src/ingest/lines.ts';
 import type { Store } from '../../../src/store/open.ts';
-import { type TestShop, silentLog } from '../../support/world.ts';
+import { type TestShop, now, silentLog } from '../../support/world.ts';
 
 const folder = path.join(import.meta.dirname, 'samples');
 
@@ -52,6 +53,8 @@ export async function importShopify(
   const counts = await importRecords([{ name: 'shopify', lines }], {
     sql: store.write,
     shop,
+    feed: 'shopify-file',
+    clock: new FixedClock(now),
     log: silentLog,
     isFromFeed: true,
     refuse(source, line, reason) {
