@@ -1,11 +1,13 @@
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { FixedClock } from '../../../src/clock.ts';
 import { openMapped } from '../../../src/feeds/mapping/open.ts';
 import { parseMapping } from '../../../src/feeds/mapping/read.ts';
 import { importRecords } from '../../../src/ingest/import.ts';
 import type { Store } from '../../../src/store/open.ts';
-import { root } from '../../cli/process.ts';
-import { type TestShop, now, silentLog } from '../../support/world.ts';
+import { root, throwawayFolder } from '../../cli/process.ts';
+import { plan } from '../../rest/records.ts';
+import { type TestShop, createShop, importAll, now, silentLog } from '../../support/world.ts';
 
 export const sample = (name: string) => path.join(root, 'test/feeds/mapping', name);
 
@@ -58,4 +60,23 @@ export function subscriptions(over: object = {}, fields: object = {}): Record<st
       },
     ],
   };
+}
+
+/** A shop with plan 11, into which a file with some content is imported. */
+export async function importContent(
+  store: Store,
+  mapping: object,
+  content: string | Buffer,
+  name = 'export.csv',
+) {
+  const shop = await createShop(store);
+  await importAll(store, shop, [plan()]);
+  const file = path.join(throwawayFolder(), name);
+  writeFileSync(file, content);
+  const imported = await importMapped(store, shop, JSON.stringify(mapping), file);
+  const rows = await store.write<{ text: string }[]>`
+    select concat(subscription_id, ' ', status, ' ', current_price, ' ',
+      to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI')) as text
+    from subscriptions where shop_id = ${shop.id} order by subscription_id`;
+  return { ...imported, shop, stored: rows.map(({ text }) => text) };
 }
