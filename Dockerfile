@@ -16,6 +16,7 @@ WORKDIR /app
 COPY --from=libraries /app/node_modules ./node_modules
 COPY package.json ./
 COPY bin ./bin
+COPY mappings ./mappings
 COPY migrations ./migrations
 COPY src ./src
 RUN ln -s /app/bin/retention /usr/local/bin/retention && install -d -o node -g node -m 700 /data

@@ -43,5 +43,8 @@ export type PaymentStatus = (typeof paymentStatuses)[number];
 export const failureKinds = ['payment', 'inventory'] as const;
 export type FailureKind = (typeof failureKinds)[number];
 
-/** The ways on which a shop's data comes. records: files of import records. */
-export type FeedName = 'records';
+/**
+ * The ways on which a shop's data comes. records: files of import records; shopify-file: results of
+ * Shopify's bulk operations; export: exports of other platforms.
+ */
+export type FeedName = 'records' | 'shopify-file' | 'export';

@@ -1,23 +1,41 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
+import { UsageError } from '../errors.ts';
+import { openMapped } from '../feeds/mapping/open.ts';
+import { readMapping } from '../feeds/mapping/read.ts';
+import { readBulkResults } from '../feeds/shopify/bulk.ts';
+import type { ImportShop } from '../ingest/apply.ts';
 import { RefusedLines, checkFiles, openSource } from '../ingest/files.ts';
-import { type ImportCounts, importRecords } from '../ingest/import.ts';
+import { type ImportCounts, type LineSource, importRecords } from '../ingest/import.ts';
 import { minorDigitsOf } from '../money.ts';
-import { type Command, exitStatus, formatTable, print, printJson, tell } from './command.ts';
+import type { FeedName } from '../vocabulary.ts';
+import {
+  type Command,
+  type CommandContext,
+  exitStatus,
+  formatTable,
+  print,
+  printJson,
+  tell,
+} from './command.ts';
 import { withShop } from './keys.ts';
 import { createProgress } from './progress.ts';
 
 export const importCommand: Command = {
   name: 'import',
-  synopsis: '--shop ID [--refused FILE] [--json] FILE…',
+  synopsis: '--shop ID [--from SOURCE | --mapping FILE] [--refused FILE] [--json] FILE…',
   summary: 'takes in records: one JSON object a line',
   details: [
     'FILE       NDJSON; a name that ends in .gz is unpacked; - is standard input',
+    '--from     shopify: FILE is a result of Shopify bulk operations, see docs/shopify.md',
+    '--mapping  FILE is an export of another platform, CSV or JSON, see docs/mappings.md',
     '--refused  where refused lines go with their reasons (FILE.refused.ndjson)',
     'Importing a file again changes nothing; after a crash, just run it again.',
   ],
   options: {
     shop: { type: 'string' },
+    from: { type: 'string' },
+    mapping: { type: 'string' },
     refused: { type: 'string' },
     json: { type: 'boolean' },
   },
@@ -25,23 +43,27 @@ export const importCommand: Command = {
   async run(context) {
     const { log, options, positionals: files } = context;
     const chosen = options['refused'];
+    const left = { rows: 0 };
+    const feed = await feedOf(options, left);
     const refused = new RefusedLines(typeof chosen === 'string' ? chosen : undefined);
     await checkFiles(files);
 
     const counts = await withShop(context, async (store, shop) => {
       await refused.forget(files);
       const progress = createProgress('records');
+      const importShop = {
+        id: shop.id,
+        currency: shop.currency,
+        minorDigits: minorDigitsOf(shop.currency) ?? 2,
+      };
       try {
-        return await importRecords(files.map(openSource), {
+        return await importRecords(feed.open(files, importShop), {
           sql: store.write,
-          shop: {
-            id: shop.id,
-            currency: shop.currency,
-            minorDigits: minorDigitsOf(shop.currency) ?? 2,
-          },
-          feed: 'records',
+          shop: importShop,
+          feed: feed.name,
           clock: systemClock,
           log,
+          isFromFeed: feed.name !== 'records',
           // Everybody waits for a transaction of the embedded database; on a server only those who
           // import for the same shop do.
           ...(context.config.databaseUrl !== undefined && { linesPerTransaction: 12_000 }),
@@ -62,6 +84,11 @@ export const importCommand: Command = {
 
     if (options['json']) printJson({ shop: Number(options['shop']), counts });
     else print(describe(counts));
+    if (left.rows > 0) {
+      tell(
+        `Rows to which no condition of the mapping applies, and which gave nothing: ${left.rows}.`,
+      );
+    }
     const isAnyRefused = Object.values(counts).some((each) => each.refused > 0);
     if (isAnyRefused) {
       tell(`Refused lines and their reasons are in ${refused.written.join(', ')}.`);
@@ -69,6 +96,51 @@ export const importCommand: Command = {
     return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
   },
 };
+
+/** What the files are, and how they become lines of records. */
+interface Feed {
+  readonly name: FeedName;
+  open(files: readonly string[], shop: ImportShop): Iterable<LineSource>;
+}
+
+const records: Feed = { name: 'records', open: (files) => files.map(openSource) };
+
+const feeds: ReadonlyMap<string, Feed> = new Map([
+  [
+    'shopify',
+    {
+      name: 'shopify-file',
+      open: (files, shop) => [
+        { name: 'shopify', lines: readBulkResults(files.map(openSource), shop) },
+      ],
+    },
+  ],
+]);
+
+/**
+ * @param left counts rows of which a mapping makes nothing
+ * @throws UsageError for a source that is not known, or a mapping file with something wrong in it
+ * @throws CommandError for a mapping file that cannot be read
+ */
+async function feedOf(
+  { from, mapping }: CommandContext['options'],
+  left: { rows: number },
+): Promise<Feed> {
+  if (typeof from === 'string' && typeof mapping === 'string') {
+    throw new UsageError('--from and --mapping cannot be given together.');
+  }
+  if (typeof mapping === 'string') {
+    const rules = await readMapping(mapping);
+    return {
+      name: 'export',
+      open: (files, shop) => files.map((file) => openMapped(file, rules, shop, left)),
+    };
+  }
+  if (typeof from !== 'string') return records;
+  const feed = feeds.get(from);
+  if (feed) return feed;
+  throw new UsageError(`--from must be ${[...feeds.keys()].join(' or ')}, not "${from}".`);
+}
 
 function describe(counts: ImportCounts): string {
   const rows = Object.entries(counts).map(([type, each]) => [

@@ -11,12 +11,18 @@ const standardInput = '-';
 
 /** A file of records, `-` for standard input; a name that ends in .gz is unpacked on the way. */
 export function openSource(file: string): LineSource {
-  const bytes = file === standardInput ? process.stdin : createReadStream(file);
-  const unpacked = file.endsWith('.gz') ? unpack(bytes) : bytes;
-  return { name: file, lines: readLines(whole(file, unpacked)) };
+  return { name: file, lines: readLines(openBytes(file)) };
 }
 
-/** @throws CommandError where the bytes end in an error: a broken archive, a disk that fails */
+/**
+ * The bytes of such a file.
+ * @throws CommandError where they end in an error: a broken archive, a disk that fails
+ */
+export function openBytes(file: string): AsyncGenerator<Buffer> {
+  const bytes = file === standardInput ? process.stdin : createReadStream(file);
+  return whole(file, file.endsWith('.gz') ? unpack(bytes) : bytes);
+}
+
 async function* whole(file: string, bytes: Readable): AsyncGenerator<Buffer> {
   try {
     yield* bytes;

@@ -106,6 +106,30 @@ export async function replaceLinesAndEvents(
   ]);
 }
 
+interface StatusChangeRow {
+  readonly id: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly from: SubscriptionStatus;
+  readonly to: SubscriptionStatus;
+}
+
+/** Changes of status of some subscriptions, those of one in their order. */
+export function listStatusChanges(
+  tx: Transaction,
+  shopId: number,
+  ids: readonly number[],
+): Promise<StatusChangeRow[]> {
+  return tx<StatusChangeRow[]>`
+    select i.id, (extract(epoch from e.at) * 1000)::bigint as at, e.from_status as from,
+      e.to_status as to
+    from unnest(${arrayText(ids)}::text::bigint[]) as i(id)
+    cross join lateral (
+      select * from status_events where shop_id = ${shopId} and subscription_id = i.id
+      order by position offset 0
+    ) e`;
+}
+
 const insertLines = (tx: Transaction, shopId: number, lines: string) => tx`
   insert into subscription_lines (shop_id, subscription_id, line_id, position, product_id,
     product_title, variant_id, variant_title, quantity, current_price)

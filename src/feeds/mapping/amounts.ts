@@ -1,0 +1,68 @@
+import type { Reading } from './values.ts';
+
+/** How a file writes money. */
+export interface AmountFormat {
+  /** Between whole and fraction; a point where nothing is said. */
+  readonly decimal?: '.' | ',' | undefined;
+  /** Between groups of three digits; none where nothing is said. */
+  readonly thousands?: '.' | ',' | ' ' | "'" | undefined;
+  /** Whole numbers of the currency's smallest unit, such as cents. */
+  readonly minorUnits?: boolean | undefined;
+  /** What may stand before or after the number, such as "$" or "USD". */
+  readonly signs?: readonly string[] | undefined;
+}
+
+/**
+ * An amount as the import takes it, exact and never rounded: zeros beyond the currency's digits are cut
+ * off, other digits there are refused.
+ * @param minorDigits decimals of the shop's currency
+ */
+export function readAmount(text: string, format: AmountFormat, minorDigits: number): Reading {
+  const must = { wrong: `must be an amount such as ${exampleOf(format, minorDigits)}` };
+  const bare = withoutSign(text, format.signs ?? []);
+  const [whole, fraction] = format.minorUnits
+    ? splitMinorUnits(bare, minorDigits)
+    : splitDecimal(bare, format);
+  if (whole === undefined || fraction === undefined) return must;
+  const digits = whole.replace(/^0+(?=\d)/, '');
+  if (digits.length > 12) return { wrong: 'must be below 10^12' };
+  const kept = fraction.slice(0, minorDigits).padEnd(minorDigits, '0');
+  if (/[^0]/.test(fraction.slice(minorDigits))) {
+    return { wrong: `has more than ${minorDigits} decimals, which the shop's currency has` };
+  }
+  return { value: minorDigits === 0 ? digits : `${digits}.${kept}` };
+}
+
+type Parts = readonly [whole?: string, fraction?: string];
+
+function splitMinorUnits(text: string, minorDigits: number): Parts {
+  if (!/^\d{1,18}$/.test(text)) return [];
+  const padded = text.padStart(minorDigits + 1, '0');
+  const point = padded.length - minorDigits;
+  return [padded.slice(0, point), padded.slice(point)];
+}
+
+function splitDecimal(text: string, { decimal = '.', thousands }: AmountFormat): Parts {
+  const group = thousands === undefined ? '' : `\\d{1,3}(?:[${separator(thousands)}]\\d{3})+|`;
+  const match = new RegExp(`^(${group}\\d{1,18})(?:[${decimal}](\\d{1,18}))?$`).exec(text);
+  if (!match) return [];
+  return [(match[1] ?? '').replaceAll(/\D/g, ''), match[2] ?? ''];
+}
+
+/** Programs write the space between thousands as one that does not break, narrow or not. */
+function separator(thousands: string): string {
+  return thousands === ' ' ? ' \\u00a0\\u202f' : thousands;
+}
+
+function withoutSign(text: string, signs: readonly string[]): string {
+  const before = signs.find((sign) => text.startsWith(sign));
+  if (before !== undefined) return text.slice(before.length).trim();
+  const after = signs.find((sign) => text.endsWith(sign));
+  return after === undefined ? text : text.slice(0, -after.length).trim();
+}
+
+function exampleOf({ decimal = '.', thousands, minorUnits }: AmountFormat, digits: number): string {
+  if (minorUnits) return `${1234 * 10 ** digits} (in the smallest unit)`;
+  const whole = `1${thousands ?? ''}234`;
+  return digits === 0 ? whole : `${whole}${decimal}${'5'.padEnd(digits, '0')}`;
+}

@@ -1,0 +1,224 @@
+import { z } from 'zod';
+import { type Field, type Fields, fieldsOf, lineFields, statusEventFields } from './fields.ts';
+import { isTimeZone, needsTimeZone, problemOfTime } from './times.ts';
+import { type Formats, readConstant } from './values.ts';
+
+/** An object that may have these keys and no others. */
+function strict<Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape).join(', ');
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `has ${issue.keys.map((key) => `"${key}"`).join(', ')}, which is not known here; known are ${known}`
+        : issue.input === undefined
+          ? 'is missing'
+          : 'must be an object',
+  });
+}
+
+const column = z.string().min(1);
+
+/** A character that is none of those which structure the file already. */
+const character = z
+  .string()
+  .refine((text) => /^[^\r\n]$/.test(text), { error: 'must be one character, no line end' });
+
+const input = z
+  .discriminatedUnion(
+    'format',
+    [
+      strict({
+        format: z.literal('csv'),
+        delimiter: character.default(','),
+        quote: character.default('"'),
+        header: z
+          .union([z.literal(true), z.array(column).min(1)], {
+            error: 'must be true, or the list of the columns where the file does not name them',
+          })
+          .default(true),
+      }),
+      strict({ format: z.literal('ndjson') }),
+      strict({ format: z.literal('json'), list: z.string().default('') }),
+    ],
+    { error: (issue) => oneOf(issue, 'csv, ndjson, json') },
+  )
+  .refine((value) => value.format !== 'csv' || value.delimiter !== value.quote, {
+    path: ['quote'],
+    error: 'must not be the delimiter',
+  });
+
+function oneOf(issue: z.core.$ZodRawIssue, choices: string): string {
+  if (issue.input === undefined) return 'is missing';
+  return issue.code === 'invalid_union' ? `must be one of ${choices}` : 'must be an object';
+}
+
+const formatShapes = {
+  ids: { ids: z.enum(['number', 'text']).optional() },
+  time: {
+    time: z
+      .string()
+      .superRefine((format, context) => {
+        const problem = problemOfTime(format);
+        if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+      })
+      .optional(),
+    timeZone: z
+      .string()
+      .refine(isTimeZone, { error: 'must be an IANA time zone, such as UTC or America/New_York' })
+      .optional(),
+  },
+  amount: {
+    decimal: z.enum(['.', ',']).optional(),
+    thousands: z.enum([',', '.', ' ', "'"]).optional(),
+    minorUnits: z.boolean().optional(),
+    signs: z.array(z.string().min(1)).optional(),
+  },
+};
+
+const allFormats = strict({ ...formatShapes.ids, ...formatShapes.time, ...formatShapes.amount });
+
+const shapesByKind: Partial<Record<Field['kind'], z.ZodRawShape>> = {
+  id: formatShapes.ids,
+  ids: formatShapes.ids,
+  time: formatShapes.time,
+  amount: formatShapes.amount,
+};
+
+const condition = strict({
+  is: z.array(z.string()).min(1).optional(),
+  isNot: z.array(z.string()).min(1).optional(),
+}).refine((value) => (value.is === undefined) !== (value.isNot === undefined), {
+  error: 'must have is or isNot: a list of values, "" for an empty one',
+});
+const conditions = z.record(column, condition);
+export type Conditions = z.output<typeof conditions>;
+
+type Constant = string | number | boolean;
+
+/** Where the value of a field comes from, and how it is understood. */
+export interface FieldSpec extends Formats {
+  readonly column?: string | undefined;
+  /** Several, whose texts are joined by the separator. */
+  readonly columns?: readonly string[] | undefined;
+  readonly separator?: string | undefined;
+  /** Always this. */
+  readonly value?: Constant | undefined;
+  /** What the file's values mean. */
+  readonly table?: Readonly<Record<string, Constant>> | undefined;
+  /** What a value means that the table does not have; without it such a row is refused. */
+  readonly otherwise?: Constant | undefined;
+  /** What stands in for an empty value. */
+  readonly empty?: Constant | undefined;
+  /** Rows of which the field is taken; of others it is left out. */
+  readonly when?: Conditions | undefined;
+}
+
+function fieldSchema(field: Field, defaults: Formats): z.ZodType<FieldSpec> {
+  const constant = z
+    .union([z.string(), z.number(), z.boolean()], {
+      error: 'must be text, a number, true or false',
+    })
+    .superRefine((value, context) => {
+      const reading = readConstant(field, value);
+      if ('wrong' in reading) context.addIssue({ code: 'custom', message: reading.wrong });
+    });
+  const spec = strict({
+    column: column.optional(),
+    ...((field.kind === 'text' || field.kind === 'id') && {
+      columns: z.array(column).min(1).optional(),
+      separator: z.string().optional(),
+    }),
+    value: constant.optional(),
+    table: z.record(z.string(), constant).optional(),
+    otherwise: constant.optional(),
+    empty: constant.optional(),
+    ...(!field.required && { when: conditions.optional() }),
+    ...shapesByKind[field.kind],
+  }) as unknown as z.ZodType<FieldSpec>;
+  return z.preprocess(
+    (value) => (typeof value === 'string' ? { column: value } : value),
+    spec.superRefine((value, context) => {
+      const problem = problemOfSpec(field, value, defaults);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    }),
+  );
+}
+
+function problemOfSpec(field: Field, spec: FieldSpec, defaults: Formats): string | undefined {
+  const sources = [spec.column, spec.columns, spec.value].filter((each) => each !== undefined);
+  if (sources.length !== 1) {
+    const columns = field.kind === 'text' || field.kind === 'id' ? ', columns' : '';
+    return `must have one of column${columns} and value`;
+  }
+  if (spec.otherwise !== undefined && spec.table === undefined) {
+    return 'has otherwise, which needs a table';
+  }
+  if (spec.columns && field.kind === 'id' && (spec.ids ?? defaults.ids) !== 'text') {
+    return 'joins columns, which needs "ids": "text"';
+  }
+  const { time = 'iso', timeZone } = { ...defaults, ...spec };
+  if (field.kind === 'time' && spec.value === undefined && needsTimeZone(time) && !timeZone) {
+    return 'needs a timeZone, such as UTC or America/New_York: its times tell no offset';
+  }
+  const { decimal = '.', thousands } = { ...defaults, ...spec };
+  if (field.kind === 'amount' && decimal === thousands) {
+    return 'must not have the same character as decimal and as thousands';
+  }
+  return undefined;
+}
+
+function fieldsSchema(fields: Fields, defaults: Formats) {
+  return strict(
+    Object.fromEntries(
+      Object.entries(fields).map(([name, field]) => {
+        const spec = fieldSchema(field, defaults);
+        return [name, field.required ? spec : spec.optional()];
+      }),
+    ),
+  ) as unknown as z.ZodType<FieldSpecs>;
+}
+
+export type FieldSpecs = Readonly<Record<string, FieldSpec | undefined>>;
+
+/** @param raw the mapping file's value, from which the formats are taken that fields fall back on */
+export function createMappingSchema(raw: unknown) {
+  const given = z.object({ formats: allFormats }).safeParse(raw);
+  const defaults: Formats = given.success ? given.data.formats : {};
+  const base = { when: conditions.default({}), currency: column.optional() };
+  const simple = <Type extends Exclude<keyof typeof fieldsOf, 'subscription'>>(type: Type) =>
+    strict({ type: z.literal(type), ...base, fields: fieldsSchema(fieldsOf[type], defaults) });
+  const subscription = strict({
+    type: z.literal('subscription'),
+    ...base,
+    group: column.optional(),
+    fields: fieldsSchema(fieldsOf.subscription, defaults),
+    lines: strict({ from: column.optional(), fields: fieldsSchema(lineFields, defaults) }),
+    statusEvents: z
+      .array(
+        strict({
+          when: conditions.default({}),
+          at: fieldSchema(statusEventFields['at'] as Field, defaults),
+          to: fieldSchema(statusEventFields['to'] as Field, defaults),
+        }),
+      )
+      .min(1)
+      .optional(),
+  }).refine((value) => value.group === undefined || value.lines.from === undefined, {
+    path: ['group'],
+    error: 'and lines.from must not be given together: lines come from rows, or from a list in one',
+  });
+  const record = z.discriminatedUnion(
+    'type',
+    [simple('plan'), subscription, simple('payment'), simple('refund'), simple('cancellation')],
+    { error: (issue) => oneOf(issue, Object.keys(fieldsOf).join(', ')) },
+  );
+  return strict({
+    about: z.string().optional(),
+    input,
+    formats: allFormats.default({}),
+    records: z.array(record).min(1),
+  });
+}
+
+export type Mapping = z.output<ReturnType<typeof createMappingSchema>>;
+export type RecordSpec = Mapping['records'][number];

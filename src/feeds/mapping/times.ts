@@ -1,0 +1,152 @@
+import type { Reading } from './values.ts';
+
+/** How a file writes times. */
+export interface TimeFormat {
+  /** "iso", "unix-seconds", "unix-milliseconds", or a pattern such as "MM/DD/YYYY HH:mm". */
+  readonly time?: string | undefined;
+  /** The IANA zone of times that have no offset. */
+  readonly timeZone?: string | undefined;
+}
+
+interface Parts {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour?: number;
+  readonly minute?: number;
+  readonly second?: number;
+  readonly millisecond?: number;
+}
+
+type Reader = (text: string, zone: string | undefined) => number | Parts | undefined;
+
+/** A part of a pattern: what it matches, and the part of a time that it is. */
+const tokens: Readonly<Record<string, readonly [pattern: string, part: string]>> = {
+  YYYY: ['\\d{4}', 'year'],
+  MM: ['\\d{2}', 'month'],
+  M: ['\\d{1,2}', 'month'],
+  DD: ['\\d{2}', 'day'],
+  D: ['\\d{1,2}', 'day'],
+  HH: ['\\d{2}', 'hour'],
+  H: ['\\d{1,2}', 'hour'],
+  hh: ['\\d{2}', 'hour12'],
+  h: ['\\d{1,2}', 'hour12'],
+  A: ['[AaPp][Mm]', 'half'],
+  mm: ['\\d{2}', 'minute'],
+  ss: ['\\d{2}', 'second'],
+};
+const tokenPattern = /YYYY|MM|M|DD|D|HH|H|hh|h|A|mm|ss/g;
+
+const isoPattern =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d\d:?\d\d)?$/;
+
+const earliest = Date.UTC(1970, 0, 1);
+const latest = Date.UTC(10_000, 0, 1);
+
+const named: Readonly<Record<string, Reader>> = {
+  iso: readIso,
+  'unix-seconds': (text) =>
+    /^\d{1,12}(?:\.\d{1,9})?$/.test(text) ? Math.floor(Number(text) * 1000) : undefined,
+  'unix-milliseconds': (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined),
+};
+
+/** Why a format cannot be used; undefined if it can. */
+export function problemOfTime(format: string): string | undefined {
+  if (named[format]) return undefined;
+  const parts = (format.match(tokenPattern) ?? []).map((token) => tokens[token]?.[1] as string);
+  const rest = format.replaceAll(tokenPattern, '');
+  const choices = 'must be iso, unix-seconds, unix-milliseconds or a pattern';
+  if (/[A-SU-Za-z]/.test(rest)) return `${choices} of YYYY, MM, M, DD, D, HH, H, hh, h, A, mm, ss`;
+  if (new Set(parts).size < parts.length) return 'must not name a part of the time twice';
+  if (!['year', 'month', 'day'].every((part) => parts.includes(part))) {
+    return `${choices} with YYYY, MM and DD in it, such as MM/DD/YYYY`;
+  }
+  if (parts.includes('hour12') !== parts.includes('half')) {
+    return 'must have hh (or h) and A together: the hours from 1 to 12, and AM or PM';
+  }
+  return undefined;
+}
+
+/** Whether times of the format never tell their offset. */
+export function needsTimeZone(format: string): boolean {
+  return named[format] === undefined;
+}
+
+export function isTimeZone(zone: string): boolean {
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Reads times of a format; what comes out is ISO 8601 in UTC. A local time that a change of the clocks
+ * leaves out is taken as much later as they are put forward; one that occurs twice is the first.
+ */
+export function createTimeReader({
+  time = 'iso',
+  timeZone,
+}: TimeFormat): (text: string) => Reading {
+  const read = named[time] ?? patternReader(time);
+  const wrong = `must be a time ${time === 'iso' ? 'in ISO 8601' : `written as ${time}`}`;
+  return (text) => {
+    const found = read(text, timeZone);
+    if (found === undefined) return { wrong };
+    if (typeof found !== 'number' && timeZone === undefined) {
+      return { wrong: 'has no offset; give the mapping a timeZone' };
+    }
+    const at = typeof found === 'number' ? found : instantOf(found, timeZone ?? 'UTC');
+    if (at === undefined) return { wrong };
+    if (at < earliest || at >= latest) return { wrong: 'must lie in the years 1970 to 9999' };
+    return { value: new Date(at).toISOString() };
+  };
+}
+
+function instantOf(parts: Parts, zone: string): number | undefined {
+  try {
+    return Temporal.PlainDateTime.from(parts, { overflow: 'reject' }).toZonedDateTime(zone, {
+      disambiguation: 'compatible',
+    }).epochMilliseconds;
+  } catch {
+    return undefined;
+  }
+}
+
+function readIso(text: string): number | Parts | undefined {
+  const match = isoPattern.exec(text);
+  if (!match) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  const millisecond = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3));
+  const parts = { year, month, day, hour, minute, second, millisecond };
+  const offset = match[8];
+  if (offset === undefined) return parts;
+  return instantOf(parts, /^[+-]/.test(offset) ? offset : 'UTC');
+}
+
+function patternReader(format: string): Reader {
+  const names: string[] = [];
+  const source = format
+    .replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+    .replaceAll(tokenPattern, (token) => {
+      const [pattern = '', name = ''] = tokens[token] ?? [];
+      names.push(name);
+      return `(${pattern})`;
+    });
+  const pattern = new RegExp(`^${source}$`);
+  return (text) => {
+    const match = pattern.exec(text);
+    if (!match) return undefined;
+    const part = Object.fromEntries(names.map((name, index) => [name, match[index + 1] ?? '']));
+    const number = (name: string) => Number(part[name] ?? 0);
+    const parts = { year: number('year'), month: number('month'), day: number('day') };
+    const hour12 = number('hour12');
+    if (part['half'] !== undefined && (hour12 < 1 || hour12 > 12)) return undefined;
+    const half = part['half']?.toUpperCase() === 'PM' ? 12 : 0;
+    const hour = part['half'] === undefined ? number('hour') : (hour12 % 12) + half;
+    return { ...parts, hour, minute: number('minute'), second: number('second') };
+  };
+}

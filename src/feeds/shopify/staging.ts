@@ -1,0 +1,181 @@
+import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { readLines } from '../../ingest/lines.ts';
+
+/** What is kept of one line: nothing but what was read of its node. */
+export type Row = readonly [
+  /** Number of the contract, or of the group, that it belongs to or is. */
+  family: number,
+  /** What it is, and where it stands, in the terms of whoever adds it. */
+  kind: number,
+  file: number,
+  line: number,
+  /** Key of its GID. */
+  key: string,
+  /** Null where the line was refused. */
+  read: object | null,
+];
+
+/** The most bytes of rows that are read into memory at once. */
+const mostBytesInMemory = 8 * 1024 * 1024;
+const mostParts = 128;
+const bufferedCharacters = 64 * 1024;
+const mostSampled = 8192;
+
+/**
+ * Rows on disk, so that memory does not grow with their number, given back family by family, in the
+ * order of the families' numbers. Numbers grow with time, as those of most stored rows do; in any
+ * other order the database would look for the place of each row all over its indexes.
+ */
+export class Staging {
+  readonly #folder: string;
+  readonly #rows: Pile;
+
+  /** @param bytesInMemory the most bytes of rows that are read into memory at once */
+  static async create(bytesInMemory = mostBytesInMemory): Promise<Staging> {
+    return new Staging(await mkdtemp(path.join(tmpdir(), 'retention-import-')), bytesInMemory);
+  }
+
+  private constructor(folder: string, bytesInMemory: number) {
+    this.#folder = folder;
+    this.#rows = new Pile(path.join(folder, 'rows'), bytesInMemory);
+  }
+
+  add(row: Row): void {
+    this.#rows.add(row[0], JSON.stringify(row));
+  }
+
+  /** The rows of each family, in the order in which they were added; once nothing more is. */
+  families(): AsyncGenerator<readonly Row[]> {
+    return this.#rows.families();
+  }
+
+  async dispose(): Promise<void> {
+    this.#rows.close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Rows in one file. Where it is too large for memory, it is cut into parts by the numbers of the
+ * families, at places that a sample says are evenly apart.
+ */
+class Pile {
+  readonly #file: string;
+  readonly #bytesInMemory: number;
+  readonly #sample = new Sample();
+  #descriptor: number | undefined;
+  #buffer = '';
+  #bytes = 0;
+
+  constructor(file: string, bytesInMemory: number) {
+    this.#file = file;
+    this.#bytesInMemory = bytesInMemory;
+    this.#descriptor = openSync(file, 'w', 0o600);
+  }
+
+  add(family: number, json: string): void {
+    this.#sample.add(family);
+    this.#buffer += `${json}\n`;
+    if (this.#buffer.length >= bufferedCharacters) this.#flush();
+  }
+
+  async *families(): AsyncGenerator<readonly Row[]> {
+    this.close();
+    const parts = Math.min(Math.ceil((2 * this.#bytes) / this.#bytesInMemory), mostParts);
+    const bounds = this.#bytes > this.#bytesInMemory ? this.#sample.bounds(parts) : [];
+    // What is one family cannot be cut.
+    if (bounds.length === 0) yield* await readFamilies(this.#file);
+    else yield* this.#partsAt(bounds);
+    await rm(this.#file);
+  }
+
+  /** @param bounds ascending; each is the least number of the part that begins there */
+  async *#partsAt(bounds: readonly number[]): AsyncGenerator<readonly Row[]> {
+    const parts = [Number.NEGATIVE_INFINITY, ...bounds].map(
+      (_, index) => new Pile(`${this.#file}.${index}`, this.#bytesInMemory),
+    );
+    try {
+      for await (const lines of readLines(createReadStream(this.#file))) {
+        for (const { text } of lines) {
+          const family = Number(text.slice(1, text.indexOf(',')));
+          parts[countUpTo(bounds, family)]?.add(family, text);
+        }
+      }
+      for (const part of parts) part.close();
+      for (const part of parts) yield* part.families();
+    } finally {
+      for (const part of parts) part.close();
+    }
+  }
+
+  close(): void {
+    if (this.#descriptor === undefined) return;
+    this.#flush();
+    closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+
+  /** Without waiting: rows come too quickly for a promise each, and go to the system's memory first. */
+  #flush(): void {
+    const bytes = Buffer.from(this.#buffer);
+    this.#buffer = '';
+    this.#bytes += bytes.length;
+    // A disk that is nearly full takes a part of it before it says so.
+    for (let written = 0; written < bytes.length;) {
+      written += writeSync(this.#descriptor as number, bytes, written);
+    }
+  }
+}
+
+/** Every so manieth of many numbers. */
+class Sample {
+  #numbers: number[] = [];
+  #every = 1;
+  #seen = 0;
+
+  add(number: number): void {
+    if (this.#seen % this.#every === 0) this.#numbers.push(number);
+    this.#seen += 1;
+    if (this.#numbers.length < mostSampled) return;
+    this.#numbers = this.#numbers.filter((_, index) => index % 2 === 0);
+    this.#every *= 2;
+  }
+
+  /** Numbers between which as many lie each; none where all are the same. */
+  bounds(parts: number): number[] {
+    const sorted = this.#numbers.toSorted((a, b) => a - b);
+    const places = Array.from({ length: parts - 1 }, (_, index) =>
+      Math.floor(((index + 1) * sorted.length) / parts),
+    );
+    const bounds = new Set([...places.map((place) => sorted[place] ?? 0), sorted.at(-1) ?? 0]);
+    // No number lies below the least.
+    bounds.delete(sorted[0] ?? 0);
+    return [...bounds];
+  }
+}
+
+/** How many of ascending numbers are not above another one. */
+function countUpTo(ascending: readonly number[], number: number): number {
+  let [from, to] = [0, ascending.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((ascending[middle] as number) <= number) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+async function readFamilies(file: string): Promise<Iterable<readonly Row[]>> {
+  const families = new Map<number, Row[]>();
+  for (const json of (await readFile(file, 'utf8')).split('\n')) {
+    if (json === '') continue;
+    const row = JSON.parse(json) as Row;
+    const rows = families.get(row[0]);
+    if (rows) rows.push(row);
+    else families.set(row[0], [row]);
+  }
+  return [...families].toSorted(([a], [b]) => a - b).map(([, rows]) => rows);
+}

@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { FixedClock } from '../../../src/clock.ts';
+import { openMapped } from '../../../src/feeds/mapping/open.ts';
+import { parseMapping } from '../../../src/feeds/mapping/read.ts';
+import { importRecords } from '../../../src/ingest/import.ts';
+import type { Store } from '../../../src/store/open.ts';
+import { root, throwawayFolder } from '../../cli/process.ts';
+import { plan } from '../../rest/records.ts';
+import { type TestShop, createShop, importAll, now, silentLog } from '../../support/world.ts';
+
+export const sample = (name: string) => path.join(root, 'test/feeds/mapping', name);
+
+/** Imports a file by a mapping, as the command does. */
+export async function importMapped(store: Store, shop: TestShop, mapping: string, file: string) {
+  const refused: string[] = [];
+  const texts: string[] = [];
+  const left = { rows: 0 };
+  const source = openMapped(file, parseMapping('mapping.json', mapping), shop, left);
+  const counts = await importRecords([source], {
+    sql: store.write,
+    shop,
+    feed: 'export',
+    isFromFeed: true,
+    clock: new FixedClock(now),
+    log: silentLog,
+    refuse(_, { number, text }, reason) {
+      refused.push(`${number}: ${reason}`);
+      texts.push(text);
+    },
+  });
+  return { counts, refused, texts, left: left.rows };
+}
+
+/** A mapping of subscriptions out of a CSV file, with what a test does not care for filled in. */
+export function subscriptions(over: object = {}, fields: object = {}): Record<string, unknown> {
+  return {
+    input: { format: 'csv' },
+    records: [
+      {
+        type: 'subscription',
+        fields: {
+          id: 'id',
+          customerId: 'customer',
+          planId: { value: 11 },
+          status: { value: 'active' },
+          createdAt: 'created',
+          ...fields,
+        },
+        lines: {
+          fields: {
+            productId: { value: 81 },
+            productTitle: { value: '' },
+            variantId: { value: 91 },
+            quantity: { value: 1 },
+            currentPrice: 'price',
+          },
+        },
+        ...over,
+      },
+    ],
+  };
+}
+
+/** A shop with plan 11, into which a file with some content is imported. */
+export async function importContent(
+  store: Store,
+  mapping: object,
+  content: string | Buffer,
+  name = 'export.csv',
+) {
+  const shop = await createShop(store);
+  await importAll(store, shop, [plan()]);
+  const file = path.join(throwawayFolder(), name);
+  writeFileSync(file, content);
+  const imported = await importMapped(store, shop, JSON.stringify(mapping), file);
+  const rows = await store.write<{ text: string }[]>`
+    select concat(subscription_id, ' ', status, ' ', current_price, ' ',
+      to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI')) as text
+    from subscriptions where shop_id = ${shop.id} order by subscription_id`;
+  return { ...imported, shop, stored: rows.map(({ text }) => text) };
+}

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseMapping } from '../../../src/feeds/mapping/read.ts';
+import { subscriptions } from './mapped.ts';
+
+const problemsOf = (mapping: unknown): string[] => {
+  const text = typeof mapping === 'string' ? mapping : JSON.stringify(mapping);
+  try {
+    parseMapping('m.json', text);
+  } catch (error) {
+    assert.equal((error as Error).name, 'UsageError');
+    return (error as Error).message.split('\n').map((line) => line.trim());
+  }
+  return [];
+};
+
+/** The problems of a mapping with one field's description replaced. */
+const field = (name: string, spec: unknown) => problemsOf(subscriptions({}, { [name]: spec }));
+const at = 'records[0].fields';
+
+const wrong: Readonly<Record<string, readonly [found: () => string[], ...expected: string[]]>> = {
+  'no JSON': [
+    () => problemsOf('{"input"').map((line) => line.replace(/JSON: .*/, 'JSON')),
+    'm.json is not JSON',
+  ],
+  'no object': [() => problemsOf([]), 'it must be an object'],
+  'nothing in it': [() => problemsOf({}), 'input is missing', 'records is missing'],
+  'a key that is not known': [
+    () => problemsOf({ ...subscriptions(), recods: [] }),
+    'it has "recods", which is not known here; known are about, input, formats, records',
+  ],
+  'no records': [
+    () => problemsOf({ ...subscriptions(), records: [] }),
+    'records must not be empty',
+  ],
+  'a format that is not known': [
+    () => problemsOf({ ...subscriptions(), input: { format: 'xml' } }),
+    'input.format must be one of csv, ndjson, json',
+  ],
+  'a delimiter for JSON': [
+    () => problemsOf({ ...subscriptions(), input: { format: 'ndjson', delimiter: ';' } }),
+    'input has "delimiter", which is not known here; known are format',
+  ],
+  'a delimiter of two characters': [
+    () => problemsOf({ ...subscriptions(), input: { format: 'csv', delimiter: '||' } }),
+    'input.delimiter must be one character, no line end',
+  ],
+  'a delimiter that is the quote': [
+    () => problemsOf({ ...subscriptions(), input: { format: 'csv', delimiter: '"' } }),
+    'input.quote must not be the delimiter',
+  ],
+  'a header that is neither': [
+    () => problemsOf({ ...subscriptions(), input: { format: 'csv', header: false } }),
+    'input.header must be true, or the list of the columns where the file does not name them',
+  ],
+  'a type that is not known': [
+    () => problemsOf(subscriptions({ type: 'customer' })),
+    'records[0].type must be one of plan, subscription, payment, refund, cancellation',
+  ],
+  'a field that is not known': [
+    () => field('statuss', 'status'),
+    `${at} has "statuss", which is not known here; known are id, customerId, planId, status, createdAt, nextBillingDate, paidThroughAt, intervalUnit, intervalCount, updatedAt`,
+  ],
+  'a required field that is missing': [
+    () => field('customerId', undefined),
+    `${at}.customerId is missing`,
+  ],
+  'no lines': [
+    () => problemsOf(subscriptions({ lines: undefined })),
+    'records[0].lines is missing',
+  ],
+  'a list of fields': [
+    () => problemsOf(subscriptions({ fields: [] })),
+    'records[0].fields must be an object',
+  ],
+  'two sources': [
+    () => field('id', { column: 'id', value: 1 }),
+    `${at}.id must have one of column, columns and value`,
+  ],
+  'no source': [() => field('status', {}), `${at}.status must have one of column and value`],
+  'an option of another kind': [
+    () => field('status', { column: 'status', timeZone: 'UTC' }),
+    `${at}.status has "timeZone", which is not known here; known are column, value, table, otherwise, empty`,
+  ],
+  'a table with a word that is none': [
+    () => field('status', { column: 's', table: { ACTIVE: 'aktiv' } }),
+    `${at}.status.table.ACTIVE must be one of active, paused, cancelled, expired, failed`,
+  ],
+  'a default without a table': [
+    () => field('status', { column: 's', otherwise: 'active' }),
+    `${at}.status has otherwise, which needs a table`,
+  ],
+  'a constant time without an offset': [
+    () => field('createdAt', { value: '2026-01-01T00:00:00' }),
+    `${at}.createdAt.value must be an ISO 8601 time with an offset or Z`,
+  ],
+  'a time zone that is none': [
+    () => field('createdAt', { column: 'c', timeZone: 'America/Gotham' }),
+    `${at}.createdAt.timeZone must be an IANA time zone, such as UTC or America/New_York`,
+  ],
+  'a pattern without a zone': [
+    () => field('createdAt', { column: 'c', time: 'MM/DD/YYYY' }),
+    `${at}.createdAt needs a timeZone, such as UTC or America/New_York: its times tell no offset`,
+  ],
+  'a pattern without a year': [
+    () => field('createdAt', { column: 'c', time: 'DD.MM.', timeZone: 'UTC' }),
+    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds or a pattern with YYYY, MM and DD in it, such as MM/DD/YYYY`,
+  ],
+  'a pattern that has the month twice': [
+    () => field('createdAt', { column: 'c', time: 'YYYY-MM-DD M', timeZone: 'UTC' }),
+    `${at}.createdAt.time must not name a part of the time twice`,
+  ],
+  'a pattern that is a word': [
+    () => field('createdAt', { column: 'c', time: 'epoch', timeZone: 'UTC' }),
+    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds or a pattern of YYYY, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
+  ],
+  'hours to 12 without AM and PM': [
+    () => field('createdAt', { column: 'c', time: 'MM/DD/YYYY h:mm', timeZone: 'UTC' }),
+    `${at}.createdAt.time must have hh (or h) and A together: the hours from 1 to 12, and AM or PM`,
+  ],
+  'joined columns as a number': [
+    () => field('planId', { columns: ['unit', 'count'] }),
+    `${at}.planId joins columns, which needs "ids": "text"`,
+  ],
+  'one character for two things in amounts': [
+    () => {
+      const mapping = subscriptions();
+      return problemsOf({ ...mapping, formats: { decimal: ',', thousands: ',' } });
+    },
+    'records[0].lines.fields.currentPrice must not have the same character as decimal and as thousands',
+  ],
+  'a condition without values': [
+    () => problemsOf(subscriptions({ when: { status: {} } })),
+    'records[0].when.status must have is or isNot: a list of values, "" for an empty one',
+  ],
+  'a condition of a required field': [
+    () => field('id', { column: 'id', when: { a: { is: ['b'] } } }),
+    `${at}.id has "when", which is not known here; known are column, columns, separator, value, table, otherwise, empty, ids`,
+  ],
+  'a group, and lines from a list': [
+    () => {
+      const [record] = subscriptions()['records'] as { lines: object }[];
+      return problemsOf(subscriptions({ group: 'id', lines: { ...record?.lines, from: 'items' } }));
+    },
+    'records[0].group and lines.from must not be given together: lines come from rows, or from a list in one',
+  ],
+  'all at once': [
+    () => {
+      const fields = { status: { column: 's', table: { A: 'b' } }, createdAt: { value: 'today' } };
+      return problemsOf({ ...subscriptions({ color: 'red' }, fields), input: { format: 'csw' } });
+    },
+    'input.format must be one of csv, ndjson, json',
+    `${at}.status.table.A must be one of active, paused, cancelled, expired, failed`,
+    `${at}.createdAt.value must be an ISO 8601 time with an offset or Z`,
+    'records[0] has "color", which is not known here; known are type, when, currency, group, fields, lines, statusEvents',
+  ],
+};
+
+for (const [title, [found, ...expected]] of Object.entries(wrong)) {
+  test(`a mapping file with ${title} is refused, and says so`, () => {
+    const [first = '', ...problems] = found();
+    const isOfJson = first.startsWith('m.json is not JSON');
+    if (!isOfJson) assert.equal(first, 'm.json is not a mapping:');
+    assert.deepEqual(isOfJson ? [first] : problems, expected);
+  });
+}
+
+test('a right one is taken, with a byte order mark too', () => {
+  const text = JSON.stringify(subscriptions());
+  assert.deepEqual(problemsOf(text), []);
+  assert.deepEqual(problemsOf(`\uFEFF${text}`), []);
+});
