@@ -175,8 +175,8 @@ test('products and variants that are deleted in Shopify keep apart by their titl
 });
 
 test("the plan is the first line's, by the ids of the lines", async () => {
-  const on = (sellingPlan: number | null) => ({
-    sellingPlanId: sellingPlan && `gid://shopify/SellingPlan/${sellingPlan}`,
+  const on = (planId: number | null) => ({
+    sellingPlanId: planId && `gid://shopify/SellingPlan/${planId}`,
   });
   const { subscriptions } = await recordsOf([
     contract(1),
