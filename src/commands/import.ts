@@ -51,13 +51,14 @@ export const importCommand: Command = {
     const counts = await withShop(context, async (store, shop) => {
       await refused.forget(files);
       const progress = createProgress('records');
+      const reading = createProgress('lines read');
       const importShop = {
         id: shop.id,
         currency: shop.currency,
         minorDigits: minorDigitsOf(shop.currency) ?? 2,
       };
       try {
-        return await importRecords(feed.open(files, importShop), {
+        return await importRecords(feed.open(files, importShop, reading.show), {
           sql: store.write,
           shop: importShop,
           feed: feed.name,
@@ -77,6 +78,7 @@ export const importCommand: Command = {
           progress: (settled) => progress.show(settled),
         });
       } finally {
+        reading.clear();
         progress.clear();
         await refused.close();
       }
@@ -100,7 +102,12 @@ export const importCommand: Command = {
 /** What the files are, and how they become lines of records. */
 interface Feed {
   readonly name: FeedName;
-  open(files: readonly string[], shop: ImportShop): Iterable<LineSource>;
+  /** @param progress told how many lines were read of files that are read before any is stored */
+  open(
+    files: readonly string[],
+    shop: ImportShop,
+    progress: (lines: number) => void,
+  ): Iterable<LineSource>;
 }
 
 const records: Feed = { name: 'records', open: (files) => files.map(openSource) };
@@ -110,8 +117,8 @@ const feeds: ReadonlyMap<string, Feed> = new Map([
     'shopify',
     {
       name: 'shopify-file',
-      open: (files, shop) => [
-        { name: 'shopify', lines: readBulkResults(files.map(openSource), shop) },
+      open: (files, shop, progress) => [
+        { name: 'shopify', lines: readBulkResults(files.map(openSource), shop, { progress }) },
       ],
     },
   ],

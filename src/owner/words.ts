@@ -77,6 +77,8 @@ export function offerOf(offer: OfferType | null): string {
 
 export const feedWords: Readonly<Record<FeedName, string>> = {
   records: 'Files of records',
+  'shopify-file': 'Files from Shopify',
+  export: 'Exports of another platform',
 };
 
 /** A word with a dot. */

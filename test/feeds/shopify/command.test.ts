@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import type { Sql } from '../../../src/store/database.ts';
+import { migrate } from '../../../src/store/migrate.ts';
+import { type Store, connectAll, openStore } from '../../../src/store/open.ts';
+import { launch, run, throwawayFolder } from '../../cli/process.ts';
+import { assertSameShop } from '../../model/dump.ts';
+import { createShop } from '../../support/world.ts';
+import { until } from '../../support/until.ts';
+import { attempt, contract, line } from './nodes.ts';
+import { flat, grouped, plans, randomOf, sample, samplePath, shuffled } from './samples.ts';
+
+const target = process.env['TEST_POSTGRES'];
+const skip = target === undefined && 'PostgreSQL could not be had on this machine';
+const env = { DATABASE_URL: target ?? '', LOG_LEVEL: 'error' };
+
+describe('retention import --from shopify', { skip }, () => {
+  let store: Store;
+  before(() => {
+    store = connectAll(target ?? '') as Store;
+  });
+  after(() => store.close());
+
+  const prepare = async () => {
+    const shop = await createShop(store);
+    const folder = throwawayFolder();
+    const take = (files: readonly string[], input = '') =>
+      run(['import', '--shop', String(shop.id), '--from', 'shopify', ...files], {
+        env,
+        cwd: folder,
+        input,
+      });
+    return { shop, folder, take };
+  };
+
+  test('tells of each line that is refused, and keeps no more of it than its GID', async () => {
+    const { folder, take } = await prepare();
+    writeFileSync(path.join(folder, 'a.jsonl'), readFileSync(samplePath(grouped)));
+    writeFileSync(path.join(folder, 'b.jsonl'), readFileSync(samplePath('bad/orphan_child.jsonl')));
+    const { code, out, err } = await take(['a.jsonl', 'b.jsonl', samplePath(plans)]);
+    assert.equal(code, 3);
+    assert.equal(
+      err,
+      [
+        "a.jsonl:26: the contract is in CAD, and the shop's currency is USD",
+        "a.jsonl:27: currentPrice is in CAD, and the shop's currency is USD",
+        'a.jsonl:29: the contract has no customer',
+        'a.jsonl:28: its SubscriptionContract was refused',
+        'a.jsonl:30: its SubscriptionContract was refused',
+        'a.jsonl:31: its SubscriptionContract was refused',
+        'b.jsonl:7: its SubscriptionContract 9999 is not in the input',
+        'Refused lines and their reasons are in a.jsonl.refused.ndjson, b.jsonl.refused.ndjson.',
+        '',
+      ].join('\n'),
+    );
+    // Two contracts, with an attempt each, are in both files.
+    assert.equal(
+      out,
+      'TYPE          STORED  REPLACED  UNCHANGED  STALE  REFUSED\n' +
+        'subscription  9       0         2          0      2\n' +
+        'line          0       0         0          0      3\n' +
+        'payment       8       0         2          0      2\n' +
+        'plan          7       0         0          0      0\n',
+    );
+    const kept = readFileSync(path.join(folder, 'b.jsonl.refused.ndjson'), 'utf8');
+    assert.deepEqual(JSON.parse(kept), {
+      file: 'b.jsonl',
+      line: 7,
+      reason: 'its SubscriptionContract 9999 is not in the input',
+      text: 'gid://shopify/SubscriptionLine/00000000-0000-4000-8000-000000000099',
+    });
+  });
+
+  test('reads what is packed, and standard input', async () => {
+    const [packed, piped, plain] = [await prepare(), await prepare(), await prepare()];
+    const texts = [readFileSync(samplePath(flat)), readFileSync(samplePath(plans))];
+    writeFileSync(path.join(packed.folder, 'contracts.jsonl.gz'), gzipSync(texts[0] ?? ''));
+    writeFileSync(path.join(packed.folder, 'plans.jsonl.gz'), gzipSync(texts[1] ?? ''));
+    assert.equal((await packed.take(['contracts.jsonl.gz', 'plans.jsonl.gz'])).code, 3);
+    assert.equal((await piped.take([samplePath(plans), '-'], String(texts[0]))).code, 3);
+    assert.equal((await plain.take([samplePath(flat), samplePath(plans)])).code, 3);
+    await assertSameShop(store.write, packed.shop.id, plain.shop.id);
+    await assertSameShop(store.write, piped.shop.id, plain.shop.id);
+  });
+
+  test('leaves nothing behind in the folder for temporary files', async () => {
+    const { folder, shop } = await prepare();
+    const args = ['import', '--shop', String(shop.id), '--from', 'shopify', samplePath(plans)];
+    const { code } = await run(args, { env: { ...env, TMPDIR: folder } });
+    assert.equal(code, 0);
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  test('killed again and again, ends in the same world once it is through', async () => {
+    const [shop, other] = [await createShop(store), await createShop(store)];
+    await killAndCompare({
+      file: writeContracts(3000),
+      shopId: shop.id,
+      otherId: other.id,
+      env: { ...env, TMPDIR: throwawayFolder() },
+      sql: store.write,
+    });
+  });
+});
+
+test('so does one into the embedded database', async () => {
+  const dataDir = path.join(throwawayFolder(), 'data');
+  const embedded = { RETENTION_DATA_DIR: dataDir, LOG_LEVEL: 'error', TMPDIR: throwawayFolder() };
+  const options = { databaseUrl: undefined, dataDir, role: 'command' } as const;
+  const created = await openStore(options);
+  await migrate(created.write);
+  const [shop, other] = [await createShop(created), await createShop(created)];
+  await created.close();
+  const file = writeContracts(600);
+  const args = (id: number) => ['import', '--shop', String(id), '--from', 'shopify', file];
+  const { child, ended } = launch(args(shop.id), { env: embedded });
+  // Once the database is open, what it stores follows at once.
+  await until(() => existsSync(path.join(dataDir, 'server.json')) || child.exitCode !== null);
+  const timer = setTimeout(() => child.kill('SIGKILL'), randomInt(200, 1500));
+  await ended;
+  clearTimeout(timer);
+  for (const { id } of [shop, other]) {
+    const { code, err } = await run(args(id), { env: embedded });
+    assert.equal(code, 0, err);
+  }
+  const store = await openStore(options);
+  await assertSameShop(store.write, shop.id, other.id);
+  await store.close();
+});
+
+/** Contracts with their plans, several transactions of them, in no order. */
+function writeContracts(count: number): string {
+  const random = randomOf(3);
+  const many = Array.from({ length: count }, (_, index) => index + 10_000).flatMap((id) => [
+    contract(id, { status: id % 4 === 0 ? 'PAUSED' : 'ACTIVE' }),
+    line(id, id, {
+      sellingPlanId: id % 3 === 0 ? null : `gid://shopify/SellingPlan/${300 + (id % 9)}`,
+    }),
+    ...Array.from({ length: id % 5 }, (_each, number) =>
+      attempt(id, 10 * id + number, `2026-0${number + 4}-11T09:00:00Z`, {
+        errorCode: number % 2 === 0 ? 'CARD_DECLINED' : null,
+      }),
+    ),
+  ]);
+  const texts = [...many.map((each) => JSON.stringify(each)), ...sample(plans)];
+  const file = path.join(throwawayFolder(), 'contracts.jsonl');
+  writeFileSync(file, shuffled(texts, random).join('\n'));
+  return file;
+}
+
+interface Killing {
+  readonly file: string;
+  readonly shopId: number;
+  readonly otherId: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly sql: Sql;
+}
+
+async function killAndCompare({ file, shopId, otherId, env: of, sql }: Killing): Promise<void> {
+  const args = (id: number) => ['import', '--shop', String(id), '--from', 'shopify', file];
+  const count = async (id: number) => {
+    const [row] = await sql<{ rows: number }[]>`
+      select (select count(*) from subscriptions where shop_id = ${id})
+        + (select count(*) from payments where shop_id = ${id}) as rows`;
+    return row?.rows ?? 0;
+  };
+  const whole = await run(args(otherId), { env: of });
+  assert.equal(whole.code, 0, whole.err);
+  const total = await count(otherId);
+  assert.equal(total, 9000);
+
+  let killed = 0;
+  // While it reads, and after so many rows.
+  for (const share of [0, 0, 0.01, 0.5, 0.9]) {
+    const { child, ended } = launch(args(shopId), { env: of });
+    const isThere = async () => child.exitCode !== null || (await count(shopId)) >= share * total;
+    await until(isThere);
+    const timer = setTimeout(() => child.kill('SIGKILL'), randomInt(0, share === 0 ? 900 : 40));
+    const { signal, code, err } = await ended;
+    clearTimeout(timer);
+    assert.ok(signal === 'SIGKILL' || code === 0, err);
+    if (signal === 'SIGKILL') killed += 1;
+  }
+  assert.ok(killed > 0, 'every import was done before it was killed');
+  const last = await run(args(shopId), { env: of });
+  assert.equal(last.code, 0, last.err);
+  await assertSameShop(sql, shopId, otherId);
+}
