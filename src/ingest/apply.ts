@@ -1,5 +1,6 @@
 import { deletions } from '../store/deletions.ts';
 import { upsertCancellations } from '../store/cancellations.ts';
+import { listRedacted, nobodysNumber } from '../store/customers.ts';
 import type { Transaction } from '../store/database.ts';
 import { upsertPayments, upsertRefunds } from '../store/payments.ts';
 import { upsertPlans } from '../store/plans.ts';
@@ -106,7 +107,8 @@ async function applySubscriptions(
   { tx, shop, applied }: StepContext,
 ): Promise<void> {
   if (group.records.length === 0) return;
-  const rows = new Map(group.records.map((record) => [record.id, subscriptionRows(record)]));
+  const records = await withoutRedacted(group.records, tx, shop.id);
+  const rows = new Map(records.map((record) => [record.id, subscriptionRows(record)]));
   const judged = await upsertSubscriptions(tx, shop.id, jsonOf([...rows.values()]));
   settle(judged, group, applied);
 
@@ -120,7 +122,8 @@ async function applySubscriptions(
   for (const { id, previousStatus, previousCustomerId } of written) {
     const entry = group.entryOf(id);
     const record = entry.record as RecordOf<'subscription'>;
-    if (previousCustomerId !== null && previousCustomerId !== record.customerId) {
+    const customerId = rows.get(id)?.subscription.customerId;
+    if (previousCustomerId !== null && previousCustomerId !== customerId) {
       applied.touchedCustomerIds.add(previousCustomerId);
     }
     const moves =
@@ -132,6 +135,20 @@ async function applySubscriptions(
       applied.remarks.push({ entry, remark: `subscription ${id} went from ${from} to ${to}` });
     }
   }
+}
+
+/** Whoever was to be forgotten does not come back with what a source still says. */
+async function withoutRedacted(
+  records: readonly RecordOf<'subscription'>[],
+  tx: Transaction,
+  shopId: number,
+): Promise<readonly RecordOf<'subscription'>[]> {
+  const customerIds = records.map(({ customerId }) => customerId);
+  const redacted = await listRedacted(tx, shopId, customerIds);
+  if (redacted.size === 0) return records;
+  return records.map((record) =>
+    redacted.has(record.customerId) ? { ...record, customerId: nobodysNumber(record.id) } : record,
+  );
 }
 
 function jsonOf(rows: readonly ReturnType<typeof subscriptionRows>[]): SubscriptionJson {

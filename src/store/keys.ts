@@ -132,6 +132,17 @@ export async function revokeKey(
   return result.count === 1;
 }
 
+/** @returns those that were not revoked before */
+export async function revokeKeysOfShop(
+  tx: Transaction,
+  shopId: number,
+  at: Date,
+): Promise<Pick<KeyListing, 'id' | 'name'>[]> {
+  return tx<Pick<KeyListing, 'id' | 'name'>[]>`
+    update api_keys set revoked_at = ${at} where shop_id = ${shopId} and revoked_at is null
+    returning key_id as id, name`;
+}
+
 /** Moves a key's last use forward to `at`, unless one within the minute before it is stored. */
 export async function touchKey(sql: Sql, shopId: number, keyId: string, at: Date): Promise<void> {
   await answerOf(
