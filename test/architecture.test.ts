@@ -9,7 +9,7 @@ interface Rule {
   readonly types?: readonly string[];
 }
 
-const leaves = ['clock', 'config', 'errors', 'log', 'money', 'vocabulary'];
+const leaves = ['clock', 'config', 'errors', 'intervals', 'log', 'money', 'vocabulary'];
 const face = ['http', 'operations', 'reference/json-schema'];
 
 /** A room is a folder of src, or a file that lies beside the folders. */
@@ -17,6 +17,7 @@ const rooms: Readonly<Record<string, Rule>> = {
   clock: { imports: [] },
   config: { imports: ['errors'] },
   errors: { imports: [] },
+  intervals: { imports: [], types: ['vocabulary'] },
   log: { imports: [] },
   money: { imports: [] },
   vocabulary: { imports: [] },

@@ -6,6 +6,7 @@ import { upsertPlans } from '../store/plans.ts';
 import {
   type SubscriptionJson,
   deleteIdleCustomers,
+  listStatusChanges,
   replaceLinesAndEvents,
   upsertSubscriptions,
 } from '../store/subscription-writes.ts';
@@ -14,6 +15,7 @@ import { type Entry, targetTypeOf } from './batch.ts';
 import type { ImportRecord, RecordOf } from './record.ts';
 import {
   cancellationRow,
+  type StatusChange,
   isUsualMove,
   paymentRow,
   planRow,
@@ -106,7 +108,10 @@ async function applySubscriptions(
   { tx, shop, applied }: StepContext,
 ): Promise<void> {
   if (group.records.length === 0) return;
-  const rows = new Map(group.records.map((record) => [record.id, subscriptionRows(record)]));
+  const histories = await storedHistories(group.records, tx, shop.id);
+  const rows = new Map(
+    group.records.map((record) => [record.id, subscriptionRows(record, histories.get(record.id))]),
+  );
   const judged = await upsertSubscriptions(tx, shop.id, jsonOf([...rows.values()]));
   settle(judged, group, applied);
 
@@ -132,6 +137,23 @@ async function applySubscriptions(
       applied.remarks.push({ entry, remark: `subscription ${id} went from ${from} to ${to}` });
     }
   }
+}
+
+/** The status changes that are stored of those records that keep them. */
+async function storedHistories(
+  records: readonly RecordOf<'subscription'>[],
+  tx: Transaction,
+  shopId: number,
+): Promise<ReadonlyMap<number, StatusChange[]>> {
+  const histories = new Map<number, StatusChange[]>();
+  const ids = records.filter(({ keeps }) => keeps === 'history').map(({ id }) => id);
+  if (ids.length === 0) return histories;
+  for (const { id, ...change } of await listStatusChanges(tx, shopId, ids)) {
+    const history = histories.get(id);
+    if (history) history.push(change);
+    else histories.set(id, [change]);
+  }
+  return histories;
 }
 
 function jsonOf(rows: readonly ReturnType<typeof subscriptionRows>[]): SubscriptionJson {
