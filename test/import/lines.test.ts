@@ -63,6 +63,8 @@ onEveryDatabase('lines that cannot be read', (open) => {
     const counts = await importRecords([{ name: 'all', lines: source() }], {
       sql: store.write,
       shop,
+      feed: 'records',
+      clock: new FixedClock(now),
       log: silentLog,
       refuse: (file, { number }, reason) => void refused.push(`${file}:${number}: ${reason}`),
     });
