@@ -40,7 +40,7 @@ export const paymentStatuses = ['succeeded', 'failed', 'pending'] as const;
 export const failureKinds = ['payment', 'inventory'] as const;
 
 /**
- * The ways on which a shop's data comes. records: files of import records; shopify: what was asked of
- * Shopify's API.
+ * The ways on which a shop's data comes. records: files of import records; shopify-file: files of
+ * Shopify's bulk results; shopify: what was asked of Shopify's API.
  */
-export type FeedName = 'records' | 'shopify';
+export type FeedName = 'records' | 'shopify-file' | 'shopify';

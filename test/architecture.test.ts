@@ -26,6 +26,7 @@ const rooms: Readonly<Record<string, Rule>> = {
   access: { imports: [...leaves, 'store'] },
   operations: { imports: [...leaves, 'store', 'access/scopes'], types: ['access', 'telemetry'] },
   ingest: { imports: [...leaves, 'store'] },
+  feeds: { imports: [...leaves, 'ingest'] },
   demo: { imports: leaves },
 
   telemetry: { imports: leaves },
@@ -54,7 +55,17 @@ const rooms: Readonly<Record<string, Rule>> = {
     ],
   },
   commands: {
-    imports: [...leaves, 'access', 'demo', 'ingest', 'operations', 'owner', 'service', 'store'],
+    imports: [
+      ...leaves,
+      'access',
+      'demo',
+      'feeds',
+      'ingest',
+      'operations',
+      'owner',
+      'service',
+      'store',
+    ],
   },
   cli: { imports: ['commands', 'config', 'errors', 'log'] },
 };

@@ -233,6 +233,9 @@ export function createRecordSchema(minorDigits: number, isFromFeed = false) {
 }
 
 export type ImportRecord = z.output<ReturnType<typeof createRecordSchema>>;
+/** Records as they are written: times as ISO 8601, amounts as decimals. */
+type RecordInput = z.input<ReturnType<typeof createRecordSchema>>;
+export type InputOf<Type extends RecordInput['type']> = Extract<RecordInput, { type: Type }>;
 export type RecordOf<Type extends ImportRecord['type']> = Extract<ImportRecord, { type: Type }>;
 
 /** A union of objects that a field tells apart: the field is wrong, or there is no object at all. */

@@ -144,7 +144,7 @@ export function subscriptionRows(
 type Priced = Pick<RecordOf<'subscription'>['lines'][number], 'currentPrice' | 'quantity'>;
 
 /** Sum of line price times quantity, exact, as a decimal text. */
-function priceOf(lines: readonly Priced[]): string {
+export function priceOf(lines: readonly Priced[]): string {
   const decimals = Math.max(...lines.map((line) => line.currentPrice.split('.')[1]?.length ?? 0));
   const scale = 10n ** BigInt(decimals);
   const units = lines.reduce((sum, line) => {
