@@ -13,6 +13,7 @@ const defaults = {
   metricsPort: undefined,
   baseUrl: undefined,
   logLevel: 'info',
+  shopifyCredentialsFile: undefined,
   tracing: undefined,
 };
 
@@ -26,6 +27,7 @@ const names = [
   'METRICS_PORT',
   'BASE_URL',
   'LOG_LEVEL',
+  'SHOPIFY_CREDENTIALS_FILE',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
 ];
@@ -63,6 +65,7 @@ test('every variable is read, without the space around it', () => {
     METRICS_PORT: '9464',
     BASE_URL: 'https://Retention.example/api//',
     LOG_LEVEL: 'debug',
+    SHOPIFY_CREDENTIALS_FILE: ' /etc/retention/shopify.json ',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
     OTEL_TRACES_SAMPLER: ' parentbased_traceidratio ',
     OTEL_TRACES_SAMPLER_ARG: '0.25',
@@ -83,6 +86,7 @@ test('every variable is read, without the space around it', () => {
       metricsPort: 9464,
       baseUrl: 'https://retention.example/api',
       logLevel: 'debug',
+      shopifyCredentialsFile: '/etc/retention/shopify.json',
       tracing: { sampler: 'parentbased_traceidratio', samplerArgument: '0.25' },
     },
   );

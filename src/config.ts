@@ -19,6 +19,8 @@ export interface Config {
   /** The public address without a trailing slash; undefined means the address listened on. */
   readonly baseUrl: string | undefined;
   readonly logLevel: LogLevel;
+  /** A file with what Shopify lets us in with; undefined means that no shop is synchronised. */
+  readonly shopifyCredentialsFile: string | undefined;
   /** How traces are sampled; undefined means that none are made. */
   readonly tracing: TracingConfig | undefined;
 }
@@ -87,6 +89,7 @@ export function parseConfig(env: Env): Config {
       'an http:// or https:// address without a query',
     ),
     logLevel: check('LOG_LEVEL', 'info', parseLogLevel, `one of ${logLevels.join(', ')}`),
+    shopifyCredentialsFile: readEnv(env, 'SHOPIFY_CREDENTIALS_FILE'),
     tracing: readTracing(env),
   };
   if (config.databaseReadUrls.length > 0 && config.databaseUrl === undefined) {

@@ -39,5 +39,8 @@ export const paymentStatuses = ['succeeded', 'failed', 'pending'] as const;
 /** inventory: the goods were missing, not the money; counts neither as failed nor in dunning. */
 export const failureKinds = ['payment', 'inventory'] as const;
 
-/** The ways on which a shop's data comes. records: files of import records. */
-export type FeedName = 'records';
+/**
+ * The ways on which a shop's data comes. records: files of import records; shopify-file: files of
+ * Shopify's bulk results; shopify: what was asked of Shopify's API.
+ */
+export type FeedName = 'records' | 'shopify-file' | 'shopify';

@@ -9,7 +9,7 @@ interface Rule {
   readonly types?: readonly string[];
 }
 
-const leaves = ['clock', 'config', 'errors', 'log', 'money', 'vocabulary'];
+const leaves = ['clock', 'config', 'errors', 'intervals', 'log', 'money', 'vocabulary'];
 const face = ['http', 'operations', 'reference/json-schema'];
 
 /** A room is a folder of src, or a file that lies beside the folders. */
@@ -17,6 +17,7 @@ const rooms: Readonly<Record<string, Rule>> = {
   clock: { imports: [] },
   config: { imports: ['errors'] },
   errors: { imports: [] },
+  intervals: { imports: [], types: ['vocabulary'] },
   log: { imports: [] },
   money: { imports: [] },
   vocabulary: { imports: [] },
@@ -25,6 +26,7 @@ const rooms: Readonly<Record<string, Rule>> = {
   access: { imports: [...leaves, 'store'] },
   operations: { imports: [...leaves, 'store', 'access/scopes'], types: ['access', 'telemetry'] },
   ingest: { imports: [...leaves, 'store'] },
+  feeds: { imports: [...leaves, 'ingest'] },
   demo: { imports: leaves },
 
   telemetry: { imports: leaves },
@@ -53,7 +55,17 @@ const rooms: Readonly<Record<string, Rule>> = {
     ],
   },
   commands: {
-    imports: [...leaves, 'access', 'demo', 'ingest', 'operations', 'owner', 'service', 'store'],
+    imports: [
+      ...leaves,
+      'access',
+      'demo',
+      'feeds',
+      'ingest',
+      'operations',
+      'owner',
+      'service',
+      'store',
+    ],
   },
   cli: { imports: ['commands', 'config', 'errors', 'log'] },
 };

@@ -1,7 +1,10 @@
+import { readBulkResults } from '../feeds/shopify/bulk.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
 import { RefusedLines, checkFiles, openSource } from '../ingest/files.ts';
-import { type ImportCounts, importRecords } from '../ingest/import.ts';
+import type { ImportShop } from '../ingest/apply.ts';
+import { type ImportCounts, type LineSource, importRecords } from '../ingest/import.ts';
+import { UsageError } from '../errors.ts';
 import { minorDigitsOf } from '../money.ts';
 import { type Command, exitStatus, formatTable, print, printJson, tell } from './command.ts';
 import { withShop } from './keys.ts';
@@ -9,15 +12,17 @@ import { createProgress } from './progress.ts';
 
 export const importCommand: Command = {
   name: 'import',
-  synopsis: '--shop ID [--refused FILE] [--json] FILE…',
+  synopsis: '--shop ID [--from SOURCE] [--refused FILE] [--json] FILE…',
   summary: 'takes in records: one JSON object a line',
   details: [
     'FILE       NDJSON; a name that ends in .gz is unpacked; - is standard input',
+    '--from     shopify: FILE is a result of Shopify bulk operations, see docs/shopify.md',
     '--refused  where refused lines go with their reasons (FILE.refused.ndjson)',
     'Importing a file again changes nothing; after a crash, just run it again.',
   ],
   options: {
     shop: { type: 'string' },
+    from: { type: 'string' },
     refused: { type: 'string' },
     json: { type: 'boolean' },
   },
@@ -25,23 +30,27 @@ export const importCommand: Command = {
   async run(context) {
     const { log, options, positionals: files } = context;
     const chosen = options['refused'];
+    const feed = feedOf(options['from']);
     const refused = new RefusedLines(typeof chosen === 'string' ? chosen : undefined);
     await checkFiles(files);
 
     const counts = await withShop(context, async (store, shop) => {
       await refused.forget(files);
       const progress = createProgress('records');
+      const importShop = {
+        id: shop.id,
+        currency: shop.currency,
+        minorDigits: minorDigitsOf(shop.currency) ?? 2,
+      };
+      const sources = files.map(openSource);
       try {
-        return await importRecords(files.map(openSource), {
+        return await importRecords(feed ? [feed(sources, importShop)] : sources, {
           sql: store.write,
-          shop: {
-            id: shop.id,
-            currency: shop.currency,
-            minorDigits: minorDigitsOf(shop.currency) ?? 2,
-          },
-          feed: 'records',
+          shop: importShop,
+          feed: feed ? 'shopify-file' : 'records',
           clock: systemClock,
           log,
+          isFromFeed: feed !== undefined,
           // Everybody waits for a transaction of the embedded database; on a server only those who
           // import for the same shop do.
           ...(context.config.databaseUrl !== undefined && { linesPerTransaction: 12_000 }),
@@ -69,6 +78,21 @@ export const importCommand: Command = {
     return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
   },
 };
+
+/** Makes records of what a platform exports. */
+type Feed = (sources: readonly LineSource[], shop: ImportShop) => LineSource;
+
+const feeds: ReadonlyMap<string, Feed> = new Map([
+  ['shopify', (sources, shop) => ({ name: 'shopify', lines: readBulkResults(sources, shop) })],
+]);
+
+/** @throws UsageError for a source that is not known */
+function feedOf(option: string | boolean | undefined): Feed | undefined {
+  if (typeof option !== 'string') return undefined;
+  const feed = feeds.get(option);
+  if (feed) return feed;
+  throw new UsageError(`--from must be ${[...feeds.keys()].join(' or ')}, not "${option}".`);
+}
 
 function describe(counts: ImportCounts): string {
   const rows = Object.entries(counts).map(([type, each]) => [

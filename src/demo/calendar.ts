@@ -1,4 +1,3 @@
-import type { IntervalUnit } from './records.ts';
 import { createRandom } from './random.ts';
 
 export const MINUTE = 60_000;
@@ -57,20 +56,4 @@ function hourlyWeights(seed: number, startAt: number): Float64Array {
     weights[index] = season * growth * ofDay * (HOURS[date.getUTCHours()] ?? 1);
   }
   return weights;
-}
-
-/**
- * `count` units after `from`, in epoch milliseconds, UTC. A month too short for the day ends on its
- * last day, so count from the same `from` each time lest the day be lost.
- */
-export function addInterval(from: number, unit: IntervalUnit, count: number): number {
-  if (unit === 'day') return from + count * DAY;
-  if (unit === 'week') return from + count * 7 * DAY;
-  const date = new Date(from);
-  const months = date.getUTCMonth() + (unit === 'year' ? 12 * count : count);
-  const year = date.getUTCFullYear() + Math.floor(months / 12);
-  const month = months % 12;
-  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
-  const dayAt = Date.UTC(year, month, Math.min(date.getUTCDate(), lastDay));
-  return dayAt + (from - Math.floor(from / DAY) * DAY);
 }

@@ -1,4 +1,4 @@
-import { addInterval } from './calendar.ts';
+import { addInterval } from '../intervals.ts';
 import type { Plan } from './plans.ts';
 import type { Random } from './random.ts';
 import type { FailureKind, PaymentStatus, Status } from './records.ts';

@@ -7,6 +7,7 @@ import { upsertPlans } from '../store/plans.ts';
 import {
   type SubscriptionJson,
   deleteIdleCustomers,
+  listStatusChanges,
   replaceLinesAndEvents,
   upsertSubscriptions,
 } from '../store/subscription-writes.ts';
@@ -15,6 +16,7 @@ import { type Entry, targetTypeOf } from './batch.ts';
 import type { ImportRecord, RecordOf } from './record.ts';
 import {
   cancellationRow,
+  type StatusChange,
   isUsualMove,
   paymentRow,
   planRow,
@@ -107,8 +109,13 @@ async function applySubscriptions(
   { tx, shop, applied }: StepContext,
 ): Promise<void> {
   if (group.records.length === 0) return;
-  const records = await withoutRedacted(group.records, tx, shop.id);
-  const rows = new Map(records.map((record) => [record.id, subscriptionRows(record)]));
+  const [records, histories] = [
+    await withoutRedacted(group.records, tx, shop.id),
+    await storedHistories(group.records, tx, shop.id),
+  ];
+  const rows = new Map(
+    records.map((record) => [record.id, subscriptionRows(record, histories.get(record.id))]),
+  );
   const judged = await upsertSubscriptions(tx, shop.id, jsonOf([...rows.values()]));
   settle(judged, group, applied);
 
@@ -149,6 +156,23 @@ async function withoutRedacted(
   return records.map((record) =>
     redacted.has(record.customerId) ? { ...record, customerId: nobodysNumber(record.id) } : record,
   );
+}
+
+/** The status changes that are stored of those records that keep them. */
+async function storedHistories(
+  records: readonly RecordOf<'subscription'>[],
+  tx: Transaction,
+  shopId: number,
+): Promise<ReadonlyMap<number, StatusChange[]>> {
+  const histories = new Map<number, StatusChange[]>();
+  const ids = records.filter(({ keeps }) => keeps === 'history').map(({ id }) => id);
+  if (ids.length === 0) return histories;
+  for (const { id, ...change } of await listStatusChanges(tx, shopId, ids)) {
+    const history = histories.get(id);
+    if (history) history.push(change);
+    else histories.set(id, [change]);
+  }
+  return histories;
 }
 
 function jsonOf(rows: readonly ReturnType<typeof subscriptionRows>[]): SubscriptionJson {

@@ -44,6 +44,10 @@ export interface ImportOptions {
   readonly log: Log;
   /** Where more are good than what suits every database. */
   readonly linesPerTransaction?: number;
+  /** Whether the records were made by a feed, which may say what they leave as it is. */
+  readonly isFromFeed?: boolean;
+  /** Whether the source has more than these records, so that it is not complete with them. */
+  readonly isPart?: boolean;
   /** Called for each line that is not taken in, in the order in which that is known. */
   refuse(source: string, line: Line, reason: string): void | Promise<void>;
   progress?(settled: number): void;
@@ -64,7 +68,7 @@ export async function importRecords(
   try {
     for (const { name, lines } of sources) {
       for await (const some of lines) {
-        for (const line of some) await run.take(name, line, deferred);
+        for (const line of some) await run.take(line.source ?? name, line, deferred);
       }
     }
     await run.flush(deferred);
@@ -84,7 +88,7 @@ export async function importRecords(
       }
       if (next.count === waiting.count) run.giveUp();
     }
-    await run.complete();
+    if (options.isPart !== true) await run.complete();
     return run.counts;
   } finally {
     await run.settled();
@@ -105,7 +109,7 @@ class ImportRun {
 
   constructor(options: ImportOptions) {
     this.#options = options;
-    this.#schema = createRecordSchema(options.shop.minorDigits);
+    this.#schema = createRecordSchema(options.shop.minorDigits, options.isFromFeed);
   }
 
   async take(source: string, line: Line, deferred: DeferredEntries): Promise<void> {
@@ -143,7 +147,9 @@ class ImportRun {
   }
 
   #parse(line: Line): { record: ImportRecord } | { type: string; problem: string } {
-    if (line.problem !== undefined) return { type: 'unknown', problem: line.problem };
+    if (line.problem !== undefined) {
+      return { type: line.countsAs ?? 'unknown', problem: line.problem };
+    }
     let value: unknown;
     try {
       value = JSON.parse(line.text);

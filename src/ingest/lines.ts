@@ -9,6 +9,10 @@ export interface Line {
   readonly number: number;
   readonly text: string;
   readonly problem?: string;
+  /** The file it comes from, where the source that hands it over has more than one. */
+  readonly source?: string;
+  /** What it counts as if there is a problem; "unknown" where nothing is said. */
+  readonly countsAs?: string;
 }
 
 /**

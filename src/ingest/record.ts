@@ -26,10 +26,12 @@ const must = (be: string) => ({
     input === undefined ? 'is missing' : `must be ${be}`,
 });
 
-function integerUpTo(most: number) {
-  const want = must(`an integer from 1 to ${most}`);
-  return z.int(want).min(1, want).max(most, want);
+function integer(least: number, most: number) {
+  const want = must(`an integer from ${least} to ${most}`);
+  return z.int(want).min(least, want).max(most, want);
 }
+
+const integerUpTo = (most: number) => integer(1, most);
 
 const id = integerUpTo(Number.MAX_SAFE_INTEGER);
 
@@ -56,6 +58,10 @@ const timestamp = z.iso
 const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? null);
 
+/** Without it a record has no such key, and the digest of one that was stored before there was one. */
+const optionalField = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
 /** How many decimals a percentage may have: more than any shop's price list needs. */
 const percentageDigits = 4;
 
@@ -71,8 +77,12 @@ function decimal(digits: number, what: string) {
 /**
  * The import's record schemas. They only read: what is derived is worked out in rows.ts.
  * @param minorDigits decimals of the shop's currency; an amount with more is refused
+ * @param isFromFeed whether records may say what they leave as it is (`keeps`); else that is ignored
  */
-export function createRecordSchema(minorDigits: number) {
+export function createRecordSchema(minorDigits: number, isFromFeed = false) {
+  const keeps = <Word extends string>(...words: readonly Word[]) =>
+    z.preprocess((value) => (isFromFeed ? value : undefined), optionalField(z.enum(words)));
+
   const precision = minorDigits === 0 ? 'without' : `with at most ${minorDigits}`;
   const amount = decimal(minorDigits, `an amount of 0 or more, below 10^12, ${precision} decimals`);
   const share = `a percentage from 0 to 100 with at most ${percentageDigits} decimals`;
@@ -119,8 +129,11 @@ export function createRecordSchema(minorDigits: number) {
     ...interval,
     active: z.boolean().default(true),
     productIds: z.array(id).max(100_000).default([]),
+    productCount: optionalField(integer(0, 100_000)),
     pricing: optional(pricing),
     updatedAt: optional(timestamp),
+    // A stored plan, of which this one is only a stand-in; or that it is a membership.
+    keeps: keeps('plan', 'membership'),
   });
 
   const line = z.object({
@@ -151,6 +164,8 @@ export function createRecordSchema(minorDigits: number) {
         .transform((events) => events ?? []),
       intervalUnit: optional(interval.intervalUnit),
       intervalCount: optional(interval.intervalCount),
+      // The stored status history, to which a change of status is added.
+      keeps: keeps('history'),
       lines: z.array(line).min(1).max(250),
     })
     .superRefine((record, context) => {
@@ -218,6 +233,9 @@ export function createRecordSchema(minorDigits: number) {
 }
 
 export type ImportRecord = z.output<ReturnType<typeof createRecordSchema>>;
+/** Records as they are written: times as ISO 8601, amounts as decimals. */
+type RecordInput = z.input<ReturnType<typeof createRecordSchema>>;
+export type InputOf<Type extends RecordInput['type']> = Extract<RecordInput, { type: Type }>;
 export type RecordOf<Type extends ImportRecord['type']> = Extract<ImportRecord, { type: Type }>;
 
 /** A union of objects that a field tells apart: the field is wrong, or there is no object at all. */

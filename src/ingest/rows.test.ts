@@ -150,3 +150,25 @@ test('records that say the same have one digest, others have others', () => {
   const reordered = [2, 1].map((lineId) => ({ ...line, lineId, currentPrice: '1.00' }));
   assert.notEqual(digest({ lines: reordered }), digest({ lines: reordered.toReversed() }));
 });
+
+test('the number of products, counted or told', () => {
+  const count = (fields: object) => planRow(plan(fields), 'USD', 2).productCount;
+  assert.deepEqual(
+    [
+      count({}),
+      count({ productIds: [81, 82] }),
+      count({ productCount: 14 }),
+      count({ productCount: 0, productIds: [81] }),
+      count({ productCount: null, productIds: [81] }),
+    ],
+    [0, 2, 14, 0, 1],
+  );
+});
+
+test('digests stay what they are in databases that were filled by earlier versions', () => {
+  assert.equal(planRow(plan(), 'USD', 2).digest, '0f0c9a1b0ad08dd814f690685ba1f813');
+  assert.equal(
+    subscriptionRows(subscription()).subscription.digest,
+    '0d940e4b73e1c22cbb74aa7cbfbcdaea',
+  );
+});

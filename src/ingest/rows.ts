@@ -28,11 +28,12 @@ export function planRow(record: RecordOf<'plan'>, currency: string, minorDigits:
     intervalUnit: record.intervalUnit,
     intervalCount: record.intervalCount,
     active: record.active,
-    productCount: record.productIds.length,
+    productCount: record.productCount ?? record.productIds.length,
     discountType,
     discountValue,
     summary: summary ?? summarise(discountType, discountValue, currency, minorDigits),
     updatedAt: isoOrNull(record.updatedAt),
+    keeps: record.keeps,
     digest: digestOf(record),
   };
 }
@@ -49,7 +50,7 @@ function summarise(type: string, value: string, currency: string, minorDigits: n
   return type === 'price' ? `${money} each time` : `${money} off`;
 }
 
-interface StatusChange {
+export interface StatusChange {
   readonly at: number;
   readonly from: SubscriptionStatus;
   readonly to: SubscriptionStatus;
@@ -59,8 +60,13 @@ interface StatusChange {
  * What happened to the status after the beginning (active at createdAt): events that change nothing
  * are left out, one that is dated before the beginning counts at it. Without a history, a status
  * other than active came about at updatedAt.
+ * @param stored the changes that a record which keeps its history adds its status to
  */
-export function statusChangesOf(record: RecordOf<'subscription'>): StatusChange[] {
+export function statusChangesOf(
+  record: RecordOf<'subscription'>,
+  stored: readonly StatusChange[] = [],
+): StatusChange[] {
+  if (stored.length > 0) return withStatus(stored, record);
   const events =
     record.statusEvents.length > 0
       ? record.statusEvents
@@ -72,6 +78,16 @@ export function statusChangesOf(record: RecordOf<'subscription'>): StatusChange[
     from = to;
   }
   return changes;
+}
+
+/** A status that is the stored one came about when the stored one did; another one at updatedAt. */
+function withStatus(
+  stored: readonly StatusChange[],
+  { status: to, updatedAt, createdAt }: RecordOf<'subscription'>,
+): StatusChange[] {
+  const { at: last = createdAt, to: from = 'active' } = stored.at(-1) ?? {};
+  if (from === to) return [...stored];
+  return [...stored, { at: Math.max(updatedAt ?? createdAt, last, createdAt), from, to }];
 }
 
 /** Moves that the source may make without a remark; anything else is stored too, and logged. */
@@ -87,8 +103,12 @@ export function isUsualMove(from: SubscriptionStatus, to: SubscriptionStatus): b
   return from === to || usualMoves[from].includes(to);
 }
 
-export function subscriptionRows(record: RecordOf<'subscription'>) {
-  const changes = statusChangesOf(record);
+/** @param stored as in statusChangesOf */
+export function subscriptionRows(
+  record: RecordOf<'subscription'>,
+  stored?: readonly StatusChange[],
+) {
+  const changes = statusChangesOf(record, stored);
   return {
     subscription: {
       id: record.id,
@@ -121,8 +141,10 @@ export function subscriptionRows(record: RecordOf<'subscription'>) {
   };
 }
 
+type Priced = Pick<RecordOf<'subscription'>['lines'][number], 'currentPrice' | 'quantity'>;
+
 /** Sum of line price times quantity, exact, as a decimal text. */
-function priceOf(lines: RecordOf<'subscription'>['lines']): string {
+export function priceOf(lines: readonly Priced[]): string {
   const decimals = Math.max(...lines.map((line) => line.currentPrice.split('.')[1]?.length ?? 0));
   const scale = 10n ** BigInt(decimals);
   const units = lines.reduce((sum, line) => {

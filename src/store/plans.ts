@@ -41,11 +41,12 @@ export function upsertPlans(tx: Transaction, shopId: number, records: string): P
       select * from json_to_recordset(${records}::text::json) as r(
         id bigint, name text, "groupName" text, "planType" text, "intervalUnit" text,
         "intervalCount" int, active boolean, "productCount" int, "discountType" text,
-        "discountValue" numeric, summary text, "updatedAt" timestamptz, digest uuid)
+        "discountValue" numeric, summary text, "updatedAt" timestamptz, keeps text, digest uuid)
     ),
     judged as materialized (
-      select i.*, case
+      select i.*, s.plan_type as "previousType", case
           when s.plan_id is null then 'stored'
+          when i.keeps = 'plan' then 'unchanged'
           when i."updatedAt" < s.updated_at then 'stale'
           when i.digest = s.digest then 'unchanged'
           else 'replaced'
@@ -59,8 +60,9 @@ export function upsertPlans(tx: Transaction, shopId: number, records: string): P
       insert into plans (shop_id, plan_id, name, group_name, plan_type, interval_unit,
         interval_count, active, product_count, discount_type, discount_value, pricing_summary,
         updated_at, digest)
-      select ${shopId}, id, name, "groupName", "planType", "intervalUnit", "intervalCount", active,
-        "productCount", "discountType", "discountValue", summary, "updatedAt", digest
+      select ${shopId}, id, name, "groupName",
+        case when keeps = "previousType" then "previousType" else "planType" end,
+        "intervalUnit", "intervalCount", active, "productCount", "discountType", "discountValue", summary, "updatedAt", digest
       from judged where verdict in ('stored', 'replaced')
       on conflict (shop_id, plan_id) do update set
         name = excluded.name, group_name = excluded.group_name, plan_type = excluded.plan_type,

@@ -106,6 +106,28 @@ export async function replaceLinesAndEvents(
   ]);
 }
 
+interface StatusChangeRow {
+  readonly id: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly from: SubscriptionStatus;
+  readonly to: SubscriptionStatus;
+}
+
+/** Changes of status of some subscriptions, those of one in their order. */
+export function listStatusChanges(
+  tx: Transaction,
+  shopId: number,
+  ids: readonly number[],
+): Promise<StatusChangeRow[]> {
+  return tx<StatusChangeRow[]>`
+    select subscription_id as id, (extract(epoch from at) * 1000)::bigint as at,
+      from_status as from, to_status as to
+    from status_events
+    where shop_id = ${shopId} and subscription_id = any (${arrayText(ids)}::text::bigint[])
+    order by subscription_id, position`;
+}
+
 const insertLines = (tx: Transaction, shopId: number, lines: string) => tx`
   insert into subscription_lines (shop_id, subscription_id, line_id, position, product_id,
     product_title, variant_id, variant_title, quantity, current_price)

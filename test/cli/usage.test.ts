@@ -18,7 +18,7 @@ const commands: [name: string, synopsis: string][] = [
   ['owners reset', '--email ADDRESS [--json]'],
   ['owners list', '--shop ID [--json]'],
   ['owners remove', '--shop ID --email ADDRESS'],
-  ['import', '--shop ID [--refused FILE] [--json] FILE…'],
+  ['import', '--shop ID [--from SOURCE] [--refused FILE] [--json] FILE…'],
   ['demo-data', '--subscriptions N [--seed S] [--currency CUR] [--until TIME]'],
   ['doctor', '[--json]'],
 ];
@@ -89,6 +89,7 @@ describe(
         '--currency must be an ISO 4217 code such as USD, not "XYZ".',
       ],
       [['import', '--shop', '1'], 'An argument is missing.\nUsage: retention import'],
+      [['import', '--shop', '1', '--from', 'x', 'f'], '--from must be shopify, not "x".'],
       [['demo-data'], '--subscriptions is missing.'],
       [['demo-data', '--subscriptions', '-1'], 'Usage: retention demo-data'],
       [

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
+import { FixedClock, systemClock } from '../../src/clock.ts';
 import { importRecords } from '../../src/ingest/import.ts';
 import { readLines } from '../../src/ingest/lines.ts';
 import type { Store } from '../../src/store/open.ts';
-import { plan } from '../rest/records.ts';
+import { plan, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
-import { createShop, silentLog } from '../support/world.ts';
+import { createShop, now, silentLog } from '../support/world.ts';
 
 async function* chunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
@@ -48,5 +48,31 @@ onEveryDatabase('lines that cannot be read', (open) => {
       unknown: { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 4 },
       plan: { stored: 2, replaced: 0, unchanged: 0, stale: 0, refused: 0 },
     });
+  });
+
+  test('each may tell the file it comes from, and what it counts as', async () => {
+    const shop = await createShop(store);
+    async function* source() {
+      yield [
+        { source: 'b', number: 7, text: JSON.stringify({ ...plan(), name: '' }) },
+        { source: 'a', number: 3, text: 'x', problem: 'is wrong', countsAs: 'line' },
+        { number: 9, text: JSON.stringify(subscription(1, { planId: 404 })), source: 'c' },
+      ];
+    }
+    const refused: string[] = [];
+    const counts = await importRecords([{ name: 'all', lines: source() }], {
+      sql: store.write,
+      shop,
+      feed: 'records',
+      clock: new FixedClock(now),
+      log: silentLog,
+      refuse: (file, { number }, reason) => void refused.push(`${file}:${number}: ${reason}`),
+    });
+    assert.deepEqual(refused, [
+      'b:7: name must not be empty',
+      'a:3: is wrong',
+      'c:9: plan 404 is not known',
+    ]);
+    assert.deepEqual(Object.keys(counts), ['plan', 'line', 'subscription']);
   });
 });

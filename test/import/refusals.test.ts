@@ -179,6 +179,7 @@ const textsAndLists: readonly Case[] = [
     'intervalCount must be an integer from 1 to 1000',
     ...[0, 1001, '1', 1.5].map((intervalCount) => plan({ intervalCount })),
   ],
+  ['productCount must be an integer from 0 to 100000', plan({ productCount: -1 })],
   ['lines[0].quantity must be an integer from 1 to 1000000', withLine({ quantity: 0 })],
   ['active must be true or false', plan({ active: 'yes' })],
   ['productIds must be a list', plan({ productIds: 81 })],

@@ -146,6 +146,8 @@ async function useEverything(store: Store): Promise<void> {
   ];
   const { refused } = await importAll(store, shop, corrections);
   assert.deepEqual(refused, []);
+  const kept = { ...first('subscription'), statusEvents: [], updatedAt: now, keeps: 'history' };
+  assert.deepEqual((await importAll(store, shop, [kept], true)).refused, []);
 
   const { id: keyId, key } = await createTestKey(store, shop.id);
   const service = await startTestService(store);

@@ -58,11 +58,12 @@ export interface Imported {
   readonly refused: readonly { line: number; reason: string }[];
 }
 
-/** Imports records (objects, or lines as they stand) in one run. */
+/** Imports records (objects, or lines as they stand) in one run, as a file or as what a feed made. */
 export async function importAll(
   store: Store,
   shop: TestShop,
   records: readonly (object | string)[],
+  isFromFeed = false,
 ): Promise<Imported> {
   const refused: { line: number; reason: string }[] = [];
   const lines = records.map((record, index): Line => ({
@@ -78,6 +79,7 @@ export async function importAll(
     feed: 'records',
     clock: new FixedClock(now),
     log: silentLog,
+    isFromFeed,
     refuse: (_source, line, reason) => void refused.push({ line: line.number, reason }),
   });
   return { counts, refused };

@@ -1,0 +1,19 @@
+import type { IntervalUnit } from './vocabulary.ts';
+
+const day = 86_400_000;
+
+/**
+ * `count` units after `from`, in epoch milliseconds, UTC. A month too short for the day ends on its
+ * last day, so count from the same `from` each time lest the day be lost.
+ */
+export function addInterval(from: number, unit: IntervalUnit, count: number): number {
+  if (unit === 'day') return from + count * day;
+  if (unit === 'week') return from + count * 7 * day;
+  const date = new Date(from);
+  const months = date.getUTCMonth() + (unit === 'year' ? 12 * count : count);
+  const year = date.getUTCFullYear() + Math.floor(months / 12);
+  const month = months % 12;
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const dayAt = Date.UTC(year, month, Math.min(date.getUTCDate(), lastDay));
+  return dayAt + (from - Math.floor(from / day) * day);
+}

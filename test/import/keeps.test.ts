@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Store } from '../../src/store/open.ts';
+import { plan, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, importAll } from '../support/world.ts';
+
+const day = (number: number) => `2026-11-${String(number).padStart(2, '0')}T00:00:00Z`;
+/** What a source that tells only the present says on some day. */
+const seen = (date: number, status: string, over: object = {}) =>
+  subscription(1001, { status, updatedAt: day(date), keeps: 'history', ...over });
+const counts = (what: string) => ({
+  stored: 0,
+  replaced: 0,
+  unchanged: 0,
+  stale: 0,
+  refused: 0,
+  [what]: 1,
+});
+
+onEveryDatabase('what records of a feed keep', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  /** The history after these runs, as "day: status", and since which day the status is what it is. */
+  async function historyAfter(...runs: readonly (readonly object[])[]) {
+    const shop = await createShop(store);
+    await importAll(store, shop, [plan()]);
+    for (const run of runs) {
+      const { refused } = await importAll(store, shop, run, true);
+      assert.deepEqual(refused, []);
+    }
+    const events = await store.write<{ day: number; from: string; to: string }[]>`
+      select extract(day from at at time zone 'utc')::int as day, from_status as from,
+        to_status as to
+      from status_events where shop_id = ${shop.id} order by position`;
+    const [row] = await store.write<{ since: number; status: string }[]>`
+      select extract(day from status_since at time zone 'utc')::int as since, status
+      from subscriptions where shop_id = ${shop.id}`;
+    assert.equal(row?.since, events.at(-1)?.day ?? 1);
+    assert.equal(row?.status, events.at(-1)?.to ?? 'active');
+    return events.map(({ day: on, from, to }) => `${on}: ${from} to ${to}`);
+  }
+
+  test('a status that is another one came about when the record was touched', async () => {
+    const whole = ['5: active to paused', '7: paused to active', '9: active to cancelled'];
+    const versions = [
+      seen(2, 'active'),
+      seen(5, 'paused'),
+      seen(7, 'active'),
+      seen(9, 'cancelled'),
+    ];
+    assert.deepEqual(await historyAfter(...versions.map((each) => [each])), whole);
+    assert.deepEqual(await historyAfter(versions), whole);
+  });
+
+  test('the first sighting counts as one without a history', async () => {
+    assert.deepEqual(await historyAfter([seen(9, 'cancelled')]), ['9: active to cancelled']);
+    assert.deepEqual(await historyAfter([seen(9, 'active')]), []);
+  });
+
+  test('a later edit does not move a cancellation', async () => {
+    const cancelled = seen(9, 'cancelled');
+    const edited = seen(15, 'cancelled', { nextBillingDate: day(20) });
+    assert.deepEqual(await historyAfter([cancelled], [edited]), ['9: active to cancelled']);
+    assert.deepEqual(await historyAfter([cancelled, edited]), ['9: active to cancelled']);
+  });
+
+  test('versions read again, and stale ones, change no history', async () => {
+    const [first, second] = [seen(5, 'paused'), seen(9, 'cancelled')];
+    const whole = ['5: active to paused', '9: paused to cancelled'];
+    assert.deepEqual(await historyAfter([first, second], [first, second]), whole);
+    assert.deepEqual(await historyAfter([first], [first, second], [first], [second]), whole);
+  });
+
+  test('a change that is dated before the last one counts at the last one', async () => {
+    const undated = seen(3, 'active', { updatedAt: null });
+    assert.deepEqual(await historyAfter([seen(9, 'paused')], [undated]), [
+      '9: active to paused',
+      '9: paused to active',
+    ]);
+  });
+
+  test('what came with a history goes on with it', async () => {
+    const told = subscription(1001, {
+      status: 'paused',
+      updatedAt: day(8),
+      statusEvents: [
+        { at: day(2), to: 'failed' },
+        { at: day(3), to: 'paused' },
+      ],
+    });
+    assert.deepEqual(await historyAfter([told], [seen(10, 'expired')]), [
+      '2: active to failed',
+      '3: failed to paused',
+      '10: paused to expired',
+    ]);
+  });
+
+  test('a stand-in for a plan gives way to what is stored, and the plan comes in its place', async () => {
+    const shop = await createShop(store);
+    const standIn = plan({ name: 'Stand-in', keeps: 'plan' });
+    const runs: [record: object, is: string, name: string][] = [
+      [standIn, 'stored', 'Stand-in'],
+      [plan({ name: 'Other stand-in', keeps: 'plan' }), 'unchanged', 'Stand-in'],
+      [plan({ name: 'Real' }), 'replaced', 'Real'],
+      [standIn, 'unchanged', 'Real'],
+      [plan({ name: 'Real' }), 'unchanged', 'Real'],
+    ];
+    for (const [record, is, name] of runs) {
+      const imported = await importAll(store, shop, [record], true);
+      assert.deepEqual(imported.counts, { plan: counts(is) });
+      const rows = await store.write`select name from plans where shop_id = ${shop.id}`;
+      assert.deepEqual([...rows], [{ name }]);
+    }
+  });
+
+  test('a plan whose source cannot tell memberships leaves one that is stored', async () => {
+    const shop = await createShop(store);
+    const runs: [over: object, planType: string][] = [
+      [{ keeps: 'membership' }, 'subscription'],
+      [{ planType: 'membership' }, 'membership'],
+      [{ keeps: 'membership', name: 'Renamed' }, 'membership'],
+      [{ name: 'It is none' }, 'subscription'],
+      [{ planType: 'prepaid', keeps: 'membership' }, 'prepaid'],
+    ];
+    for (const [over, planType] of runs) {
+      assert.deepEqual((await importAll(store, shop, [plan(over)], true)).refused, []);
+      const rows = await store.write`
+        select plan_type as "planType" from plans where shop_id = ${shop.id}`;
+      assert.deepEqual([...rows], [{ planType }]);
+    }
+  });
+
+  test('records that do not come from a feed keep nothing, whatever they say', async () => {
+    const shop = await createShop(store);
+    const records = [plan(), seen(5, 'paused')];
+    await importAll(store, shop, records);
+    const again = [
+      plan({ name: 'New', keeps: 'plan' }),
+      seen(9, 'paused'),
+      { ...plan({ id: 12 }), keeps: 7 },
+    ];
+    const { counts: sums, refused } = await importAll(store, shop, again);
+    assert.deepEqual(refused, []);
+    assert.deepEqual([sums['plan']?.replaced, sums['plan']?.stored], [1, 1]);
+    const events = await store.write`
+      select at from status_events where shop_id = ${shop.id}`;
+    assert.deepEqual([...events], [{ at: new Date(day(9)) }]);
+  });
+});
