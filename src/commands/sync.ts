@@ -5,12 +5,13 @@ import { createShopifyClient } from '../feeds/shopify/client.ts';
 import { type ShopifyCredentials, readShopifyCredentials } from '../feeds/shopify/credentials.ts';
 import { realPauses } from '../feeds/shopify/pauses.ts';
 import { type SyncWish, syncShop } from '../feeds/shopify/sync-shop.ts';
-import type { Log } from '../log.ts';
+import type { SyncReport } from '../feeds/shopify/whole-sync.ts';
+import { type Log, redact } from '../log.ts';
 import { minorDigitsOf } from '../money.ts';
 import type { Store } from '../store/open.ts';
 import { lockShop } from '../store/shop-lock.ts';
 import { findShop } from '../store/shops.ts';
-import { type Command, exitStatus, parseId, withStore } from './command.ts';
+import { type Command, exitStatus, parseId, print, tell, withStore } from './command.ts';
 import { stopSignal } from './stop-signal.ts';
 
 const failed = 1;
@@ -44,11 +45,12 @@ const syncShopify: Command = {
     try {
       return await withStore(config, async (store) => {
         void store.failed.then((reason) => stopping.abort(reason));
-        const desk = new SyncDesk({ config, log, store, signal: stopping.signal });
+        const isLoop = !isOnce;
+        const desk = new SyncDesk({ config, log, store, isLoop, signal: stopping.signal });
         try {
           for (;;) {
             const status = await desk.round(shops, wish);
-            if (isOnce) return status;
+            if (!isLoop) return status;
             // Up to a tenth more or less, so that several do not look in step.
             const pause = interval * 1000 * (0.9 + realPauses.random() / 5);
             await realPauses.wait(pause, stopping.signal);
@@ -74,6 +76,8 @@ interface Surroundings {
   readonly config: Config;
   readonly log: Log;
   readonly store: Store;
+  /** Whether the log is all that anybody looks at. */
+  readonly isLoop: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -92,7 +96,7 @@ class SyncDesk {
    * @throws the reason of the signal
    */
   async round(shops: readonly ShopifyCredentials[], wish: SyncWish): Promise<number> {
-    const { log, signal } = this.#around;
+    const { log, signal, isLoop } = this.#around;
     let [isAnyFailed, isAnyRefused] = [false, false];
     for (const credentials of shops) {
       try {
@@ -101,7 +105,9 @@ class SyncDesk {
       } catch (error) {
         signal.throwIfAborted();
         isAnyFailed = true;
-        log.error({ shop: credentials.shop, reason: describe(error) }, 'not synchronised');
+        const reason = describe(error);
+        if (isLoop) log.error({ shop: credentials.shop, reason }, 'not synchronised');
+        else tell(redact(`retention: shop ${credentials.shop}: ${reason}`));
       }
     }
     if (isAnyFailed) return failed;
@@ -110,7 +116,7 @@ class SyncDesk {
 
   /** @returns how many records were refused */
   async #turn(credentials: ShopifyCredentials, wish: SyncWish): Promise<number> {
-    const { config, log, store, signal } = this.#around;
+    const { config, log, store, isLoop, signal } = this.#around;
     const found = await findShop(store.write, credentials.shop);
     if (!found) {
       throw new CommandError(
@@ -151,6 +157,7 @@ class SyncDesk {
         },
         'synchronised',
       );
+      if (!isLoop) print(sentence(found.id, report));
       signal.throwIfAborted();
       return report.refused;
     } finally {
@@ -173,6 +180,14 @@ class SyncDesk {
     this.#clients.set(shop, client);
     return client;
   }
+}
+
+function sentence(
+  shop: number,
+  { kind, contracts, written, refused, deleted }: SyncReport,
+): string {
+  const read = kind === 'whole' ? `all ${contracts} contracts` : `${contracts} changed contracts`;
+  return `Shop ${shop}: read ${read}; ${written} records written, ${deleted} deleted, ${refused} lines refused.`;
 }
 
 /** What a person can mend is a sentence; of a fault of ours its place is worth more. */
