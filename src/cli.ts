@@ -11,6 +11,7 @@ import { migrateCommand } from './commands/migrate.ts';
 import { ownerCommands } from './commands/owners.ts';
 import { serveCommand } from './commands/serve.ts';
 import { shopCommands } from './commands/shops.ts';
+import { syncCommands } from './commands/sync.ts';
 import { parseConfig } from './config.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { createLog, redact } from './log.ts';
@@ -23,6 +24,7 @@ const commands: readonly Command[] = [
   ...keyCommands,
   ...ownerCommands,
   importCommand,
+  ...syncCommands,
   ...feedsCommands,
   ...metricsCommands,
   demoDataCommand,
@@ -107,7 +109,7 @@ function overview(): string {
     '',
     '"retention COMMAND --help" explains one. Settings come from the environment: DATABASE_URL,',
     'DATABASE_READ_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT, METRICS_PORT, BASE_URL, LOG_LEVEL,',
-    'and OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
+    'SHOPIFY_CREDENTIALS_FILE, and OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused.',
   ].join('\n');
 }

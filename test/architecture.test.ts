@@ -26,7 +26,7 @@ const rooms: Readonly<Record<string, Rule>> = {
   access: { imports: [...leaves, 'store'] },
   operations: { imports: [...leaves, 'store', 'access/scopes'], types: ['access', 'telemetry'] },
   ingest: { imports: [...leaves, 'store'] },
-  feeds: { imports: [...leaves, 'ingest'] },
+  feeds: { imports: [...leaves, 'ingest', 'store'] },
   demo: { imports: leaves },
 
   telemetry: { imports: leaves },

@@ -10,6 +10,7 @@ import {
 } from '../access/redis-window.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { readShopifyCredentials } from '../feeds/shopify/credentials.ts';
 import { redact } from '../log.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
@@ -43,6 +44,9 @@ export const doctorCommand: Command = {
       { check: 'runtime', ok: true, detail: `Node.js ${process.version}` },
       ...(await examine(config)),
       ...(config.redisUrl === undefined ? [] : [await examineRedis(config.redisUrl)]),
+      ...(config.shopifyCredentialsFile === undefined
+        ? []
+        : [await examineShopifyCredentials(config.shopifyCredentialsFile)]),
     ];
     const isWell = findings.every(({ ok }) => ok);
     if (options['json']) {
@@ -140,6 +144,17 @@ async function examineRedis(url: string): Promise<Finding> {
     return failure('redis', explainRedisError(error));
   } finally {
     client.destroy();
+  }
+}
+
+/** Only the file: whether Shopify accepts what is in it shows when a shop is synchronised. */
+async function examineShopifyCredentials(file: string): Promise<Finding> {
+  const check = 'shopify credentials';
+  try {
+    const shops = await readShopifyCredentials(file);
+    return { check, ok: true, detail: shops.map(({ shop }) => `shop ${shop}`).join(', ') };
+  } catch (error) {
+    return failure(check, error);
   }
 }
 

@@ -4,6 +4,10 @@ export class SortedIds {
   #count = 0;
   #isSorted = true;
 
+  get count(): number {
+    return this.#count;
+  }
+
   add(id: number): void {
     if (this.#count === this.#ids.length) {
       const larger = new Float64Array(Math.ceil(this.#count * 1.5));
@@ -17,7 +21,7 @@ export class SortedIds {
 
   has(id: number): boolean {
     if (!this.#isSorted) {
-      this.#ids = this.#ids.slice(0, this.#count).sort();
+      this.#ids = this.#ids.subarray(0, this.#count).toSorted();
       this.#isSorted = true;
     }
     let [low, high] = [0, this.#count];

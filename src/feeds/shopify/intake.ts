@@ -1,0 +1,91 @@
+import type { Clock } from '../../clock.ts';
+import type { ImportShop } from '../../ingest/apply.ts';
+import { type ImportCounts, type LineSource, importRecords } from '../../ingest/import.ts';
+import type { Line } from '../../ingest/lines.ts';
+import type { Log } from '../../log.ts';
+import type { Sql } from '../../store/database.ts';
+import { readBulkResults } from './bulk.ts';
+import type { ShopifyClient } from './client.ts';
+import type { WholeContract } from './fetch.ts';
+
+/** A shop here that is kept as it is in Shopify. */
+export interface SyncedShop {
+  readonly client: ShopifyClient;
+  /** A connection that can write. */
+  readonly sql: Sql;
+  readonly shop: ImportShop;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where more are good than what suits every database. */
+  readonly linesPerTransaction?: number | undefined;
+}
+
+/** More of them tell nothing new, and there may be one for each contract, every day. */
+const mostRefusalsInLog = 100;
+
+/**
+ * Stores what Shopify told: results of bulk queries, or contracts in the same form. It ends between
+ * two transactions once the client's signal is aborted.
+ * @param sources lines with a node of Shopify's each
+ */
+export function takeNodes(
+  synced: SyncedShop,
+  sources: readonly LineSource[],
+): Promise<ImportCounts> {
+  const lines = readBulkResults(sources, synced.shop);
+  return takeRecords(synced, lines);
+}
+
+/** Stores records, as lines. */
+export async function takeRecords(
+  { client, sql, shop, clock, log, linesPerTransaction }: SyncedShop,
+  lines: AsyncIterable<readonly Line[]>,
+): Promise<ImportCounts> {
+  let refusals = 0;
+  return importRecords([{ name: client.domain, lines }], {
+    sql,
+    shop,
+    feed: 'shopify',
+    clock,
+    log,
+    isFromFeed: true,
+    // Whether all has come is known to whoever asks Shopify.
+    isPart: true,
+    ...(linesPerTransaction !== undefined && { linesPerTransaction }),
+    refuse(_source, line, reason) {
+      client.signal?.throwIfAborted();
+      refusals += 1;
+      if (refusals > mostRefusalsInLog) return;
+      log.warn({ shop: shop.id, what: nameOf(line), reason }, 'not taken in from Shopify');
+    },
+    progress: () => client.signal?.throwIfAborted(),
+  });
+}
+
+/** What a refused line is about: the GID of a node, or the type and number of a record. */
+function nameOf({ text }: Line): string {
+  if (!text.startsWith('{')) return text.slice(0, 150);
+  const { type, id } = JSON.parse(text);
+  return `${type} ${id}`;
+}
+
+/** Contracts in the form that a bulk query has them in: one node a line, children with their parent. */
+export function* linesOfContracts(contracts: readonly WholeContract[]): Generator<Line> {
+  let number = 0;
+  for (const { contract, lines, attempts } of contracts) {
+    yield { number: (number += 1), text: JSON.stringify(contract) };
+    for (const child of [...lines, ...attempts]) {
+      const node = { ...child, __parentId: contract['id'] };
+      yield { number: (number += 1), text: JSON.stringify(node) };
+    }
+  }
+}
+
+export function countRefused(counts: ImportCounts): number {
+  return Object.values(counts).reduce((sum, { refused }) => sum + refused, 0);
+}
+
+/** Those that said something new. */
+export function countWritten(counts: ImportCounts): number {
+  return Object.values(counts).reduce((sum, { stored, replaced }) => sum + stored + replaced, 0);
+}
