@@ -41,6 +41,7 @@ export const failureKinds = ['payment', 'inventory'] as const;
 
 /**
  * The ways on which a shop's data comes. records: files of import records; shopify-file: files of
- * Shopify's bulk results; shopify: what was asked of Shopify's API.
+ * Shopify's bulk results; shopify: what was asked of Shopify's API; shopify-webhooks: what was asked
+ * because Shopify told that it had changed.
  */
-export type FeedName = 'records' | 'shopify-file' | 'shopify';
+export type FeedName = 'records' | 'shopify-file' | 'shopify' | 'shopify-webhooks';

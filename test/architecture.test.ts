@@ -39,6 +39,10 @@ const rooms: Readonly<Record<string, Rule>> = {
   mcp: { imports: [...leaves, ...face], types: ['access', 'store', 'telemetry'] },
   owner: { imports: [...leaves, 'http', 'operations', 'access', 'store'] },
 
+  webhooks: {
+    imports: [...leaves, 'access/key-leases', 'feeds', 'http', 'ingest', 'owner/keys', 'store'],
+  },
+
   gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },
   service: {
     imports: [
@@ -52,6 +56,8 @@ const rooms: Readonly<Record<string, Rule>> = {
       'rest',
       'store',
       'telemetry',
+      'feeds',
+      'webhooks',
     ],
   },
   commands: {

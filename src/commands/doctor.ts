@@ -38,6 +38,7 @@ export const doctorCommand: Command = {
       databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
       redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
       tracing: config.tracing && 'on',
+      shopifyClientSecrets: config.shopifyClientSecrets.map(() => 'redacted'),
       databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
     };
     const findings = [

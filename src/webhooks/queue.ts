@@ -72,7 +72,8 @@ type Handler<Name extends QueueName> = (job: Queued[Name], signal: AbortSignal) 
 export class WebhookQueue {
   readonly #boss: PgBoss;
   readonly #log: Log;
-  readonly #workers = new Map<QueueName, string>();
+  /** By their queue. */
+  readonly #workers: Record<QueueName, string[]> = { hints: [], duties: [] };
 
   private constructor(boss: PgBoss, log: Log) {
     this.#boss = boss;
@@ -109,22 +110,18 @@ export class WebhookQueue {
    */
   async send<Name extends QueueName>(name: Name, job: Queued[Name], key: string): Promise<void> {
     await this.#boss.send(name, job, { id: job.event, singletonKey: key });
-    const worker = this.#workers.get(name);
-    if (worker !== undefined) this.#boss.notifyWorker(worker);
+    this.#wake(name);
   }
 
   /** Begins jobs, a few at a time. */
   async work<Name extends QueueName>(name: Name, handle: Handler<Name>): Promise<void> {
     const options = {
       batchSize: 1,
-      localConcurrency: atOnce,
       pollingIntervalSeconds,
       perJobResults: true,
     } as const;
-    const worker = await this.#boss.work<Queued[Name], undefined, typeof options>(
-      name,
-      options,
-      async ([job]) => {
+    const work = () =>
+      this.#boss.work<Queued[Name], undefined, typeof options>(name, options, async ([job]) => {
         if (!job) return [];
         const { id, data, signal, retryCount } = job;
         const { shopId, topic } = data;
@@ -140,10 +137,17 @@ export class WebhookQueue {
             'a webhook was not followed',
           );
           return [{ id, status, output: { reason: (err as Error).message } }];
+        } finally {
+          // Where there was one, there may be more.
+          this.#wake(name);
         }
-      },
-    );
-    this.#workers.set(name, worker);
+      });
+    while (this.#workers[name].length < atOnce) this.#workers[name].push(await work());
+  }
+
+  /** Has the workers look for jobs once they are free. */
+  #wake(name: QueueName): void {
+    for (const worker of this.#workers[name]) this.#boss.notifyWorker(worker);
   }
 
   /** Lets jobs under way come to their end; what takes longer goes back, and is begun again. */

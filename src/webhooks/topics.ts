@@ -48,13 +48,11 @@ const shop = z
     task: { kind: 'redactShop' },
     domain: body.shop_domain,
   }));
-const uninstalled = z
-  .object({ myshopify_domain: domain })
-  .transform((body): Notice => ({
-    queue: undefined,
-    task: 'uninstall',
-    domain: body.myshopify_domain,
-  }));
+const uninstalled = z.object({ myshopify_domain: domain }).transform((body): Notice => ({
+  queue: undefined,
+  task: 'uninstall',
+  domain: body.myshopify_domain,
+}));
 
 /** By the topic, or by what stands before its slash. */
 const schemas = new Map<string, z.ZodType<Notice>>([

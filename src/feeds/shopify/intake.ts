@@ -4,9 +4,10 @@ import { type ImportCounts, type LineSource, importRecords } from '../../ingest/
 import type { Line } from '../../ingest/lines.ts';
 import type { Log } from '../../log.ts';
 import type { Sql } from '../../store/database.ts';
+import type { FeedName } from '../../vocabulary.ts';
 import { readBulkResults } from './bulk.ts';
 import type { ShopifyClient } from './client.ts';
-import type { WholeContract } from './fetch.ts';
+import type { WholeContract, WholePlanGroup } from './fetch.ts';
 
 /** A shop here that is kept as it is in Shopify. */
 export interface SyncedShop {
@@ -16,6 +17,8 @@ export interface SyncedShop {
   readonly shop: ImportShop;
   readonly clock: Clock;
   readonly log: Log;
+  /** `shopify`, if nothing is said. */
+  readonly feed?: FeedName;
   /** Where more are good than what suits every database. */
   readonly linesPerTransaction?: number | undefined;
 }
@@ -38,14 +41,14 @@ export function takeNodes(
 
 /** Stores records, as lines. */
 export async function takeRecords(
-  { client, sql, shop, clock, log, linesPerTransaction }: SyncedShop,
+  { client, sql, shop, clock, log, feed = 'shopify', linesPerTransaction }: SyncedShop,
   lines: AsyncIterable<readonly Line[]>,
 ): Promise<ImportCounts> {
   let refusals = 0;
   return importRecords([{ name: client.domain, lines }], {
     sql,
     shop,
-    feed: 'shopify',
+    feed,
     clock,
     log,
     isFromFeed: true,
@@ -79,6 +82,18 @@ export function* linesOfContracts(contracts: readonly WholeContract[]): Generato
       yield { number: (number += 1), text: JSON.stringify(node) };
     }
   }
+}
+
+/** The same of a selling plan group. */
+export function* linesOfPlanGroup({ group, sellingPlans }: WholePlanGroup): Generator<Line> {
+  const plans = sellingPlans.map((plan) => ({ ...plan, __parentId: group['id'] }));
+  for (const [index, node] of [group, ...plans].entries()) {
+    yield { number: index + 1, text: JSON.stringify(node) };
+  }
+}
+
+export function deletionOf(record: 'plan' | 'subscription', id: number): Line {
+  return { number: id, text: JSON.stringify({ type: 'delete', record, id }) };
 }
 
 export function countRefused(counts: ImportCounts): number {

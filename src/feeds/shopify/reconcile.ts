@@ -7,7 +7,7 @@ import {
 import type { BroughtResult } from './bulk-result.ts';
 import type { ShopifyClient } from './client.ts';
 import { formatGid } from './gid.ts';
-import { type SyncedShop, takeRecords } from './intake.ts';
+import { type SyncedShop, deletionOf, takeRecords } from './intake.ts';
 import { nodesById } from './queries.ts';
 import type { SortedIds } from './sorted-ids.ts';
 
@@ -57,9 +57,10 @@ async function* goneSubscriptions(
   }
 }
 
-async function* gonePlans(
+/** Deletions of plans that are stored, are not among `ids`, and are not in Shopify either. */
+export async function* gonePlans(
   { client, sql, shop }: SyncedShop,
-  ids: SortedIds,
+  ids: Pick<SortedIds, 'has'>,
 ): AsyncGenerator<Line[]> {
   const missing = (await listStoredPlans(sql, shop.id)).filter(({ id }) => !ids.has(id));
   const known = missing.map(({ id }) => id).filter((id) => id < firstOwnNumber);
@@ -89,10 +90,6 @@ async function findGone(
     for (const [index, id] of some.entries()) if (!there.has(gids[index] ?? '')) gone.add(id);
   }
   return gone;
-}
-
-function deletionOf(record: 'plan' | 'subscription', id: number): Line {
-  return { number: id, text: JSON.stringify({ type: 'delete', record, id }) };
 }
 
 function inactive(plan: StoredPlan): Line {
