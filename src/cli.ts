@@ -10,6 +10,7 @@ import { metricsCommands } from './commands/metrics.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { ownerCommands } from './commands/owners.ts';
 import { serveCommand } from './commands/serve.ts';
+import { shopifyCommands } from './commands/shopify.ts';
 import { shopCommands } from './commands/shops.ts';
 import { syncCommands } from './commands/sync.ts';
 import { parseConfig } from './config.ts';
@@ -25,6 +26,7 @@ const commands: readonly Command[] = [
   ...ownerCommands,
   importCommand,
   ...syncCommands,
+  ...shopifyCommands,
   ...feedsCommands,
   ...metricsCommands,
   demoDataCommand,

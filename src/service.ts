@@ -115,7 +115,16 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     metrics,
     tracer,
   });
-  if (metrics) addGauges(metrics, { app, store, clock, leases, shared });
+  if (metrics) {
+    addGauges(metrics, {
+      app,
+      store,
+      clock,
+      leases,
+      shared,
+      takesWebhooks: webhooks !== undefined,
+    });
+  }
   let metricsServer: Awaited<ReturnType<typeof listenForMetrics>> | undefined;
   const closeTelemetry = async () => {
     metrics?.close();

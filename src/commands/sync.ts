@@ -10,6 +10,7 @@ import { type Log, redact } from '../log.ts';
 import { minorDigitsOf } from '../money.ts';
 import type { Store } from '../store/open.ts';
 import { lockShop } from '../store/shop-lock.ts';
+import { findUninstall } from '../store/shopify-shops.ts';
 import { findShop } from '../store/shops.ts';
 import { type Command, exitStatus, parseId, print, tell, withStore } from './command.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -122,6 +123,12 @@ class SyncDesk {
       throw new CommandError(
         `There is no shop ${credentials.shop}; "retention shops create" makes one.`,
       );
+    }
+    if (await findUninstall(store.write, found.id)) {
+      const why = `The app is uninstalled from ${credentials.domain}; once it is back, "retention shopify reinstalled --shop ${found.id}" says so.`;
+      if (isLoop) log.warn({ shop: found.id }, why);
+      else tell(`retention: shop ${found.id}: ${why}`);
+      return 0;
     }
     const unlock = await lockShop(store.write, config, 'sync', found.id);
     if (!unlock) {

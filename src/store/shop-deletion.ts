@@ -28,6 +28,7 @@ export async function deleteShop(sql: Sql, shopId: number): Promise<void> {
     await tx`delete from plans where shop_id = ${shopId}`;
     await tx`delete from customers where shop_id = ${shopId}`;
     await tx`delete from redacted_customers where shop_id = ${shopId}`;
+    await tx`delete from shopify_syncs where shop_id = ${shopId}`;
     await tx`delete from feeds where shop_id = ${shopId}`;
     await tx`delete from subscriber_changes where shop_id = ${shopId}`;
     await tx`delete from failed_cycles where shop_id = ${shopId}`;

@@ -52,7 +52,10 @@ export async function noteUninstall(
   return result.count === 1;
 }
 
-/** The event that said otherwise is remembered: sent again, it changes nothing. */
+/**
+ * The event that said otherwise is remembered: sent again, it changes nothing.
+ * @returns whether the app was uninstalled until now
+ */
 export async function noteInstall(sql: Sql, shopId: number): Promise<boolean> {
   const result = await sql`
     update shopify.shops set uninstalled_at = null

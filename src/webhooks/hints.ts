@@ -1,4 +1,6 @@
 import type { Clock } from '../clock.ts';
+import { CommandError } from '../errors.ts';
+import { ShopifyError } from '../feeds/shopify/answer.ts';
 import { createShopifyClient } from '../feeds/shopify/client.ts';
 import type { ShopifyCredentials } from '../feeds/shopify/credentials.ts';
 import { fetchContract, fetchPlanGroup } from '../feeds/shopify/fetch.ts';
@@ -13,6 +15,7 @@ import {
   takeRecords,
 } from '../feeds/shopify/intake.ts';
 import { gonePlans } from '../feeds/shopify/reconcile.ts';
+import { ownedState } from '../feeds/shopify/sync-shop.ts';
 import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log.ts';
 import { minorDigitsOf } from '../money.ts';
@@ -43,21 +46,28 @@ export function createFollower({ sql, credentials, clock, log }: FollowerParts) 
       throw new Hopeless(`SHOPIFY_CREDENTIALS_FILE has nothing for shop ${shopId}.`);
     }
     const { currency } = shop;
-    const refused = await followers[job.kind](
-      {
-        client: createShopifyClient({ ...known, clock, log, signal }),
-        sql,
-        shop: { id: shopId, currency, minorDigits: minorDigitsOf(currency) ?? 2 },
-        clock,
-        log,
-        feed: 'shopify-webhooks',
-      },
-      job.id,
-    );
+    const synced: SyncedShop = {
+      client: createShopifyClient({ ...known, clock, log, signal }),
+      sql,
+      shop: { id: shopId, currency, minorDigits: minorDigitsOf(currency) ?? 2 },
+      clock,
+      log,
+      feed: 'shopify-webhooks',
+    };
+    const refused = await follow(synced, job).catch((error: unknown) => {
+      const mayPass = error instanceof ShopifyError && error.kind === 'unavailable';
+      throw error instanceof CommandError && !mayPass ? new Hopeless(error.message) : error;
+    });
     if (refused > 0) {
       throw new Hopeless(`Of ${job.kind} ${job.id} not all could be taken in; the log says why.`);
     }
   };
+}
+
+async function follow(synced: SyncedShop, { kind, id }: Hint): Promise<number> {
+  // What is not in Shopify is deleted, so all that the shop has must be from there.
+  await ownedState(synced, false);
+  return followers[kind](synced, id);
 }
 
 type Follow = (synced: SyncedShop, id: number) => Promise<number>;

@@ -7,9 +7,10 @@ import type { Log } from '../../src/log.ts';
 import type { Service } from '../../src/service.ts';
 import { listJobCounts } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open.ts';
+import { type StandIn, startStandIn } from '../feeds/shopify/stand-in.ts';
+import { StandInWorld } from '../feeds/shopify/stand-in-world.ts';
 import { until } from '../support/until.ts';
 import { type TestShop, createShop, startTestService } from '../support/world.ts';
-import { startStandIn } from './stand-in.ts';
 
 export const secret = 'hush_made_up_for_tests';
 
@@ -23,13 +24,15 @@ export async function createShopAtShopify(store: Store): Promise<ShopAtShopify> 
   return { shop: await createShop(store), domain: `shop-${randomUUID()}.myshopify.com` };
 }
 
-/** @param baseUrl where the stand-in for Shopify is */
-export function writeCredentials(shops: readonly ShopAtShopify[], baseUrl: string): string {
+export function writeCredentials(
+  shops: readonly ShopAtShopify[],
+  { baseUrl, accessToken }: StandIn,
+): string {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'retention-test-')), 'shopify.json');
   const entries = shops.map(({ shop, domain }) => ({
     shop: shop.id,
     domain,
-    accessToken: 'shpat_made_up_for_tests',
+    accessToken,
     baseUrl,
   }));
   writeFileSync(file, JSON.stringify({ shops: entries }));
@@ -75,11 +78,11 @@ export async function untilQuiet(store: Store): Promise<void> {
 
 /** A service that takes webhooks, a stand-in for Shopify, and a shop of its own. */
 export async function startWebhookWorld(store: Store, { log }: { log?: Log } = {}) {
-  const standIn = await startStandIn();
+  const standIn = await startStandIn(new StandInWorld());
   const shops = [await createShopAtShopify(store), await createShopAtShopify(store)] as const;
   const shopify = {
     shopifyClientSecrets: [secret],
-    shopifyCredentialsFile: writeCredentials(shops, standIn.url),
+    shopifyCredentialsFile: writeCredentials(shops, standIn),
   };
   const services: Service[] = [];
   const startService = async () => {
@@ -100,7 +103,8 @@ export async function startWebhookWorld(store: Store, { log }: { log?: Log } = {
     shop,
     domain,
     other,
-    shopify: standIn.world,
+    standIn,
+    source: standIn.world,
     send: (topic: string, body: object, options?: SendOptions) =>
       sendWebhook(service.baseUrl, domain, topic, body, options),
     async close() {

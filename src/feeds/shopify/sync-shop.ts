@@ -40,7 +40,11 @@ export async function syncShop(synced: SyncedShop, wish: SyncWish): Promise<Sync
   return (await syncChanges(synced, watermark)) ?? syncWhole(synced, state);
 }
 
-async function ownedState(
+/**
+ * How far the shop is, once it is certain that what is not in Shopify may go.
+ * @throws CommandError where the shop has data from elsewhere
+ */
+export async function ownedState(
   { client, sql, shop, log }: SyncedShop,
   takeOver: boolean,
 ): Promise<ShopifySync> {

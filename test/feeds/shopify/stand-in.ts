@@ -38,6 +38,8 @@ export interface StandIn {
   readonly asked: string[];
   /** What it answers instead of letting anybody in. */
   status: number | undefined;
+  /** Awaited before an answer is sent, after what it says was looked up. */
+  pause: () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -106,6 +108,7 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
     bulk,
     asked,
     status: undefined,
+    pause: async () => {},
     async close() {
       server.close();
       server.closeAllConnections();
@@ -197,7 +200,8 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
     available = Math.max(100, available - 10);
     const found = answers[name];
     if (!found) return say(response, 200, { errors: [{ message: `What is ${name}?` }] });
-    const data = found(variables, query);
+    const data = structuredClone(found(variables, query));
+    await standIn.pause();
     say(response, 200, {
       data,
       extensions: { cost: { ...cost, throttleStatus: throttleStatus() } },
