@@ -59,7 +59,7 @@ const pollingIntervalSeconds = 5;
 const superviseIntervalSeconds = 10;
 /** Of one queue, in one instance. */
 const atOnce = 2;
-const stopMilliseconds = 10_000;
+const stopMilliseconds = 5_000;
 
 /** It cannot be done, however often it is tried. */
 export class Hopeless extends Error {

@@ -25,7 +25,7 @@ export async function createShopAtShopify(store: Store): Promise<ShopAtShopify> 
 }
 
 export function writeCredentials(
-  shops: readonly ShopAtShopify[],
+  shops: readonly { readonly shop: { readonly id: number }; readonly domain: string }[],
   { baseUrl, accessToken }: StandIn,
 ): string {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'retention-test-')), 'shopify.json');
