@@ -47,7 +47,9 @@ for (const { name, skip } of databases) {
 
     const listed = async (baseUrl: string): Promise<number[]> => {
       const { body } = await get(`${baseUrl}/api/external/v1/subscriptions`, key);
-      return body.subscriptions.map(({ id }: { id: number }) => id).toSorted();
+      return body.subscriptions
+        .map((each: { subscriptionId: number }) => each.subscriptionId)
+        .toSorted();
     };
     const tell = async (baseUrl: string, ids: readonly number[]) => {
       for (const id of ids) {
