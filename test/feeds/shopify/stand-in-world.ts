@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { LineSource } from '../../../src/ingest/import.ts';
+
 /** As Shopify writes it; a test may change any field. */
 export interface Node extends Record<string, unknown> {
   id: string;
@@ -19,6 +23,8 @@ export class StandInWorld {
   readonly contracts = new Map<string, StandInContract>();
   readonly groups = new Map<string, StandInGroup>();
   contractsAPage = 3;
+  /** Contracts that results of bulk queries lack although they are there. */
+  readonly hidden = new Set<string>();
 
   /** @param bulkResults text of results of bulk queries, children after their parents or not */
   constructor(...bulkResults: string[]) {
@@ -56,10 +62,12 @@ export class StandInWorld {
   bulkResult(of: 'contracts' | 'groups'): string[] {
     const families: { node: Node; children: Node[] }[] =
       of === 'contracts'
-        ? [...this.contracts.values()].map(({ node, lines, attempts }) => ({
-            node,
-            children: [...lines, ...attempts],
-          }))
+        ? [...this.contracts.values()]
+            .filter(({ node }) => !this.hidden.has(node.id))
+            .map(({ node, lines, attempts }) => ({
+              node,
+              children: [...lines, ...attempts],
+            }))
         : [...this.groups.values()].map(({ node, plans }) => ({ node, children: plans }));
     return [
       ...families.map(({ node }) => JSON.stringify(node)),
@@ -76,4 +84,25 @@ export function contractOf(world: StandInWorld, id: unknown): StandInContract | 
 
 export function groupOf(world: StandInWorld, id: unknown): StandInGroup | undefined {
   return world.groups.get(String(id));
+}
+
+const samples = path.join(import.meta.dirname, 'samples');
+
+/** Eleven contracts, of which a shop in USD takes in nine, and seven selling plans. */
+export function sampleWorld(): StandInWorld {
+  const read = (name: string) => readFileSync(path.join(samples, name), 'utf8');
+  return new StandInWorld(
+    read('subscription_contracts.bulk.grouped.jsonl'),
+    read('selling_plan_groups.bulk.jsonl'),
+  );
+}
+
+/** All of a world, as files. */
+export function sourcesOf(world: StandInWorld): LineSource[] {
+  return (['groups', 'contracts'] as const).map((name) => {
+    async function* lines() {
+      yield world.bulkResult(name).map((text, index) => ({ number: index + 1, text }));
+    }
+    return { name, lines: lines() };
+  });
 }
