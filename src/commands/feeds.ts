@@ -38,8 +38,8 @@ const status: Command = {
         const known = await listFeeds(sql, shop.id);
         const webhooks = jobs.filter(({ shopId }) => shopId === shop.id);
         const isNew = !known.some(({ feed }) => feed === 'shopify-webhooks');
-        const feeds = isNew && webhooks.length > 0 ? [...known, nothingYet] : known;
-        for (const feed of feeds) {
+        const shown = isNew && webhooks.length > 0 ? [...known, nothingYet] : known;
+        for (const feed of shown) {
           const isTheirs = feed.feed === 'shopify-webhooks';
           all.push({ shop: shop.id, ...feed, ...(isTheirs && { webhooks: byState(webhooks) }) });
         }

@@ -8,13 +8,15 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateShop } from '../../src/demo/generate.ts';
 import { deletions } from '../../src/store/deletions.ts';
-import { listKeys, revokeKey } from '../../src/store/keys.ts';
+import { listAllOfCustomer, redactCustomer } from '../../src/store/customers.ts';
+import { listKeys, revokeKey, revokeKeysOfShop } from '../../src/store/keys.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
 import { listDays } from '../../src/store/metrics-history.ts';
 import { summarisePlainly } from '../../src/store/metrics-plain.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
+import { deleteShop } from '../../src/store/shop-deletion.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
 import { root } from '../cli/process.ts';
 import { type PlanNode, scansAcrossShops } from './plan-nodes.ts';
@@ -192,6 +194,9 @@ async function useEverything(store: Store): Promise<void> {
   await store.write`update status_events set position = position where shop_id = ${shop.id}`;
   assert.equal((await findLedgerDifferences(store.write, shop.id)).length, 0);
 
+  await store.write.begin((tx) => redactCustomer(tx, shop.id, 77));
+  await listAllOfCustomer(store.write, shop.id, 77);
+  await store.write.begin((tx) => revokeKeysOfShop(tx, shop.id, new Date(now)));
   // All of it, so that sums become nothing.
   const gone = ['refund', 'cancellation', 'payment', 'subscription', 'plan'].flatMap((type) =>
     records
@@ -200,6 +205,8 @@ async function useEverything(store: Store): Promise<void> {
   );
   assert.deepEqual(Object.keys(deletions).length, 5);
   assert.deepEqual((await importAll(store, shop, gone)).refused, []);
+  await importAll(store, shop, records);
+  await deleteShop(store.write, shop.id);
 }
 
 /** What a connection counted is seen once it has ended. */
@@ -235,7 +242,7 @@ function parseLog(log: string): Statement[] {
 
 /**
  * The fixed parts of every statement that the store and the import send, but for those about owners,
- * whose tables are apart from the shops' data.
+ * Shopify's shops and jobs, whose tables are apart from the shops' data.
  */
 function listTemplates() {
   return globSync(['src/store/*.ts', 'src/ingest/*.ts'], { cwd: root })
@@ -244,7 +251,7 @@ function listTemplates() {
       const source = readFileSync(path.join(root, file), 'utf8');
       const templates = source.matchAll(/\b(?:sql|tx)(?:<[^`]*?>)?`([^`]*)`/g);
       return [...templates]
-        .filter(([, text = '']) => !/\sowners\./.test(text))
+        .filter(([, text = '']) => !/[\s']owners\.|[\s']shopify\.|[\s']jobs\./.test(text))
         .map(([, text = '']) => ({
           file,
           pieces: text.split(/\$\{[^}]*\}/).filter((piece) => piece.trim() !== ''),

@@ -151,9 +151,9 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     assert.deepEqual([...(await customersOf(world.shop.id))], redacted);
     assert.equal((await findLedgerDifferences(store.write, world.shop.id)).length, 0);
     // The customer was active by one subscription and paused by another; now these are two.
-    const { summary: after } = await ask('metrics/summary');
-    const { generatedAt } = after;
-    assert.deepEqual(after, { ...summary, generatedAt, pausedSubscribers: 1 });
+    const { summary: now } = await ask('metrics/summary');
+    const { generatedAt } = now;
+    assert.deepEqual(now, { ...summary, generatedAt, pausedSubscribers: 1 });
     const { subscriptions } = await ask(`entitlements?customerId=${customerId}`);
     assert.deepEqual(subscriptions, []);
 
@@ -190,7 +190,7 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     assert.ok((await findEverywhere(store, shop.id)).length > 20);
     const ofOthers = async () =>
       (await listRows(store)).filter(({ row }) => row.includes(String(world.other.shop.id)));
-    const before = await ofOthers();
+    const theirs = await ofOthers();
 
     await send('shop/redact', { shop_id: 954889, shop_domain: world.domain });
     await untilQuiet(store);
@@ -198,7 +198,7 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     assert.deepEqual(await findEverywhere(store, world.domain), []);
     assert.deepEqual(await findEverywhere(store, sole.email), []);
     assert.deepEqual(await findEverywhere(store, both.email), ['owners.accounts']);
-    assert.deepEqual(await ofOthers(), before);
+    assert.deepEqual(await ofOthers(), theirs);
     assert.equal((await get(`${service.baseUrl}/api/external/v1/plans`, key)).status, 401);
 
     // Shopify tells of it once more, or of something that happened before.

@@ -178,7 +178,7 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
   test('of a shop stay with it', async () => {
     const { shop, domain } = world.other;
     putContract(world.source, 1007);
-    const before = [...(await subscriptions())];
+    const own = [...(await subscriptions())];
     const { baseUrl } = world.service;
     await sendWebhook(baseUrl, domain, 'subscription_contracts/create', { id: 1007 });
     await untilQuiet(store);
@@ -186,6 +186,6 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
       (await subscriptions(shop.id)).map(({ id }) => id),
       [1007],
     );
-    assert.deepEqual([...(await subscriptions())], before);
+    assert.deepEqual([...(await subscriptions())], own);
   });
 });
