@@ -28,6 +28,7 @@ const names = [
   'BASE_URL',
   'LOG_LEVEL',
   'SHOPIFY_CREDENTIALS_FILE',
+  'SHOPIFY_CLIENT_SECRET',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
 ];
@@ -66,6 +67,7 @@ test('every variable is read, without the space around it', () => {
     BASE_URL: 'https://Retention.example/api//',
     LOG_LEVEL: 'debug',
     SHOPIFY_CREDENTIALS_FILE: ' /etc/retention/shopify.json ',
+    SHOPIFY_CLIENT_SECRET: ' hush_of_tomorrow_1 , hush_of_yesterday ',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
     OTEL_TRACES_SAMPLER: ' parentbased_traceidratio ',
     OTEL_TRACES_SAMPLER_ARG: '0.25',
@@ -87,6 +89,7 @@ test('every variable is read, without the space around it', () => {
       baseUrl: 'https://retention.example/api',
       logLevel: 'debug',
       shopifyCredentialsFile: '/etc/retention/shopify.json',
+    shopifyClientSecrets: ['hush_of_tomorrow_1', 'hush_of_yesterday'],
       tracing: { sampler: 'parentbased_traceidratio', samplerArgument: '0.25' },
     },
   );

@@ -42,12 +42,14 @@ interface Statement {
  * - the ledger's sums that have become nothing, by the addresses of rows of that shop that the
  *   statement before has just written;
  * - how old each feed is where it is oldest, for those who run the service: no page and no answer
- *   shows it.
+ *   shows it;
+ * - the accounts of a shop's owners, who may have other shops: they are apart from the shops' data.
  */
 const acrossShops = [
   /where hash = decode\(/,
   /^delete from metric_ledger where ctid = any \(empty_rows\)$/,
   /from feeds group by feed/,
+  /delete from owners\.accounts/,
 ];
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
