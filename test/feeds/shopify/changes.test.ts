@@ -191,8 +191,8 @@ onEveryDatabase('what changes in Shopify', (open) => {
             ) as used
           from plans p where shop_id = ${shop.id} order by 1`
       ).map(({ id, active, used }) => `${id} ${active} ${used}`);
-    const before = await plansOf();
-    assert.ok(before.includes('301 true true') && before.includes('307 true false'));
+    const stored = await plansOf();
+    assert.ok(stored.includes('301 true true') && stored.includes('307 true false'));
     const group = world.groups.get('gid://shopify/SellingPlanGroup/201');
     assert.ok(group);
     const all = group.plans;
@@ -206,7 +206,7 @@ onEveryDatabase('what changes in Shopify', (open) => {
     );
     group.plans = all;
     await syncShop(synced, everything);
-    assert.deepEqual(await plansOf(), before);
+    assert.deepEqual(await plansOf(), stored);
   });
 
   test('a shop that has nothing any more', async () => {
