@@ -89,7 +89,7 @@ test('every variable is read, without the space around it', () => {
       baseUrl: 'https://retention.example/api',
       logLevel: 'debug',
       shopifyCredentialsFile: '/etc/retention/shopify.json',
-    shopifyClientSecrets: ['hush_of_tomorrow_1', 'hush_of_yesterday'],
+      shopifyClientSecrets: ['hush_of_tomorrow_1', 'hush_of_yesterday'],
       tracing: { sampler: 'parentbased_traceidratio', samplerArgument: '0.25' },
     },
   );

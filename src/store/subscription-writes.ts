@@ -121,11 +121,13 @@ export function listStatusChanges(
   ids: readonly number[],
 ): Promise<StatusChangeRow[]> {
   return tx<StatusChangeRow[]>`
-    select subscription_id as id, (extract(epoch from at) * 1000)::bigint as at,
-      from_status as from, to_status as to
-    from status_events
-    where shop_id = ${shopId} and subscription_id = any (${arrayText(ids)}::text::bigint[])
-    order by subscription_id, position`;
+    select i.id, (extract(epoch from e.at) * 1000)::bigint as at, e.from_status as from,
+      e.to_status as to
+    from unnest(${arrayText(ids)}::text::bigint[]) as i(id)
+    cross join lateral (
+      select * from status_events where shop_id = ${shopId} and subscription_id = i.id
+      order by position offset 0
+    ) e`;
 }
 
 const insertLines = (tx: Transaction, shopId: number, lines: string) => tx`

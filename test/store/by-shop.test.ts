@@ -17,6 +17,17 @@ import { summarisePlainly } from '../../src/store/metrics-plain.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { deleteShop } from '../../src/store/shop-deletion.ts';
+import {
+  advanceWatermark,
+  beginShopifySync,
+  completeShopifySync,
+  findShopifySync,
+  forgetOperations,
+  hasForeignRecords,
+  listStoredPlans,
+  listSubscriptionIds,
+  updateOperation,
+} from '../../src/store/shopify-syncs.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
 import { root } from '../cli/process.ts';
 import { type PlanNode, scansAcrossShops } from './plan-nodes.ts';
@@ -189,6 +200,7 @@ async function useEverything(store: Store): Promise<void> {
   await updateShopTier(store.write, shop.id, 'pro');
   await listDays(store.write, shop.id, 30, endAt);
   await listFeeds(store.write, shop.id);
+  await useShopifySync(store, shop.id);
   await listFeedLags(store.write);
   await summarisePlainly(store.write, shop.id, endAt);
   await rebuildMetrics(store.write, shop.id);
@@ -209,6 +221,21 @@ async function useEverything(store: Store): Promise<void> {
   assert.deepEqual((await importAll(store, shop, gone)).refused, []);
   await importAll(store, shop, records);
   await deleteShop(store.write, shop.id);
+}
+
+/** What is kept of a shop that belongs to Shopify, and asked of its records. */
+async function useShopifySync({ write }: Store, shopId: number): Promise<void> {
+  const at = new Date(now);
+  await beginShopifySync(write, shopId, 'sample-shop.myshopify.com');
+  await updateOperation(write, shopId, 'plans', 'gid://shopify/BulkOperation/1', at);
+  await forgetOperations(write, shopId);
+  await advanceWatermark(write, shopId, at);
+  await completeShopifySync(write, shopId, { watermark: at, reconciledAt: at });
+  assert.deepEqual((await findShopifySync(write, shopId))?.watermark, at);
+  assert.equal(await hasForeignRecords(write, shopId), true);
+  const ids = await listSubscriptionIds(write, shopId, { after: 0, createdBefore: at, limit: 5 });
+  assert.equal(ids.length, 5);
+  assert.notEqual((await listStoredPlans(write, shopId)).length, 0);
 }
 
 /** What a connection counted is seen once it has ended. */

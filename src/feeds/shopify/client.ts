@@ -5,7 +5,7 @@ import { CostBucket } from './cost-bucket.ts';
 import { type Pauses, jittered, realPauses } from './pauses.ts';
 
 /** The Admin API's version: what our queries ask for and the mapping reads. */
-export const apiVersion = '2026-01';
+const apiVersion = '2026-01';
 
 const attempts = 6;
 const throttledAttempts = 20;
@@ -26,7 +26,7 @@ export interface ShopifyClientOptions {
 }
 
 /** What was asked of Shopify so far. */
-export interface Usage {
+interface Usage {
   queries: number;
   /** Points, as Shopify counts them. */
   cost: number;

@@ -23,6 +23,8 @@ export interface ContractRecords {
 }
 
 const mostLines = 250;
+/** How Shopify calls the one variant of a product that has no variants. */
+const noVariants = 'Default Title';
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 /**
@@ -72,14 +74,15 @@ function shippedAs(
 }
 
 function mapLine(line: ContractLine) {
-  const { id, title, variantTitle, quantity, currentPrice } = line;
+  const { id, title, quantity, currentPrice } = line;
+  const variantTitle = line.variantTitle === noVariants ? '' : (line.variantTitle ?? '');
   // Of what is deleted in Shopify the number is gone; its title still tells one from another.
   const productId = line.productId ?? ownNumber(`Product: ${title}`);
   return {
     lineId: ownNumber(id),
     productId,
     productTitle: title,
-    variantId: line.variantId ?? ownNumber(`ProductVariant: ${productId} ${variantTitle ?? ''}`),
+    variantId: line.variantId ?? ownNumber(`ProductVariant: ${productId} ${variantTitle}`),
     variantTitle,
     quantity,
     currentPrice,

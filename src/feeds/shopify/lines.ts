@@ -43,7 +43,7 @@ export function readBulkLine(line: Line, shop: ShopMoney): Reading {
   if (!gid) return unreadable(`the line must have ${idOrder}`);
   const kind = kindsByType.get(gid.type);
   const shownGid = node['id'] as string;
-  if (!kind) return { kind, shownGid, problem: `a ${gid.type} is nothing that is taken in` };
+  if (!kind) return { kind, shownGid, problem: `${gid.type} is no kind of node that is taken in` };
   const place = placeOf(kind, gid, node);
   if (typeof place === 'string') return { kind, shownGid, problem: place };
   return { kind, gid, family: place, ...readNode(kind, gid, node, shop) };
@@ -60,7 +60,7 @@ function placeOf(kind: Kind, gid: Gid, node: Node): number | string {
   const parent = parseGid(parentId);
   if (!parent) return `__parentId must be ${idOrder}`;
   if (parent.type !== kind.parent) {
-    return `__parentId names a ${parent.type}; a ${kind.type} belongs to a ${kind.parent}`;
+    return `__parentId is of the type ${parent.type}; a ${kind.type} belongs to a ${kind.parent}`;
   }
   return numberOf(parent.key) ?? '__parentId must end in a number from 1 to 9007199254740991';
 }

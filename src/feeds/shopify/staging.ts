@@ -18,114 +18,97 @@ export type Row = readonly [
   read: object | null,
 ];
 
-/** The most bytes of a partition that are read into memory. */
-const mostPartitionBytes = 16 * 1024 * 1024;
-const bitsPerLevel = 7;
-/** After that, what is still too large is one family, or a few. */
-const levels = 4;
+/** The most bytes of rows that are read into memory at once. */
+const mostBytesInMemory = 8 * 1024 * 1024;
+const mostParts = 128;
 const bufferedCharacters = 64 * 1024;
+const mostSampled = 8192;
 
 /**
- * Rows on disk, so that memory does not grow with their number, given back family by family. They
- * are partitioned by a hash of the family; a partition that is too large for memory is partitioned
- * again. The order of families is that of their hashes, so it does not depend on the partitions.
+ * Rows on disk, so that memory does not grow with their number, given back family by family, in the
+ * order of the families' numbers. Numbers grow with time, as those of most stored rows do; in any
+ * other order the database would look for the place of each row all over its indexes.
  */
 export class Staging {
   readonly #folder: string;
-  readonly #root: Level;
+  readonly #rows: Pile;
 
-  /** @param partitionBytes the most of a partition that is read into memory */
-  static async create(partitionBytes = mostPartitionBytes): Promise<Staging> {
-    return new Staging(await mkdtemp(path.join(tmpdir(), 'retention-import-')), partitionBytes);
+  /** @param bytesInMemory the most bytes of rows that are read into memory at once */
+  static async create(bytesInMemory = mostBytesInMemory): Promise<Staging> {
+    return new Staging(await mkdtemp(path.join(tmpdir(), 'retention-import-')), bytesInMemory);
   }
 
-  private constructor(folder: string, partitionBytes: number) {
+  private constructor(folder: string, bytesInMemory: number) {
     this.#folder = folder;
-    this.#root = new Level(path.join(folder, 'rows'), 0, partitionBytes);
+    this.#rows = new Pile(path.join(folder, 'rows'), bytesInMemory);
   }
 
   add(row: Row): void {
-    this.#root.add(row[0], JSON.stringify(row));
+    this.#rows.add(row[0], JSON.stringify(row));
   }
 
   /** The rows of each family, in the order in which they were added; once nothing more is. */
   families(): AsyncGenerator<readonly Row[]> {
-    return this.#root.families();
+    return this.#rows.families();
   }
 
   async dispose(): Promise<void> {
-    this.#root.close();
+    this.#rows.close();
     await rm(this.#folder, { recursive: true, force: true });
   }
 }
 
-class Level {
-  readonly #prefix: string;
-  readonly #level: number;
-  readonly #partitionBytes: number;
-  readonly #partitions = new Map<number, Partition>();
-
-  constructor(prefix: string, level: number, partitionBytes: number) {
-    this.#prefix = prefix;
-    this.#level = level;
-    this.#partitionBytes = partitionBytes;
-  }
-
-  add(family: number, json: string): void {
-    const index = (hashOf(family) << (bitsPerLevel * this.#level)) >>> (32 - bitsPerLevel);
-    let partition = this.#partitions.get(index);
-    if (!partition) {
-      partition = new Partition(`${this.#prefix}.${index}`);
-      this.#partitions.set(index, partition);
-    }
-    partition.add(json);
-  }
-
-  async *families(): AsyncGenerator<readonly Row[]> {
-    for (const [, partition] of [...this.#partitions].toSorted(([a], [b]) => a - b)) {
-      partition.close();
-      const isSmall = partition.bytes <= this.#partitionBytes;
-      if (isSmall || this.#level === levels - 1) yield* await readFamilies(partition.file);
-      else yield* this.#splitUp(partition);
-      await rm(partition.file);
-    }
-  }
-
-  async *#splitUp({ file }: Partition): AsyncGenerator<readonly Row[]> {
-    const below = new Level(file, this.#level + 1, this.#partitionBytes);
-    try {
-      for await (const lines of readLines(createReadStream(file))) {
-        for (const { text } of lines) below.add((JSON.parse(text) as Row)[0], text);
-      }
-      yield* below.families();
-    } finally {
-      below.close();
-    }
-  }
-
-  close(): void {
-    for (const partition of this.#partitions.values()) partition.close();
-  }
-}
-
 /**
- * A file that is appended to. Written without waiting: rows come too quickly for a promise each, and
- * what is written goes to the system's memory first.
+ * Rows in one file. Where it is too large for memory, it is cut into parts by the numbers of the
+ * families, at places that a sample says are evenly apart.
  */
-class Partition {
-  readonly file: string;
-  bytes = 0;
+class Pile {
+  readonly #file: string;
+  readonly #bytesInMemory: number;
+  readonly #sample = new Sample();
   #descriptor: number | undefined;
   #buffer = '';
+  #bytes = 0;
 
-  constructor(file: string) {
-    this.file = file;
+  constructor(file: string, bytesInMemory: number) {
+    this.#file = file;
+    this.#bytesInMemory = bytesInMemory;
     this.#descriptor = openSync(file, 'w', 0o600);
   }
 
-  add(json: string): void {
+  add(family: number, json: string): void {
+    this.#sample.add(family);
     this.#buffer += `${json}\n`;
     if (this.#buffer.length >= bufferedCharacters) this.#flush();
+  }
+
+  async *families(): AsyncGenerator<readonly Row[]> {
+    this.close();
+    const parts = Math.min(Math.ceil((2 * this.#bytes) / this.#bytesInMemory), mostParts);
+    const bounds = this.#bytes > this.#bytesInMemory ? this.#sample.bounds(parts) : [];
+    // What is one family cannot be cut.
+    if (bounds.length === 0) yield* await readFamilies(this.#file);
+    else yield* this.#partsAt(bounds);
+    await rm(this.#file);
+  }
+
+  /** @param bounds ascending; each is the least number of the part that begins there */
+  async *#partsAt(bounds: readonly number[]): AsyncGenerator<readonly Row[]> {
+    const parts = [Number.NEGATIVE_INFINITY, ...bounds].map(
+      (_, index) => new Pile(`${this.#file}.${index}`, this.#bytesInMemory),
+    );
+    try {
+      for await (const lines of readLines(createReadStream(this.#file))) {
+        for (const { text } of lines) {
+          const family = Number(text.slice(1, text.indexOf(',')));
+          parts[countUpTo(bounds, family)]?.add(family, text);
+        }
+      }
+      for (const part of parts) part.close();
+      for (const part of parts) yield* part.families();
+    } finally {
+      for (const part of parts) part.close();
+    }
   }
 
   close(): void {
@@ -135,15 +118,54 @@ class Partition {
     this.#descriptor = undefined;
   }
 
+  /** Without waiting: rows come too quickly for a promise each, and go to the system's memory first. */
   #flush(): void {
     const bytes = Buffer.from(this.#buffer);
     this.#buffer = '';
-    this.bytes += bytes.length;
+    this.#bytes += bytes.length;
     // A disk that is nearly full takes a part of it before it says so.
     for (let written = 0; written < bytes.length;) {
       written += writeSync(this.#descriptor as number, bytes, written);
     }
   }
+}
+
+/** Every so manieth of many numbers. */
+class Sample {
+  #numbers: number[] = [];
+  #every = 1;
+  #seen = 0;
+
+  add(number: number): void {
+    if (this.#seen % this.#every === 0) this.#numbers.push(number);
+    this.#seen += 1;
+    if (this.#numbers.length < mostSampled) return;
+    this.#numbers = this.#numbers.filter((_, index) => index % 2 === 0);
+    this.#every *= 2;
+  }
+
+  /** Numbers between which as many lie each; none where all are the same. */
+  bounds(parts: number): number[] {
+    const sorted = this.#numbers.toSorted((a, b) => a - b);
+    const places = Array.from({ length: parts - 1 }, (_, index) =>
+      Math.floor(((index + 1) * sorted.length) / parts),
+    );
+    const bounds = new Set([...places.map((place) => sorted[place] ?? 0), sorted.at(-1) ?? 0]);
+    // No number lies below the least.
+    bounds.delete(sorted[0] ?? 0);
+    return [...bounds];
+  }
+}
+
+/** How many of ascending numbers are not above another one. */
+function countUpTo(ascending: readonly number[], number: number): number {
+  let [from, to] = [0, ascending.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((ascending[middle] as number) <= number) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 async function readFamilies(file: string): Promise<Iterable<readonly Row[]>> {
@@ -155,16 +177,5 @@ async function readFamilies(file: string): Promise<Iterable<readonly Row[]>> {
     if (rows) rows.push(row);
     else families.set(row[0], [row]);
   }
-  return [...families]
-    .map(([family, rows]) => ({ family, rows, hash: hashOf(family) }))
-    .toSorted((a, b) => a.hash - b.hash || a.family - b.family)
-    .map(({ rows }) => rows);
-}
-
-/** 32 bits in which numbers that follow each other lie far apart. */
-function hashOf(family: number): number {
-  let bits = (family ^ Math.imul(Math.floor(family / 2 ** 32), 0x9e3779b1)) | 0;
-  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
-  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
-  return (bits ^ (bits >>> 16)) >>> 0;
+  return [...families].toSorted(([a], [b]) => a - b).map(([, rows]) => rows);
 }

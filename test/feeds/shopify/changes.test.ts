@@ -191,8 +191,8 @@ onEveryDatabase('what changes in Shopify', (open) => {
             ) as used
           from plans p where shop_id = ${shop.id} order by 1`
       ).map(({ id, active, used }) => `${id} ${active} ${used}`);
-    const before = await plansOf();
-    assert.ok(before.includes('301 true true') && before.includes('307 true false'));
+    const stored = await plansOf();
+    assert.ok(stored.includes('301 true true') && stored.includes('307 true false'));
     const group = world.groups.get('gid://shopify/SellingPlanGroup/201');
     assert.ok(group);
     const all = group.plans;
@@ -200,13 +200,13 @@ onEveryDatabase('what changes in Shopify', (open) => {
     assert.equal((await syncShop(synced, everything)).deleted, 1);
     assert.deepEqual(
       await plansOf(),
-      before
+      stored
         .filter((each) => !each.startsWith('307'))
         .map((each) => each.replace('301 true', '301 false')),
     );
     group.plans = all;
     await syncShop(synced, everything);
-    assert.deepEqual(await plansOf(), before);
+    assert.deepEqual(await plansOf(), stored);
   });
 
   test('a shop that has nothing any more', async () => {

@@ -88,9 +88,10 @@ export function groupOf(world: StandInWorld, id: unknown): StandInGroup | undefi
 
 const samples = path.join(import.meta.dirname, 'samples');
 
+const read = (name: string) => readFileSync(path.join(samples, name), 'utf8');
+
 /** Eleven contracts, of which a shop in USD takes in nine, and seven selling plans. */
 export function sampleWorld(): StandInWorld {
-  const read = (name: string) => readFileSync(path.join(samples, name), 'utf8');
   return new StandInWorld(
     read('subscription_contracts.bulk.grouped.jsonl'),
     read('selling_plan_groups.bulk.jsonl'),

@@ -12,6 +12,7 @@ import { assertSameShop, dumpShop } from '../../model/dump.ts';
 import { plan, subscription } from '../../rest/records.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createShop, importAll } from '../../support/world.ts';
+import { flat, importShopify, plans, sampleFile } from './samples.ts';
 import { type StandIn, type Troubles, startStandIn } from './stand-in.ts';
 import { sampleWorld, sourcesOf } from './stand-in-world.ts';
 import { syncedShop } from './synced.ts';
@@ -73,6 +74,36 @@ onEveryDatabase('a shop as it is in Shopify', (open) => {
     const again = await syncShop(synced, usual);
     assert.deepEqual(again, { kind: 'whole', contracts: 11, written: 0, refused: 6, deleted: 0 });
     assert.deepEqual(await dumpShop(store.write, neighbour.id), untouched);
+  });
+
+  test('the world that was worked out by hand', async () => {
+    const { synced, shop } = await begin();
+    await syncShop(synced, usual);
+    const files = await createShop(store);
+    await importShopify(store, files, [sampleFile(flat), sampleFile(plans)]);
+    await assertSameShop(store.write, shop.id, files.id);
+    const stored = await store.write<
+      { id: number; customer: number; plan: number; price: string }[]
+    >`
+      select subscription_id as id, customer_id as customer, plan_id as plan,
+        current_price as price
+      from subscriptions where shop_id = ${shop.id} order by 1`;
+    assert.deepEqual(
+      stored.map(({ id, customer, plan: planId, price }) =>
+        [id, customer, planId, price].join(' '),
+      ),
+      [
+        '1001 500001 301 30.6',
+        '1002 500002 302 24',
+        '1003 500003 301 15.3',
+        '1004 500004 303 29',
+        '1005 500005 301 15.3',
+        '1006 500001 304 99',
+        '1007 500007 305 60.6',
+        '1008 500008 301 72',
+        '1011 500011 306 9',
+      ],
+    );
   });
 
   const troubles: readonly Partial<Troubles>[] = [

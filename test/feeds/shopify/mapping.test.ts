@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readBulkResults } from '../../../src/feeds/shopify/bulk.ts';
+import { attempt, contract, group, line, sellingPlan } from './nodes.ts';
+import { file } from './samples.ts';
+
+const dollars = { currency: 'USD', minorDigits: 2 };
+type Made = Record<string, unknown> & { type: string; lines: Record<string, unknown>[] };
+
+/** The records that nodes come to, by their type. */
+async function recordsOf(nodes: readonly object[], shop = dollars) {
+  const records: Made[] = [];
+  for await (const lines of readBulkResults([file('test', nodes)], shop)) {
+    for (const { text, problem } of lines) {
+      assert.equal(problem, undefined);
+      records.push(JSON.parse(text));
+    }
+  }
+  const all = (type: string) => records.filter((record) => record.type === type);
+  return { plans: all('plan'), subscriptions: all('subscription'), payments: all('payment') };
+}
+
+const policy = (interval: string, intervalCount = 1) => ({ interval, intervalCount });
+const failed = { errorCode: 'CARD_DECLINED' };
+
+/** The cycles of attempts at these times, in the order of their ids; "!" marks one that failed. */
+async function cyclesOf(interval: object, ...times: readonly string[]) {
+  const attempts = times.map((time, index) =>
+    attempt(1, index + 1, `2026-${time.replace('!', '')}:00:00Z`, time.endsWith('!') ? failed : {}),
+  );
+  const { payments } = await recordsOf([
+    contract(1, { billingPolicy: interval }),
+    line(1, 1),
+    ...attempts.toReversed(),
+  ]);
+  return payments.toSorted((a, b) => Number(a['id']) - Number(b['id'])).map(({ cycle }) => cycle);
+}
+
+test('retries of a bill are one cycle, which ends with a success', async () => {
+  assert.deepEqual(await cyclesOf(policy('MONTH'), '01-31T09!', '02-03T09!', '02-05T09'), [
+    '2026-01-31',
+    '2026-01-31',
+    '2026-01-31',
+  ]);
+  assert.deepEqual(await cyclesOf(policy('MONTH'), '01-31T09', '02-03T09!', '02-05T09'), [
+    '2026-01-31',
+    '2026-02-03',
+    '2026-02-03',
+  ]);
+});
+
+test('a cycle ends when a billing interval has passed since its first attempt', async () => {
+  // A month from January 31 ends on February 28, at the same time of day.
+  assert.deepEqual(await cyclesOf(policy('MONTH'), '01-31T09!', '02-28T08!', '02-28T09!'), [
+    '2026-01-31',
+    '2026-01-31',
+    '2026-02-28',
+  ]);
+  assert.deepEqual(await cyclesOf(policy('DAY', 2), '01-01T09!', '01-02T09!', '01-03T09!'), [
+    '2026-01-01',
+    '2026-01-01',
+    '2026-01-03',
+  ]);
+});
+
+test('cycles that begin on one day have different names', async () => {
+  assert.deepEqual(await cyclesOf(policy('WEEK'), '01-31T09', '01-31T10', '01-31T11!'), [
+    '2026-01-31',
+    '2026-01-31-2',
+    '2026-01-31-3',
+  ]);
+});
+
+test('what an attempt says of its payment', async () => {
+  const at = '2026-11-05T11:00:00Z';
+  const cases: [over: object, status: string, failureKind?: string][] = [
+    [{}, 'succeeded'],
+    [{ ready: false, completedAt: null }, 'pending'],
+    [{ errorCode: 'EXPIRED_PAYMENT_METHOD' }, 'failed', 'payment'],
+    [{ errorCode: 'INSUFFICIENT_INVENTORY' }, 'failed', 'inventory'],
+    [{ errorCode: 'INVENTORY_ALLOCATIONS_NOT_FOUND' }, 'failed', 'inventory'],
+    [{ errorCode: 'A_CODE_THAT_COMES_LATER', ready: false }, 'failed', 'payment'],
+  ];
+  for (const [over, status, failureKind] of cases) {
+    const { payments } = await recordsOf([
+      contract(1),
+      line(1, 1, { quantity: 3 }),
+      line(1, 2, { currentPrice: { amount: '1.05', currencyCode: 'USD' } }),
+      attempt(1, 7, at, over),
+    ]);
+    assert.deepEqual(payments, [
+      {
+        type: 'payment',
+        id: 7,
+        subscriptionId: 1,
+        cycle: '2026-11-05',
+        status,
+        ...(failureKind && { failureKind }),
+        amount: '46.95',
+        processedAt: '2026-11-05T11:00:00.000Z',
+        updatedAt: '2026-11-15T09:00:00.000Z',
+      },
+    ]);
+  }
+});
+
+test('an attempt is processed when it is completed, and due at its origin time', async () => {
+  const { payments } = await recordsOf([
+    contract(1),
+    line(1, 1),
+    attempt(1, 7, '2026-11-20T10:00:00Z', {
+      originTime: '2026-11-18T10:00:00Z',
+      completedAt: '2026-11-21T10:00:00Z',
+    }),
+  ]);
+  assert.equal(payments[0]?.['processedAt'], '2026-11-21T10:00:00.000Z');
+  assert.equal(payments[0]?.['cycle'], '2026-11-18');
+  // Newer than the contract, so that what it said while it was pending is stale.
+  assert.equal(payments[0]?.['updatedAt'], '2026-11-21T10:00:00.000Z');
+});
+
+test('until when it is paid: the latest end that anything tells of', async () => {
+  const nothing = { nextBillingDate: null, lastPaymentStatus: null, originOrder: null };
+  const paidThrough = async (over: object, ...attempts: object[]) => {
+    const { subscriptions } = await recordsOf([contract(1, over), line(1, 1), ...attempts]);
+    return subscriptions[0]?.['paidThroughAt'];
+  };
+  assert.equal(await paidThrough(nothing), null);
+  const origin = { ...nothing, originOrder: {}, createdAt: '2026-01-31T09:00:00Z' };
+  assert.equal(await paidThrough(origin), '2026-02-28T09:00:00.000Z');
+  const unpaid = {
+    ...origin,
+    nextBillingDate: '2026-05-01T00:00:00Z',
+    lastPaymentStatus: 'FAILED',
+  };
+  assert.equal(await paidThrough(unpaid), '2026-02-28T09:00:00.000Z');
+  assert.equal(
+    await paidThrough({ ...unpaid, lastPaymentStatus: 'SUCCEEDED' }),
+    '2026-05-01T00:00:00.000Z',
+  );
+  const attempts = [
+    attempt(1, 1, '2026-03-31T09:00:00Z', { originTime: null }),
+    attempt(1, 2, '2026-03-30T09:00:00Z'),
+    attempt(1, 3, '2026-04-15T09:00:00Z', failed),
+    attempt(1, 4, '2026-04-16T09:00:00Z', { ready: false }),
+  ];
+  assert.equal(await paidThrough(nothing, ...attempts), '2026-04-30T09:00:00.000Z');
+});
+
+test('products and variants that are deleted in Shopify keep apart by their titles', async () => {
+  const deleted = (number: number, title: string, variantTitle: string | null) =>
+    line(1, number, { title, variantTitle, productId: null, variantId: null });
+  const { subscriptions } = await recordsOf([
+    contract(1),
+    deleted(1, 'Tea', null),
+    deleted(2, 'Tea', 'Green'),
+    deleted(3, 'Cup', null),
+    line(1, 4, { variantId: null }),
+    line(1, 5, { variantTitle: 'Default Title' }),
+  ]);
+  assert.deepEqual(
+    subscriptions[0]?.lines.map((each) => [
+      each['productId'],
+      each['variantId'],
+      each['variantTitle'],
+    ]),
+    [
+      [5790003352637292, 6326898314289064, ''],
+      [5790003352637292, 8096994011523712, 'Green'],
+      [5241629973425209, 7160461565386109, ''],
+      [8001, 5667027129510243, '1 lb'],
+      [8001, 9001, ''],
+    ],
+  );
+});
+
+test("the plan is the first line's, by the ids of the lines", async () => {
+  const on = (planId: number | null) => ({
+    sellingPlanId: planId && `gid://shopify/SellingPlan/${planId}`,
+  });
+  const { subscriptions } = await recordsOf([
+    contract(1),
+    line(1, 3, on(303)),
+    line(1, 1, on(null)),
+    line(1, 2, on(302)),
+  ]);
+  assert.equal(subscriptions[0]?.['planId'], 302);
+});
+
+test('a plan of our own for contracts without one, the same for the same interval', async () => {
+  const none = { sellingPlanId: null, sellingPlanName: null };
+  const every = (id: number, billing: object, delivery: object, over: object = {}) => [
+    contract(id, { billingPolicy: billing, deliveryPolicy: delivery }),
+    line(id, id, { ...none, ...over }),
+  ];
+  const { plans, subscriptions } = await recordsOf([
+    ...every(1, policy('DAY', 30), policy('DAY', 30)),
+    ...every(2, policy('DAY', 30), policy('MONTH')),
+    ...every(3, policy('YEAR'), policy('MONTH')),
+    ...every(4, policy('YEAR'), policy('MONTH'), { requiresShipping: false }),
+    ...every(5, policy('YEAR'), policy('MONTH', 12)),
+  ]);
+  const ids = [1, 1, 2, 3, 4];
+  assert.deepEqual(
+    plans.map((plan) => [plan['name'], plan['planType'], plan['groupName'], plan['active']]),
+    [
+      ['Every 30 days', 'subscription', 'No selling plan', false],
+      ['Every year, prepaid', 'prepaid', 'No selling plan', false],
+      ['Every year, membership', 'membership', 'No selling plan', false],
+      ['Every year', 'subscription', 'No selling plan', false],
+    ],
+  );
+  assert.deepEqual(
+    subscriptions.map(({ planId }) => planId),
+    ids.map((place) => plans[place - 1]?.['id']),
+  );
+  assert.equal(plans[0]?.['id'], 7842138469200290);
+});
+
+test('a stand-in for a selling plan that no file has, from the first contract on it', async () => {
+  const { plans } = await recordsOf([
+    contract(2),
+    line(2, 2, { sellingPlanName: 'Later' }),
+    contract(1, { billingPolicy: policy('WEEK', 2), deliveryPolicy: null }),
+    line(1, 1),
+  ]);
+  assert.deepEqual(plans, [
+    {
+      type: 'plan',
+      id: 301,
+      name: 'Monthly',
+      groupName: null,
+      planType: 'subscription',
+      intervalUnit: 'week',
+      intervalCount: 2,
+      active: false,
+      keeps: 'plan',
+    },
+  ]);
+});
+
+test('what a selling plan is, and what a new customer gets', async () => {
+  const percentage = (percent: number) => ({
+    adjustmentType: 'PERCENTAGE',
+    adjustmentValue: { percentage: percent },
+  });
+  const cases: [over: object, planType: string, pricing: [type: string, value: string]][] = [
+    [{}, 'subscription', ['none', '0']],
+    [{ category: null, pricingPolicies: null }, 'subscription', ['none', '0']],
+    [{ billingPolicy: policy('MONTH', 3) }, 'prepaid', ['none', '0']],
+    [{ billingPolicy: policy('DAY', 30) }, 'subscription', ['none', '0']],
+    [
+      { billingPolicy: policy('MONTH', 3), deliveryPolicy: { fulfillmentTrigger: 'ASAP' } },
+      'subscription',
+      ['none', '0'],
+    ],
+    [{ category: 'OTHER' }, 'other', ['none', '0']],
+    [{ category: 'PRE_ORDER' }, 'other', ['none', '0']],
+    [
+      { pricingPolicies: [{ ...percentage(10), afterCycle: 1 }, percentage(100 / 3)] },
+      'subscription',
+      ['percentage', '33.3333'],
+    ],
+    [{ pricingPolicies: [{ ...percentage(10), afterCycle: 1 }] }, 'subscription', ['none', '0']],
+  ];
+  for (const [over, planType, [discountType, discountValue]] of cases) {
+    const { plans } = await recordsOf([group(201), sellingPlan(201, 305, over)]);
+    assert.equal(plans[0]?.['planType'], planType);
+    assert.deepEqual(plans[0]?.['pricing'], { discountType, discountValue });
+  }
+});
+
+test('a selling plan that bills once has no record', async () => {
+  const once = { billingPolicy: { remainingBalanceChargeTrigger: 'EXACT_TIME' } };
+  const { plans } = await recordsOf([
+    group(201),
+    sellingPlan(201, 301, { ...once, category: 'PRE_ORDER' }),
+    sellingPlan(201, 302),
+  ]);
+  assert.deepEqual(
+    plans.map(({ id }) => id),
+    [302],
+  );
+});
+
+test('a membership is a plan of which lines are known, and none is shipped', async () => {
+  const typeWith = async (...shipped: (boolean | null)[]) => {
+    const contracts = shipped.flatMap((requiresShipping, index) => [
+      contract(index + 1),
+      line(index + 1, index + 1, { requiresShipping }),
+    ]);
+    const { plans } = await recordsOf([group(201), sellingPlan(201, 301), ...contracts]);
+    assert.equal(plans.length, 1);
+    return [plans[0]?.['planType'], plans[0]?.['keeps']];
+  };
+  assert.deepEqual(await typeWith(false, false), ['membership', undefined]);
+  assert.deepEqual(await typeWith(false, true), ['subscription', undefined]);
+  assert.deepEqual(await typeWith(true, false), ['subscription', undefined]);
+  assert.deepEqual(await typeWith(null, false), ['membership', undefined]);
+  assert.deepEqual(await typeWith(null), ['subscription', 'membership']);
+  assert.deepEqual(await typeWith(), ['subscription', 'membership']);
+});
+
+test('zeros at the end of an amount are no digits', async () => {
+  const yen = { currency: 'JPY', minorDigits: 0 };
+  const price = (amount: string, currencyCode: string) => ({
+    currentPrice: { amount, currencyCode },
+  });
+  const { subscriptions } = await recordsOf(
+    [
+      contract(1, { currencyCode: 'JPY' }),
+      line(1, 1, price('1000.0', 'JPY')),
+      line(1, 2, price('0.00', 'JPY')),
+      line(1, 3, price('100', 'JPY')),
+    ],
+    yen,
+  );
+  assert.deepEqual(
+    subscriptions[0]?.lines.map((each) => each['currentPrice']),
+    ['1000', '0', '100'],
+  );
+  const inDollars = await recordsOf([contract(1), line(1, 1, price('15.300', 'USD'))]);
+  assert.equal(inDollars.subscriptions[0]?.lines[0]?.['currentPrice'], '15.3');
+});
+
+test('of versions of a contract each is handed over, the oldest first, with its own lines', async () => {
+  const old = contract(1, { updatedAt: '2026-11-01T00:00:00Z' });
+  const renewed = contract(1, { status: 'PAUSED' });
+  const records: Made[] = [];
+  const files = [
+    file('new', [line(1, 2), renewed]),
+    file('old', [old, line(1, 1), attempt(1, 7, '2026-10-01T00:00:00Z')]),
+    file('neither', [line(1, 3)]),
+  ];
+  for await (const lines of readBulkResults(files, dollars)) {
+    records.push(...lines.map(({ text }): Made => JSON.parse(text)));
+  }
+  assert.deepEqual(
+    records.map((record) => [record.type, record['status'], record.lines?.length]),
+    [
+      ['plan', undefined, undefined],
+      ['subscription', 'active', 2],
+      ['payment', 'succeeded', undefined],
+      ['subscription', 'paused', 2],
+    ],
+  );
+});

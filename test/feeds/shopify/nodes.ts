@@ -1,0 +1,74 @@
+/** Nodes as Shopify answers them, with what a test does not care for filled in. */
+
+const gid = (type: string, key: number | string) => `gid://shopify/${type}/${key}`;
+const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+export function contract(id: number, over: object = {}): object {
+  return {
+    id: gid('SubscriptionContract', id),
+    status: 'ACTIVE',
+    createdAt: '2026-03-01T09:00:00Z',
+    updatedAt: '2026-11-15T09:00:00Z',
+    currencyCode: 'USD',
+    nextBillingDate: '2026-11-24T09:00:00Z',
+    lastPaymentStatus: 'SUCCEEDED',
+    billingPolicy: { interval: 'MONTH', intervalCount: 1, minCycles: null, maxCycles: null },
+    deliveryPolicy: { interval: 'MONTH', intervalCount: 1 },
+    customer: { id: gid('Customer', 500_000 + id) },
+    originOrder: { id: gid('Order', 70_000 + id) },
+    ...over,
+  };
+}
+
+export function line(contractId: number, number: number, over: object = {}): object {
+  return {
+    id: gid('SubscriptionLine', uuid(number)),
+    title: 'House Blend',
+    variantTitle: '1 lb',
+    quantity: 1,
+    productId: gid('Product', 8001),
+    variantId: gid('ProductVariant', 9001),
+    requiresShipping: true,
+    sellingPlanId: gid('SellingPlan', 301),
+    sellingPlanName: 'Monthly',
+    currentPrice: { amount: '15.3', currencyCode: 'USD' },
+    ...over,
+    __parentId: gid('SubscriptionContract', contractId),
+  };
+}
+
+export function attempt(contractId: number, id: number, at: string, over: object = {}): object {
+  return {
+    id: gid('SubscriptionBillingAttempt', id),
+    createdAt: at,
+    completedAt: at,
+    originTime: at,
+    ready: true,
+    errorCode: null,
+    order: null,
+    ...over,
+    __parentId: gid('SubscriptionContract', contractId),
+  };
+}
+
+export function group(id: number, over: object = {}): object {
+  return {
+    id: gid('SellingPlanGroup', id),
+    name: 'Subscribe & save',
+    productsCount: { count: 14, precision: 'EXACT' },
+    ...over,
+  };
+}
+
+export function sellingPlan(groupId: number, id: number, over: object = {}): object {
+  return {
+    id: gid('SellingPlan', id),
+    name: 'Monthly',
+    category: 'SUBSCRIPTION',
+    billingPolicy: { interval: 'MONTH', intervalCount: 1 },
+    deliveryPolicy: { interval: 'MONTH', intervalCount: 1 },
+    pricingPolicies: [],
+    ...over,
+    __parentId: gid('SellingPlanGroup', groupId),
+  };
+}

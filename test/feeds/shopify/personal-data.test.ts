@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { readBulkResults } from '../../../src/feeds/shopify/bulk.ts';
+import { onEveryDatabase } from '../../support/databases.ts';
+import { createShop } from '../../support/world.ts';
+import { attempt, contract, group, line, sellingPlan } from './nodes.ts';
+import { file, importShopify } from './samples.ts';
+
+const person = {
+  firstName: 'Zoë-planted',
+  lastName: 'planted-Sample',
+  name: 'planted-name',
+  email: 'planted@example.com',
+  phone: '+15555550100-planted',
+  note: 'planted: ring twice',
+  address1: '1 planted St',
+};
+const address = { ...person, city: 'planted-city', zip: 'planted-zip' };
+/** Wherever Shopify, or an app, has data on people, or could have them one day. */
+const planted = {
+  ...person,
+  note: 'planted note',
+  customAttributes: [{ key: 'gift', value: 'planted for my aunt' }],
+  deliveryMethod: {
+    address,
+    phone: person.phone,
+    localDeliveryOption: { instructions: 'planted' },
+  },
+  billingAddress: address,
+  customerPaymentMethod: { instrument: { lastDigits: 'planted', billingAddress: address } },
+  originOrder: { id: 'gid://shopify/Order/1', ...person, shippingAddress: address },
+  order: { id: 'gid://shopify/Order/1', ...person },
+  errorMessage: 'planted: card of Sam was declined',
+  idempotencyKey: 'planted',
+  sku: 'planted',
+  merchantCode: 'planted',
+  description: 'planted',
+  lastPaymentStatus: 'planted',
+  customer: { id: 'gid://shopify/Customer/7', ...person, defaultAddress: address },
+  planted: 'planted',
+  'planted key': { planted: ['planted'] },
+};
+/** Values in the place of those that are read, so that the lines are refused. */
+const misplaced = [
+  contract(2, { ...planted, status: 'planted' }),
+  contract(3, { ...planted, customer: { id: 'planted' } }),
+  contract(4, { ...planted, createdAt: 'planted' }),
+  contract(5, { ...planted, currencyCode: 'planted' }),
+  contract(6, { ...planted, billingPolicy: { interval: 'planted', intervalCount: 'planted' } }),
+  line(6, 6, planted),
+  line(9, 9, planted),
+  { ...line(1, 8, planted), __parentId: 'planted' },
+  { ...planted, id: 'planted' },
+  { ...planted, id: 'gid://shopify/Customer/5' },
+  { id: 'gid://shopify/Order/5 planted', ...planted },
+  attempt(1, 3, 'planted', { ready: 'planted' }),
+  attempt(1, 4, '2026-11-05T11:00:00Z', { ...planted, originTime: 'planted' }),
+  sellingPlan(9, 310, planted),
+  `{"id":"gid://shopify/SubscriptionContract/11","email":"planted`,
+  `{"email":"planted","id":"gid://shopify/SubscriptionContract/11"`,
+  'planted',
+  '["planted"]',
+];
+const lines = [
+  contract(1, planted),
+  line(1, 1, planted),
+  attempt(1, 1, '2026-11-05T11:00:00Z', planted),
+  // A name and a title that are those of a plan and of a product are no personal data.
+  group(201, { ...planted, name: 'Boxes' }),
+  sellingPlan(201, 301, { ...planted, name: 'Monthly' }),
+  ...misplaced,
+];
+
+onEveryDatabase('no personal data passes the door', (open) => {
+  test('into no table of the database, nor to what is said and kept of refused lines', async (t) => {
+    const store = open();
+    t.after(() => store.close());
+    const shop = await createShop(store);
+    const { counts, refused, kept } = await importShopify(store, shop, [file('f', lines)]);
+    assert.equal(refused.length, misplaced.length);
+    assert.equal(counts['subscription']?.stored, 1);
+    assert.doesNotMatch([...refused, ...kept].join('\n'), /planted/i);
+
+    const tables = await store.write<{ name: string }[]>`
+      select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')
+      order by name`;
+    assert.ok(tables.length > 15);
+    for (const { name } of tables) {
+      const rows = await store.write.unsafe(
+        `select t::text from ${name} t where t::text ~* 'planted'`,
+      );
+      assert.deepEqual([...rows], [], name);
+    }
+  });
+});
+
+test('no personal data is staged on disk, nor handed to the importer', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'retention-cli-test-'));
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = folder;
+  try {
+    // So many that records come while the rows are still there.
+    const many = Array.from({ length: 1500 }, (_, index) => index + 1000).flatMap((id) => [
+      contract(id, planted),
+      line(id, id, planted),
+    ]);
+    const read = readBulkResults([file('f', [...lines, ...many])], {
+      currency: 'USD',
+      minorDigits: 2,
+    });
+    const texts: string[] = [];
+    const staged: string[] = [];
+    for await (const some of read) {
+      texts.push(...some.map((each) => JSON.stringify(each)));
+      // All that lies there now, in files that are removed one by one while they are read.
+      for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+        if (name.includes('rows')) staged.push(readFileSync(path.join(folder, name), 'utf8'));
+      }
+    }
+    assert.doesNotMatch(texts.join('\n'), /planted/i);
+    assert.match(staged.join('\n'), /House Blend/);
+    assert.doesNotMatch(staged.join('\n'), /planted/i);
+    assert.deepEqual(readdirSync(folder), []);
+  } finally {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { createReadStream, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { FixedClock } from '../../../src/clock.ts';
+import { readBulkResults } from '../../../src/feeds/shopify/bulk.ts';
+import { type LineSource, importRecords } from '../../../src/ingest/import.ts';
+import { readLines } from '../../../src/ingest/lines.ts';
+import type { Store } from '../../../src/store/open.ts';
+import { type TestShop, now, silentLog } from '../../support/world.ts';
+
+const folder = path.join(import.meta.dirname, 'samples');
+
+export const samplePath = (name: string) => path.join(folder, name);
+/** The lines of a sample: what Shopify answers to the queries of docs/shopify.md. */
+export const sample = (name: string): string[] =>
+  readFileSync(samplePath(name), 'utf8').trimEnd().split('\n');
+
+export const flat = 'subscription_contracts.bulk.flat.jsonl';
+export const grouped = 'subscription_contracts.bulk.grouped.jsonl';
+export const plans = 'selling_plan_groups.bulk.jsonl';
+
+/** A file, by its name and lines, objects or texts. */
+export function file(name: string, lines: readonly (object | string)[]): LineSource {
+  const text = lines.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+  async function* bytes() {
+    yield Buffer.from(text.join('\n'));
+  }
+  return { name, lines: readLines(bytes()) };
+}
+
+export function sampleFile(name: string): LineSource {
+  return { name, lines: readLines(createReadStream(samplePath(name))) };
+}
+
+export interface Imported {
+  readonly counts: Awaited<ReturnType<typeof importRecords>>;
+  /** As the command tells them. */
+  readonly refused: readonly string[];
+  /** What is kept of the refused lines. */
+  readonly kept: readonly string[];
+}
+
+/** Imports files of bulk results in one run, as the command does. */
+export async function importShopify(
+  store: Store,
+  shop: TestShop,
+  files: readonly LineSource[],
+  partitionBytes?: number,
+): Promise<Imported> {
+  const refused: string[] = [];
+  const kept: string[] = [];
+  const lines = readBulkResults(files, shop, { ...(partitionBytes && { partitionBytes }) });
+  const counts = await importRecords([{ name: 'shopify', lines }], {
+    sql: store.write,
+    shop,
+    feed: 'shopify-file',
+    clock: new FixedClock(now),
+    log: silentLog,
+    isFromFeed: true,
+    refuse(source, line, reason) {
+      refused.push(`${source}:${line.number}: ${reason}`);
+      kept.push(line.text);
+    },
+  });
+  return { counts, refused, kept };
+}
+
+/** Numbers from 0 to 1 that look random and are the same for the same seed. */
+export function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) >>> 0;
+    let bits = state;
+    bits = Math.imul(bits ^ (bits >>> 16), 0x45d9f3b);
+    return ((bits ^ (bits >>> 16)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function shuffled<T>(values: readonly T[], random: () => number): T[] {
+  return values
+    .map((value) => ({ value, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ value }) => value);
+}
+
+/** Fails where a run refused anything. */
+export function assertTaken({ refused }: Imported): void {
+  assert.deepEqual(refused, []);
+}
