@@ -14,6 +14,7 @@ const defaults = {
   baseUrl: undefined,
   logLevel: 'info',
   shopifyCredentialsFile: undefined,
+  shopifyClientSecrets: [],
   tracing: undefined,
 };
 
@@ -147,6 +148,11 @@ const invalid: [name: string, want: string, texts: string[]][] = [
     'BASE_URL',
     'an http:// or https:// address without a query',
     ['localhost:8787', 'ftp://h', '//h', 'http://', 'http://h?x=1', 'http://h#x'],
+  ],
+  [
+    'SHOPIFY_CLIENT_SECRET',
+    "the app's client secret; while it is rotated the new one and the old one, with a comma between",
+    ['sesame', 'open sesame, please!', ',', 'sesame_sesame_sesame,', 'sesame_sesame_sesame,sesame'],
   ],
   ['LOG_LEVEL', 'one of debug, info, warn, error, silent', ['trace', 'INFO', 'fatal', '30']],
 ];

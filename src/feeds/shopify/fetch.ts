@@ -17,7 +17,7 @@ export interface WholeContract {
 }
 
 /** A selling plan group with all of its selling plans, as Shopify answers them. */
-interface WholePlanGroup {
+export interface WholePlanGroup {
   readonly group: Node;
   readonly sellingPlans: readonly Node[];
 }
