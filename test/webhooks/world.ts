@@ -77,8 +77,11 @@ export async function untilQuiet(store: Store): Promise<void> {
 }
 
 /** A service that takes webhooks, a stand-in for Shopify, and a shop of its own. */
-export async function startWebhookWorld(store: Store, { log }: { log?: Log } = {}) {
-  const standIn = await startStandIn(new StandInWorld());
+export async function startWebhookWorld(
+  store: Store,
+  { log, source = new StandInWorld() }: { log?: Log; source?: StandInWorld } = {},
+) {
+  const standIn = await startStandIn(source);
   const shops = [await createShopAtShopify(store), await createShopAtShopify(store)] as const;
   const shopify = {
     shopifyClientSecrets: [secret],
