@@ -53,8 +53,9 @@ export const doctorCommand: Command = {
     if (options['json']) {
       printJson({ ok: isWell, configuration: shown, findings });
     } else {
+      const width = Math.max(...Object.keys(shown).map((name) => name.length));
       for (const [name, value] of Object.entries(shown))
-        print(`${name.padEnd(16)} ${String(value ?? '') || '(default)'}`);
+        print(`${name.padEnd(width)} ${String(value ?? '') || '(default)'}`);
       print('');
       for (const { check, ok, detail } of findings)
         print(`${ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}`);

@@ -91,9 +91,13 @@ async function take(parts: RouteParts, request: FastifyRequest, body: Buffer): P
   return taken;
 }
 
-/** The event is the same when a webhook is sent again; where it is not named, the webhook itself is. */
+/**
+ * The event is the same when a webhook is sent again; where it is not named, the webhook itself is. One
+ * without either is like no other.
+ */
 function eventOf(request: FastifyRequest): string {
-  return header(request, 'x-shopify-event-id') || header(request, 'x-shopify-webhook-id');
+  const name = header(request, 'x-shopify-event-id') || header(request, 'x-shopify-webhook-id');
+  return name || request.id;
 }
 
 /** Once this has ended, no instance lets in a key of the shop. */

@@ -94,6 +94,15 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
       [[1002, 'cancelled']],
     );
 
+    // Without an event the webhook itself is named; without either, each counts.
+    const nameless = { 'x-shopify-event-id': '', 'x-shopify-webhook-id': '' };
+    const named = { ...nameless, 'x-shopify-webhook-id': event };
+    for (const headers of [named, named, nameless, nameless]) {
+      await world.send('subscription_contracts/pause', { id: 1002 }, { headers });
+      await untilQuiet(store);
+    }
+    assert.equal(asked().length, 3);
+
     // One event may be about several topics.
     await send('subscription_contracts/update', { id: 1002 }, event);
     await untilQuiet(store);
