@@ -37,6 +37,7 @@ export const importCommand: Command = {
     const counts = await withShop(context, async (store, shop) => {
       await refused.forget(files);
       const progress = createProgress('records');
+      const reading = createProgress('lines read');
       const importShop = {
         id: shop.id,
         currency: shop.currency,
@@ -44,7 +45,7 @@ export const importCommand: Command = {
       };
       const sources = files.map(openSource);
       try {
-        return await importRecords(feed ? [feed(sources, importShop)] : sources, {
+        return await importRecords(feed ? [feed(sources, importShop, reading.show)] : sources, {
           sql: store.write,
           shop: importShop,
           feed: feed ? 'shopify-file' : 'records',
@@ -64,6 +65,7 @@ export const importCommand: Command = {
           progress: (settled) => progress.show(settled),
         });
       } finally {
+        reading.clear();
         progress.clear();
         await refused.close();
       }
@@ -80,10 +82,20 @@ export const importCommand: Command = {
 };
 
 /** Makes records of what a platform exports. */
-type Feed = (sources: readonly LineSource[], shop: ImportShop) => LineSource;
+type Feed = (
+  sources: readonly LineSource[],
+  shop: ImportShop,
+  progress: (lines: number) => void,
+) => LineSource;
 
 const feeds: ReadonlyMap<string, Feed> = new Map([
-  ['shopify', (sources, shop) => ({ name: 'shopify', lines: readBulkResults(sources, shop) })],
+  [
+    'shopify',
+    (sources, shop, progress) => ({
+      name: 'shopify',
+      lines: readBulkResults(sources, shop, { progress }),
+    }),
+  ],
 ]);
 
 /** @throws UsageError for a source that is not known */

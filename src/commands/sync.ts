@@ -43,25 +43,24 @@ const syncShopify: Command = {
     const isOnce = options['once'] === true || wish.whole;
     const stopping = new AbortController();
     void stopSignal().then((signal) => stopping.abort(new Stopped(signal)));
+    const desk = new SyncDesk({ config, log, isLoop: !isOnce, signal: stopping.signal });
     try {
-      return await withStore(config, async (store) => {
-        void store.failed.then((reason) => stopping.abort(reason));
-        const isLoop = !isOnce;
-        const desk = new SyncDesk({ config, log, store, isLoop, signal: stopping.signal });
-        try {
-          for (;;) {
-            const status = await desk.round(shops, wish);
-            if (!isLoop) return status;
-            // Up to a tenth more or less, so that several do not look in step.
-            const pause = interval * 1000 * (0.9 + realPauses.random() / 5);
-            await realPauses.wait(pause, stopping.signal);
-          }
-        } catch (error) {
-          if (!(error instanceof Stopped)) throw error;
-          log.info({ signal: error.message }, 'stopping');
-          return exitStatus.done;
-        }
-      });
+      const status = await desk.round(shops, wish);
+      if (isOnce) return status;
+      for (;;) {
+        // Up to a tenth more or less, so that several do not look in step.
+        const pause = interval * 1000 * (0.9 + realPauses.random() / 5);
+        await realPauses.wait(pause, stopping.signal);
+        // The database may be away for a while.
+        await desk.round(shops, wish).catch((error: unknown) => {
+          stopping.signal.throwIfAborted();
+          log.error({ reason: describe(error) }, 'not synchronised');
+        });
+      }
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error;
+      log.info({ signal: error.message }, 'stopping');
+      return exitStatus.done;
     } finally {
       log.flush();
     }
@@ -76,7 +75,6 @@ class Stopped extends Error {
 interface Surroundings {
   readonly config: Config;
   readonly log: Log;
-  readonly store: Store;
   /** Whether the log is all that anybody looks at. */
   readonly isLoop: boolean;
   readonly signal: AbortSignal;
@@ -92,16 +90,26 @@ class SyncDesk {
   }
 
   /**
-   * Each shop once; that one fails does not keep the others from their turn.
+   * Each shop once; that one fails does not keep the others from their turn. The store is opened for
+   * the round only: the embedded one is there for others in between, and may be run by others the next
+   * time.
    * @returns the worst exit status of all
    * @throws the reason of the signal
    */
-  async round(shops: readonly ShopifyCredentials[], wish: SyncWish): Promise<number> {
+  round(shops: readonly ShopifyCredentials[], wish: SyncWish): Promise<number> {
+    return withStore(this.#around.config, (store) => this.#turns(store, shops, wish));
+  }
+
+  async #turns(
+    store: Store,
+    shops: readonly ShopifyCredentials[],
+    wish: SyncWish,
+  ): Promise<number> {
     const { log, signal, isLoop } = this.#around;
     let [isAnyFailed, isAnyRefused] = [false, false];
     for (const credentials of shops) {
       try {
-        const refused = await this.#turn(credentials, wish);
+        const refused = await this.#turn(store, credentials, wish);
         isAnyRefused ||= refused > 0;
       } catch (error) {
         signal.throwIfAborted();
@@ -116,8 +124,8 @@ class SyncDesk {
   }
 
   /** @returns how many records were refused */
-  async #turn(credentials: ShopifyCredentials, wish: SyncWish): Promise<number> {
-    const { config, log, store, isLoop, signal } = this.#around;
+  async #turn(store: Store, credentials: ShopifyCredentials, wish: SyncWish): Promise<number> {
+    const { config, log, isLoop, signal } = this.#around;
     const found = await findShop(store.write, credentials.shop);
     if (!found) {
       throw new CommandError(

@@ -9,8 +9,8 @@ import type { ContractLine } from './nodes.ts';
 import { type Row, Staging } from './staging.ts';
 
 export interface BulkOptions {
-  /** The most bytes of a partition on disk that are read into memory. */
-  readonly partitionBytes?: number;
+  /** The most bytes of what is staged on disk that are read into memory at once. */
+  readonly bytesInMemory?: number;
   /** Called with how many lines were read so far. */
   readonly progress?: (lines: number) => void;
 }
@@ -27,11 +27,11 @@ const linesAtATime = 1000;
 export async function* readBulkResults(
   sources: readonly LineSource[],
   shop: ShopMoney,
-  { partitionBytes, progress }: BulkOptions = {},
+  { bytesInMemory, progress }: BulkOptions = {},
 ): AsyncGenerator<Line[]> {
   const [contracts, groups] = [
-    await Staging.create(partitionBytes),
-    await Staging.create(partitionBytes),
+    await Staging.create(bytesInMemory),
+    await Staging.create(bytesInMemory),
   ];
   try {
     const reading = new BulkReading(sources, shop, contracts, groups);

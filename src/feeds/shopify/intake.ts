@@ -35,8 +35,19 @@ export function takeNodes(
   synced: SyncedShop,
   sources: readonly LineSource[],
 ): Promise<ImportCounts> {
-  const lines = readBulkResults(sources, synced.shop);
-  return takeRecords(synced, lines);
+  const { client, shop } = synced;
+  const heeding = sources.map(({ name, lines }) => ({ name, lines: untilStopped(client, lines) }));
+  return takeRecords(synced, readBulkResults(heeding, shop));
+}
+
+async function* untilStopped(
+  { signal }: ShopifyClient,
+  lines: LineSource['lines'],
+): AsyncGenerator<readonly Line[]> {
+  for await (const some of lines) {
+    signal?.throwIfAborted();
+    yield some;
+  }
 }
 
 /** Stores records, as lines. */

@@ -36,8 +36,12 @@ export async function syncShop(synced: SyncedShop, wish: SyncWish): Promise<Sync
   }
   const { watermark, reconciledAt } = state;
   const isDue = reconciledAt === null || now - reconciledAt.getTime() >= dayMilliseconds;
-  if (wish.whole || isDue || watermark === null) return syncWhole(synced, state);
-  return (await syncChanges(synced, watermark)) ?? syncWhole(synced, state);
+  if (watermark !== null && !wish.whole) {
+    // Also where all is due: should a bulk query fail, what changed is here all the same.
+    const report = await syncChanges(synced, watermark);
+    if (report && !isDue) return report;
+  }
+  return syncWhole(synced, state);
 }
 
 /**

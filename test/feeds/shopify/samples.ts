@@ -45,11 +45,11 @@ export async function importShopify(
   store: Store,
   shop: TestShop,
   files: readonly LineSource[],
-  partitionBytes?: number,
+  bytesInMemory?: number,
 ): Promise<Imported> {
   const refused: string[] = [];
   const kept: string[] = [];
-  const lines = readBulkResults(files, shop, { ...(partitionBytes && { partitionBytes }) });
+  const lines = readBulkResults(files, shop, { ...(bytesInMemory && { bytesInMemory }) });
   const counts = await importRecords([{ name: 'shopify', lines }], {
     sql: store.write,
     shop,

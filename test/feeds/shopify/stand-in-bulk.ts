@@ -114,15 +114,16 @@ export class BulkOperations {
     }
     const begin = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
     const rest = bytes.subarray(begin);
+    const isShort = strikes(this.#troubles, 'shortDownloads');
     response.writeHead(begin > 0 ? 206 : 200, {
       'content-type': 'application/jsonl',
-      'content-length': rest.length,
+      ...(!isShort && { 'content-length': rest.length }),
       ...(begin > 0 && { 'content-range': `bytes ${begin}-${bytes.length - 1}/${bytes.length}` }),
     });
     if (strikes(this.#troubles, 'brokenDownloads')) {
       response.write(rest.subarray(0, Math.ceil(rest.length / 2)), () => response.destroy());
       return;
     }
-    response.end(rest);
+    response.end(isShort ? rest.subarray(0, Math.ceil(rest.length / 2)) : rest);
   }
 }

@@ -4,7 +4,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { BulkOperations } from './stand-in-bulk.ts';
-import { type Node, type StandInWorld, contractOf, groupOf } from './stand-in-world.ts';
+import { type StandInWorld, contractOf, groupOf } from './stand-in-world.ts';
 
 /** What goes wrong, how often; each time that it does, one is taken off. */
 export interface Troubles {
@@ -22,6 +22,8 @@ export interface Troubles {
   partialOperations: number;
   /** Downloads that break off in the middle. */
   brokenDownloads: number;
+  /** Downloads that end in the middle as if that were the end. */
+  shortDownloads: number;
   /** Downloads that are answered as if their address had expired. */
   expiredDownloads: number;
   /** Answers to bulkOperationRunQuery that another app's operation runs. */
@@ -51,6 +53,7 @@ const none: Troubles = {
   failedOperations: 0,
   partialOperations: 0,
   brokenDownloads: 0,
+  shortDownloads: 0,
   expiredDownloads: 0,
   busy: 0,
 };
@@ -220,9 +223,4 @@ async function listen(server: Server): Promise<string> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** A node's `id`, for whoever changes the world. */
-export function idOf(node: Node): string {
-  return node.id;
 }

@@ -247,6 +247,20 @@ test('the embedded database: one process a shop there too', async () => {
     assert.equal((await run(['sync', 'shopify', '--once'], { env })).code, 3);
     // The operation that the first one had begun was taken up.
     assert.equal(standIn.bulk.operations.length, 2);
+
+    // In the loop it leaves the database alone between two looks, and joins whoever has it by then.
+    const looping = launch(['sync', 'shopify', '--interval', '2'], { env });
+    await until(() => standIn.asked.includes('ChangedContracts'));
+    const server = launch(['serve'], { env: { ...env, PORT: '0' } });
+    await server.said(/listens on/);
+    standIn.asked.length = 0;
+    await until(() => standIn.asked.includes('ChangedContracts'));
+    server.child.kill('SIGTERM');
+    assert.equal((await server.ended).code, 0);
+    standIn.asked.length = 0;
+    await until(() => standIn.asked.includes('ChangedContracts'));
+    looping.child.kill('SIGTERM');
+    assert.equal((await looping.ended).code, 0);
   } finally {
     await standIn.close();
   }

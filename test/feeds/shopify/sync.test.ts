@@ -113,6 +113,7 @@ onEveryDatabase('a shop as it is in Shopify', (open) => {
     { failedOperations: 2 },
     { partialOperations: 2 },
     { brokenDownloads: 4 },
+    { shortDownloads: 3 },
     { expiredDownloads: 2 },
     { busy: 3 },
     { failedOperations: 1, partialOperations: 1, brokenDownloads: 2, throttled: 2, unavailable: 2 },
@@ -151,6 +152,23 @@ onEveryDatabase('a shop as it is in Shopify', (open) => {
       assert.equal((await syncShop(synced, { ...usual, whole: true })).deleted, 9);
     });
   }
+
+  test('changes come even while bulk queries fail', async () => {
+    const { synced, standIn, shop, clock, world } = await begin();
+    await syncShop(synced, usual);
+    clock.advance(24 * 3_600_000);
+    const [contract] = world.contracts.values();
+    assert.ok(contract);
+    contract.node['nextBillingDate'] = '2026-12-25T09:00:00Z';
+    contract.node['updatedAt'] = new Date().toISOString();
+    standIn.troubles.failedOperations = 3;
+    await assert.rejects(syncShop(synced, usual), /gave no whole result/);
+    const [row] = await store.write`
+      select next_billing_at from subscriptions
+      where shop_id = ${shop.id} and subscription_id = 1001`;
+    assert.deepEqual(row?.['next_billing_at'], new Date('2026-12-25T09:00:00Z'));
+    assert.equal((await syncShop(synced, usual)).kind, 'whole');
+  });
 
   test('an operation of an earlier process is taken up again', async () => {
     const it = await begin();

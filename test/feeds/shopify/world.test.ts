@@ -128,7 +128,7 @@ onEveryDatabase("the world of Shopify's samples", (open) => {
     assert.deepEqual(body, { summary });
   });
 
-  const orders: [order: string, files: () => readonly LineSource[], partitionBytes?: number][] = [
+  const orders: [order: string, files: () => readonly LineSource[], bytesInMemory?: number][] = [
     ['flat', () => [sampleFile(flat), sampleFile(plans)]],
     ['plans first', () => [sampleFile(plans), sampleFile(grouped)]],
     ['all in one file', () => [file('all', [...sample(flat), ...sample(plans)])]],
@@ -147,10 +147,10 @@ onEveryDatabase("the world of Shopify's samples", (open) => {
     ['cut into a few parts', () => [sampleFile(grouped), sampleFile(plans)], 2000],
     ['twice in one run', () => [grouped, plans, flat, plans].map(sampleFile)],
   ];
-  for (const [order, files, partitionBytes] of orders) {
+  for (const [order, files, bytesInMemory] of orders) {
     test(`is the same from files that are ${order}`, async () => {
       const other = await createShop(store);
-      const { counts } = await importShopify(store, other, files(), partitionBytes);
+      const { counts } = await importShopify(store, other, files(), bytesInMemory);
       assert.equal(counts['subscription']?.refused, order.startsWith('twice') ? 4 : 2);
       await assertSameShop(store.write, other.id, shop.id);
     });

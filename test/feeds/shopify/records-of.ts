@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { readBulkResults } from '../../../src/feeds/shopify/bulk.ts';
+import { file } from './samples.ts';
+
+export const dollars = { currency: 'USD', minorDigits: 2 };
+export type Made = Record<string, unknown> & { type: string; lines: Record<string, unknown>[] };
+
+/** The records that nodes come to, by their type. */
+export async function recordsOf(nodes: readonly object[], shop = dollars) {
+  const records: Made[] = [];
+  for await (const lines of readBulkResults([file('test', nodes)], shop)) {
+    for (const { text, problem } of lines) {
+      assert.equal(problem, undefined);
+      records.push(JSON.parse(text));
+    }
+  }
+  const all = (type: string) => records.filter((record) => record.type === type);
+  return { plans: all('plan'), subscriptions: all('subscription'), payments: all('payment') };
+}
+
+export const policy = (interval: string, intervalCount = 1) => ({ interval, intervalCount });
