@@ -10,7 +10,9 @@ import { metricsCommands } from './commands/metrics.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { ownerCommands } from './commands/owners.ts';
 import { serveCommand } from './commands/serve.ts';
+import { shopifyCommands } from './commands/shopify.ts';
 import { shopCommands } from './commands/shops.ts';
+import { syncCommands } from './commands/sync.ts';
 import { parseConfig } from './config.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { createLog, redact } from './log.ts';
@@ -23,6 +25,8 @@ const commands: readonly Command[] = [
   ...keyCommands,
   ...ownerCommands,
   importCommand,
+  ...syncCommands,
+  ...shopifyCommands,
   ...feedsCommands,
   ...metricsCommands,
   demoDataCommand,
@@ -107,7 +111,8 @@ function overview(): string {
     '',
     '"retention COMMAND --help" explains one. Settings come from the environment: DATABASE_URL,',
     'DATABASE_READ_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT, METRICS_PORT, BASE_URL, LOG_LEVEL,',
-    'and OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
+    'SHOPIFY_CREDENTIALS_FILE, SHOPIFY_CLIENT_SECRET, and OpenTelemetry\'s for traces; "retention doctor"',
+    'shows what they amount to.',
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused.',
   ].join('\n');
 }

@@ -13,6 +13,8 @@ const defaults = {
   metricsPort: undefined,
   baseUrl: undefined,
   logLevel: 'info',
+  shopifyCredentialsFile: undefined,
+  shopifyClientSecrets: [],
   tracing: undefined,
 };
 
@@ -26,6 +28,8 @@ const names = [
   'METRICS_PORT',
   'BASE_URL',
   'LOG_LEVEL',
+  'SHOPIFY_CREDENTIALS_FILE',
+  'SHOPIFY_CLIENT_SECRET',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
 ];
@@ -63,6 +67,8 @@ test('every variable is read, without the space around it', () => {
     METRICS_PORT: '9464',
     BASE_URL: 'https://Retention.example/api//',
     LOG_LEVEL: 'debug',
+    SHOPIFY_CREDENTIALS_FILE: ' /etc/retention/shopify.json ',
+    SHOPIFY_CLIENT_SECRET: ' hush_of_tomorrow_1 , hush_of_yesterday ',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
     OTEL_TRACES_SAMPLER: ' parentbased_traceidratio ',
     OTEL_TRACES_SAMPLER_ARG: '0.25',
@@ -83,6 +89,8 @@ test('every variable is read, without the space around it', () => {
       metricsPort: 9464,
       baseUrl: 'https://retention.example/api',
       logLevel: 'debug',
+      shopifyCredentialsFile: '/etc/retention/shopify.json',
+      shopifyClientSecrets: ['hush_of_tomorrow_1', 'hush_of_yesterday'],
       tracing: { sampler: 'parentbased_traceidratio', samplerArgument: '0.25' },
     },
   );
@@ -140,6 +148,11 @@ const invalid: [name: string, want: string, texts: string[]][] = [
     'BASE_URL',
     'an http:// or https:// address without a query',
     ['localhost:8787', 'ftp://h', '//h', 'http://', 'http://h?x=1', 'http://h#x'],
+  ],
+  [
+    'SHOPIFY_CLIENT_SECRET',
+    "the app's client secret; while it is rotated the new one and the old one, with a comma between",
+    ['sesame', 'open sesame, please!', ',', 'sesame_sesame_sesame,', 'sesame_sesame_sesame,sesame'],
   ],
   ['LOG_LEVEL', 'one of debug, info, warn, error, silent', ['trace', 'INFO', 'fatal', '30']],
 ];

@@ -19,6 +19,10 @@ export interface Config {
   /** The public address without a trailing slash; undefined means the address listened on. */
   readonly baseUrl: string | undefined;
   readonly logLevel: LogLevel;
+  /** A file with what Shopify lets us in with; undefined means that no shop is synchronised. */
+  readonly shopifyCredentialsFile: string | undefined;
+  /** What Shopify signs webhooks with, the newest first; none means that no webhooks are taken. */
+  readonly shopifyClientSecrets: readonly string[];
   /** How traces are sampled; undefined means that none are made. */
   readonly tracing: TracingConfig | undefined;
 }
@@ -87,6 +91,14 @@ export function parseConfig(env: Env): Config {
       'an http:// or https:// address without a query',
     ),
     logLevel: check('LOG_LEVEL', 'info', parseLogLevel, `one of ${logLevels.join(', ')}`),
+    shopifyCredentialsFile: readEnv(env, 'SHOPIFY_CREDENTIALS_FILE'),
+    // Never quoted either.
+    shopifyClientSecrets: check(
+      'SHOPIFY_CLIENT_SECRET',
+      [],
+      parseSecrets,
+      "the app's client secret; while it is rotated the new one and the old one, with a comma between",
+    ),
     tracing: readTracing(env),
   };
   if (config.databaseReadUrls.length > 0 && config.databaseUrl === undefined) {
@@ -135,6 +147,12 @@ function parsePostgresUrls(text: string): string[] | undefined {
   if (scheme === undefined) return undefined;
   const urls = hosts.split(',').map((host) => parsePostgresUrl(`${scheme}${user}${host}${rest}`));
   return urls.every((url) => url !== undefined) ? urls : undefined;
+}
+
+/** Nobody has a secret as short as what a slip of the fingers leaves. */
+function parseSecrets(text: string): string[] | undefined {
+  const secrets = text.split(',').map((secret) => secret.trim());
+  return secrets.every((secret) => /^\S{16,}$/.test(secret)) ? secrets : undefined;
 }
 
 function parseRedisUrl(text: string): string | undefined {

@@ -5,6 +5,7 @@ import type { RedisRateLimiter } from './access/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
 import { answerOf, poolOf } from './store/database.ts';
 import { listFeedLags } from './store/feeds.ts';
+import { jobStates, listJobCounts } from './store/jobs.ts';
 import type { Store } from './store/open.ts';
 import { createPatientCheck } from './telemetry/patient-check.ts';
 import type { ServiceMetrics } from './telemetry/service-metrics.ts';
@@ -15,6 +16,7 @@ interface Measured {
   readonly clock: Clock;
   readonly leases: KeyLeases;
   readonly shared: RedisRateLimiter | undefined;
+  readonly takesWebhooks: boolean;
 }
 
 /** Tells the metrics what the parts of a service know of themselves, asked at each scrape. */
@@ -22,6 +24,7 @@ export function addGauges(metrics: ServiceMetrics, parts: Measured): void {
   const { app, store, leases, shared } = parts;
   addDatabase(metrics, parts);
   addFeeds(metrics, parts);
+  if (parts.takesWebhooks) addWebhooks(metrics, parts);
   if (store.replicas.length > 0) {
     metrics.gauge('retention_replica_in_use', () =>
       store.replicas.map(({ name, isInUse }) => ({ labels: [name], value: Number(isInUse) })),
@@ -67,4 +70,17 @@ function addFeeds(metrics: ServiceMetrics, { store, clock }: Measured): void {
       at === null ? [] : [{ labels: [feed], value: (clock.now() - at.getTime()) / 1000 }],
     ),
   );
+}
+
+function addWebhooks(metrics: ServiceMetrics, { store, clock }: Measured): void {
+  const check = createPatientCheck(() => listJobCounts(store.write), clock);
+  metrics.gauge('retention_webhook_jobs', async () => {
+    const counts = (await check()).answer;
+    if (!counts) return [];
+    // A state that nothing is in counts 0: an alert has to see it end.
+    return jobStates.map((state) => {
+      const ofState = counts.filter((count) => count.state === state);
+      return { labels: [state], value: ofState.reduce((sum, { jobs }) => sum + jobs, 0) };
+    });
+  });
 }

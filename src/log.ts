@@ -29,10 +29,19 @@ const apiKey = /rtn_[A-Za-z0-9_-]{8,}/g;
 /** Up to the last @, since not everybody encodes the one in their password. */
 const passwordInUrl = /(\w+:\/\/[^:@/\s"]*):[^/\s"]+@/g;
 
-/** Makes any text safe to log: API keys and passwords inside connection addresses are taken out. */
+/** Of Shopify: access tokens of apps, their secrets. */
+const shopifyToken = /\bshp[a-z]{2,3}_[\w-]{8,}/g;
+
+/**
+ * Makes any text safe to log: API keys, Shopify's tokens, and passwords inside connection addresses
+ * are taken out.
+ */
 export function redact(line: string): string {
-  return line.includes('rtn_') || line.includes('://')
-    ? line.replace(apiKey, 'rtn_[redacted]').replace(passwordInUrl, '$1:[redacted]@')
+  return line.includes('rtn_') || line.includes('://') || line.includes('shp')
+    ? line
+        .replace(apiKey, 'rtn_[redacted]')
+        .replace(passwordInUrl, '$1:[redacted]@')
+        .replace(shopifyToken, 'shp_[redacted]')
     : line;
 }
 

@@ -11,6 +11,7 @@ import type { Clock } from './clock.ts';
 import { type Config, urlOf } from './config.ts';
 import { listenError } from './errors.ts';
 import { addGauges } from './gauges.ts';
+import { readShopifyCredentials } from './feeds/shopify/credentials.ts';
 import { createShell } from './http/shell.ts';
 import { statusRoutes } from './http/status.ts';
 import type { Log } from './log.ts';
@@ -27,10 +28,13 @@ import type { Store } from './store/open.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
+import { type Webhooks, startWebhooks } from './webhooks/start.ts';
 
 export interface ServiceParts {
   readonly config: Pick<Config, 'host' | 'port' | 'baseUrl' | 'redisUrl'> &
-    Partial<Pick<Config, 'metricsPort' | 'tracing'>>;
+    Partial<
+      Pick<Config, 'metricsPort' | 'tracing' | 'shopifyClientSecrets' | 'shopifyCredentialsFile'>
+    >;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -82,6 +86,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const tracer =
     config.tracing && (await startTracing({ config: config.tracing, log, clock, version }));
 
+  const webhooks = await openWebhooks(parts);
   let baseUrl = config.baseUrl ?? '';
   const stopping = new AbortController();
   const app = createShell({
@@ -101,6 +106,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
         isPublic: config.baseUrl !== undefined,
         usage,
       }),
+      ...(webhooks ? [webhooks.route] : []),
       ...statusRoutes({ store, shared, stopping: stopping.signal }),
     ],
     unrouted: (path, answer) =>
@@ -110,7 +116,16 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     metrics,
     tracer,
   });
-  if (metrics) addGauges(metrics, { app, store, clock, leases, shared });
+  if (metrics) {
+    addGauges(metrics, {
+      app,
+      store,
+      clock,
+      leases,
+      shared,
+      takesWebhooks: webhooks !== undefined,
+    });
+  }
   let metricsServer: Awaited<ReturnType<typeof listenForMetrics>> | undefined;
   const closeTelemetry = async () => {
     metrics?.close();
@@ -121,6 +136,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     await listenForRequests(app, config);
   } catch (error) {
     shared?.close();
+    await webhooks?.close();
     await closeTelemetry();
     throw error;
   }
@@ -134,6 +150,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       stopping.abort();
       await drained(app.server, clock, drainMilliseconds);
       await app.close();
+      await webhooks?.close();
       shared?.close();
       await Promise.race([usage.settle(), sleep(settleMilliseconds, undefined, { ref: false })]);
       await closeTelemetry();
@@ -155,6 +172,19 @@ async function openSharedLimiter(parts: ServiceParts): Promise<RedisRateLimiter 
   const limiter = new RedisRateLimiter({ url: config.redisUrl, clock, log, patienceMilliseconds });
   await limiter.open();
   return limiter;
+}
+
+/** @returns undefined where Shopify tells nothing */
+async function openWebhooks({
+  config,
+  store,
+  clock,
+  log,
+}: ServiceParts): Promise<Webhooks | undefined> {
+  const { shopifyClientSecrets: secrets = [], shopifyCredentialsFile: file } = config;
+  if (secrets.length === 0) return undefined;
+  const credentials = file === undefined ? [] : await readShopifyCredentials(file);
+  return startWebhooks({ secrets, credentials, store, clock, log });
 }
 
 async function listenForMetrics(

@@ -44,7 +44,8 @@ export const failureKinds = ['payment', 'inventory'] as const;
 export type FailureKind = (typeof failureKinds)[number];
 
 /**
- * The ways on which a shop's data comes. records: files of import records; shopify-file: results of
- * Shopify's bulk operations; export: exports of other platforms.
+ * The ways on which a shop's data comes. records: files of import records; shopify-file: files of
+ * Shopify's bulk results; shopify: what was asked of Shopify's API; shopify-webhooks: what was asked
+ * because Shopify told that it had changed; export: exports of other platforms.
  */
-export type FeedName = 'records' | 'shopify-file' | 'export';
+export type FeedName = 'records' | 'shopify-file' | 'shopify' | 'shopify-webhooks' | 'export';

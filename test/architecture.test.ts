@@ -26,7 +26,7 @@ const rooms: Readonly<Record<string, Rule>> = {
   access: { imports: [...leaves, 'store'] },
   operations: { imports: [...leaves, 'store', 'access/scopes'], types: ['access', 'telemetry'] },
   ingest: { imports: [...leaves, 'store'] },
-  feeds: { imports: [...leaves, 'ingest'] },
+  feeds: { imports: [...leaves, 'ingest', 'store'] },
   demo: { imports: leaves },
 
   telemetry: { imports: leaves },
@@ -38,6 +38,10 @@ const rooms: Readonly<Record<string, Rule>> = {
   rest: { imports: [...leaves, ...face], types: ['access', 'store', 'telemetry'] },
   mcp: { imports: [...leaves, ...face], types: ['access', 'store', 'telemetry'] },
   owner: { imports: [...leaves, 'http', 'operations', 'access', 'store'] },
+
+  webhooks: {
+    imports: [...leaves, 'access/key-leases', 'feeds', 'http', 'ingest', 'owner/keys', 'store'],
+  },
 
   gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },
   service: {
@@ -52,6 +56,8 @@ const rooms: Readonly<Record<string, Rule>> = {
       'rest',
       'store',
       'telemetry',
+      'feeds',
+      'webhooks',
     ],
   },
   commands: {

@@ -10,6 +10,7 @@ import {
 } from '../access/redis-window.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { readShopifyCredentials } from '../feeds/shopify/credentials.ts';
 import { redact } from '../log.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
@@ -37,19 +38,24 @@ export const doctorCommand: Command = {
       databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
       redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
       tracing: config.tracing && 'on',
+      shopifyClientSecrets: config.shopifyClientSecrets.map(() => 'redacted'),
       databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
     };
     const findings = [
       { check: 'runtime', ok: true, detail: `Node.js ${process.version}` },
       ...(await examine(config)),
       ...(config.redisUrl === undefined ? [] : [await examineRedis(config.redisUrl)]),
+      ...(config.shopifyCredentialsFile === undefined
+        ? []
+        : [await examineShopifyCredentials(config.shopifyCredentialsFile)]),
     ];
     const isWell = findings.every(({ ok }) => ok);
     if (options['json']) {
       printJson({ ok: isWell, configuration: shown, findings });
     } else {
+      const width = Math.max(...Object.keys(shown).map((name) => name.length));
       for (const [name, value] of Object.entries(shown))
-        print(`${name.padEnd(16)} ${String(value ?? '') || '(default)'}`);
+        print(`${name.padEnd(width)} ${String(value ?? '') || '(default)'}`);
       print('');
       for (const { check, ok, detail } of findings)
         print(`${ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}`);
@@ -140,6 +146,17 @@ async function examineRedis(url: string): Promise<Finding> {
     return failure('redis', explainRedisError(error));
   } finally {
     client.destroy();
+  }
+}
+
+/** Only the file: whether Shopify accepts what is in it shows when a shop is synchronised. */
+async function examineShopifyCredentials(file: string): Promise<Finding> {
+  const check = 'shopify credentials';
+  try {
+    const shops = await readShopifyCredentials(file);
+    return { check, ok: true, detail: shops.map(({ shop }) => `shop ${shop}`).join(', ') };
+  } catch (error) {
+    return failure(check, error);
   }
 }
 

@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import { type FeedStatus, listFeeds } from '../store/feeds.ts';
+import { type JobCount, type JobState, listJobCounts } from '../store/jobs.ts';
 import { findShop, listShops } from '../store/shops.ts';
 import { CommandError } from '../errors.ts';
 import {
@@ -20,6 +21,7 @@ const status: Command = {
     'ARRIVED   when records came last, whether or not they said anything new',
     'NEWEST    the newest time that any of them tells of itself',
     'COMPLETE  when the source was last read to its end',
+    'WEBHOOKS  what Shopify told and is not done: waiting, active, retrying, failed (given up)',
   ],
   options: { shop: { type: 'string' }, json: { type: 'boolean' } },
   async run({ config, options }) {
@@ -29,10 +31,18 @@ const status: Command = {
         typeof wanted === 'string'
           ? [await findShop(sql, parseId(wanted, '--shop'))]
           : await listShops(sql);
-      const all = [];
+      const jobs = await listJobCounts(sql);
+      const all: ShopFeed[] = [];
       for (const shop of shops) {
         if (!shop) throw new CommandError(`There is no shop ${wanted}.`);
-        for (const feed of await listFeeds(sql, shop.id)) all.push({ shop: shop.id, ...feed });
+        const known = await listFeeds(sql, shop.id);
+        const webhooks = jobs.filter(({ shopId }) => shopId === shop.id);
+        const isNew = !known.some(({ feed }) => feed === 'shopify-webhooks');
+        const shown = isNew && webhooks.length > 0 ? [...known, nothingYet] : known;
+        for (const feed of shown) {
+          const isTheirs = feed.feed === 'shopify-webhooks';
+          all.push({ shop: shop.id, ...feed, ...(isTheirs && { webhooks: byState(webhooks) }) });
+        }
       }
       return all;
     });
@@ -42,17 +52,39 @@ const status: Command = {
   },
 };
 
-function describe(feeds: readonly (FeedStatus & { shop: number })[], now: number): string {
+interface ShopFeed extends FeedStatus {
+  readonly shop: number;
+  /** How many jobs are in which state; those that are done are not counted. */
+  readonly webhooks?: Partial<Record<JobState, number>>;
+}
+
+const nothingYet: FeedStatus = {
+  feed: 'shopify-webhooks',
+  arrivedAt: null,
+  newestAt: null,
+  completedAt: null,
+};
+
+function byState(counts: readonly JobCount[]): Partial<Record<JobState, number>> {
+  return Object.fromEntries(counts.map(({ state, jobs }) => [state, jobs]));
+}
+
+function describe(feeds: readonly ShopFeed[], now: number): string {
   if (feeds.length === 0) return 'No data has come yet; "retention import" brings some.';
   const show = (at: Date | null) => (at ? `${at.toISOString()} (${ageOf(at, now)})` : '-');
-  const rows = feeds.map(({ shop, feed, arrivedAt, newestAt, completedAt }) => [
+  const rows = feeds.map(({ shop, feed, arrivedAt, newestAt, completedAt, webhooks = {} }) => [
     String(shop),
     feed,
     show(arrivedAt),
     show(newestAt),
     show(completedAt),
+    Object.entries(webhooks)
+      .map(([state, count]) => `${count} ${state}`)
+      .join(', '),
   ]);
-  return formatTable(['SHOP', 'FEED', 'ARRIVED', 'NEWEST', 'COMPLETE'], rows);
+  const headings = ['SHOP', 'FEED', 'ARRIVED', 'NEWEST', 'COMPLETE'];
+  const isAnyOpen = rows.some((row) => row[5] !== '');
+  return formatTable(isAnyOpen ? [...headings, 'WEBHOOKS'] : headings, rows);
 }
 
 const units = [

@@ -7,6 +7,7 @@ import { type Service, startService } from '../service.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { type Command, exitStatus, print } from './command.ts';
+import { stopSignal } from './stop-signal.ts';
 import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
 
 export const serveCommand: Command = {
@@ -39,6 +40,7 @@ function sayAddress(baseUrl: string): void {
   print(`Retention Data Service listens on ${baseUrl}`);
 }
 
+const lingerMilliseconds = 200;
 /** Most clients ask again within it, and learn that the connection ends. */
 const drainMilliseconds = 1_000;
 
@@ -80,24 +82,4 @@ export async function serve(
     // An attempt to send traces to a collector that does not answer would go on.
     if (config.tracing) setTimeout(() => process.exit(), lingerMilliseconds).unref();
   }
-}
-
-const repeatMilliseconds = 500;
-const lingerMilliseconds = 200;
-
-/**
- * The first signal asks for a clean end; a later one ends the process at once. One that comes with the
- * first is the same wish: npm passes on what the terminal has sent to all of its processes already.
- */
-function stopSignal(): Promise<NodeJS.Signals> {
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  return new Promise((resolve) => {
-    const stop = (signal: NodeJS.Signals) => {
-      resolve(signal);
-      setTimeout(() => {
-        for (const each of signals) process.removeListener(each, stop);
-      }, repeatMilliseconds).unref();
-    };
-    for (const signal of signals) process.on(signal, stop);
-  });
 }

@@ -1,5 +1,6 @@
 import { deletions } from '../store/deletions.ts';
 import { upsertCancellations } from '../store/cancellations.ts';
+import { listRedacted, nobodysNumber } from '../store/customers.ts';
 import type { Transaction } from '../store/database.ts';
 import { upsertPayments, upsertRefunds } from '../store/payments.ts';
 import { upsertPlans } from '../store/plans.ts';
@@ -108,9 +109,12 @@ async function applySubscriptions(
   { tx, shop, applied }: StepContext,
 ): Promise<void> {
   if (group.records.length === 0) return;
-  const histories = await storedHistories(group.records, tx, shop.id);
+  const [records, histories] = [
+    await withoutRedacted(group.records, tx, shop.id),
+    await storedHistories(group.records, tx, shop.id),
+  ];
   const rows = new Map(
-    group.records.map((record) => [record.id, subscriptionRows(record, histories.get(record.id))]),
+    records.map((record) => [record.id, subscriptionRows(record, histories.get(record.id))]),
   );
   const judged = await upsertSubscriptions(tx, shop.id, jsonOf([...rows.values()]));
   settle(judged, group, applied);
@@ -125,7 +129,8 @@ async function applySubscriptions(
   for (const { id, previousStatus, previousCustomerId } of written) {
     const entry = group.entryOf(id);
     const record = entry.record as RecordOf<'subscription'>;
-    if (previousCustomerId !== null && previousCustomerId !== record.customerId) {
+    const customerId = rows.get(id)?.subscription.customerId;
+    if (previousCustomerId !== null && previousCustomerId !== customerId) {
       applied.touchedCustomerIds.add(previousCustomerId);
     }
     const moves =
@@ -137,6 +142,20 @@ async function applySubscriptions(
       applied.remarks.push({ entry, remark: `subscription ${id} went from ${from} to ${to}` });
     }
   }
+}
+
+/** Whoever was to be forgotten does not come back with what a source still says. */
+async function withoutRedacted(
+  records: readonly RecordOf<'subscription'>[],
+  tx: Transaction,
+  shopId: number,
+): Promise<readonly RecordOf<'subscription'>[]> {
+  const customerIds = records.map(({ customerId }) => customerId);
+  const redacted = await listRedacted(tx, shopId, customerIds);
+  if (redacted.size === 0) return records;
+  return records.map((record) =>
+    redacted.has(record.customerId) ? { ...record, customerId: nobodysNumber(record.id) } : record,
+  );
 }
 
 /** The status changes that are stored of those records that keep them. */

@@ -46,6 +46,8 @@ export interface ImportOptions {
   readonly linesPerTransaction?: number;
   /** Whether the records were made by a feed, which may say what they leave as it is. */
   readonly isFromFeed?: boolean;
+  /** Whether the source has more than these records, so that it is not complete with them. */
+  readonly isPart?: boolean;
   /** Called for each line that is not taken in, in the order in which that is known. */
   refuse(source: string, line: Line, reason: string): void | Promise<void>;
   progress?(settled: number): void;
@@ -86,7 +88,7 @@ export async function importRecords(
       }
       if (next.count === waiting.count) run.giveUp();
     }
-    await run.complete();
+    if (options.isPart !== true) await run.complete();
     return run.counts;
   } finally {
     await run.settled();

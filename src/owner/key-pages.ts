@@ -169,14 +169,20 @@ const actions: Readonly<Record<LogEntry['action'], string>> = {
   key_created: 'created',
   key_revoked: 'revoked',
   key_rotated: 'replaced',
+  key_uninstalled: 'revoked',
 };
+
+function actorOf({ action, email, isCommandLine }: LogEntry): string {
+  if (action === 'key_uninstalled') return 'Shopify, where the app was uninstalled';
+  return isCommandLine ? 'the command line' : (email ?? 'a former owner');
+}
 
 function logSection(visit: ShopVisit, log: readonly LogEntry[]): Html {
   const rows = log.map(
-    ({ at, email, isCommandLine, action, keyName, keyId }) =>
+    (entry) =>
       html`<li>
-        ${showTime(visit, at)}: <strong>${keyName}</strong> <code class="quiet">${keyId}</code> was
-        ${actions[action]} by ${isCommandLine ? 'the command line' : (email ?? 'a former owner')}
+        ${showTime(visit, entry.at)}: <strong>${entry.keyName}</strong>
+        <code class="quiet">${entry.keyId}</code> was ${actions[entry.action]} by ${actorOf(entry)}
       </li>`,
   );
   return html`<section>

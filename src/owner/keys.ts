@@ -1,8 +1,8 @@
 import { createKeyOnce, newKeyId } from '../access/create-key.ts';
 import type { Scope } from '../access/scopes.ts';
 import type { Clock } from '../clock.ts';
-import type { Sql } from '../store/database.ts';
-import { lockKey, replaceKey, revokeKey } from '../store/keys.ts';
+import type { Sql, Transaction } from '../store/database.ts';
+import { lockKey, replaceKey, revokeKey, revokeKeysOfShop } from '../store/keys.ts';
 import { insertLogEntry } from '../store/owner-log.ts';
 
 /** Whoever makes or ends a key: an owner, or the command line. */
@@ -126,4 +126,15 @@ export async function rotateKey(
     await insertLogEntry(tx, shopId, { ...entry, action: 'key_created', keyId: newId });
     return { kind: 'made', key, name, scopes };
   });
+}
+
+/**
+ * Ends all keys of a shop whose app was uninstalled, and logs it. They are certain to be refused
+ * everywhere only `leaseDrainMilliseconds` after the commit.
+ */
+export async function endKeysOfShop(tx: Transaction, shopId: number, at: Date): Promise<void> {
+  for (const { id, name } of await revokeKeysOfShop(tx, shopId, at)) {
+    const entry = { at, ownerId: null, keyId: id, keyName: name };
+    await insertLogEntry(tx, shopId, { ...entry, action: 'key_uninstalled' });
+  }
 }

@@ -78,6 +78,8 @@ export function offerOf(offer: OfferType | null): string {
 export const feedWords: Readonly<Record<FeedName, string>> = {
   records: 'Files of records',
   'shopify-file': 'Files from Shopify',
+  shopify: 'Shopify, asked at intervals',
+  'shopify-webhooks': 'Shopify, when it tells of a change',
   export: 'Exports of another platform',
 };
 

@@ -131,3 +131,14 @@ export async function revokeKey(
     where shop_id = ${shopId} and key_id = ${keyId}`;
   return result.count === 1;
 }
+
+/** @returns those that were not revoked before */
+export async function revokeKeysOfShop(
+  tx: Transaction,
+  shopId: number,
+  at: Date,
+): Promise<Pick<KeyListing, 'id' | 'name'>[]> {
+  return tx<Pick<KeyListing, 'id' | 'name'>[]>`
+    update api_keys set revoked_at = ${at} where shop_id = ${shopId} and revoked_at is null
+    returning key_id as id, name`;
+}

@@ -11,6 +11,8 @@ export interface Store {
   /** Reads what is committed: keys, readiness, and whatever commands show. */
   readonly primary: ReadConnections;
   readonly write: Sql;
+  /** For the jobs that follow webhooks: nobody else waits behind them. Opened when first used. */
+  readonly jobs: Sql;
   /**
    * Runs work of a request that only reads. What was committed 2 seconds before is seen, what came
    * later perhaps not: it may run on a standby, and once more on the primary if that one fails.
@@ -84,16 +86,22 @@ export function connectAll(target: string, replication?: Replication): Omit<Stor
     connections: 4,
     statementTimeoutMilliseconds: 0,
   });
+  const jobs = connect(target, {
+    name: 'jobs',
+    connections: 2,
+    statementTimeoutMilliseconds: 30_000,
+  });
   const replicas = replication?.standbys.length
     ? new Replicas(target, primary, replication)
     : undefined;
   return {
     primary,
     write,
+    jobs,
     readRecent: (work) => (replicas ? replicas.read(work) : work(primary)),
     replicas: replicas?.states ?? [],
     async close() {
-      const all = [primary.read, primary.analyse, write];
+      const all = [primary.read, primary.analyse, write, jobs];
       await Promise.all([replicas?.close(), ...all.map((sql) => sql.end({ timeout: 5 }))]);
     },
   };

@@ -1,10 +1,11 @@
 import { answerOf, type Sql, type Transaction } from './database.ts';
 
-type LoggedAction = 'key_created' | 'key_revoked' | 'key_rotated';
+/** key_uninstalled: ended because Shopify said that the app was uninstalled. */
+type LoggedAction = 'key_created' | 'key_revoked' | 'key_rotated' | 'key_uninstalled';
 
 export interface LogEntry {
   readonly at: Date;
-  /** Null where the account is gone, and for the command line. */
+  /** Null where the account is gone, for the command line, and where nobody did it. */
   readonly email: string | null;
   readonly isCommandLine: boolean;
   readonly action: LoggedAction;
@@ -14,7 +15,7 @@ export interface LogEntry {
 
 interface NewLogEntry {
   readonly at: Date;
-  /** Null for the command line. */
+  /** Null for the command line, and where nobody did it. */
   readonly ownerId: string | null;
   readonly action: LoggedAction;
   readonly keyId: string;

@@ -57,6 +57,11 @@ export const metricDefinitions = {
     help: 'How long ago a feed was last read to its end, of the shop where that is longest, in seconds.',
     labels: ['feed'],
   },
+  retention_webhook_jobs: {
+    type: 'gauge',
+    help: 'Webhooks of Shopify that are stored and not done, by state; failed ones were given up.',
+    labels: ['state'],
+  },
   retention_event_loop_delay_seconds: {
     type: 'gauge',
     help: 'How long turns of the event loop took since the scrape before, in seconds.',

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
-import { FixedClock } from '../../src/clock.ts';
+import { FixedClock, systemClock } from '../../src/clock.ts';
 import { importRecords } from '../../src/ingest/import.ts';
 import { readLines } from '../../src/ingest/lines.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
-import { createShop, silentLog } from '../support/world.ts';
+import { createShop, now, silentLog } from '../support/world.ts';
 
 async function* chunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
@@ -65,7 +64,7 @@ onEveryDatabase('lines that cannot be read', (open) => {
       sql: store.write,
       shop,
       feed: 'records',
-      clock: new FixedClock('2026-11-20T12:00:00Z'),
+      clock: new FixedClock(now),
       log: silentLog,
       refuse: (file, { number }, reason) => void refused.push(`${file}:${number}: ${reason}`),
     });

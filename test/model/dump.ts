@@ -4,12 +4,13 @@ import type { Sql } from '../../src/store/database.ts';
 /** Rows as texts, by table. */
 type Dump = Readonly<Record<string, readonly string[]>>;
 
-/** All that is stored of a shop's business, without the shop's id. */
+/** All that is stored of a shop's business, without the shop's id and without how and when it came. */
 export async function dumpShop(sql: Sql, shopId: number): Promise<Dump> {
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.columns
     where table_schema = 'public' and column_name = 'shop_id'
-      and table_name not in ('shops', 'api_keys', 'key_requests', 'metric_shops', 'subscriber_facts')
+      and table_name not in ('shops', 'api_keys', 'key_requests', 'metric_shops', 'subscriber_facts',
+        'feeds', 'shopify_syncs', 'redacted_customers')
     order by table_name`;
   const dump: Record<string, string[]> = {};
   for (const { name } of tables) {

@@ -9,8 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generateShop } from '../../src/demo/generate.ts';
 import { listSubscriptionsOfSessions } from '../../src/store/cancellations.ts';
 import { deletions } from '../../src/store/deletions.ts';
+import { listAllOfCustomer, redactCustomer } from '../../src/store/customers.ts';
 import { listKeyRequests } from '../../src/store/key-requests.ts';
-import { listKeys, revokeKey } from '../../src/store/keys.ts';
+import { listKeys, revokeKey, revokeKeysOfShop } from '../../src/store/keys.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
 import { findFirstDay, hasFewChanges, listDays } from '../../src/store/metrics-history.ts';
@@ -19,6 +20,18 @@ import { listRenewals } from '../../src/store/metrics-renewals.ts';
 import { summarisePlainly } from '../../src/store/metrics-plain.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
+import { deleteShop } from '../../src/store/shop-deletion.ts';
+import {
+  advanceWatermark,
+  beginShopifySync,
+  completeShopifySync,
+  findShopifySync,
+  forgetOperations,
+  hasForeignRecords,
+  listStoredPlans,
+  listSubscriptionIds,
+  updateOperation,
+} from '../../src/store/shopify-syncs.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
 import { findCourse } from '../../src/store/subscription-course.ts';
 import { listIntervals, listSubscriptionsOfCustomer } from '../../src/store/subscriptions.ts';
@@ -46,12 +59,14 @@ interface Statement {
  * - the ledger's sums that have become nothing, by the addresses of rows of that shop that the
  *   statement before has just written;
  * - how old each feed is where it is oldest, for those who run the service: no page and no answer
- *   shows it.
+ *   shows it;
+ * - the accounts of a shop's owners, who may have other shops: they are apart from the shops' data.
  */
 const acrossShops = [
   /where hash = decode\(/,
   /^delete from metric_ledger where ctid = any \(empty_rows\)$/,
   /from feeds group by feed/,
+  /delete from owners\.accounts/,
 ];
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
@@ -198,6 +213,7 @@ async function useEverything(store: Store): Promise<void> {
   await updateShopTier(store.write, shop.id, 'pro');
   await listDays(store.write, shop.id, 30, endAt);
   await listFeeds(store.write, shop.id);
+  await useShopifySync(store, shop.id);
   await listFeedLags(store.write);
   await findFirstDay(store.write, shop.id);
   await hasFewChanges(store.write, shop.id, endAt - 30 * 86_400_000, 100);
@@ -209,6 +225,9 @@ async function useEverything(store: Store): Promise<void> {
   await store.write`update status_events set position = position where shop_id = ${shop.id}`;
   assert.equal((await findLedgerDifferences(store.write, shop.id)).length, 0);
 
+  await store.write.begin((tx) => redactCustomer(tx, shop.id, 77));
+  await listAllOfCustomer(store.write, shop.id, 77);
+  await store.write.begin((tx) => revokeKeysOfShop(tx, shop.id, new Date(now)));
   // All of it, so that sums become nothing.
   const gone = ['refund', 'cancellation', 'payment', 'subscription', 'plan'].flatMap((type) =>
     records
@@ -217,6 +236,23 @@ async function useEverything(store: Store): Promise<void> {
   );
   assert.deepEqual(Object.keys(deletions).length, 5);
   assert.deepEqual((await importAll(store, shop, gone)).refused, []);
+  await importAll(store, shop, records);
+  await deleteShop(store.write, shop.id);
+}
+
+/** What is kept of a shop that belongs to Shopify, and asked of its records. */
+async function useShopifySync({ write }: Store, shopId: number): Promise<void> {
+  const at = new Date(now);
+  await beginShopifySync(write, shopId, 'sample-shop.myshopify.com');
+  await updateOperation(write, shopId, 'plans', 'gid://shopify/BulkOperation/1', at);
+  await forgetOperations(write, shopId);
+  await advanceWatermark(write, shopId, at);
+  await completeShopifySync(write, shopId, { watermark: at, reconciledAt: at });
+  assert.deepEqual((await findShopifySync(write, shopId))?.watermark, at);
+  assert.equal(await hasForeignRecords(write, shopId), true);
+  const ids = await listSubscriptionIds(write, shopId, { after: 0, createdBefore: at, limit: 5 });
+  assert.equal(ids.length, 5);
+  assert.notEqual((await listStoredPlans(write, shopId)).length, 0);
 }
 
 /** What a connection counted is seen once it has ended. */
@@ -252,7 +288,7 @@ function parseLog(log: string): Statement[] {
 
 /**
  * The fixed parts of every statement that the store and the import send, but for those about owners,
- * whose tables are apart from the shops' data.
+ * Shopify's shops and jobs, whose tables are apart from the shops' data.
  */
 function listTemplates() {
   return globSync(['src/store/*.ts', 'src/ingest/*.ts'], { cwd: root })
@@ -261,7 +297,7 @@ function listTemplates() {
       const source = readFileSync(path.join(root, file), 'utf8');
       const templates = source.matchAll(/\b(?:sql|tx)(?:<[^`]*?>)?`([^`]*)`/g);
       return [...templates]
-        .filter(([, text = '']) => !/\sowners\./.test(text))
+        .filter(([, text = '']) => !/[\s']owners\.|[\s']shopify\.|[\s']jobs\./.test(text))
         .map(([, text = '']) => ({
           file,
           pieces: text.split(/\$\{[^}]*\}/).filter((piece) => piece.trim() !== ''),

@@ -62,8 +62,11 @@ function equalitiesOf(node: PlanNode): Equality[] {
     node['Merge Cond'],
     node['Join Filter'],
   ].join(' ');
-  const found = conditions.matchAll(
-    /(?:(\w+)\.)?\bshop_id = (?:(\w+)\.shop_id\b|\$\d|'\d+'::bigint|ANY \((?:\$\d|'\{|ARRAY\[))/g,
-  );
+  // As foreign keys ask it, the other way round.
+  const found = conditions
+    .replace(/(\$\d+) = shop_id\b/g, 'shop_id = $1')
+    .matchAll(
+      /(?:(\w+)\.)?\bshop_id = (?:(\w+)\.shop_id\b|\$\d|'\d+'::bigint|ANY \((?:\$\d|'\{|ARRAY\[))/g,
+    );
   return [...found].map(([, alias = node.Alias ?? '', other]) => ({ alias, other }));
 }

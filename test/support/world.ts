@@ -92,6 +92,7 @@ interface ServiceOptions {
   readonly redisUrl?: string;
   readonly redisPatienceMilliseconds?: number;
   readonly telemetry?: Partial<Pick<Config, 'metricsPort' | 'tracing'>>;
+  readonly shopify?: Partial<Pick<Config, 'shopifyClientSecrets' | 'shopifyCredentialsFile'>>;
 }
 
 /** A store for what is the same on every database. */
@@ -111,6 +112,7 @@ export async function startTestService(
       baseUrl: undefined,
       redisUrl: options.redisUrl,
       ...options.telemetry,
+      ...options.shopify,
     },
     store,
     clock: options.clock ?? new FixedClock(now),

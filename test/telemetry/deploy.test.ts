@@ -101,7 +101,7 @@ function holdToExposed(expression: string): void {
 }
 
 test('every alert has all that whoever is woken needs', () => {
-  assert.equal(alerts.length, 8);
+  assert.equal(alerts.length, 9);
   assert.equal(new Set(alerts.map(({ name }) => name)).size, alerts.length);
   for (const alert of alerts) {
     assert.match(alert.name, /^Retention[A-Za-z]+$/);

@@ -1,0 +1,112 @@
+import { ShopifyError } from './answer.ts';
+import type { ShopifyClient } from './client.ts';
+import { contract, contractAttempts, contractLines, planGroup } from './queries.ts';
+
+type Node = Readonly<Record<string, unknown>>;
+
+interface Connection {
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  readonly nodes: readonly Node[];
+}
+
+/** A contract with all of its lines and billing attempts, as Shopify answers them. */
+export interface WholeContract {
+  readonly contract: Node;
+  readonly lines: readonly Node[];
+  readonly attempts: readonly Node[];
+}
+
+/** A selling plan group with all of its selling plans, as Shopify answers them. */
+export interface WholePlanGroup {
+  readonly group: Node;
+  readonly sellingPlans: readonly Node[];
+}
+
+type ContractPage = Node & {
+  readonly lines?: Connection;
+  readonly billingAttempts?: Connection;
+};
+
+/** A contract that changes while its pages are read is read again, so often at most. */
+const attemptsToReadWhole = 5;
+
+/**
+ * @param id the GID of a contract
+ * @returns undefined where there is no such contract any more
+ * @throws ShopifyError
+ */
+export async function fetchContract(
+  client: ShopifyClient,
+  id: string,
+): Promise<WholeContract | undefined> {
+  for (let attempt = 1; attempt <= attemptsToReadWhole; attempt += 1) {
+    const first = await readContract(client, contract, id, null);
+    if (!first) return undefined;
+    const { lines, billingAttempts, ...fields } = first;
+    const allLines = await rest(lines, async (after) => {
+      const next = await readContract(client, contractLines, id, after);
+      return isSameState(first, next) ? next?.lines : undefined;
+    });
+    const allAttempts = await rest(billingAttempts, async (after) => {
+      const next = await readContract(client, contractAttempts, id, after);
+      return isSameState(first, next) ? next?.billingAttempts : undefined;
+    });
+    if (allLines && allAttempts)
+      return { contract: fields, lines: allLines, attempts: allAttempts };
+  }
+  throw new ShopifyError(
+    'unavailable',
+    `${client.domain} changed a contract faster than its pages can be read.`,
+  );
+}
+
+function isSameState(first: ContractPage, next: ContractPage | null): boolean {
+  return next?.['updatedAt'] === first['updatedAt'];
+}
+
+async function readContract(
+  client: ShopifyClient,
+  document: string,
+  id: string,
+  after: string | null,
+): Promise<ContractPage | null> {
+  const { subscriptionContract } = await client.query<{
+    subscriptionContract: ContractPage | null;
+  }>(document, { id, after });
+  return subscriptionContract;
+}
+
+/**
+ * @param id the GID of a selling plan group
+ * @returns undefined where there is no such group any more
+ * @throws ShopifyError
+ */
+export async function fetchPlanGroup(
+  client: ShopifyClient,
+  id: string,
+): Promise<WholePlanGroup | undefined> {
+  const read = async (after: string | null) => {
+    const { sellingPlanGroup } = await client.query<{
+      sellingPlanGroup: (Node & { readonly sellingPlans?: Connection }) | null;
+    }>(planGroup, { id, after });
+    return sellingPlanGroup;
+  };
+  const first = await read(null);
+  if (!first) return undefined;
+  const { sellingPlans, ...group } = first;
+  const all = await rest(sellingPlans, async (after) => (await read(after))?.sellingPlans);
+  return all && { group, sellingPlans: all };
+}
+
+/** The nodes of all pages; undefined where a page is not of the same state as the first. */
+async function rest(
+  first: Connection | undefined,
+  read: (after: string | null) => Promise<Connection | undefined>,
+): Promise<Node[] | undefined> {
+  const nodes: Node[] = [];
+  for (let page = first; page; page = await read(page.pageInfo.endCursor)) {
+    nodes.push(...page.nodes);
+    if (!page.pageInfo.hasNextPage) return nodes;
+  }
+  return undefined;
+}

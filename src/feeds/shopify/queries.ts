@@ -1,0 +1,107 @@
+/*
+ * What is asked of the Admin GraphQL API: only what the mapping reads, so that names, addresses and
+ * messages never leave Shopify. https://shopify.dev/docs/api/admin-graphql/2026-01
+ */
+
+const interval = '{ interval intervalCount }';
+const money = '{ amount currencyCode }';
+
+const contractFields = `
+  id status createdAt updatedAt currencyCode nextBillingDate lastPaymentStatus
+  billingPolicy ${interval}
+  deliveryPolicy ${interval}
+  customer { id }
+  originOrder { id }`;
+
+const lineFields = `
+  id title variantTitle quantity productId variantId requiresShipping sellingPlanId sellingPlanName
+  currentPrice ${money}`;
+
+const attemptFields = 'id createdAt completedAt originTime ready errorCode';
+
+const groupFields = 'id name productsCount { count }';
+
+const adjustment = `
+  adjustmentType
+  adjustmentValue {
+    ... on SellingPlanPricingPolicyPercentageValue { percentage }
+    ... on MoneyV2 ${money}
+  }`;
+
+const sellingPlanFields = `
+  id name category
+  billingPolicy { ... on SellingPlanRecurringBillingPolicy ${interval} }
+  deliveryPolicy { ... on SellingPlanRecurringDeliveryPolicy ${interval} }
+  pricingPolicies {
+    ... on SellingPlanFixedPricingPolicy { ${adjustment} }
+    ... on SellingPlanRecurringPricingPolicy { afterCycle ${adjustment} }
+  }`;
+
+/** For bulkOperationRunQuery: connections without pages. */
+export const bulkContracts = `{
+  subscriptionContracts { edges { node {
+    ${contractFields}
+    lines { edges { node { ${lineFields} } } }
+    billingAttempts { edges { node { ${attemptFields} } } }
+  } } }
+}`;
+
+export const bulkPlanGroups = `{
+  sellingPlanGroups { edges { node {
+    ${groupFields}
+    sellingPlans { edges { node { ${sellingPlanFields} } } }
+  } } }
+}`;
+
+const page = 'pageInfo { hasNextPage endCursor }';
+
+/** Which contracts changed, oldest change first. */
+export const changedContracts = `query ChangedContracts($filter: String!, $after: String) {
+  subscriptionContracts(first: 100, after: $after, query: $filter, sortKey: UPDATED_AT) {
+    ${page}
+    nodes { id updatedAt }
+  }
+}`;
+
+const lines = `lines(first: 50, after: $after) { ${page} nodes { ${lineFields} } }`;
+const attempts = `billingAttempts(first: 50, after: $after) { ${page} nodes { ${attemptFields} } }`;
+const plans = `sellingPlans(first: 50, after: $after) { ${page} nodes { ${sellingPlanFields} } }`;
+
+export const contract = `query Contract($id: ID!, $after: String) {
+  subscriptionContract(id: $id) { ${contractFields} ${lines} ${attempts} }
+}`;
+
+export const contractLines = `query ContractLines($id: ID!, $after: String) {
+  subscriptionContract(id: $id) { updatedAt ${lines} }
+}`;
+
+export const contractAttempts = `query ContractAttempts($id: ID!, $after: String) {
+  subscriptionContract(id: $id) { updatedAt ${attempts} }
+}`;
+
+export const planGroup = `query PlanGroup($id: ID!, $after: String) {
+  sellingPlanGroup(id: $id) { ${groupFields} ${plans} }
+}`;
+
+/** Which of these are there: a node that is gone is null. */
+export const nodesById = `query NodesById($ids: [ID!]!) { nodes(ids: $ids) { id } }`;
+
+const operationFields = `
+  id status errorCode createdAt objectCount fileSize url partialDataUrl query`;
+
+export const runBulkQuery = `mutation RunBulkQuery($query: String!) {
+  bulkOperationRunQuery(query: $query, groupObjects: false) {
+    bulkOperation { ${operationFields} }
+    userErrors { code message }
+  }
+}`;
+
+export const bulkOperation = `query BulkOperation($id: ID!) {
+  node(id: $id) { ... on BulkOperation { ${operationFields} } }
+}`;
+
+export const runningBulkQueries = `query RunningBulkQueries {
+  bulkOperations(first: 20, query: "operation_type:query", sortKey: CREATED_AT, reverse: true) {
+    nodes { ${operationFields} }
+  }
+}`;

@@ -1,0 +1,62 @@
+import type { Sql } from './database.ts';
+
+/** So that whoever else needs the database hardly waits. */
+const subscriptionsPerTransaction = 500;
+
+/**
+ * Removes a shop with all that is kept of it: data, keys, the log about them, memberships, and the
+ * accounts of owners who have no other shop. Cut short and called again, it goes on.
+ */
+export async function deleteShop(sql: Sql, shopId: number): Promise<void> {
+  // First of all, nobody reads what is half gone.
+  await sql`delete from api_keys where shop_id = ${shopId}`;
+  for (let count = subscriptionsPerTransaction; count === subscriptionsPerTransaction;) {
+    const result = await sql.begin(async (tx) => {
+      await tx`select from shops where shop_id = ${shopId} for no key update`;
+      return tx`
+        delete from subscriptions where shop_id = ${shopId} and subscription_id in (
+          select subscription_id from subscriptions where shop_id = ${shopId}
+          order by subscription_id limit ${subscriptionsPerTransaction})`;
+    });
+    count = result.count;
+  }
+  await deleteOwnersOf(sql, shopId);
+  await sql.begin(async (tx) => {
+    await tx`select from shops where shop_id = ${shopId} for update`;
+    await tx`delete from subscriptions where shop_id = ${shopId}`;
+    await tx`delete from cancellation_sessions where shop_id = ${shopId}`;
+    await tx`delete from plans where shop_id = ${shopId}`;
+    await tx`delete from customers where shop_id = ${shopId}`;
+    await tx`delete from redacted_customers where shop_id = ${shopId}`;
+    await tx`delete from shopify_syncs where shop_id = ${shopId}`;
+    await tx`delete from feeds where shop_id = ${shopId}`;
+    await tx`delete from subscriber_changes where shop_id = ${shopId}`;
+    await tx`delete from failed_cycles where shop_id = ${shopId}`;
+    await tx`delete from metric_ledger where shop_id = ${shopId}`;
+    await tx`delete from metric_shops where shop_id = ${shopId}`;
+    // Made while this ran.
+    await tx`delete from api_keys where shop_id = ${shopId}`;
+    await tx`delete from shops where shop_id = ${shopId}`;
+    await tx`delete from shopify.data_requests where shop_id = ${shopId}`;
+    await tx`delete from shopify.shops where shop_id = ${shopId}`;
+  });
+}
+
+/** Owners belong to shops: who has none left is forgotten, and their sessions with them. */
+async function deleteOwnersOf(sql: Sql, shopId: number): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`delete from owners.log where shop_id = ${shopId}`;
+    await tx`
+      with theirs as (
+        delete from owners.links where shop_id = ${shopId} returning owner_id
+      ), members as (
+        delete from owners.memberships where shop_id = ${shopId} returning owner_id
+      )
+      delete from owners.accounts a
+      where a.owner_id in (select owner_id from theirs union select owner_id from members)
+        and not exists (
+          select from owners.memberships m where m.owner_id = a.owner_id and m.shop_id <> ${shopId})
+        and not exists (
+          select from owners.links l where l.owner_id = a.owner_id and l.shop_id <> ${shopId})`;
+  });
+}

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyRequest } from 'fastify';
+import { leaseDrainMilliseconds } from '../access/key-leases.ts';
+import type { Clock } from '../clock.ts';
+import { type Answer, json, refuse } from '../http/answer.ts';
+import { readBody } from '../http/body.ts';
+import type { Route } from '../http/shell.ts';
+import type { Log } from '../log.ts';
+import { endKeysOfShop } from '../owner/keys.ts';
+import type { Sql } from '../store/database.ts';
+import { noteUninstall } from '../store/shopify-shops.ts';
+import { type Facts, type WebhookQueue, idOf } from './queue.ts';
+import type { ShopDirectory } from './shop-directory.ts';
+import { isSigned } from './signature.ts';
+import { type Notice, readNotice } from './topics.ts';
+
+interface RouteParts {
+  /** Any of them may have signed. */
+  readonly secrets: readonly string[];
+  /** The jobs' own connections. */
+  readonly sql: Sql;
+  readonly shops: ShopDirectory;
+  readonly queue: WebhookQueue;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Those that are followed have far less. */
+const maxBytes = 256 * 1024;
+/** Webhooks of one instance that wait for the database. Shopify sends the others again. */
+const mostAtOnce = 100;
+/** Shopify waits for five seconds. */
+const patienceMilliseconds = 4_000;
+
+const taken: Answer = { status: 200, headers: json, body: '{"success":true}' };
+const unauthorized = () => refuse(401, 'Unauthorized.');
+const later = () => refuse(503, 'Try again later.', { 'retry-after': '60' });
+
+/** Where Shopify tells what has happened in the shops. */
+export function webhookRoute(parts: RouteParts): Route {
+  const { secrets, log } = parts;
+  let waiting = 0;
+  return {
+    method: 'POST',
+    url: '/webhooks/shopify',
+    async handle(request) {
+      const signature = header(request, 'x-shopify-hmac-sha256');
+      if (signature === '') return unauthorized();
+      const body = await readBody(request, { contentType: 'application/json', maxBytes });
+      if ('refusal' in body) return body.refusal;
+      if (!isSigned(body.bytes, signature, secrets)) return unauthorized();
+      if (waiting >= mostAtOnce) return later();
+      waiting += 1;
+      try {
+        return await inTime(take(parts, request, body.bytes));
+      } catch (err) {
+        log.error({ requestId: request.id, err }, 'a webhook could not be stored');
+        return later();
+      } finally {
+        waiting -= 1;
+      }
+    },
+  };
+}
+
+async function take(parts: RouteParts, request: FastifyRequest, body: Buffer): Promise<Answer> {
+  const { sql, shops, queue, clock, log } = parts;
+  const topic = header(request, 'x-shopify-topic');
+  const notice = readNotice(topic, body);
+  // Sent again it would be the same: nothing is won by refusing it.
+  if (notice === 'unknown') return taken;
+  const domain = header(request, 'x-shopify-shop-domain').toLowerCase();
+  if (notice === 'unreadable' || ('domain' in notice && notice.domain !== domain)) {
+    log.error({ requestId: request.id }, 'a webhook of Shopify could not be read');
+    return refuse(400, 'The body is not what its topic promises.');
+  }
+  const shopId = await shops.find(domain);
+  // Refused, Shopify would send it again eight times, and then stop sending to this address.
+  if (shopId === undefined) {
+    log.warn({ requestId: request.id }, 'a webhook came for a shop that is not in the credentials');
+    return taken;
+  }
+  const id = idOf(domain, topic, eventOf(request), JSON.stringify(notice.task));
+  const receivedAt = new Date(clock.now());
+  if (notice.queue === undefined) {
+    await uninstall(sql, shopId, id, receivedAt);
+    return taken;
+  }
+  const facts = { shopId, topic, event: id, receivedAt: receivedAt.toISOString() };
+  await enqueue(queue, notice, facts);
+  return taken;
+}
+
+/**
+ * The event is the same when a webhook is sent again; where it is not named, the webhook itself is. One
+ * without either is like no other.
+ */
+function eventOf(request: FastifyRequest): string {
+  const name = header(request, 'x-shopify-event-id') || header(request, 'x-shopify-webhook-id');
+  return name || request.id;
+}
+
+/** Once this has ended, no instance lets in a key of the shop. */
+async function uninstall(sql: Sql, shopId: number, eventId: string, at: Date): Promise<void> {
+  await sql.begin(async (tx) => {
+    if (await noteUninstall(tx, shopId, eventId, at)) await endKeysOfShop(tx, shopId, at);
+  });
+  // Even where the event is known: the answer to the first may not have got through.
+  await sleep(leaseDrainMilliseconds);
+}
+
+function enqueue(
+  queue: WebhookQueue,
+  notice: Exclude<Notice, { queue: undefined }>,
+  facts: Facts,
+): Promise<void> {
+  if (notice.queue === 'duties') {
+    return queue.send('duties', { ...notice.task, ...facts }, facts.event);
+  }
+  const { kind, id } = notice.task;
+  return queue.send('hints', { ...notice.task, ...facts }, `${facts.shopId} ${kind} ${id}`);
+}
+
+function header(request: FastifyRequest, name: string): string {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/** @throws when the work takes too long; it goes on, and is known when Shopify sends it again */
+async function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([
+      work,
+      sleep(patienceMilliseconds, undefined, { signal: over.signal, ref: false }).then(() => {
+        throw new Error(`The database did not store it within ${patienceMilliseconds} ms.`);
+      }),
+    ]);
+  } finally {
+    over.abort();
+    work.catch(() => {});
+  }
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+
+/** What is asked of the source again. */
+export type Hint =
+  | { readonly kind: 'contract'; readonly id: number }
+  | { readonly kind: 'planGroup'; readonly id: number };
+
+/** What Shopify obliges an app to. */
+export type Duty =
+  | { readonly kind: 'dataRequest'; readonly customerId: number }
+  | { readonly kind: 'redactCustomer'; readonly customerId: number }
+  | { readonly kind: 'redactShop' };
+
+/** What a webhook is about: numbers only, never an address, a name or a phone number. */
+export type Notice =
+  | { readonly queue: 'hints'; readonly task: Hint }
+  | { readonly queue: 'duties'; readonly task: Duty; readonly domain: string }
+  /** Done before it is acknowledged. */
+  | { readonly queue: undefined; readonly task: 'uninstall'; readonly domain: string };
+
+/** Some topics write numbers as text. */
+const id = z
+  .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
+  .pipe(z.int().positive());
+const domain = z.string().toLowerCase();
+
+const contract = z
+  .object({ id })
+  .transform((body): Notice => ({ queue: 'hints', task: { kind: 'contract', id: body.id } }));
+const ofContract = z.object({ subscription_contract_id: id }).transform((body): Notice => ({
+  queue: 'hints',
+  task: { kind: 'contract', id: body.subscription_contract_id },
+}));
+const planGroup = z
+  .object({ id })
+  .transform((body): Notice => ({ queue: 'hints', task: { kind: 'planGroup', id: body.id } }));
+const customer = (kind: 'dataRequest' | 'redactCustomer') =>
+  z.object({ shop_domain: domain, customer: z.object({ id }) }).transform((body): Notice => ({
+    queue: 'duties',
+    task: { kind, customerId: body.customer.id },
+    domain: body.shop_domain,
+  }));
+// The topic is no part of what is signed: a request about one customer must not pass for one about all.
+const shop = z
+  .object({ shop_domain: domain, customer: z.undefined().optional() })
+  .transform((body): Notice => ({
+    queue: 'duties',
+    task: { kind: 'redactShop' },
+    domain: body.shop_domain,
+  }));
+const uninstalled = z.object({ myshopify_domain: domain }).transform((body): Notice => ({
+  queue: undefined,
+  task: 'uninstall',
+  domain: body.myshopify_domain,
+}));
+
+/** By the topic, or by what stands before its slash. */
+const schemas = new Map<string, z.ZodType<Notice>>([
+  ['subscription_contracts', contract],
+  ['subscription_billing_attempts', ofContract],
+  ['subscription_billing_cycles', ofContract],
+  ['subscription_billing_cycle_edits', ofContract],
+  ['selling_plan_groups', planGroup],
+  ['customers/data_request', customer('dataRequest')],
+  ['customers/redact', customer('redactCustomer')],
+  ['shop/redact', shop],
+  ['app/uninstalled', uninstalled],
+]);
+
+/** @returns `unknown` for a topic that nothing follows from, `unreadable` for a body that is not of it */
+export function readNotice(topic: string, body: Buffer): Notice | 'unknown' | 'unreadable' {
+  const schema = schemas.get(topic) ?? schemas.get(topic.split('/', 1)[0] as string);
+  if (!schema) return 'unknown';
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString());
+  } catch {
+    return 'unreadable';
+  }
+  const parsed = schema.safeParse(value);
+  return parsed.success ? parsed.data : 'unreadable';
+}

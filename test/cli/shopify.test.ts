@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { insertDataRequest } from '../../src/store/data-requests.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import { linkShopifyShops, noteUninstall } from '../../src/store/shopify-shops.ts';
+import { plan, subscription } from '../rest/records.ts';
+import { createShop, importAll } from '../support/world.ts';
+import { run } from './process.ts';
+
+const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const skip = DATABASE_URL === '' && 'PostgreSQL could not be had on this machine';
+
+describe('commands about Shopify', { skip }, () => {
+  let store: Store;
+  before(() => {
+    store = { ...connectAll(DATABASE_URL), failed: new Promise(() => {}) };
+  });
+  after(() => store.close());
+
+  const retention = (...args: string[]) => run(args, { env: { DATABASE_URL, LOG_LEVEL: 'warn' } });
+  async function done(...args: string[]): Promise<string> {
+    const { code, out, err } = await retention(...args);
+    assert.equal(code, 0, err);
+    return out;
+  }
+
+  test('tell who asked what is held of them, and what that is', async () => {
+    const shop = await createShop(store);
+    const id = String(shop.id);
+    assert.equal(await done('shopify', 'requests', '--shop', id), 'Nobody has asked.\n');
+    const { customerId } = subscription(1001) as { customerId: number };
+    await importAll(store, shop, [plan(), subscription(1001)]);
+    const receivedAt = new Date('2026-11-20T11:12:00.000Z');
+    const requestId = randomUUID();
+    await insertDataRequest(store.write, { shopId: shop.id, requestId, customerId, receivedAt });
+    assert.equal(
+      await done('shopify', 'requests', '--shop', id),
+      `CUSTOMER  ASKED\n${String(customerId).padEnd(8)}  2026-11-20T11:12:00.000Z\n`,
+    );
+    assert.deepEqual(JSON.parse(await done('shopify', 'requests', '--shop', id, '--json')), [
+      { customer: customerId, receivedAt: '2026-11-20T11:12:00.000Z' },
+    ]);
+    const args = ['shopify', 'data-request', '--shop', id, '--customer'];
+    const held = JSON.parse(await done(...args, String(customerId)));
+    assert.deepEqual(
+      [held.shop, held.customer, held.currency, held.requestedAt],
+      [shop.id, customerId, 'USD', ['2026-11-20T11:12:00.000Z']],
+    );
+    assert.deepEqual(
+      held.subscriptions.map((each: { id: number }) => each.id),
+      [1001],
+    );
+    assert.deepEqual(JSON.parse(await done(...args, '7')).subscriptions, []);
+    const wrong = await retention(...args, 'sam@example.com');
+    assert.equal(wrong.code, 2);
+  });
+
+  test('say that the app is back, and that there is nothing to try again', async () => {
+    const shop = await createShop(store);
+    const id = String(shop.id);
+    const domain = `shop-${randomUUID()}.myshopify.com`;
+    await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
+    const args = ['shopify', 'reinstalled', '--shop', id];
+    assert.equal(await done(...args), `The app was not uninstalled from shop ${id}.\n`);
+    await store.write.begin((tx) => noteUninstall(tx, shop.id, randomUUID(), new Date()));
+    assert.equal(await done(...args), `Shop ${id} is followed again.\n`);
+    assert.equal(
+      await done('shopify', 'retry', '--shop', id),
+      `0 failed webhooks of shop ${id} will be tried again.\n`,
+    );
+  });
+});

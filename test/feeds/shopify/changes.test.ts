@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { takeNodes } from '../../../src/feeds/shopify/intake.ts';
+import { syncShop } from '../../../src/feeds/shopify/sync-shop.ts';
+import type { Store } from '../../../src/store/open.ts';
+import { findShopifySync } from '../../../src/store/shopify-syncs.ts';
+import { assertSameShop, dumpShop } from '../../model/dump.ts';
+import { onEveryDatabase } from '../../support/databases.ts';
+import { createShop } from '../../support/world.ts';
+import { type StandIn, startStandIn } from './stand-in.ts';
+import { type StandInContract, sampleWorld, sourcesOf } from './stand-in-world.ts';
+import { syncedShop } from './synced.ts';
+
+const usual = { whole: false, takeOver: false };
+const everything = { whole: true, takeOver: false };
+const gidOf = (id: number) => `gid://shopify/SubscriptionContract/${id}`;
+
+onEveryDatabase('what changes in Shopify', (open) => {
+  let store: Store;
+  const standIns: StandIn[] = [];
+  before(() => {
+    store = open();
+  });
+  after(async () => {
+    await store.close();
+    for (const standIn of standIns) await standIn.close();
+  });
+
+  /** A shop that was brought whole, and what was asked for is forgotten. */
+  async function begin() {
+    const standIn = await startStandIn(sampleWorld());
+    standIns.push(standIn);
+    const shop = await createShop(store);
+    const it = { standIn, shop, world: standIn.world, ...syncedShop(store, shop, standIn) };
+    await syncShop(it.synced, usual);
+    standIn.asked.length = 0;
+    const contract = (id: number) => standIn.world.contracts.get(gidOf(id)) as StandInContract;
+    /** Changes a contract as of a time before now. */
+    const change = (id: number, fields: object, secondsAgo = 0) => {
+      const updatedAt = new Date(Date.now() - secondsAgo * 1000).toISOString();
+      Object.assign(contract(id).node, fields, { updatedAt });
+    };
+    return { ...it, contract, change };
+  }
+
+  const watermarkOf = async (shopId: number) =>
+    (await findShopifySync(store.write, shopId))?.watermark?.getTime() ?? 0;
+
+  test('a date that no webhook tells of', async () => {
+    const { synced, shop, change } = await begin();
+    change(1001, { nextBillingDate: '2026-12-25T09:00:00Z' });
+    const report = await syncShop(synced, usual);
+    assert.deepEqual(report, { kind: 'changes', contracts: 1, written: 2, refused: 0, deleted: 0 });
+    const [row] = await store.write`
+      select next_billing_at from subscriptions
+      where shop_id = ${shop.id} and subscription_id = 1001`;
+    assert.deepEqual(row?.['next_billing_at'], new Date('2026-12-25T09:00:00Z'));
+  });
+
+  test('contracts with several pages of lines and attempts, and several pages of contracts', async () => {
+    const { synced, shop, standIn, change, contract, world } = await begin();
+    for (const id of [1001, 1006, 1007, 1008, 1011]) change(id, {});
+    for (const place of [100, 101, 102, 103]) {
+      const [line] = contract(1001).lines;
+      const id = `gid://shopify/SubscriptionLine/00000000-0000-4000-8000-000000000${place}`;
+      contract(1001).lines.push({ ...line, id, title: `Line ${place}` });
+      const [attempt] = contract(1001).attempts;
+      const attemptId = `gid://shopify/SubscriptionBillingAttempt/${place}`;
+      contract(1001).attempts.push({ ...attempt, id: attemptId });
+    }
+    const report = await syncShop(synced, usual);
+    assert.deepEqual([report.contracts, report.refused], [5, 0]);
+    const asked = (name: string) => standIn.asked.filter((each) => each === name).length;
+    assert.deepEqual(
+      ['ChangedContracts', 'Contract', 'ContractLines', 'ContractAttempts'].map(asked),
+      [2, 5, 2, 2],
+    );
+    const other = await createShop(store);
+    await takeNodes(syncedShop(store, other, standIn).synced, sourcesOf(world));
+    await assertSameShop(store.write, shop.id, other.id);
+  });
+
+  test('a change that Shopify tells of late, and another of the same time', async () => {
+    const { synced, shop, change } = await begin();
+    change(1001, { nextBillingDate: '2026-12-25T09:00:00Z' });
+    await syncShop(synced, usual);
+    const watermark = await watermarkOf(shop.id);
+    change(1003, { nextBillingDate: '2026-12-26T09:00:00Z' }, 240);
+    const { contracts, written } = await syncShop(synced, usual);
+    assert.deepEqual([contracts, written], [2, 2]);
+    assert.ok((await watermarkOf(shop.id)) >= watermark);
+  });
+
+  test('the watermark does not move before what it covers is stored, and never back', async () => {
+    const { synced, shop, change, standIn, stopping } = await begin();
+    await store.write`
+      update shopify_syncs set watermark = ${new Date(Date.now() - 600_000)}
+      where shop_id = ${shop.id}`;
+    for (const id of [1001, 1002, 1003, 1004]) change(id, {}, 300 - 60 * (id - 1000));
+    const [second, fourth] = [1002, 1004].map((id) => standIn.world.contracts.get(gidOf(id)));
+    const reason = new Error('Enough.');
+    standIn.world.contractsAPage = 2;
+    const { query } = synced.client;
+    const client = {
+      ...synced.client,
+      query: (async (document, variables) => {
+        if (variables?.['id'] === fourth?.node.id) stopping.abort(reason);
+        stopping.signal.throwIfAborted();
+        return query(document, variables);
+      }) satisfies typeof query,
+    };
+    await assert.rejects(syncShop({ ...synced, client }, usual), reason);
+    const between = await watermarkOf(shop.id);
+    assert.equal(between, Date.parse(String(second?.node['updatedAt'])));
+
+    const next = syncedShop(store, shop, standIn);
+    assert.equal((await syncShop(next.synced, usual)).contracts, 4);
+    const last = await watermarkOf(shop.id);
+    assert.ok(last > between);
+    await store.write`
+      update shopify_syncs set watermark = '2030-01-01' where shop_id = ${shop.id}`;
+    await syncShop(next.synced, usual);
+    await syncShop(next.synced, everything);
+    assert.equal(await watermarkOf(shop.id), Date.UTC(2030, 0, 1));
+  });
+
+  test('more changes than a bulk query takes for all', async () => {
+    const { synced, standIn, world, contract } = await begin();
+    const { node, lines } = contract(1001);
+    const updatedAt = new Date().toISOString();
+    for (let id = 5000; id < 7001; id += 1) {
+      const own = lines.map((line) => ({
+        ...line,
+        id: `gid://shopify/SubscriptionLine/00000000-0000-4000-8000-00000000${id}`,
+      }));
+      const changed = { ...node, id: gidOf(id), updatedAt };
+      world.contracts.set(gidOf(id), { node: changed, lines: own, attempts: [] });
+    }
+    world.contractsAPage = 3000;
+    const report = await syncShop(synced, usual);
+    assert.deepEqual([report.kind, report.contracts, report.written], ['whole', 2012, 2001]);
+    assert.equal(standIn.asked.filter((name) => name === 'Contract').length, 0);
+  });
+
+  test('contracts that are gone, but none that is there, refused, or young', async () => {
+    const { synced, shop, standIn, world, contract, change } = await begin();
+    const other = await createShop(store);
+    await takeNodes(syncedShop(store, other, standIn).synced, sourcesOf(world));
+    const untouched = await dumpShop(store.write, other.id);
+
+    world.contracts.delete(gidOf(1002));
+    change(1003, { status: 'STALE' });
+    // Made after the bulk query began, as it were: neither in its result nor, for once, found by id.
+    await store.write`
+      update subscriptions set created_at = ${new Date()}
+      where shop_id = ${shop.id} and subscription_id = 1004`;
+    const young = contract(1004);
+    world.contracts.delete(gidOf(1004));
+    // Only the result lacks it.
+    world.hidden.add(gidOf(1005));
+
+    const report = await syncShop(synced, everything);
+    assert.deepEqual([report.contracts, report.deleted], [8, 1]);
+    const stored = await store.write`
+      select subscription_id as id from subscriptions where shop_id = ${shop.id} order by 1`;
+    assert.deepEqual(
+      stored.map(({ id }) => id),
+      [1001, 1003, 1004, 1005, 1006, 1007, 1008, 1011],
+    );
+    assert.deepEqual(await dumpShop(store.write, other.id), untouched);
+
+    world.contracts.set(gidOf(1004), young);
+    world.contracts.clear();
+    const [payments] = await store.write`
+      select count(*)::int as count from payments where shop_id = ${shop.id}`;
+    assert.notEqual(payments?.['count'], 0);
+    await store.write`
+      update subscriptions set created_at = '2026-01-01' where shop_id = ${shop.id}`;
+    assert.equal((await syncShop(synced, everything)).deleted, 8);
+    const dump = await dumpShop(store.write, shop.id);
+    assert.deepEqual([dump['subscriptions'], dump['payments'], dump['customers']], [[], [], []]);
+  });
+
+  test('selling plans that are gone: one that nobody is on, and one that is still in use', async () => {
+    const { synced, shop, world } = await begin();
+    const plansOf = async () =>
+      (
+        await store.write<{ id: number; active: boolean; used: boolean }[]>`
+          select plan_id as id, active, exists (
+              select from subscriptions s where s.shop_id = ${shop.id} and s.plan_id = p.plan_id
+            ) as used
+          from plans p where shop_id = ${shop.id} order by 1`
+      ).map(({ id, active, used }) => `${id} ${active} ${used}`);
+    const stored = await plansOf();
+    assert.ok(stored.includes('301 true true') && stored.includes('307 true false'));
+    const group = world.groups.get('gid://shopify/SellingPlanGroup/201');
+    assert.ok(group);
+    const all = group.plans;
+    group.plans = all.filter(({ id }) => !/301|307/.test(id));
+    assert.equal((await syncShop(synced, everything)).deleted, 1);
+    assert.deepEqual(
+      await plansOf(),
+      stored
+        .filter((each) => !each.startsWith('307'))
+        .map((each) => each.replace('301 true', '301 false')),
+    );
+    group.plans = all;
+    await syncShop(synced, everything);
+    assert.deepEqual(await plansOf(), stored);
+  });
+
+  test('a shop that has nothing any more', async () => {
+    const { synced, shop, world } = await begin();
+    world.contracts.clear();
+    world.groups.clear();
+    const report = await syncShop(synced, everything);
+    assert.deepEqual(report, { kind: 'whole', contracts: 0, written: 0, refused: 0, deleted: 16 });
+    const dump = await dumpShop(store.write, shop.id);
+    assert.deepEqual([dump['subscriptions'], dump['plans']], [[], []]);
+  });
+});

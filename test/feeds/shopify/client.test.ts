@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { FixedClock } from '../../../src/clock.ts';
+import { ShopifyError } from '../../../src/feeds/shopify/answer.ts';
+import { createShopifyClient } from '../../../src/feeds/shopify/client.ts';
+import { createLog } from '../../../src/log.ts';
+import { noPauses } from './synced.ts';
+
+const accessToken = 'shpat_0123456789abcdef0123456789abcdef';
+const documentOf = (name: string) => `query ${name} { shop { id } }`;
+
+interface Reply {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Cut off, or left without an answer. */
+  readonly fails?: 'cut' | 'silent';
+}
+
+const cost = (requestedQueryCost: number, currentlyAvailable: number, restoreRate = 100) => ({
+  requestedQueryCost,
+  actualQueryCost: requestedQueryCost,
+  throttleStatus: { maximumAvailable: 2000, currentlyAvailable, restoreRate },
+});
+
+const data = { shop: { id: 'gid://shopify/Shop/1' } };
+const fine: Reply = { body: { data, extensions: { cost: cost(10, 1990) } } };
+
+const throttled = (requested: number, available: number): Reply => ({
+  body: {
+    errors: [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }],
+    extensions: { cost: { ...cost(requested, available), actualQueryCost: null } },
+  },
+});
+
+/** A server that gives these answers, one after the other, and a client of it. */
+async function begin(t: TestContext, replies: readonly Reply[]) {
+  const left = [...replies];
+  const requests: { url: string | undefined; token: unknown; type: unknown }[] = [];
+  const server = createServer((request, response) => {
+    request.resume();
+    const { url, headers } = request;
+    requests.push({ url, token: headers['x-shopify-access-token'], type: headers['content-type'] });
+    const { status = 200, headers: more = {}, body = {}, fails } = left.shift() ?? {};
+    if (fails === 'cut') return void request.socket.destroy();
+    if (fails === 'silent') return;
+    response.writeHead(status, more);
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const clock = new FixedClock('2026-11-20T12:00:00Z');
+  const pauses = noPauses(clock);
+  const said: string[] = [];
+  const stopping = new AbortController();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = createShopifyClient({
+    domain: 'sample-shop.myshopify.com',
+    accessToken,
+    clock,
+    log: createLog('debug', { write: (line) => void said.push(line) }),
+    baseUrl: url,
+    pauses,
+    timeoutMilliseconds: 300,
+    signal: stopping.signal,
+  });
+  return { url, client, clock, pauses, said, requests, stopping };
+}
+
+const rejection = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => assert.fail('It was not refused.'),
+    (error: Error) => error,
+  );
+
+test('a query goes to the pinned version, with the token in its header', async (t) => {
+  const { client, requests, pauses } = await begin(t, [fine]);
+  assert.deepEqual(await client.query(documentOf('A')), data);
+  assert.deepEqual(requests, [
+    { url: '/admin/api/2026-01/graphql.json', token: accessToken, type: 'application/json' },
+  ]);
+  assert.deepEqual(pauses.waited, []);
+  assert.deepEqual([client.usage.queries, client.usage.cost], [1, 10]);
+});
+
+test('where the bucket lacks what a query costs, it is asked once it has refilled', async (t) => {
+  const low: Reply = { body: { data, extensions: { cost: cost(202, 118) } } };
+  const { client, clock, pauses } = await begin(t, [low, fine, low, fine]);
+  await client.query(documentOf('A'));
+  await client.query(documentOf('A'));
+  // 84 points at 100 a second.
+  assert.deepEqual(pauses.waited, [840]);
+  // Another query, of which nothing is known, is not held up; time refills by itself.
+  await client.query(documentOf('B'));
+  clock.advance(500);
+  await client.query(documentOf('B'));
+  assert.deepEqual(pauses.waited, [840, 340]);
+});
+
+test('a throttled query is asked again once the bucket has what it needs', async (t) => {
+  const { client, pauses, requests } = await begin(t, [throttled(202, 118), fine]);
+  assert.deepEqual(await client.query(documentOf('A')), data);
+  // Half of a quarter of a second by chance, the rest for the points.
+  assert.deepEqual(pauses.waited, [125, 715]);
+  assert.equal(requests.length, 2);
+});
+
+test('throttled without an end, it says so in one sentence', async (t) => {
+  const { client } = await begin(
+    t,
+    Array.from({ length: 40 }, () => throttled(10, 0)),
+  );
+  const error = await rejection(client.query(documentOf('A')));
+  assert.ok(error instanceof ShopifyError);
+  assert.equal(
+    error.message,
+    'sample-shop.myshopify.com has refused the same query 20 times because too much was asked of it; another process may use the same token.',
+  );
+});
+
+test('5xx, a lost connection, no answer, no JSON and intermittent errors are asked again', async (t) => {
+  const internal = {
+    errors: [{ message: 'Internal error', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+  };
+  for (const reply of [
+    { status: 500 },
+    { status: 503 },
+    { fails: 'cut' },
+    { fails: 'silent' },
+    { body: '<html>' },
+    { body: {} },
+    { body: internal },
+  ] as const satisfies Reply[]) {
+    const { client, pauses } = await begin(t, [reply, reply, fine]);
+    assert.deepEqual(await client.query(documentOf('A')), data, JSON.stringify(reply));
+    // Full jitter: half of 1 s, half of 2 s.
+    assert.deepEqual(pauses.waited, [500, 1000], JSON.stringify(reply));
+  }
+});
+
+test('after 429 it waits as long as Shopify says', async (t) => {
+  const slow: Reply = { status: 429, headers: { 'retry-after': '2.0' } };
+  const { client, pauses } = await begin(t, [slow, fine]);
+  await client.query(documentOf('A'));
+  assert.deepEqual(pauses.waited, [2500]);
+});
+
+test('what does not pass is given up after six attempts', async (t) => {
+  const { client, requests } = await begin(
+    t,
+    Array.from({ length: 9 }, () => ({ status: 502 })),
+  );
+  const error = await rejection(client.query(documentOf('A')));
+  assert.ok(error instanceof ShopifyError);
+  assert.deepEqual(
+    [error.kind, error.message],
+    ['unavailable', 'sample-shop.myshopify.com could not be asked in 6 attempts: it answered 502.'],
+  );
+  assert.equal(requests.length, 6);
+});
+
+test('what is refused is refused once, in one sentence', async (t) => {
+  const denied = 'Access denied for subscriptionContracts field.';
+  const refusals: readonly (readonly [Reply, string])[] = [
+    [
+      { status: 401 },
+      'does not accept the access token; put a valid one into SHOPIFY_CREDENTIALS_FILE.',
+    ],
+    [{ status: 402 }, 'is frozen: its bill is not paid.'],
+    [{ status: 403 }, 'does not let this app in (403).'],
+    [
+      { status: 404 },
+      'does not have this API (404); look at the domain in SHOPIFY_CREDENTIALS_FILE.',
+    ],
+    [{ status: 423 }, 'is locked by Shopify (423).'],
+    [{ status: 400, body: 'no' }, 'answered 400, which nothing here expects.'],
+    [
+      { body: { errors: [{ message: denied, extensions: { code: 'ACCESS_DENIED' } }] } },
+      `refused a query: ${denied}`,
+    ],
+    [{ body: { errors: 'Not\nFound' } }, 'refused a query: Not Found.'],
+    [
+      { body: { errors: [{ message: `Who is ${accessToken}` }] } },
+      'refused a query: Who is [redacted].',
+    ],
+  ];
+  for (const [reply, sentence] of refusals) {
+    const { client, requests } = await begin(t, [reply, fine]);
+    const error = await rejection(client.query(documentOf('A')));
+    assert.ok(error instanceof ShopifyError);
+    assert.deepEqual(
+      [error.kind, error.message],
+      ['refused', `sample-shop.myshopify.com ${sentence}`],
+    );
+    assert.equal(requests.length, 1);
+  }
+});
+
+test('nobody else is sent the token: a redirection is not followed', async (t) => {
+  const elsewhere = await begin(t, [fine]);
+  const { client, requests } = await begin(t, [
+    { status: 307, headers: { location: elsewhere.url } },
+    fine,
+  ]);
+  const error = await rejection(client.query(documentOf('A')));
+  assert.match(error.message, /answered 307/);
+  assert.deepEqual([requests.length, elsewhere.requests.length], [1, 0]);
+});
+
+test('the token is in no line of the log and in no error', async (t) => {
+  const replies: Reply[] = [
+    { status: 500 },
+    { fails: 'cut' },
+    { fails: 'silent' },
+    { status: 401 },
+  ];
+  const { client, said } = await begin(t, replies);
+  const error = await rejection(client.query(documentOf('A')));
+  const shown = [...said, error.message, error.stack, JSON.stringify(client)].join('\n');
+  assert.equal(said.length, 3);
+  assert.ok(!shown.includes(accessToken.slice(6)));
+});
+
+test('once it is to end, whatever is under way ends with the reason', async (t) => {
+  const { client, stopping } = await begin(t, [{ fails: 'silent' }]);
+  const asking = rejection(client.query(documentOf('A')));
+  const reason = new Error('Enough.');
+  stopping.abort(reason);
+  assert.equal(await asking, reason);
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { FixedClock } from '../../../src/clock.ts';
+import { ShopifyError } from '../../../src/feeds/shopify/answer.ts';
+import { type ShopifyClient, createShopifyClient } from '../../../src/feeds/shopify/client.ts';
+import { fetchContract, fetchPlanGroup } from '../../../src/feeds/shopify/fetch.ts';
+import { silentLog } from '../../support/world.ts';
+import { startStandIn } from './stand-in.ts';
+import { type StandInContract, sampleWorld } from './stand-in-world.ts';
+import { domain, noPauses } from './synced.ts';
+
+const gid = 'gid://shopify/SubscriptionContract/1005';
+
+async function begin(t: TestContext) {
+  const standIn = await startStandIn(sampleWorld());
+  t.after(() => standIn.close());
+  const clock = new FixedClock(Date.now());
+  const client = createShopifyClient({
+    domain,
+    accessToken: standIn.accessToken,
+    baseUrl: standIn.baseUrl,
+    clock,
+    log: silentLog,
+    pauses: noPauses(clock),
+  });
+  const contract = standIn.world.contracts.get(gid) as StandInContract;
+  return { standIn, client, contract };
+}
+
+/** Does something whenever a further page of attempts is about to be read. */
+function beforeNextPage(client: ShopifyClient, change: () => void): ShopifyClient {
+  return {
+    ...client,
+    query(document, variables) {
+      if (document.startsWith('query ContractAttempts')) change();
+      return client.query(document, variables);
+    },
+  };
+}
+
+test('a contract with all pages of its attempts', async (t) => {
+  const { client, contract, standIn } = await begin(t);
+  const { node, lines, attempts } = contract;
+  assert.equal(attempts.length, 3);
+  assert.deepEqual(await fetchContract(client, gid), { contract: node, lines, attempts });
+  assert.deepEqual(standIn.asked, ['Contract', 'ContractAttempts']);
+});
+
+test('a selling plan group with all pages of its plans', async (t) => {
+  const { client, standIn } = await begin(t);
+  const id = 'gid://shopify/SellingPlanGroup/201';
+  const { node, plans } = standIn.world.groups.get(id) ?? {};
+  assert.equal(plans?.length, 4);
+  assert.deepEqual(await fetchPlanGroup(client, id), { group: node, sellingPlans: plans });
+});
+
+test('what is not there any more', async (t) => {
+  const { client } = await begin(t);
+  assert.equal(await fetchContract(client, 'gid://shopify/SubscriptionContract/1'), undefined);
+  assert.equal(await fetchPlanGroup(client, 'gid://shopify/SellingPlanGroup/1'), undefined);
+});
+
+test('a contract that changes between two pages is read again, as a whole', async (t) => {
+  const { client, contract } = await begin(t);
+  let changes = 0;
+  const changing = beforeNextPage(client, () => {
+    changes += 1;
+    if (changes > 2) return;
+    contract.attempts.shift();
+    contract.attempts.push({ id: `gid://shopify/SubscriptionBillingAttempt/9${changes}` });
+    contract.node['updatedAt'] = `2026-11-20T00:00:0${changes}Z`;
+  });
+  const whole = await fetchContract(changing, gid);
+  assert.equal(whole?.contract['updatedAt'], '2026-11-20T00:00:02Z');
+  assert.deepEqual(
+    whole?.attempts.map(({ id }) => String(id).split('/').at(-1)),
+    ['2005', '91', '92'],
+  );
+});
+
+test('one that never stands still is given up', async (t) => {
+  const { client, contract } = await begin(t);
+  let changes = 0;
+  const changing = beforeNextPage(client, () => {
+    contract.node['updatedAt'] = `change ${(changes += 1)}`;
+  });
+  const error = await fetchContract(changing, gid).catch((reason: unknown) => reason);
+  assert.ok(error instanceof ShopifyError);
+  assert.deepEqual(
+    [error.message, changes],
+    ['sample-shop.myshopify.com changed a contract faster than its pages can be read.', 5],
+  );
+});

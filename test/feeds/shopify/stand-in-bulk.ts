@@ -1,0 +1,129 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Troubles, strikes } from './stand-in.ts';
+import type { StandInWorld } from './stand-in-world.ts';
+
+interface Operation {
+  readonly id: string;
+  status: string;
+  errorCode: string | null;
+  readonly createdAt: string;
+  completedAt: string | null;
+  objectCount: string;
+  fileSize: string | null;
+  url: string | null;
+  partialDataUrl: string | null;
+  readonly query: string;
+}
+
+/** Bulk operations: each runs for a few looks, then its result can be had. */
+export class BulkOperations {
+  readonly operations: Operation[] = [];
+  /** How often one is looked at before it is through. */
+  looks = 2;
+  /** Whether it takes no other query while one runs, as before 2026-01. */
+  isOneAtATime = true;
+  readonly #world: StandInWorld;
+  readonly #troubles: Troubles;
+  readonly #baseUrl: string;
+  readonly #results = new Map<string, Buffer>();
+  readonly #looked = new Map<string, number>();
+
+  constructor(world: StandInWorld, troubles: Troubles, baseUrl: string) {
+    this.#world = world;
+    this.#troubles = troubles;
+    this.#baseUrl = baseUrl;
+  }
+
+  run(query: string) {
+    const isRunning = this.operations.some(({ status }) => status === 'RUNNING');
+    if (strikes(this.#troubles, 'busy') || (this.isOneAtATime && isRunning)) {
+      const message = 'A bulk query operation for this app and shop is already in progress.';
+      return {
+        bulkOperation: null,
+        userErrors: [{ code: 'OPERATION_IN_PROGRESS', message }],
+      };
+    }
+    const operation: Operation = {
+      id: `gid://shopify/BulkOperation/${5_550_001 + this.operations.length}`,
+      status: 'RUNNING',
+      errorCode: null,
+      createdAt: new Date(Date.now() - 1000).toISOString().replace(/\.\d+/, ''),
+      completedAt: null,
+      objectCount: '0',
+      fileSize: null,
+      url: null,
+      partialDataUrl: null,
+      query,
+    };
+    this.operations.unshift(operation);
+    return { bulkOperation: { ...operation, status: 'CREATED' }, userErrors: [] };
+  }
+
+  list(): readonly Operation[] {
+    return this.operations;
+  }
+
+  look(id: string): Operation | null {
+    const operation = this.operations.find((each) => each.id === id);
+    if (!operation) return null;
+    const looked = (this.#looked.get(id) ?? 0) + 1;
+    this.#looked.set(id, looked);
+    if (operation.status === 'RUNNING' && looked >= this.looks) this.#end(operation);
+    return operation;
+  }
+
+  #end(operation: Operation): void {
+    operation.completedAt = new Date().toISOString();
+    if (strikes(this.#troubles, 'failedOperations')) {
+      Object.assign(operation, { status: 'FAILED', errorCode: 'INTERNAL_SERVER_ERROR' });
+      operation.partialDataUrl = this.#keep(operation, this.#linesOf(operation).slice(0, 3));
+      return;
+    }
+    operation.status = 'COMPLETED';
+    const lines = this.#linesOf(operation);
+    if (strikes(this.#troubles, 'partialOperations')) {
+      operation.partialDataUrl = this.#keep(operation, lines.slice(0, 3));
+      return;
+    }
+    operation.objectCount = String(lines.length);
+    operation.url = lines.length === 0 ? null : this.#keep(operation, lines);
+  }
+
+  #linesOf({ query }: Operation): string[] {
+    return this.#world.bulkResult(query.includes('subscriptionContracts') ? 'contracts' : 'groups');
+  }
+
+  #keep(operation: Operation, lines: readonly string[]): string {
+    const path = `/results/${operation.id.split('/').at(-1)}.jsonl`;
+    const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+    this.#results.set(path, bytes);
+    operation.fileSize = String(bytes.length);
+    return `${this.#baseUrl}${path}?Expires=1764287470&Signature=secret`;
+  }
+
+  /** A result, from where it is asked on. */
+  async send(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const bytes = this.#results.get(request.url?.split('?')[0] ?? '');
+    if (!bytes || request.headers['x-shopify-access-token'] !== undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    if (strikes(this.#troubles, 'expiredDownloads')) {
+      response.writeHead(403).end('<Error><Code>ExpiredToken</Code></Error>');
+      return;
+    }
+    const begin = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+    const rest = bytes.subarray(begin);
+    const isShort = strikes(this.#troubles, 'shortDownloads');
+    response.writeHead(begin > 0 ? 206 : 200, {
+      'content-type': 'application/jsonl',
+      ...(!isShort && { 'content-length': rest.length }),
+      ...(begin > 0 && { 'content-range': `bytes ${begin}-${bytes.length - 1}/${bytes.length}` }),
+    });
+    if (strikes(this.#troubles, 'brokenDownloads')) {
+      response.write(rest.subarray(0, Math.ceil(rest.length / 2)), () => response.destroy());
+      return;
+    }
+    response.end(isShort ? rest.subarray(0, Math.ceil(rest.length / 2)) : rest);
+  }
+}

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { chmodSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { takeNodes } from '../../../src/feeds/shopify/intake.ts';
+import { type Store, connectAll } from '../../../src/store/open.ts';
+import { lockShop } from '../../../src/store/shop-lock.ts';
+import { assertSameShop, dumpShop } from '../../model/dump.ts';
+import { launch, newShopId, run, throwawayFolder } from '../../cli/process.ts';
+import { until } from '../../support/until.ts';
+import { type TestShop, createShop } from '../../support/world.ts';
+import { type StandIn, startStandIn } from './stand-in.ts';
+import { sampleWorld, sourcesOf } from './stand-in-world.ts';
+import { domain, syncedShop } from './synced.ts';
+
+const target = process.env['TEST_POSTGRES'] ?? '';
+const skip = target === '' && 'PostgreSQL could not be had on this machine';
+
+interface Entry {
+  readonly shop: number;
+  readonly domain: string;
+  readonly accessToken: string;
+  readonly baseUrl: string;
+}
+
+function entryOf(shop: { readonly id: number }, { accessToken, baseUrl }: StandIn): Entry {
+  return { shop: shop.id, domain, accessToken, baseUrl };
+}
+
+/** The environment of a process that has these credentials. */
+function envOf(entries: readonly Entry[], more: Readonly<Record<string, string>> = {}) {
+  const file = path.join(throwawayFolder(), 'shopify.json');
+  writeFileSync(file, JSON.stringify({ shops: entries }));
+  chmodSync(file, 0o600);
+  return { DATABASE_URL: target, SHOPIFY_CREDENTIALS_FILE: file, ...more };
+}
+
+describe('retention sync shopify', { skip }, () => {
+  let store: Store;
+  const standIns: StandIn[] = [];
+  before(() => {
+    store = { ...connectAll(target), failed: new Promise(() => {}) };
+  });
+  after(async () => {
+    await store.close();
+    for (const standIn of standIns) await standIn.close();
+  });
+
+  async function begin() {
+    const standIn = await startStandIn(sampleWorld());
+    standIn.bulk.looks = 1;
+    standIns.push(standIn);
+    return { standIn, shop: await createShop(store) };
+  }
+
+  /** Another shop, into which what Shopify has by now is imported as files are. */
+  async function imported(standIn: StandIn): Promise<TestShop> {
+    const shop = await createShop(store);
+    await takeNodes(syncedShop(store, shop, standIn).synced, sourcesOf(standIn.world));
+    return shop;
+  }
+
+  test('once: everything, then what changed; the token is nowhere', async () => {
+    const { standIn, shop } = await begin();
+    const env = envOf([entryOf(shop, standIn)], { LOG_LEVEL: 'debug' });
+    const first = await run(['sync', 'shopify', '--once'], { env });
+    assert.deepEqual(
+      [first.code, first.out],
+      [
+        3,
+        `Shop ${shop.id}: read all 11 contracts; 24 records written, 0 deleted, 6 lines refused.\n`,
+      ],
+    );
+    const lines = first.err.split('\n').filter((line) => line.includes('"synchronised"'));
+    assert.equal(lines.length, 1);
+    const { time: _, durationMs, ...line } = JSON.parse(lines[0] ?? '');
+    assert.equal(typeof durationMs, 'number');
+    assert.deepEqual(line, {
+      level: 'info',
+      shop: shop.id,
+      domain,
+      kind: 'whole',
+      contracts: 11,
+      written: 24,
+      refused: 6,
+      deleted: 0,
+      queries: 4,
+      cost: 40,
+      msg: 'synchronised',
+    });
+    await assertSameShop(store.write, shop.id, (await imported(standIn)).id);
+
+    const second = await run(['sync', 'shopify', '--once'], { env });
+    const none = 'read 0 changed contracts; 0 records written, 0 deleted, 0 lines refused.';
+    assert.deepEqual([second.code, second.out], [0, `Shop ${shop.id}: ${none}\n`]);
+    const third = await run(['sync', 'shopify', '--full'], { env });
+    const same = 'read all 11 contracts; 0 records written, 0 deleted, 6 lines refused.';
+    assert.deepEqual([third.code, third.out], [3, `Shop ${shop.id}: ${same}\n`]);
+    const doctor = await run(['doctor'], { env });
+    assert.match(doctor.out, new RegExp(`^ok {4}shopify credentials: shop ${shop.id}$`, 'm'));
+    const shown = [first, second, third, doctor].map(({ out, err }) => out + err).join('');
+    assert.ok(!shown.includes(standIn.accessToken) && !shown.includes('Signature'));
+  });
+
+  test('shops are taken in turn; what fails for one is said and keeps no other', async () => {
+    const [refused, missing, well] = [await begin(), await begin(), await begin()];
+    refused.standIn.status = 401;
+    const entries = [
+      entryOf(refused.shop, refused.standIn),
+      { ...entryOf({ id: Number(newShopId()) }, missing.standIn), domain: 'b.myshopify.com' },
+      { ...entryOf(well.shop, well.standIn), domain: 'c.myshopify.com' },
+    ];
+    const env = envOf(entries, { LOG_LEVEL: 'silent' });
+    const { code, out, err } = await run(['sync', 'shopify', '--once'], { env });
+    assert.deepEqual(
+      [code, out, err],
+      [
+        1,
+        `Shop ${well.shop.id}: read all 11 contracts; 24 records written, 0 deleted, 6 lines refused.\n`,
+        `retention: shop ${refused.shop.id}: ${domain} does not accept the access token; put a valid one into SHOPIFY_CREDENTIALS_FILE.\n` +
+          `retention: shop ${entries[1]?.shop}: There is no shop ${entries[1]?.shop}; "retention shops create" makes one.\n`,
+      ],
+    );
+    const only = await run(['sync', 'shopify', '--once', '--shop', String(well.shop.id)], { env });
+    assert.deepEqual([only.code, only.err], [0, '']);
+    const other = await run(['sync', 'shopify', '--once', '--shop', '12'], { env });
+    assert.deepEqual(
+      [other.code, other.err],
+      [2, `retention: Shop 12 is not in ${env.SHOPIFY_CREDENTIALS_FILE}.\n`],
+    );
+  });
+
+  test('a shop that another process synchronises is left to it', async () => {
+    const { standIn, shop } = await begin();
+    const config = { databaseUrl: target, dataDir: '' };
+    const unlock = await lockShop(store.write, config, 'sync', shop.id);
+    assert.ok(unlock);
+    const env = envOf([entryOf(shop, standIn)], { LOG_LEVEL: 'silent' });
+    const { code, err } = await run(['sync', 'shopify', '--once'], { env });
+    assert.deepEqual(
+      [code, err],
+      [
+        1,
+        `retention: shop ${shop.id}: Another process synchronises shop ${shop.id}; wait until it ends.\n`,
+      ],
+    );
+    assert.deepEqual(standIn.asked, []);
+    await unlock();
+    assert.equal((await run(['sync', 'shopify', '--once'], { env })).code, 3);
+  });
+
+  test('it goes on looking until a signal comes, whatever it is doing', async () => {
+    const { standIn, shop } = await begin();
+    const env = envOf([entryOf(shop, standIn)], { LOG_LEVEL: 'info' });
+    const running = launch(['sync', 'shopify', '--interval', '1'], { env });
+    await until(() => standIn.asked.filter((name) => name === 'ChangedContracts').length >= 2);
+    for (const { node } of standIn.world.contracts.values()) {
+      node['nextBillingDate'] = '2027-03-01T00:00:00Z';
+      node['updatedAt'] = new Date().toISOString();
+      break;
+    }
+    await until(() => standIn.asked.includes('Contract'));
+    running.child.kill('SIGTERM');
+    const { code, signal, err } = await running.ended;
+    assert.deepEqual([code, signal], [0, null], err);
+    assert.match(err, /"signal":"SIGTERM","msg":"stopping"/);
+
+    // While it waits for a bulk query, too.
+    standIn.bulk.looks = 1000;
+    const waiting = launch(['sync', 'shopify', '--full'], { env });
+    await until(() => standIn.bulk.operations[0]?.status === 'RUNNING');
+    waiting.child.kill('SIGINT');
+    assert.equal((await waiting.ended).code, 0);
+  });
+
+  test('killed at any moment and run again, it ends in the same world', async () => {
+    const { standIn, shop } = await begin();
+    const env = envOf([entryOf(shop, standIn)], { LOG_LEVEL: 'error' });
+    const { world } = standIn;
+    let kills = 0;
+    for (let time = 0; time < 8; time += 1) {
+      standIn.asked.length = 0;
+      const { child, ended } = launch(['sync', 'shopify', '--interval', '1'], { env });
+      // Somewhere in the first whole synchronisation, or among changes.
+      const patience = randomInt(1, time < 4 ? 6 : 12);
+      await until(() => child.exitCode !== null || standIn.asked.length >= patience);
+      await sleep(randomInt(0, 150));
+      child.kill('SIGKILL');
+      if ((await ended).signal === 'SIGKILL') kills += 1;
+      for (const id of [1001, 1006, 1007, 1008, 1011]) {
+        const { node } = world.contracts.get(`gid://shopify/SubscriptionContract/${id}`) ?? {};
+        assert.ok(node);
+        node['nextBillingDate'] = `2027-01-0${time + 1}T00:00:00Z`;
+        node['updatedAt'] = new Date().toISOString();
+      }
+    }
+    assert.equal(kills, 8);
+    const last = await run(['sync', 'shopify', '--once'], { env });
+    assert.notEqual(last.code, 1, last.err);
+    await assertSameShop(store.write, shop.id, (await imported(standIn)).id);
+  });
+
+  test('options and settings that cannot be meant', async () => {
+    const { standIn, shop } = await begin();
+    const env = envOf([entryOf(shop, standIn)]);
+    const cases = [
+      [['--interval', '0'], env, '--interval must be whole seconds from 1 to 86400, not "0".'],
+      [['--interval', 'x'], env, '--interval must be whole seconds from 1 to 86400, not "x".'],
+      [
+        [],
+        { DATABASE_URL: target },
+        'SHOPIFY_CREDENTIALS_FILE is not set: it names the file with the shops and their access tokens.',
+      ],
+    ] as const;
+    for (const [args, environment, sentence] of cases) {
+      const { code, err } = await run(['sync', 'shopify', ...args], { env: environment });
+      assert.deepEqual([code, err], [2, `retention: ${sentence}\n`]);
+    }
+    assert.equal((await dumpShop(store.write, shop.id))['plans']?.length, 0);
+  });
+});
+
+test('the embedded database: one process a shop there too', async () => {
+  const dataDir = path.join(throwawayFolder(), 'data');
+  const standIn = await startStandIn(sampleWorld());
+  standIn.bulk.looks = 1;
+  const env = {
+    ...envOf([entryOf({ id: 7 }, standIn)], { RETENTION_DATA_DIR: dataDir, LOG_LEVEL: 'silent' }),
+    DATABASE_URL: '',
+  };
+  try {
+    const create = ['shops', 'create', '--id', '7', '--name', 'x', '--currency', 'USD'];
+    assert.equal((await run(create, { env })).code, 0);
+    standIn.bulk.looks = 1000;
+    const first = launch(['sync', 'shopify'], { env });
+    await until(() => standIn.asked.includes('BulkOperation'));
+    const second = await run(['sync', 'shopify', '--once'], { env });
+    assert.deepEqual(
+      [second.code, second.err],
+      [1, 'retention: shop 7: Another process synchronises shop 7; wait until it ends.\n'],
+    );
+    first.child.kill('SIGKILL');
+    await first.ended;
+    standIn.bulk.looks = 1;
+    assert.equal((await run(['sync', 'shopify', '--once'], { env })).code, 3);
+    // The operation that the first one had begun was taken up.
+    assert.equal(standIn.bulk.operations.length, 2);
+
+    // In the loop it leaves the database alone between two looks, and joins whoever has it by then.
+    const looping = launch(['sync', 'shopify', '--interval', '2'], { env });
+    await until(() => standIn.asked.includes('ChangedContracts'));
+    const server = launch(['serve'], { env: { ...env, PORT: '0' } });
+    await server.said(/listens on/);
+    standIn.asked.length = 0;
+    await until(() => standIn.asked.includes('ChangedContracts'));
+    server.child.kill('SIGTERM');
+    assert.equal((await server.ended).code, 0);
+    standIn.asked.length = 0;
+    await until(() => standIn.asked.includes('ChangedContracts'));
+    looping.child.kill('SIGTERM');
+    assert.equal((await looping.ended).code, 0);
+  } finally {
+    await standIn.close();
+  }
+});

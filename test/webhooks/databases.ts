@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe } from 'node:test';
+import postgres from 'postgres';
+import { openEmbedded } from '../../src/store/embedded/open.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+
+interface OwnDatabase {
+  /** What DATABASE_URL would be, or the path of the embedded database's socket. */
+  readonly target: string;
+  drop(): Promise<void>;
+}
+
+const kinds: Readonly<Record<string, () => Promise<OwnDatabase>>> = {
+  embedded: async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));
+    const server = await openEmbedded(path.join(folder, 'data'), { role: 'serve' });
+    return {
+      target: server.socketPath,
+      async drop() {
+        await server.close();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  },
+  PostgreSQL: async () => {
+    const address = process.env['TEST_POSTGRES'] as string;
+    const admin = postgres(address, { max: 1, onnotice: () => {} });
+    const name = `webhooks_${randomUUID().replaceAll('-', '')}`;
+    await admin`create database ${admin(name)}`;
+    const target = new URL(address);
+    target.pathname = `/${name}`;
+    return {
+      target: target.href,
+      async drop() {
+        await admin`drop database ${admin(name)} with (force)`;
+        await admin.end();
+      },
+    };
+  },
+};
+
+/**
+ * A suite on every database there is, in one that no other file uses: whoever looks for jobs takes those
+ * of all shops.
+ */
+export function onOwnDatabases(
+  title: string,
+  suite: (open: () => Store, targetOf: () => string) => void,
+): void {
+  for (const [name, create] of Object.entries(kinds)) {
+    const isMissing = name === 'PostgreSQL' && process.env['TEST_POSTGRES'] === undefined;
+    const skip = isMissing && `${name} could not be had on this machine`;
+    describe(`${title} (${name})`, { skip, timeout: 120_000 }, () => {
+      let database: OwnDatabase;
+      const open = (): Store => ({
+        ...connectAll(database.target),
+        failed: new Promise(() => {}),
+      });
+      before(async () => {
+        database = await create();
+        const { write, close } = open();
+        await migrate(write);
+        await close();
+      });
+      after(() => database.drop());
+      suite(open, () => database.target);
+    });
+  }
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createShopWithKey, launchServer, throwawayFolder } from '../cli/process.ts';
+import { type StandIn, startStandIn } from '../feeds/shopify/stand-in.ts';
+import { StandInWorld } from '../feeds/shopify/stand-in-world.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import { get } from '../support/world.ts';
+import { putContract } from './source.ts';
+import { secret, sendWebhook, writeCredentials } from './world.ts';
+
+const domain = 'sample-shop.myshopify.com';
+const contracts = [1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008];
+
+const databases = [
+  { name: 'embedded', skip: false },
+  {
+    name: 'PostgreSQL',
+    skip: findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine',
+  },
+];
+
+for (const { name, skip } of databases) {
+  describe(`webhooks and a server that is killed (${name})`, { skip, timeout: 180_000 }, () => {
+    let postgres: PostgresServer | undefined;
+    let standIn: StandIn;
+    let env: Record<string, string>;
+    let key = '';
+    before(async () => {
+      postgres = name === 'PostgreSQL' ? await startPostgres(['fsync=off']) : undefined;
+      standIn = await startStandIn(new StandInWorld());
+      const place = postgres
+        ? { DATABASE_URL: postgres.url }
+        : { RETENTION_DATA_DIR: throwawayFolder() };
+      env = {
+        ...place,
+        LOG_LEVEL: 'silent',
+        SHOPIFY_CLIENT_SECRET: secret,
+        SHOPIFY_CREDENTIALS_FILE: writeCredentials([{ shop: { id: 1 }, domain }], standIn),
+      };
+      key = await createShopWithKey(env, 'read:subscriptions');
+    });
+    after(async () => {
+      await standIn.close();
+      await postgres?.destroy();
+    });
+
+    const listed = async (baseUrl: string): Promise<number[]> => {
+      const { body } = await get(`${baseUrl}/api/external/v1/subscriptions`, key);
+      return body.subscriptions
+        .map((each: { subscriptionId: number }) => each.subscriptionId)
+        .toSorted();
+    };
+    const tell = async (baseUrl: string, ids: readonly number[]) => {
+      for (const id of ids) {
+        const topic = 'subscription_contracts/create';
+        assert.equal((await sendWebhook(baseUrl, domain, topic, { id })).status, 200);
+      }
+    };
+
+    test('what was acknowledged is done after the next start', async () => {
+      standIn.pause = () => new Promise(() => {});
+      for (const id of contracts) putContract(standIn.world, id);
+      const killed = await launchServer('serve', env);
+      await tell(killed.baseUrl, contracts);
+      // Some are under way by then, and some wait.
+      await until(() => standIn.asked.length === 2);
+      killed.child.kill('SIGKILL');
+      assert.equal((await killed.ended).signal, 'SIGKILL');
+
+      standIn.pause = async () => {};
+      standIn.asked.length = 0;
+      const next = await launchServer('serve', env);
+      const all = await until(
+        () => listed(next.baseUrl),
+        (ids) => ids.length === contracts.length,
+      );
+      assert.deepEqual(all, contracts);
+      assert.equal(standIn.asked.length, contracts.length);
+      next.child.kill('SIGTERM');
+      assert.equal((await next.ended).code, 0);
+    });
+
+    test('what is under way when the server is told to stop is done after the next start', async () => {
+      standIn.pause = () => new Promise(() => {});
+      standIn.asked.length = 0;
+      putContract(standIn.world, 1009);
+      const stopped = await launchServer('serve', env);
+      await tell(stopped.baseUrl, [1009]);
+      await until(() => standIn.asked.length === 1);
+      stopped.child.kill('SIGTERM');
+      assert.equal((await stopped.ended).code, 0);
+
+      standIn.pause = async () => {};
+      const next = await launchServer('serve', env);
+      await until(
+        () => listed(next.baseUrl),
+        (ids) => ids.includes(1009),
+      );
+      next.child.kill('SIGTERM');
+      assert.equal((await next.ended).code, 0);
+    });
+  });
+}

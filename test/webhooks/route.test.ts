@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { listJobCounts } from '../../src/store/jobs.ts';
+import type { Store } from '../../src/store/open.ts';
+import { linkShopifyShops } from '../../src/store/shopify-shops.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { connectAll } from '../../src/store/open.ts';
+import type { Service } from '../../src/service.ts';
+import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { createShop, startTestService } from '../support/world.ts';
+import { onOwnDatabases } from './databases.ts';
+import { secret, sendWebhook } from './world.ts';
+
+const samples = path.join(import.meta.dirname, '../feeds/shopify/samples/webhooks');
+const { clientSecret, vectors } = JSON.parse(
+  readFileSync(path.join(samples, 'hmac-vectors.json'), 'utf8'),
+) as {
+  clientSecret: string;
+  vectors: { file: string; headers: Record<string, string> }[];
+};
+const signatureHeader = 'X-Shopify-Hmac-Sha256';
+const sampleDomain = 'sample-shop.myshopify.com';
+
+onOwnDatabases('the route of webhooks', (open) => {
+  let store: Store;
+  let service: Service;
+  before(async () => {
+    store = open();
+    service = await startTestService(store, {
+      // As while it is being rotated.
+      shopify: { shopifyClientSecrets: [secret, clientSecret] },
+    });
+  });
+  after(async () => {
+    await service.close();
+    await store.close();
+  });
+
+  const post = (body: Buffer<ArrayBuffer> | string, headers: Record<string, string>) =>
+    fetch(`${service.baseUrl}/webhooks/shopify`, {
+      method: 'POST',
+      headers,
+      body,
+    });
+  const read = (file: string) => readFileSync(path.join(samples, file));
+  const jobs = async () =>
+    (await listJobCounts(store.write)).reduce((sum, count) => sum + count.jobs, 0);
+
+  test('takes every sample, and none of them with one byte changed', async () => {
+    assert.equal(vectors.length, 16);
+    for (const { file, headers } of vectors) {
+      const bytes = read(file);
+      for (const place of [0, Math.floor(bytes.length / 2), bytes.length - 1]) {
+        const changed = Buffer.from(bytes);
+        changed[place] = (changed[place] as number) ^ 1;
+        const { status } = await post(changed, headers);
+        assert.equal(status, 401, `${file}, byte ${place}`);
+      }
+      assert.equal((await post(bytes, headers)).status, 200, file);
+    }
+    // They are of a shop that nobody has here.
+    assert.equal(await jobs(), 0);
+  });
+
+  test('refuses what Shopify has not signed, and says no more', async () => {
+    const [{ file, headers }] = vectors as [(typeof vectors)[0]];
+    const bytes = read(file);
+    const signature = headers[signatureHeader] as string;
+    const wrong = [
+      '',
+      ' ',
+      'x',
+      signature.slice(0, -1),
+      `${signature}=`,
+      signature.toLowerCase(),
+      createHmac('sha256', 'another secret').update(bytes).digest('base64'),
+      createHmac('sha256', clientSecret).update(bytes).digest('hex'),
+      '='.repeat(4000),
+    ];
+    for (const each of wrong) {
+      const response = await post(bytes, { ...headers, [signatureHeader]: each });
+      assert.equal(response.status, 401, each);
+      assert.deepEqual(await response.json(), { success: false, message: 'Unauthorized.' });
+    }
+    const { [signatureHeader]: _, ...unsigned } = headers;
+    assert.equal((await post(bytes, unsigned)).status, 401);
+    assert.equal((await post(`${bytes.toString()} `, headers)).status, 401);
+  });
+
+  test('reads no more than a webhook has, and nothing else than JSON', async () => {
+    const large = { id: 1, text: 'x'.repeat(256 * 1024) };
+    const topic = 'subscription_contracts/update';
+    assert.equal((await sendWebhook(service.baseUrl, sampleDomain, topic, large)).status, 413);
+    const headers = { 'content-type': 'text/plain' };
+    const text = await sendWebhook(service.baseUrl, sampleDomain, topic, { id: 1 }, { headers });
+    assert.equal(text.status, 415);
+    assert.equal((await fetch(`${service.baseUrl}/webhooks/shopify`)).status, 405);
+  });
+
+  test('says where a signed body is not what its topic promises', async () => {
+    const bad: [string, object][] = [
+      ['subscription_contracts/update', {}],
+      ['subscription_contracts/update', { id: 0 }],
+      ['subscription_contracts/update', { id: 1.5 }],
+      ['subscription_contracts/update', { id: '1x' }],
+      ['subscription_contracts/update', { id: true }],
+      ['subscription_contracts/update', { id: 2 ** 53 }],
+      ['subscription_contracts/update', []],
+      ['subscription_billing_attempts/success', { id: 5 }],
+      ['customers/redact', { shop_domain: sampleDomain }],
+      // What is signed says for whom it is; the headers are not signed.
+      ['shop/redact', { shop_domain: 'other.myshopify.com' }],
+      ['shop/redact', { shop_domain: sampleDomain, customer: { id: 5 } }],
+      ['app/uninstalled', { myshopify_domain: 'other.myshopify.com' }],
+    ];
+    for (const [topic, body] of bad) {
+      const { status } = await sendWebhook(service.baseUrl, sampleDomain, topic, body);
+      assert.equal(status, 400, `${topic} ${JSON.stringify(body)}`);
+    }
+  });
+
+  test('takes what nothing follows from, so that it is not sent again', async () => {
+    const shop = await createShop(store);
+    const domain = `shop-${shop.id}.myshopify.com`;
+    await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
+    for (const topic of ['orders/create', '', 'constructor', '__proto__/x']) {
+      const { status } = await sendWebhook(service.baseUrl, domain, topic, { id: 1 });
+      assert.equal(status, 200, topic);
+    }
+    assert.equal(await jobs(), 0);
+  });
+
+  test('is not there where no secret is set', async () => {
+    const plain = await startTestService(store);
+    const body = { id: 1 };
+    const topic = 'subscription_contracts/update';
+    const response = await sendWebhook(plain.baseUrl, sampleDomain, topic, body);
+    assert.equal(response.status, 404);
+    assert.deepEqual(await response.json(), { success: false, message: 'Not found.' });
+    await plain.close();
+  });
+});
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+
+describe('the route of webhooks without its database', { skip, timeout: 120_000 }, () => {
+  test('asks Shopify to send it again, and takes it once the database is back', async () => {
+    const server = await startPostgres(['fsync=off']);
+    assert.ok(server);
+    const store: Store = { ...connectAll(server.url), failed: new Promise(() => {}) };
+    await migrate(store.write);
+    const shop = await createShop(store);
+    const domain = `shop-${shop.id}.myshopify.com`;
+    await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
+    const service = await startTestService(store, {
+      shopify: { shopifyClientSecrets: [secret] },
+    });
+    const send = () =>
+      sendWebhook(service.baseUrl, domain, 'subscription_contracts/update', { id: 1 });
+    try {
+      await server.stop('crash');
+      const refused = await send();
+      assert.equal(refused.status, 503);
+      assert.equal(refused.headers.get('retry-after'), '60');
+      await server.start();
+      for (let status = 503; status !== 200;) ({ status } = await send());
+      const counts = await listJobCounts(store.write);
+      assert.equal(counts.length, 1);
+    } finally {
+      await service.close();
+      await store.close();
+      await server.destroy();
+    }
+  });
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { listKeys } from '../../src/store/keys.ts';
+import { listLog } from '../../src/store/owner-log.ts';
+import type { Store } from '../../src/store/open.ts';
+import { findUninstall, noteInstall } from '../../src/store/shopify-shops.ts';
+import { signedInOwner } from '../owner/visitor.ts';
+import { createTestKey, get } from '../support/world.ts';
+import { onOwnDatabases } from './databases.ts';
+import { putContract } from './source.ts';
+import { startWebhookWorld, untilQuiet } from './world.ts';
+
+onOwnDatabases('a shop whose app is uninstalled', (open) => {
+  let store: Store;
+  let world: Awaited<ReturnType<typeof startWebhookWorld>>;
+  before(async () => {
+    store = open();
+    world = await startWebhookWorld(store);
+  });
+  after(async () => {
+    await world.close();
+    await store.close();
+  });
+
+  const body = () => ({ id: 954889, email: 'owner@example.com', myshopify_domain: world.domain });
+
+  test('has no keys from the acknowledgement on, on any instance, and is left alone', async () => {
+    const { shop, other, service } = world;
+    const second = await world.startService();
+    const keys = [await createTestKey(store, shop.id), await createTestKey(store, shop.id)];
+    const theirs = await createTestKey(store, other.shop.id);
+    const owner = await signedInOwner({ store, clock: systemClock, service, shop });
+    const ask = (baseUrl: string, key: string) =>
+      get(`${baseUrl}/api/external/v1/plans`, key).then(({ status }) => status);
+    const askAll = async () => {
+      const all = [...keys, theirs].flatMap(({ key }) => [
+        ask(service.baseUrl, key),
+        ask(second.baseUrl, key),
+      ]);
+      return Promise.all(all);
+    };
+    // Leases are held from here on, on both.
+    assert.deepEqual(await askAll(), [200, 200, 200, 200, 200, 200]);
+
+    const event = randomUUID();
+    assert.equal((await world.send('app/uninstalled', body(), { event })).status, 200);
+    assert.deepEqual(await askAll(), [401, 401, 401, 401, 200, 200]);
+    assert.ok(await findUninstall(store.write, shop.id));
+    assert.equal(await findUninstall(store.write, other.shop.id), null);
+
+    const log = await listLog(store.write, shop.id, 10);
+    assert.deepEqual(
+      log.map(({ action, keyId }) => [action, keyId]).toSorted(),
+      keys.map(({ id }) => ['key_uninstalled', id]).toSorted(),
+    );
+    const page = await owner.visitor.get(`/app/shops/${shop.id}/keys`);
+    assert.match(page.text, /was\s+revoked by Shopify, where the app was uninstalled/);
+
+    putContract(world.source, 1001);
+    await world.send('subscription_contracts/update', { id: 1001 });
+    await untilQuiet(store);
+    assert.deepEqual(world.standIn.asked, []);
+
+    // It comes back, with a key; what is told again of the past does not count.
+    assert.equal(await noteInstall(store.write, shop.id), true);
+    const { key } = await createTestKey(store, shop.id);
+    assert.equal((await world.send('app/uninstalled', body(), { event })).status, 200);
+    assert.equal(await ask(service.baseUrl, key), 200);
+    await world.send('subscription_contracts/update', { id: 1001 });
+    await untilQuiet(store);
+    assert.deepEqual(world.standIn.asked, ['Contract']);
+
+    assert.equal((await world.send('app/uninstalled', body())).status, 200);
+    assert.equal(await ask(second.baseUrl, key), 401);
+    const [newest] = (await listKeys(store.write, shop.id)).toReversed();
+    assert.ok(newest?.revokedAt);
+  });
+});
