@@ -56,6 +56,9 @@ describe('the migration that adds the aggregates', { skip, timeout: 60_000 }, ()
       create table schema_migrations (
         version integer primary key, name text not null, applied_at timestamptz not null)`;
     await write`insert into schema_migrations values (1, '0001_foundation.sql', now())`;
+    // The import of today notes how fresh the data is; nothing of the aggregates does.
+    await write.unsafe(migration('0010_feeds.sql'));
+    await write`insert into schema_migrations values (10, '0010_feeds.sql', now())`;
     const shop = await createShop(store);
     await importAll(store, shop, records);
 
@@ -114,7 +117,14 @@ describe('the migration that adds the aggregates', { skip, timeout: 60_000 }, ()
     const shop = await createShop(store);
     await importAll(store, shop, records);
     await write.begin(async (tx) => {
-      for (const table of ['cancellation_sessions', 'subscriptions', 'customers', 'plans', 'shops'])
+      for (const table of [
+        'cancellation_sessions',
+        'subscriptions',
+        'customers',
+        'plans',
+        'feeds',
+        'shops',
+      ])
         await tx`delete from ${tx(table)} where shop_id = ${shop.id}`;
     });
     for (const table of ['metric_ledger', 'subscriber_changes', 'failed_cycles', 'metric_shops']) {
