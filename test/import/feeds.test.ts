@@ -70,8 +70,7 @@ onEveryDatabase('how fresh a feed is', (open) => {
     const [one, other] = [await createShop(store), await createShop(store)];
     await importAt(one, '1999-11-20T12:00:00Z', [plan()]);
     await importAt(other, '1999-11-19T12:00:00Z', [plan()]);
-    const [lag] = await listFeedLags(store.write);
-    assert.equal(lag?.feed, 'records');
+    const lag = (await listFeedLags(store.write)).find(({ feed }) => feed === 'records');
     assert.ok((lag?.shops ?? 0) >= 2);
     assert.deepEqual(lag?.oldestCompletedAt, new Date('1999-11-19T12:00:00Z'));
   });

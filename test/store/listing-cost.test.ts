@@ -89,7 +89,11 @@ async function fill(sql: Sql, shopIds: readonly number[]): Promise<void> {
     insert into subscription_lines select shop_id, n, 1, 0, 81, 'Blend', 91, '', 1, 10 ${each};
     insert into cancellation_sessions select shop_id, n, n, 'other', null, ${outcomeOf}, ${timeOf},
       null, gen_random_uuid() ${each};
-    analyze plans, customers, subscriptions, subscription_lines, cancellation_sessions`);
+    insert into payments select shop_id, n, n, '1', 'succeeded', null, 10, ${timeOf}, null,
+      gen_random_uuid() ${each};
+    insert into refunds select shop_id, n, n, 10, ${timeOf}, null, gen_random_uuid() ${each};
+    analyze plans, customers, subscriptions, subscription_lines, cancellation_sessions, payments,
+      refunds`);
 }
 
 for (const [name, target] of [

@@ -73,7 +73,8 @@ for (const [name, createPlace] of places) {
     });
     beforeEach(() =>
       sql.unsafe(
-        'drop schema public cascade; drop schema if exists owners cascade; create schema public',
+        `drop schema public cascade; drop schema if exists owners cascade;
+        drop schema if exists shopify cascade; create schema public`,
       ),
     );
 

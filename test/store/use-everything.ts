@@ -1,0 +1,151 @@
+import { newKeyId } from '../../src/access/create-key.ts';
+import { FixedClock } from '../../src/clock.ts';
+import { rotateKey } from '../../src/owner/keys.ts';
+import assert from 'node:assert/strict';
+import { generateShop } from '../../src/demo/generate.ts';
+import { listSubscriptionsOfSessions } from '../../src/store/cancellations.ts';
+import { deletions } from '../../src/store/deletions.ts';
+import { listAllOfCustomer, redactCustomer } from '../../src/store/customers.ts';
+import { listKeyRequests } from '../../src/store/key-requests.ts';
+import { listKeys, revokeKey, revokeKeysOfShop } from '../../src/store/keys.ts';
+import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
+import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
+import { findFirstDay, hasFewChanges, listDays } from '../../src/store/metrics-history.ts';
+import { listOutcomesByReason } from '../../src/store/metrics-reasons.ts';
+import { listRenewals } from '../../src/store/metrics-renewals.ts';
+import { summarisePlainly } from '../../src/store/metrics-plain.ts';
+import { type Store } from '../../src/store/open.ts';
+import { deleteShop } from '../../src/store/shop-deletion.ts';
+import {
+  advanceWatermark,
+  beginShopifySync,
+  completeShopifySync,
+  findShopifySync,
+  forgetOperations,
+  hasForeignRecords,
+  listStoredPlans,
+  listSubscriptionIds,
+  updateOperation,
+} from '../../src/store/shopify-syncs.ts';
+import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
+import { findCourse } from '../../src/store/subscription-course.ts';
+import { listIntervals, listSubscriptionsOfCustomer } from '../../src/store/subscriptions.ts';
+import {
+  createShop,
+  createTestKey,
+  get,
+  importAll,
+  now,
+  startTestService,
+} from '../support/world.ts';
+
+const endAt = Date.parse(now);
+const later = '2026-11-20T11:59:00.000Z';
+
+/** All that is ever done with a shop: import, correct and delete, every question, every command. */
+export async function useEverything(store: Store): Promise<void> {
+  const other = await createShop(store);
+  const shop = await createShop(store);
+  const records = [
+    ...generateShop({ subscriptions: 60, seed: 3, endAt, currency: 'USD', minorDigits: 2 }),
+  ];
+  await importAll(store, other, records.slice(0, 100));
+  assert.ok(Object.keys((await importAll(store, shop, records)).counts).length === 5);
+
+  const first = (type: string) => records.find((record) => record.type === type) as object;
+  const corrections = [
+    { ...first('plan'), intervalUnit: 'week', intervalCount: 3, updatedAt: later },
+    { ...first('subscription'), customerId: 77, updatedAt: later },
+    { ...first('payment'), amount: '1.00', status: 'succeeded', updatedAt: later },
+    { ...first('refund'), amount: '0.50', updatedAt: later },
+    { ...first('cancellation'), outcome: 'abandoned', updatedAt: later },
+  ];
+  const { refused } = await importAll(store, shop, corrections);
+  assert.deepEqual(refused, []);
+  const kept = { ...first('subscription'), statusEvents: [], updatedAt: now, keeps: 'history' };
+  assert.deepEqual((await importAll(store, shop, [kept], true)).refused, []);
+
+  const { id: keyId, key } = await createTestKey(store, shop.id);
+  const service = await startTestService(store);
+  const base = `${service.baseUrl}/api/external/v1`;
+  const ask = async (question: string) => {
+    const { status, body } = await get(`${base}/${question}`, key);
+    assert.equal(status, 200, question);
+    return body;
+  };
+  for (const list of [
+    'subscriptions',
+    'subscriptions?status=active',
+    'cancellations?outcome=saved',
+  ]) {
+    await ask(list);
+  }
+  const { nextCursor } = await ask('cancellations?limit=1');
+  await ask(`cancellations?limit=1&cursor=${nextCursor}`);
+  await ask('subscriptions/1001');
+  await ask('entitlements?customerId=77');
+  await ask('metrics/summary');
+  await ask('plans');
+  await service.close();
+
+  await listKeys(store.write, shop.id);
+  await listKeyRequests(store.write, shop.id, 0);
+  await rotateKey(store.write, new FixedClock(now), shop.id, 'command line', {
+    keyId,
+    newId: newKeyId(),
+    newExpiresAt: null,
+    overlapMilliseconds: 3_600_000,
+  });
+  await revokeKey(store.write, shop.id, keyId, new Date(now));
+  await findShop(store.write, shop.id);
+  const { read } = store.primary;
+  const page = { status: undefined, after: undefined, limit: 51 };
+  await listSubscriptionsOfCustomer(read, shop.id, 77, page);
+  await listIntervals(read, shop.id, [1001]);
+  await listSubscriptionsOfSessions(read, shop.id, [50001]);
+  await findCourse(read, shop.id, 1001, endAt);
+  await listShops(store.write);
+  await updateShopTier(store.write, shop.id, 'pro');
+  await listDays(store.write, shop.id, 30, endAt);
+  await listFeeds(store.write, shop.id);
+  await useShopifySync(store, shop.id);
+  await listFeedLags(store.write);
+  await findFirstDay(store.write, shop.id);
+  await hasFewChanges(store.write, shop.id, endAt - 30 * 86_400_000, 100);
+  await listRenewals(store.write, shop.id, 30, endAt);
+  await listOutcomesByReason(store.write, shop.id, endAt - 30 * 86_400_000, endAt);
+  await summarisePlainly(store.write, shop.id, endAt);
+  await rebuildMetrics(store.write, shop.id);
+  // The one thing that is never done: changed events are deleted and written again.
+  await store.write`update status_events set position = position where shop_id = ${shop.id}`;
+  assert.equal((await findLedgerDifferences(store.write, shop.id)).length, 0);
+
+  await store.write.begin((tx) => redactCustomer(tx, shop.id, 77));
+  await listAllOfCustomer(store.write, shop.id, 77);
+  await store.write.begin((tx) => revokeKeysOfShop(tx, shop.id, new Date(now)));
+  // All of it, so that sums become nothing.
+  const gone = ['refund', 'cancellation', 'payment', 'subscription', 'plan'].flatMap((type) =>
+    records
+      .filter((record) => record.type === type)
+      .map((record) => ({ type: 'delete', record: type, id: record.id })),
+  );
+  assert.deepEqual(Object.keys(deletions).length, 5);
+  assert.deepEqual((await importAll(store, shop, gone)).refused, []);
+  await importAll(store, shop, records);
+  await deleteShop(store.write, shop.id);
+}
+
+/** What is kept of a shop that belongs to Shopify, and asked of its records. */
+async function useShopifySync({ write }: Store, shopId: number): Promise<void> {
+  const at = new Date(now);
+  await beginShopifySync(write, shopId, 'sample-shop.myshopify.com');
+  await updateOperation(write, shopId, 'plans', 'gid://shopify/BulkOperation/1', at);
+  await forgetOperations(write, shopId);
+  await advanceWatermark(write, shopId, at);
+  await completeShopifySync(write, shopId, { watermark: at, reconciledAt: at });
+  assert.deepEqual((await findShopifySync(write, shopId))?.watermark, at);
+  assert.equal(await hasForeignRecords(write, shopId), true);
+  const ids = await listSubscriptionIds(write, shopId, { after: 0, createdBefore: at, limit: 5 });
+  assert.equal(ids.length, 5);
+  assert.notEqual((await listStoredPlans(write, shopId)).length, 0);
+}
