@@ -9,7 +9,17 @@ interface Rule {
   readonly types?: readonly string[];
 }
 
-const leaves = ['clock', 'config', 'errors', 'intervals', 'log', 'money', 'vocabulary'];
+const leaves = [
+  'clock',
+  'config',
+  'errors',
+  'intervals',
+  'log',
+  'money',
+  'own-number',
+  'own-number',
+  'vocabulary',
+];
 const face = ['http', 'operations', 'reference/json-schema'];
 
 /** A room is a folder of src, or a file that lies beside the folders. */
@@ -20,6 +30,7 @@ const rooms: Readonly<Record<string, Rule>> = {
   intervals: { imports: [], types: ['vocabulary'] },
   log: { imports: [] },
   money: { imports: [] },
+  'own-number': { imports: [] },
   vocabulary: { imports: [] },
 
   store: { imports: leaves, types: ['access/scopes', 'access/tiers'] },

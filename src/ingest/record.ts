@@ -197,6 +197,7 @@ export function createRecordSchema(minorDigits: number, isFromFeed = false) {
     amount,
     processedAt: timestamp,
     updatedAt: optional(timestamp),
+    keeps: keeps('amount'),
   });
 
   const refund = z.object({

@@ -156,12 +156,13 @@ export function priceOf(lines: readonly Priced[]): string {
 }
 
 export function paymentRow(record: RecordOf<'payment'>) {
+  const { amount: _, ...others } = record;
   return {
     ...record,
     failureKind: record.status === 'failed' ? (record.failureKind ?? 'payment') : null,
     processedAt: iso(record.processedAt),
     updatedAt: isoOrNull(record.updatedAt),
-    digest: digestOf(record),
+    digest: digestOf(record.keeps === 'amount' ? others : record),
   };
 }
 

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
+import { ownNumber } from '../own-number.ts';
 import { type Sql, type Transaction, arrayText } from './database.ts';
 
 /**
- * The number of nobody: what a subscription has for a customer that is not, or no longer, known. It is
- * beyond all numbers of Shopify's, and always the same for a subscription.
+ * The number of nobody: what a subscription has for a customer that is not, or no longer, known; always
+ * the same for a subscription.
  */
 export function nobodysNumber(subscriptionId: number): number {
-  // 13 hexadecimal digits are 52 bits.
-  return 2 ** 52 + Number.parseInt(hash('sha256', `contract:${subscriptionId}`).slice(0, 13), 16);
+  return ownNumber(`contract:${subscriptionId}`);
 }
 
 const hashOf = (shopId: number, customerId: number) =>

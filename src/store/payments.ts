@@ -19,10 +19,10 @@ export async function upsertPayments(
     with incoming as materialized (
       select * from json_to_recordset(${records}::text::json) as r(
         id bigint, "subscriptionId" bigint, cycle text, status text, "failureKind" text,
-        amount numeric, "processedAt" timestamptz, "updatedAt" timestamptz, digest uuid)
+        amount numeric, "processedAt" timestamptz, "updatedAt" timestamptz, keeps text, digest uuid)
     ),
     judged as materialized (
-      select i.*, s.subscription_id as "previousSubscriptionId", case
+      select i.*, s.subscription_id as "previousSubscriptionId", s.amount as "previousAmount", case
           when i."updatedAt" < s.updated_at then 'stale'
           when i.digest = s.digest then 'unchanged'
           when parent.subscription_id is null then 'waiting'
@@ -41,8 +41,9 @@ export async function upsertPayments(
     written as (
       insert into payments (shop_id, payment_id, subscription_id, cycle, status, failure_kind,
         amount, processed_at, updated_at, digest)
-      select ${shopId}, id, "subscriptionId", cycle, status, "failureKind", amount, "processedAt",
-        "updatedAt", digest
+      select ${shopId}, id, "subscriptionId", cycle, status, "failureKind",
+        case when keeps = 'amount' then coalesce("previousAmount", amount) else amount end,
+        "processedAt", "updatedAt", digest
       from judged where verdict in ('stored', 'replaced')
       on conflict (shop_id, payment_id) do update set
         subscription_id = excluded.subscription_id, cycle = excluded.cycle,

@@ -135,6 +135,34 @@ onEveryDatabase('what records of a feed keep', (open) => {
     }
   });
 
+  test('a payment whose source does not tell amounts keeps the one that it had first', async () => {
+    const shop = await createShop(store);
+    await importAll(store, shop, [plan(), subscription(1001)]);
+    const payment = (amount: string, over: object = {}) => ({
+      type: 'payment',
+      id: 9001,
+      subscriptionId: 1001,
+      cycle: '1',
+      status: 'failed',
+      amount,
+      processedAt: day(5),
+      ...over,
+    });
+    const runs: [record: object, verdict: string, stored: string][] = [
+      [payment('30.60', { keeps: 'amount' }), 'stored', '30.60'],
+      [payment('40.00', { keeps: 'amount' }), 'unchanged', '30.60'],
+      [payment('40.00', { keeps: 'amount', status: 'succeeded' }), 'replaced', '30.60'],
+      [payment('50.00', { status: 'succeeded' }), 'replaced', '50.00'],
+    ];
+    for (const [record, verdict, amount] of runs) {
+      const imported = await importAll(store, shop, [record], true);
+      assert.deepEqual(imported.counts, { payment: counts(verdict) });
+      const rows = await store.write`
+        select amount::text from payments where shop_id = ${shop.id}`;
+      assert.deepEqual([...rows], [{ amount }]);
+    }
+  });
+
   test('records that do not come from a feed keep nothing, whatever they say', async () => {
     const shop = await createShop(store);
     const records = [plan(), seen(5, 'paused')];

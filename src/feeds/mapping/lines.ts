@@ -1,6 +1,6 @@
 import type { ImportShop } from '../../ingest/apply.ts';
 import type { Line } from '../../ingest/lines.ts';
-import { ownNumber } from '../shopify/gid.ts';
+import { ownNumber } from '../../own-number.ts';
 import { plainText, shown } from './field-reader.ts';
 import { type ReadRow, type RecordMaker, createRecordMaker } from './records.ts';
 import type { Row } from './rows.ts';

@@ -1,5 +1,5 @@
 import { intervalUnits } from '../../vocabulary.ts';
-import { ownNumber } from '../shopify/gid.ts';
+import { ownNumber } from '../../own-number.ts';
 import { type AmountFormat, readAmount } from './amounts.ts';
 import { type Kind, intervalWords } from './fields.ts';
 import { type TimeFormat, createTimeReader } from './times.ts';

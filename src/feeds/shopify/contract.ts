@@ -3,7 +3,7 @@ import type { InputOf } from '../../ingest/record.ts';
 import { priceOf } from '../../ingest/rows.ts';
 import { cyclesOf, dueAt } from './cycles.ts';
 import { Refusal } from './fields.ts';
-import { ownNumber } from './gid.ts';
+import { ownNumber } from '../../own-number.ts';
 import type { BillingAttempt, Contract, ContractLine } from './nodes.ts';
 import { type AreShipped, standInPlan } from './plans.ts';
 
@@ -129,6 +129,7 @@ function mapAttempts(
       processedAt: iso(processedAt),
       // An attempt that is settled is newer than while it was pending, also where the contract is not.
       updatedAt: iso(Math.max(contract.updatedAt, processedAt)),
+      keeps: 'amount',
     };
   });
 }

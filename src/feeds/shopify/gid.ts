@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-
 /** Shopify's name of a thing: `gid://shopify/SubscriptionContract/1001`. */
 export interface Gid {
   readonly type: string;
@@ -29,15 +27,4 @@ export function gidAtBeginning(text: string): string {
 export function numberOf(key: string): number | undefined {
   const number = /^\d{1,16}$/.test(key) ? Number(key) : 0;
   return number >= 1 && Number.isSafeInteger(number) ? number : undefined;
-}
-
-const beyondPlatforms = 2 ** 52;
-
-/**
- * A number of our own for what Shopify gives none: always the same for the same text, from 2^52 to
- * 2^53 − 1, where no number of Shopify's is.
- */
-export function ownNumber(text: string): number {
-  const first52Bits = hash('sha256', text).slice(0, 13);
-  return beyondPlatforms + Number.parseInt(first52Bits, 16);
 }

@@ -1,3 +1,4 @@
+import { nobodysNumber } from '../../store/customers.ts';
 import type { SubscriptionStatus } from '../../vocabulary.ts';
 import {
   type Interval,
@@ -31,6 +32,7 @@ export interface Contract {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly nextBillingDate: number | null;
+  /** A number of nobody's where the customer is not known any more. */
   readonly customerId: number;
   readonly billing: Interval;
   readonly delivery: Interval | null;
@@ -114,14 +116,14 @@ export function readContract(key: string, node: Node, shop: ShopMoney): Contract
   const id = idOf(key);
   checkCurrency(node, 'the contract', shop);
   const status = statusOf(node, 'status');
-  if (!isNode(node['customer'])) throw new Refusal('the contract has no customer');
   return {
     id,
     status,
     createdAt: timeOf(node, 'createdAt'),
     updatedAt: timeOf(node, 'updatedAt'),
     nextBillingDate: optionalTime(node, 'nextBillingDate'),
-    customerId: customerOf(node['customer'], 'id'),
+    // Where the customer was deleted: what is paid still counts, and nobody is entitled.
+    customerId: isNode(node['customer']) ? customerOf(node['customer'], 'id') : nobodysNumber(id),
     billing: intervalOf(node, 'billingPolicy'),
     delivery: optionalPolicy(node, 'deliveryPolicy'),
     isLastPaymentSucceeded: node['lastPaymentStatus'] === 'SUCCEEDED',

@@ -1,7 +1,7 @@
 import type { InputOf } from '../../ingest/record.ts';
 import type { IntervalUnit, PlanType } from '../../vocabulary.ts';
 import type { Interval } from './fields.ts';
-import { ownNumber } from './gid.ts';
+import { ownNumber } from '../../own-number.ts';
 import type { Contract, ContractLine, SellingPlan, SellingPlanGroup } from './nodes.ts';
 
 /** Whether the lines of contracts on a selling plan are shipped; undefined where none was seen. */

@@ -57,13 +57,46 @@ onEveryDatabase('what changes in Shopify', (open) => {
     assert.deepEqual(row?.['next_billing_at'], new Date('2026-12-25T09:00:00Z'));
   });
 
+  test('a price that rises is that of the payments to come, not of those that were made', async () => {
+    const { synced, shop, change, contract } = await begin();
+    const { lines, attempts } = contract(1001);
+    const [line, attempt] = [lines[0], attempts[0]];
+    assert.ok(line && attempt);
+    lines[0] = { ...line, currentPrice: { amount: '20.0', currencyCode: 'USD' } } as typeof line;
+    attempts.push({
+      ...attempt,
+      id: 'gid://shopify/SubscriptionBillingAttempt/2999',
+      originTime: '2026-11-20T09:00:00Z',
+      completedAt: '2026-11-20T09:00:00Z',
+    });
+    change(1001, {});
+    await syncShop(synced, usual);
+    const amounts = async () => {
+      const rows = await store.write<{ id: number; amount: string }[]>`
+        select payment_id as id, amount::float8 as amount from payments
+        where shop_id = ${shop.id} and subscription_id = 1001 order by 1`;
+      return rows.map(({ id, amount }) => [id, amount]);
+    };
+    assert.deepEqual(await amounts(), [
+      [2001, 30.6],
+      [2999, 40],
+    ]);
+    await syncShop(synced, everything);
+    assert.deepEqual(await amounts(), [
+      [2001, 30.6],
+      [2999, 40],
+    ]);
+  });
+
   test('contracts with several pages of lines and attempts, and several pages of contracts', async () => {
     const { synced, shop, standIn, change, contract, world } = await begin();
     for (const id of [1001, 1006, 1007, 1008, 1011]) change(id, {});
     for (const place of [100, 101, 102, 103]) {
       const [line] = contract(1001).lines;
       const id = `gid://shopify/SubscriptionLine/00000000-0000-4000-8000-000000000${place}`;
-      contract(1001).lines.push({ ...line, id, title: `Line ${place}` });
+      // Without a price: payments that are stored would keep their amount.
+      const free = { amount: '0.0', currencyCode: 'USD' };
+      contract(1001).lines.push({ ...line, id, title: `Line ${place}`, currentPrice: free });
       const [attempt] = contract(1001).attempts;
       const attemptId = `gid://shopify/SubscriptionBillingAttempt/${place}`;
       contract(1001).attempts.push({ ...attempt, id: attemptId });
@@ -165,7 +198,7 @@ onEveryDatabase('what changes in Shopify', (open) => {
       select subscription_id as id from subscriptions where shop_id = ${shop.id} order by 1`;
     assert.deepEqual(
       stored.map(({ id }) => id),
-      [1001, 1003, 1004, 1005, 1006, 1007, 1008, 1011],
+      [1001, 1003, 1004, 1005, 1006, 1007, 1008, 1010, 1011],
     );
     assert.deepEqual(await dumpShop(store.write, other.id), untouched);
 
@@ -176,7 +209,7 @@ onEveryDatabase('what changes in Shopify', (open) => {
     assert.notEqual(payments?.['count'], 0);
     await store.write`
       update subscriptions set created_at = '2026-01-01' where shop_id = ${shop.id}`;
-    assert.equal((await syncShop(synced, everything)).deleted, 8);
+    assert.equal((await syncShop(synced, everything)).deleted, 10);
     const dump = await dumpShop(store.write, shop.id);
     assert.deepEqual([dump['subscriptions'], dump['payments'], dump['customers']], [[], [], []]);
   });
@@ -214,7 +247,7 @@ onEveryDatabase('what changes in Shopify', (open) => {
     world.contracts.clear();
     world.groups.clear();
     const report = await syncShop(synced, everything);
-    assert.deepEqual(report, { kind: 'whole', contracts: 0, written: 0, refused: 0, deleted: 16 });
+    assert.deepEqual(report, { kind: 'whole', contracts: 0, written: 0, refused: 0, deleted: 18 });
     const dump = await dumpShop(store.write, shop.id);
     assert.deepEqual([dump['subscriptions'], dump['plans']], [[], []]);
   });

@@ -11,6 +11,8 @@ export const subscriptions = [
   '1006 | 500001 | 304 | active | 2026-01-01T00:00:00Z | 99 | year | 1 | 2027-01-01T00:00:00Z | 2027-01-01T00:00:00Z | 2026-01-01T00:00:00Z | 2026-01-01T00:00:05Z',
   '1007 | 500007 | 305 | active | 2026-10-25T13:00:00Z | 60.6 | month | 3 | 2027-01-25T13:00:00Z | 2027-01-25T13:00:00Z | 2026-10-25T13:00:00Z | 2026-10-25T13:00:09Z',
   `1008 | 500008 | 301 | active | 2026-02-14T14:00:00Z | 72 | ${month} | 2026-11-14T14:00:00Z | 2026-03-14T14:00:00Z | 2026-02-14T14:00:00Z | 2026-11-18T14:00:00Z`,
+  // Its customer, product and selling plan are gone: numbers of our own.
+  '1010 | 8583393439723134 | 7842138469200290 | active | 2026-09-09T16:00:00Z | 19.99 | day | 30 | 2026-12-09T16:00:00Z | 2026-12-09T16:00:00Z | 2026-09-09T16:00:00Z | 2026-11-09T16:00:00Z',
   '1011 | 500011 | 306 | active | 2026-11-19T17:00:00Z | 9 | week | 1 | null | 2026-11-26T17:00:00Z | 2026-11-19T17:00:00Z | 2026-11-19T17:00:00Z',
 ];
 
@@ -25,6 +27,7 @@ export const lines = [
   '1007 | 0 | 6394478615337708 | 8001 | House Blend | 9001 | 1 lb / Whole bean | 1 | 48.6',
   '1007 | 1 | 8982936973299366 | 8008 | Mug | 9008 | Blue | 1 | 12',
   '1008 | 0 | 8793904915309872 | 8002 | Oat Bars | 9002 | Box of 12 | 3 | 24',
+  '1010 | 0 | 8400127394080792 | 6456237570456151 | Discontinued Tea | 7613676922497449 |  | 1 | 19.99',
   '1011 | 0 | 6115731570664759 | 8002 | Oat Bars | 9002 | Box of 12 | 1 | 9',
 ];
 
@@ -44,6 +47,7 @@ export const payments = [
   '2006 | 1008 | 2026-11-14 | failed | payment | 72 | 2026-11-14T14:00:00Z | 2026-11-18T14:00:00Z',
   '2007 | 1008 | 2026-11-14 | failed | payment | 72 | 2026-11-18T14:00:00Z | 2026-11-18T14:00:00Z',
   '2009 | 1002 | 2026-10-25 | failed | inventory | 24 | 2026-10-25T10:00:00Z | 2026-11-01T10:00:00Z',
+  '2010 | 1010 | 2026-11-09 | succeeded | null | 19.99 | 2026-11-09T16:00:00Z | 2026-11-09T16:00:00Z',
 ];
 
 export const plans = [
@@ -54,6 +58,7 @@ export const plans = [
   '305 | Prepaid 3 months | Gifts & prepaid | prepaid | month | 3 | true | 3 | percentage | 10 | 10% off',
   '306 | Weekly | Subscribe & save | subscription | week | 1 | true | 14 | fixed_amount | 3 | $3.00 off',
   '307 | Monthly, 20% off first, then 10% | Subscribe & save | subscription | month | 1 | true | 14 | percentage | 20 | 20% off',
+  '7842138469200290 | Every 30 days | No selling plan | subscription | day | 30 | false | 0 | none | 0 | No discount',
 ];
 
 /** By customer: subscription, type of its plan, and whether it entitles at 2026-11-20T12:00:00Z. */
@@ -70,23 +75,24 @@ export const entitlements = {
   500008: [[1008, 'subscription', true]],
   500009: [],
   500011: [[1011, 'subscription', true]],
+  8583393439723134: [[1010, 'subscription', true]],
 };
 
-/** Four subscriptions pay 30.60 + 99/12 + 60.60/3 + 72 + 9 × 365/84 a month. */
+/** Six subscriptions pay 30.60 + 99/12 + 60.60/3 + 72 + 19.99 × 365/360 + 9 × 365/84 a month. */
 export const summary = {
-  activeSubscribers: 4,
+  activeSubscribers: 5,
   pausedSubscribers: 1,
-  mrr: 170.16,
-  revenue30d: 45.9,
+  mrr: 190.42,
+  revenue30d: 65.89,
   newSubscribers30d: 2,
   cancelled30d: 1,
-  churnRate30d: 0.2222,
+  churnRate30d: 0.2,
   saveRate: 0,
   cancelSessions30d: 0,
   dunningActive: 1,
   recoveryRate: 0,
   failedPayments30d: 2,
-  avgSubscriptionValue: 54.24,
+  avgSubscriptionValue: 48.53,
   upcomingRenewals7d: 1,
   upcomingRenewalsValue7d: 30.6,
   generatedAt: '2026-11-20T12:00:00.000Z',

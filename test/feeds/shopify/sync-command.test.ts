@@ -70,7 +70,7 @@ describe('retention sync shopify', { skip }, () => {
       [first.code, first.out],
       [
         3,
-        `Shop ${shop.id}: read all 11 contracts; 24 records written, 0 deleted, 6 lines refused.\n`,
+        `Shop ${shop.id}: read all 11 contracts; 27 records written, 0 deleted, 3 lines refused.\n`,
       ],
     );
     const lines = first.err.split('\n').filter((line) => line.includes('"synchronised"'));
@@ -83,8 +83,8 @@ describe('retention sync shopify', { skip }, () => {
       domain,
       kind: 'whole',
       contracts: 11,
-      written: 24,
-      refused: 6,
+      written: 27,
+      refused: 3,
       deleted: 0,
       queries: 4,
       cost: 40,
@@ -96,7 +96,7 @@ describe('retention sync shopify', { skip }, () => {
     const none = 'read 0 changed contracts; 0 records written, 0 deleted, 0 lines refused.';
     assert.deepEqual([second.code, second.out], [0, `Shop ${shop.id}: ${none}\n`]);
     const third = await run(['sync', 'shopify', '--full'], { env });
-    const same = 'read all 11 contracts; 0 records written, 0 deleted, 6 lines refused.';
+    const same = 'read all 11 contracts; 0 records written, 0 deleted, 3 lines refused.';
     assert.deepEqual([third.code, third.out], [3, `Shop ${shop.id}: ${same}\n`]);
     const doctor = await run(['doctor'], { env });
     assert.match(doctor.out, new RegExp(`^ok {4}shopify credentials: shop ${shop.id}$`, 'm'));
@@ -118,7 +118,7 @@ describe('retention sync shopify', { skip }, () => {
       [code, out, err],
       [
         1,
-        `Shop ${well.shop.id}: read all 11 contracts; 24 records written, 0 deleted, 6 lines refused.\n`,
+        `Shop ${well.shop.id}: read all 11 contracts; 27 records written, 0 deleted, 3 lines refused.\n`,
         `retention: shop ${refused.shop.id}: ${domain} does not accept the access token; put a valid one into SHOPIFY_CREDENTIALS_FILE.\n` +
           `retention: shop ${entries[1]?.shop}: There is no shop ${entries[1]?.shop}; "retention shops create" makes one.\n`,
       ],
