@@ -20,8 +20,13 @@ const databases = [
   },
 ];
 
-for (const { name, skip } of databases) {
-  describe(`webhooks and a server that is killed (${name})`, { skip, timeout: 180_000 }, () => {
+// Most of it is waiting until jobs of a process that is gone are taken up.
+describe('webhooks and a server that is killed', { concurrency: 2 }, () => {
+  for (const { name, skip } of databases) killing(name, skip);
+});
+
+function killing(name: string, skip: boolean | string): void {
+  describe(name, { skip, timeout: 180_000 }, () => {
     let postgres: PostgresServer | undefined;
     let standIn: StandIn;
     let env: Record<string, string>;
