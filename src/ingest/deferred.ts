@@ -14,7 +14,8 @@ import { type Line, readLines } from './lines.ts';
 export class DeferredEntries {
   readonly #folder: string;
   readonly #file: string;
-  readonly #out: WriteStream;
+  /** Once there is anything to keep. */
+  #out: WriteStream | undefined;
   readonly #keys = new KeyFilter();
   count = 0;
 
@@ -25,7 +26,6 @@ export class DeferredEntries {
   private constructor(folder: string) {
     this.#folder = folder;
     this.#file = path.join(folder, 'deferred.ndjson');
-    this.#out = createWriteStream(this.#file, { mode: 0o600 });
   }
 
   /** Whether a record with this key may be waiting; then later ones must wait behind it. */
@@ -38,12 +38,14 @@ export class DeferredEntries {
       this.#keys.add(key);
       this.count += 1;
       const text = JSON.stringify([source, line.number, line.text]);
+      this.#out ??= createWriteStream(this.#file, { mode: 0o600 });
       if (!this.#out.write(`${text}\n`)) await once(this.#out, 'drain');
     }
   }
 
   /** All of them, once nothing more is added. */
   async *read(): AsyncGenerator<{ source: string; line: Line }[]> {
+    if (!this.#out) return;
     this.#out.end();
     if (!this.#out.closed) await once(this.#out, 'close');
     for await (const lines of readLines(createReadStream(this.#file))) {
@@ -55,7 +57,11 @@ export class DeferredEntries {
   }
 
   async dispose(): Promise<void> {
-    this.#out.destroy();
+    if (this.#out && !this.#out.closed) {
+      // A file that is still being opened must not find its folder gone.
+      this.#out.destroy();
+      await once(this.#out, 'close');
+    }
     await rm(this.#folder, { recursive: true, force: true });
   }
 }
