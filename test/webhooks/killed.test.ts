@@ -26,7 +26,7 @@ describe('webhooks and a server that is killed', { concurrency: 2 }, () => {
 });
 
 function killing(name: string, skip: boolean | string): void {
-  describe(name, { skip, timeout: 180_000 }, () => {
+  describe(name, { skip, timeout: 180_000, concurrency: 1 }, () => {
     let postgres: PostgresServer | undefined;
     let standIn: StandIn;
     let env: Record<string, string>;
