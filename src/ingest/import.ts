@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
@@ -15,6 +16,8 @@ const linesPerTransaction = 1000;
 /** What ends a transaction besides its number of lines: JavaScript characters of their text. */
 const charactersPerTransaction = 16 * 1024 * 1024;
 const attempts = 5;
+/** After so many lines the transaction under way may send its next statement: else the two take turns. */
+const linesPerTurn = 100;
 
 /**
  * Which records are refused first once waiting longer changes nothing. Parents come first: the one
@@ -103,6 +106,7 @@ class ImportRun {
   #batch = new Batch();
   #inFlight: Promise<void> = Promise.resolve();
   #settled = 0;
+  #taken = 0;
   /** What is refused, instead of waiting on, for what it lacks. */
   readonly #givenUp = new Set<TargetType>();
   #isAnyHeldUp = false;
@@ -113,6 +117,8 @@ class ImportRun {
   }
 
   async take(source: string, line: Line, deferred: DeferredEntries): Promise<void> {
+    this.#taken += 1;
+    if (this.#taken % linesPerTurn === 0) await turn();
     const parsed = this.#parse(line);
     if ('problem' in parsed) return this.#refuse(source, line, parsed.type, parsed.problem);
     this.#batch.add({ source, line, record: parsed.record, key: keyOf(parsed.record) });
