@@ -2,7 +2,6 @@ import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readLines } from '../../ingest/lines.ts';
 
 /** What is kept of one line: nothing but what was read of its node. */
 export type Row = readonly [
@@ -22,6 +21,8 @@ export type Row = readonly [
 const mostBytesInMemory = 8 * 1024 * 1024;
 const mostParts = 128;
 const bufferedCharacters = 64 * 1024;
+/** Read at once, where a file is cut into parts. */
+const bytesAtOnce = 1024 * 1024;
 const mostSampled = 8192;
 
 /**
@@ -79,7 +80,7 @@ class Pile {
   add(family: number, json: string): void {
     this.#sample.add(family);
     this.#buffer += `${json}\n`;
-    if (this.#buffer.length >= bufferedCharacters) this.#flush();
+    if (this.#buffer.length >= bufferedCharacters) this.flush();
   }
 
   async *families(): AsyncGenerator<readonly Row[]> {
@@ -98,11 +99,13 @@ class Pile {
       (_, index) => new Pile(`${this.#file}.${index}`, this.#bytesInMemory),
     );
     try {
-      for await (const lines of readLines(createReadStream(this.#file))) {
-        for (const { text } of lines) {
-          const family = Number(text.slice(1, text.indexOf(',')));
-          parts[countUpTo(bounds, family)]?.add(family, text);
+      for await (const rows of readRows(this.#file)) {
+        for (const json of rows) {
+          const family = Number(json.slice(1, json.indexOf(',')));
+          parts[countUpTo(bounds, family)]?.add(family, json);
         }
+        // What waits to be written are pieces of these rows' text, and would keep all of it.
+        for (const part of parts) part.flush();
       }
       for (const part of parts) part.close();
       for (const part of parts) yield* part.families();
@@ -113,13 +116,13 @@ class Pile {
 
   close(): void {
     if (this.#descriptor === undefined) return;
-    this.#flush();
+    this.flush();
     closeSync(this.#descriptor);
     this.#descriptor = undefined;
   }
 
   /** Without waiting: rows come too quickly for a promise each, and go to the system's memory first. */
-  #flush(): void {
+  flush(): void {
     const bytes = Buffer.from(this.#buffer);
     this.#buffer = '';
     this.#bytes += bytes.length;
@@ -166,6 +169,19 @@ function countUpTo(ascending: readonly number[], number: number): number {
     else to = middle;
   }
   return from;
+}
+
+/** The rows of a file that a pile has written: each ends in a newline, so it is known to be sound. */
+async function* readRows(file: string): AsyncGenerator<string[]> {
+  let rest = '';
+  for await (const chunk of createReadStream(file, {
+    encoding: 'utf8',
+    highWaterMark: bytesAtOnce,
+  })) {
+    const rows = (rest + chunk).split('\n');
+    rest = rows.pop() ?? '';
+    yield rows;
+  }
 }
 
 async function readFamilies(file: string): Promise<Iterable<readonly Row[]>> {
