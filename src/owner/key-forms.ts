@@ -33,44 +33,52 @@ const overlapWords: Readonly<Record<(typeof overlapHours)[number], string>> = {
   168: 'In 7 days',
 };
 
+/** A page with a form that makes a key; where the tier allows none, why. */
+function keyForm(visit: ShopVisit, title: string, form: Html, status = 200): Answer {
+  const { shop } = visit;
+  const { hasApiAccess } = tiers[shop.tier];
+  const content = hasApiAccess ? form : locked(visit);
+  return page(
+    layout(visit, { title, content, shop, current: 'keys' }),
+    hasApiAccess ? status : 403,
+  );
+}
+
 /** Where a key is exchanged for another. */
 export function rotateKeyPage(visit: ShopVisit, key: KeyListing): Answer {
   const { shop } = visit;
-  const { hasApiAccess } = tiers[shop.tier];
-  const content = hasApiAccess
-    ? html`<form class="card" method="post" action="${shopPath(shop, `/keys/${key.id}/rotate`)}">
-        ${token(visit)}
-        <input type="hidden" name="id" value="${newKeyId()}" />
-        <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
-        <p>
-          A new key with the same name and scopes takes its place. Until the old one ends, both
-          work.
-        </p>
-        <fieldset>
-          <legend>The old key ends</legend>
-          ${overlapHours.map(
-            (hours) =>
-              html`<label class="choice">
-                <input
-                  type="radio"
-                  name="overlap"
-                  value="${hours}"
-                  required
-                  ${hours === 24 ? html`checked` : undefined}
-                />
-                <span>${overlapWords[hours]}</span>
-              </label>`,
-          )}
-        </fieldset>
-        ${expiryField()}
-        <button>Rotate key</button>
-        <a href="${shopPath(shop, '/keys')}">Keep it</a>
-      </form>`
-    : locked(visit);
-  return page(
-    layout(visit, { title: 'Rotate key', content, shop, current: 'keys' }),
-    hasApiAccess ? 200 : 403,
-  );
+  const form = html`<form
+    class="card"
+    method="post"
+    action="${shopPath(shop, `/keys/${key.id}/rotate`)}"
+  >
+    ${token(visit)}
+    <input type="hidden" name="id" value="${newKeyId()}" />
+    <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
+    <p>
+      A new key with the same name and scopes takes its place. Until the old one ends, both work.
+    </p>
+    <fieldset>
+      <legend>The old key ends</legend>
+      ${overlapHours.map(
+        (hours) =>
+          html`<label class="choice">
+            <input
+              type="radio"
+              name="overlap"
+              value="${hours}"
+              required
+              ${hours === 24 ? html`checked` : undefined}
+            />
+            <span>${overlapWords[hours]}</span>
+          </label>`,
+      )}
+    </fieldset>
+    ${expiryField()}
+    <button>Rotate key</button>
+    <a href="${shopPath(shop, '/keys')}">Keep it</a>
+  </form>`;
+  return keyForm(visit, 'Rotate key', form);
 }
 
 interface KeyForm {
@@ -80,55 +88,51 @@ interface KeyForm {
   readonly problem?: string;
 }
 
-export function newKeyPage(visit: ShopVisit, form: KeyForm = {}): Answer {
+export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
   const { shop } = visit;
-  const { name = '', scopes = [], id = newKeyId(), problem } = form;
-  const hasAccess = tiers[shop.tier].hasApiAccess;
-  const content = hasAccess
-    ? html`
-        ${alert(problem)}
-        <form class="card" method="post" action="${shopPath(shop, '/keys')}">
-          ${token(visit)}
-          <input type="hidden" name="id" value="${id}" />
-          <p class="field">
-            <label for="name">Name</label>
-            <input
-              id="name"
-              name="name"
-              required
-              maxlength="${keyNameLength}"
-              autocomplete="off"
-              value="${name}"
-              aria-describedby="name-hint"
-            />
-            <span class="hint" id="name-hint"
-              >What will use it, such as “Till” or “Support agent”.</span
-            >
-          </p>
-          <fieldset>
-            <legend>What it may do</legend>
-            ${allScopes.map(
-              (scope) =>
-                html`<label class="choice">
-                  <input
-                    type="checkbox"
-                    name="scope"
-                    value="${scope}"
-                    ${scopes.includes(scope) ? html`checked` : undefined}
-                  />
-                  <span>${scopeSentences[scope]} <code>${scope}</code></span>
-                </label>`,
-            )}
-            <span class="hint">No key can change anything.</span>
-          </fieldset>
-          ${expiryField()}
-          <button>Create key</button>
-          <a href="${shopPath(shop, '/keys')}">Cancel</a>
-        </form>
-      `
-    : locked(visit);
-  const status = hasAccess ? (problem === undefined ? 200 : 422) : 403;
-  return page(layout(visit, { title: 'Create key', content, shop, current: 'keys' }), status);
+  const { name = '', scopes = [], id = newKeyId(), problem } = filled;
+  const form = html`
+    ${alert(problem)}
+    <form class="card" method="post" action="${shopPath(shop, '/keys')}">
+      ${token(visit)}
+      <input type="hidden" name="id" value="${id}" />
+      <p class="field">
+        <label for="name">Name</label>
+        <input
+          id="name"
+          name="name"
+          required
+          maxlength="${keyNameLength}"
+          autocomplete="off"
+          value="${name}"
+          aria-describedby="name-hint"
+        />
+        <span class="hint" id="name-hint"
+          >What will use it, such as “Till” or “Support agent”.</span
+        >
+      </p>
+      <fieldset>
+        <legend>What it may do</legend>
+        ${allScopes.map(
+          (scope) =>
+            html`<label class="choice">
+              <input
+                type="checkbox"
+                name="scope"
+                value="${scope}"
+                ${scopes.includes(scope) ? html`checked` : undefined}
+              />
+              <span>${scopeSentences[scope]} <code>${scope}</code></span>
+            </label>`,
+        )}
+        <span class="hint">No key can change anything.</span>
+      </fieldset>
+      ${expiryField()}
+      <button>Create key</button>
+      <a href="${shopPath(shop, '/keys')}">Cancel</a>
+    </form>
+  `;
+  return keyForm(visit, 'Create key', form, problem === undefined ? 200 : 422);
 }
 
 const samplePaths: Readonly<Record<Scope, string>> = {
