@@ -1,19 +1,17 @@
-import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startPostgres } from '../test/support/postgres.ts';
-import { cpuMicroseconds, residentMegabytes } from './cpu.ts';
-import { retention, run } from './processes.ts';
+import { measureImport } from './importer.ts';
+import { run } from './processes.ts';
 
 /**
  * Import of a generated bulk result of Shopify, one line and one attempt a contract, flat, into
  * PostgreSQL: contracts a second, and the most memory that was held.
  */
 const contracts = Number(process.env['BENCH_SUBSCRIPTIONS'] ?? 200_000);
-const sampleMilliseconds = 250;
 const begin = Date.UTC(2025, 0, 1);
 const intervals = ['WEEK', 'MONTH', 'YEAR'];
 
@@ -98,30 +96,16 @@ try {
   const file = path.join(folder, 'contracts.jsonl');
   await generate(file);
   run(['shops', 'create', '--id', '1', '--name', 'Bench', '--currency', 'USD'], env);
-  const from = performance.now();
-  const args = ['import', '--shop', '1', '--from', 'shopify', '--json', file];
-  const importer = spawn(retention, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  let most = 0;
-  let cpu = 0;
-  const sampling = setInterval(() => {
-    most = Math.max(most, residentMegabytes(importer.pid as number));
-    cpu = cpuMicroseconds(importer.pid as number) || cpu;
-  }, sampleMilliseconds);
-  let text = '';
-  importer.stdout.on('data', (chunk: Buffer) => (text += chunk));
-  const status = await new Promise((resolve) => importer.once('close', resolve));
-  clearInterval(sampling);
-  if (status !== 0) throw new Error(`The import ended with status ${status}.`);
-
-  const seconds = (performance.now() - from) / 1000;
-  const { counts } = JSON.parse(text) as { counts: Record<string, { stored: number }> };
-  const stored = Object.entries(counts).map(([type, each]) => `${type} ${each.stored}`);
+  const args = ['--shop', '1', '--from', 'shopify', file];
+  const measured = await measureImport(args, env);
+  const { seconds } = measured;
+  const stored = Object.entries(measured.stored).map(([type, each]) => `${type} ${each}`);
   const megabytes = (await stat(file)).size / 2 ** 20;
   process.stdout.write(
     [
       `${contracts} contracts, ${megabytes.toFixed(0)} MB (${stored.join(', ')}) in ${seconds.toFixed(1)} s`,
       `${Math.round(contracts / seconds)} contracts a second`,
-      `importer: at most ${most.toFixed(0)} MB, ${(cpu / contracts).toFixed(1)} µs of CPU a contract`,
+      `importer: at most ${measured.megabytes.toFixed(0)} MB, ${(measured.cpuMicroseconds / contracts).toFixed(1)} µs of CPU a contract`,
       '',
     ].join('\n'),
   );

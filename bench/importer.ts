@@ -1,0 +1,46 @@
+import { spawn, type StdioOptions } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { cpuMicroseconds, residentMegabytes } from './cpu.ts';
+import { retention } from './processes.ts';
+
+const sampleMilliseconds = 250;
+
+interface Measured {
+  readonly seconds: number;
+  /** Resident memory, at most. */
+  readonly megabytes: number;
+  readonly cpuMicroseconds: number;
+  /** By type of record. */
+  readonly stored: Readonly<Record<string, number>>;
+}
+
+/**
+ * Runs `retention import` and watches what it uses.
+ * @param input what its standard input is, where it reads that
+ */
+export async function measureImport(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  input?: Readable,
+): Promise<Measured> {
+  const from = performance.now();
+  const stdio: StdioOptions = [input ?? 'ignore', 'pipe', 'inherit'];
+  const importer = spawn(retention, ['import', '--json', ...args], { env, stdio });
+  let megabytes = 0;
+  let cpu = 0;
+  const sampling = setInterval(() => {
+    megabytes = Math.max(megabytes, residentMegabytes(importer.pid as number));
+    cpu = cpuMicroseconds(importer.pid as number) || cpu;
+  }, sampleMilliseconds);
+  let text = '';
+  importer.stdout?.on('data', (chunk: Buffer) => (text += chunk));
+  const status = await new Promise((resolve) => importer.once('close', resolve));
+  clearInterval(sampling);
+  if (status !== 0) throw new Error(`The import ended with status ${status}.`);
+  const seconds = (performance.now() - from) / 1000;
+  const { counts } = JSON.parse(text) as { counts: Record<string, { stored: number }> };
+  const stored = Object.fromEntries(
+    Object.entries(counts).map(([type, each]) => [type, each.stored]),
+  );
+  return { seconds, megabytes, cpuMicroseconds: cpu, stored };
+}
