@@ -7,9 +7,9 @@ import { findShopifySync } from '../../../src/store/shopify-syncs.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
-import { type StandIn, startStandIn } from './stand-in.ts';
-import { type StandInContract, sampleWorld, sourcesOf } from './stand-in-world.ts';
-import { syncedShop } from './synced.ts';
+import type { StandIn } from './stand-in.ts';
+import { type StandInContract, sourcesOf } from './stand-in-world.ts';
+import { beginSync, syncedShop } from './synced.ts';
 
 const usual = { whole: false, takeOver: false };
 const everything = { whole: true, takeOver: false };
@@ -28,10 +28,8 @@ onEveryDatabase('what changes in Shopify', (open) => {
 
   /** A shop that was brought whole, and what was asked for is forgotten. */
   async function begin() {
-    const standIn = await startStandIn(sampleWorld());
-    standIns.push(standIn);
-    const shop = await createShop(store);
-    const it = { standIn, shop, world: standIn.world, ...syncedShop(store, shop, standIn) };
+    const it = await beginSync(store, standIns);
+    const { standIn } = it;
     await syncShop(it.synced, usual);
     standIn.asked.length = 0;
     const contract = (id: number) => standIn.world.contracts.get(gidOf(id)) as StandInContract;

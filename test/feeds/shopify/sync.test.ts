@@ -13,9 +13,9 @@ import { plan, subscription } from '../../rest/records.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createShop, importAll } from '../../support/world.ts';
 import { flat, importShopify, plans, sampleFile } from './samples.ts';
-import { type StandIn, type Troubles, startStandIn } from './stand-in.ts';
-import { sampleWorld, sourcesOf } from './stand-in-world.ts';
-import { syncedShop } from './synced.ts';
+import type { StandIn, Troubles } from './stand-in.ts';
+import { sourcesOf } from './stand-in-world.ts';
+import { beginSync, syncedShop } from './synced.ts';
 
 const usual = { whole: false, takeOver: false };
 
@@ -30,12 +30,7 @@ onEveryDatabase('a shop as it is in Shopify', (open) => {
     for (const standIn of standIns) await standIn.close();
   });
 
-  async function begin() {
-    const standIn = await startStandIn(sampleWorld());
-    standIns.push(standIn);
-    const shop = await createShop(store);
-    return { standIn, shop, world: standIn.world, ...syncedShop(store, shop, standIn) };
-  }
+  const begin = () => beginSync(store, standIns);
 
   /** Another shop, into which what Shopify has by now is imported as files are. */
   async function imported({ standIn }: Awaited<ReturnType<typeof begin>>) {

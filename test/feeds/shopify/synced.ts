@@ -4,8 +4,9 @@ import type { SyncedShop } from '../../../src/feeds/shopify/intake.ts';
 import type { Pauses } from '../../../src/feeds/shopify/pauses.ts';
 import { createLog } from '../../../src/log.ts';
 import type { Store } from '../../../src/store/open.ts';
-import type { TestShop } from '../../support/world.ts';
-import type { StandIn } from './stand-in.ts';
+import { type TestShop, createShop } from '../../support/world.ts';
+import { type StandIn, startStandIn } from './stand-in.ts';
+import { sampleWorld } from './stand-in-world.ts';
 
 /** Pauses that are over at once by the real clock, and not by the one they move. */
 export function noPauses(clock: FixedClock): Pauses & { readonly waited: number[] } {
@@ -41,4 +42,12 @@ export function syncedShop(store: Store, shop: TestShop, standIn: StandIn) {
   });
   const synced: SyncedShop = { client, sql: store.write, shop, clock, log };
   return { synced, clock, pauses, said, stopping };
+}
+
+/** A new shop, and a stand-in of its own that has the samples. @param standIns gains what must be closed */
+export async function beginSync(store: Store, standIns: StandIn[]) {
+  const standIn = await startStandIn(sampleWorld());
+  standIns.push(standIn);
+  const shop = await createShop(store);
+  return { standIn, shop, world: standIn.world, ...syncedShop(store, shop, standIn) };
 }
