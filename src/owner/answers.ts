@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Answer } from '../http/answer.ts';
+import { designTokens } from '../http/design-tokens.ts';
 import type { Html } from '../http/html.ts';
 
 export interface Asset {
@@ -10,8 +11,9 @@ export interface Asset {
   readonly answer: Answer;
 }
 
-function readAsset(name: string, kind: Asset['kind']): Asset {
-  const body = readFileSync(new URL(`./${name}.${kind}`, import.meta.url), 'utf8');
+/** @param before what the file's text follows */
+function readAsset(name: string, kind: Asset['kind'], before = ''): Asset {
+  const body = before + readFileSync(new URL(`./${name}.${kind}`, import.meta.url), 'utf8');
   return {
     kind,
     path: `/app/${name}-${hash('sha256', body).slice(0, 12)}.${kind}`,
@@ -29,7 +31,7 @@ function readAsset(name: string, kind: Asset['kind']): Asset {
 
 /** What every page loads. */
 export const frameAssets = [
-  readAsset('style', 'css'),
+  readAsset('style', 'css', designTokens),
   readAsset('tables', 'css'),
   readAsset('frame', 'js'),
   readAsset('copy', 'js'),

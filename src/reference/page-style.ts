@@ -1,31 +1,7 @@
-/** The look of the reference page: system fonts, five sizes, two weights, light and dark. */
-export const pageStyle = `
-:root {
-  color-scheme: light dark;
-  --ground: #ffffff;
-  --raised: #f5f6f8;
-  --line: #dadfe5;
-  --text: #1a1f26;
-  --quiet: #56606b;
-  --accent: #0b57a8;
-  --size-12: 0.75rem;
-  --size-14: 0.875rem;
-  --size-16: 1rem;
-  --size-20: 1.25rem;
-  --size-28: 1.75rem;
-  --sans: system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif;
-  --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #14171b;
-    --raised: #1d2126;
-    --line: #333a42;
-    --text: #e6e9ed;
-    --quiet: #a3acb7;
-    --accent: #82bcff;
-  }
-}
+import { designTokens } from '../http/design-tokens.ts';
+
+/** The look of the reference page. */
+export const pageStyle = `${designTokens}
 * { box-sizing: border-box; }
 html { scroll-padding-top: 16px; -webkit-text-size-adjust: 100%; }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
