@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open, rm, stat, type FileHandle } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
-import { PassThrough, type Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import type { Readable } from 'node:stream';
+import { type ZlibOptions, createGunzip } from 'node:zlib';
 import { CommandError } from '../errors.ts';
 import type { LineSource } from './import.ts';
 import { type Line, readLines } from './lines.ts';
@@ -35,10 +34,12 @@ async function* whole(file: string, bytes: Readable): AsyncGenerator<Buffer> {
 }
 
 function unpack(bytes: Readable): Readable {
-  const unpacked = new PassThrough();
-  // A broken archive reaches whoever reads the lines, after the lines before the break.
-  pipeline(bytes, createGunzip(), unpacked).catch((error: Error) => unpacked.destroy(error));
-  return unpacked;
+  // Without reading ahead: a stream that fails forgets what it holds, and the lines before the break
+  // are to reach whoever reads them.
+  const unpacked = createGunzip({ readableHighWaterMark: 1 } as ZlibOptions);
+  bytes.on('error', (error) => unpacked.destroy(error));
+  unpacked.on('close', () => bytes.destroy());
+  return bytes.pipe(unpacked);
 }
 
 /** @throws CommandError unless every file can be read, so that nothing is begun with a wrong name */
