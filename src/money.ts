@@ -26,6 +26,11 @@ export function minorDigitsOf(currency: string): number | undefined {
   return minorDigitsByCurrency.get(currency);
 }
 
+/** The same of a shop's currency: it was known when the shop was made, and 2 digits are the usual ones. */
+export function shopDigitsOf(currency: string): number {
+  return minorDigitsOf(currency) ?? 2;
+}
+
 /** An exact fraction; the denominator is positive. */
 export interface Ratio {
   readonly numerator: bigint;

@@ -4,10 +4,14 @@ import { UsageError } from '../errors.ts';
 import { openMapped } from '../feeds/mapping/open.ts';
 import { readMapping } from '../feeds/mapping/read.ts';
 import { readBulkResults } from '../feeds/shopify/bulk.ts';
-import type { ImportShop } from '../ingest/apply.ts';
+import { type ImportShop, importShopOf } from '../ingest/apply.ts';
 import { RefusedLines, checkFiles, openSource } from '../ingest/files.ts';
-import { type ImportCounts, type LineSource, importRecords } from '../ingest/import.ts';
-import { minorDigitsOf } from '../money.ts';
+import {
+  type ImportCounts,
+  type LineSource,
+  importRecords,
+  linesPerServerTransaction,
+} from '../ingest/import.ts';
 import type { FeedName } from '../vocabulary.ts';
 import {
   type Command,
@@ -52,11 +56,7 @@ export const importCommand: Command = {
       await refused.forget(files);
       const progress = createProgress('records');
       const reading = createProgress('lines read');
-      const importShop = {
-        id: shop.id,
-        currency: shop.currency,
-        minorDigits: minorDigitsOf(shop.currency) ?? 2,
-      };
+      const importShop = importShopOf(shop);
       try {
         return await importRecords(feed.open(files, importShop, reading.show), {
           sql: store.write,
@@ -65,9 +65,9 @@ export const importCommand: Command = {
           clock: systemClock,
           log,
           isFromFeed: feed.name !== 'records',
-          // Everybody waits for a transaction of the embedded database; on a server only those who
-          // import for the same shop do.
-          ...(context.config.databaseUrl !== undefined && { linesPerTransaction: 12_000 }),
+          ...(context.config.databaseUrl !== undefined && {
+            linesPerTransaction: linesPerServerTransaction,
+          }),
           async refuse(source, line, reason) {
             progress.clear();
             tell(`${source}:${line.number}: ${reason}`);

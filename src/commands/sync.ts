@@ -6,8 +6,9 @@ import { type ShopifyCredentials, readShopifyCredentials } from '../feeds/shopif
 import { realPauses } from '../feeds/shopify/pauses.ts';
 import { type SyncWish, syncShop } from '../feeds/shopify/sync-shop.ts';
 import type { SyncReport } from '../feeds/shopify/whole-sync.ts';
+import { importShopOf } from '../ingest/apply.ts';
+import { linesPerServerTransaction } from '../ingest/import.ts';
 import { type Log, redact } from '../log.ts';
-import { minorDigitsOf } from '../money.ts';
 import type { Store } from '../store/open.ts';
 import { lockShop } from '../store/shop-lock.ts';
 import { findUninstall } from '../store/shopify-shops.ts';
@@ -149,15 +150,11 @@ class SyncDesk {
         {
           client,
           sql: store.write,
-          shop: {
-            id: found.id,
-            currency: found.currency,
-            minorDigits: minorDigitsOf(found.currency) ?? 2,
-          },
+          shop: importShopOf(found),
           clock: systemClock,
           log,
-          // As for the import of files.
-          linesPerTransaction: config.databaseUrl === undefined ? undefined : 12_000,
+          linesPerTransaction:
+            config.databaseUrl === undefined ? undefined : linesPerServerTransaction,
         },
         wish,
       );

@@ -1,3 +1,4 @@
+import { shopDigitsOf } from '../money.ts';
 import { deletions } from '../store/deletions.ts';
 import { upsertCancellations } from '../store/cancellations.ts';
 import { listRedacted, nobodysNumber } from '../store/customers.ts';
@@ -30,6 +31,10 @@ export interface ImportShop {
   /** ISO 4217 code. */
   readonly currency: string;
   readonly minorDigits: number;
+}
+
+export function importShopOf({ id, currency }: Pick<ImportShop, 'id' | 'currency'>): ImportShop {
+  return { id, currency, minorDigits: shopDigitsOf(currency) };
 }
 
 /** What a transaction did and touched. */

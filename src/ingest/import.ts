@@ -13,6 +13,8 @@ import { type ImportRecord, createRecordSchema, parseRecord, recordTypes } from 
 
 /** Enough to be quick, few enough that whoever waits for the transaction hardly does. */
 const linesPerTransaction = 1000;
+/** On a server only importers of the same shop wait for a transaction; embedded, everybody does. */
+export const linesPerServerTransaction = 12_000;
 /** What ends a transaction besides its number of lines: JavaScript characters of their text. */
 const charactersPerTransaction = 16 * 1024 * 1024;
 const attempts = 5;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import {
   type Ratio,
   add,
-  minorDigitsOf,
+  shopDigitsOf,
   multiply,
   parseDecimal,
   roundHalfAway,
@@ -30,7 +30,7 @@ export const getMetricsSummary = defineOperation({
   fails: [],
   async run({ caller, store, now }) {
     const row = await summariseMetrics(store.analyse, caller.shopId, now);
-    return { summary: toSummary(row, minorDigitsOf(caller.currency) ?? 2, now) };
+    return { summary: toSummary(row, shopDigitsOf(caller.currency), now) };
   },
 });
 

@@ -1,4 +1,4 @@
-import { type Ratio, add, minorDigitsOf, multiply, parseDecimal, roundHalfAway } from '../money.ts';
+import { type Ratio, add, shopDigitsOf, multiply, parseDecimal, roundHalfAway } from '../money.ts';
 import { listDays } from '../store/metrics-history.ts';
 import { listRenewals } from '../store/metrics-renewals.ts';
 import { day } from '../store/metrics-bounds.ts';
@@ -41,7 +41,7 @@ export async function listHistory(
   days: number,
   now: number,
 ): Promise<DayOfHistory[]> {
-  const minorDigits = minorDigitsOf(shop.currency) ?? 2;
+  const minorDigits = shopDigitsOf(shop.currency);
   const money = (value: Ratio) => roundHalfAway(value, minorDigits);
   const rows = await listDays(store.analyse, shop.id, days, now);
   return rows.map((row) => ({
@@ -83,7 +83,7 @@ export async function listUpcoming(
   days: number,
   now: number,
 ): Promise<DayOfRenewals[]> {
-  const minorDigits = minorDigitsOf(shop.currency) ?? 2;
+  const minorDigits = shopDigitsOf(shop.currency);
   const rows = await listRenewals(store.analyse, shop.id, days, now);
   const byDay = new Map(rows.map((row) => [row.day, row]));
   const today = Math.floor(now / day) * day;

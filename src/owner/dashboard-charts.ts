@@ -1,5 +1,5 @@
 import { type Html, html } from '../http/html.ts';
-import { minorDigitsOf } from '../money.ts';
+import { shopDigitsOf } from '../money.ts';
 import { type Chart, chart } from './charts.ts';
 import { type Dashboard, day, periods } from './dashboard.ts';
 import { reasonsTable } from './dashboard-reasons.ts';
@@ -27,7 +27,7 @@ export function chartSection(visit: ShopVisit, data: Dashboard): Html {
   const amounts = {
     write: moneyFormat(visit, visit.shop),
     writeShort: shortFormat(visit, { style: 'currency', currency: visit.shop.currency }),
-    unit: 10 ** -(minorDigitsOf(visit.shop.currency) ?? 2),
+    unit: 10 ** -shopDigitsOf(visit.shop.currency),
   };
   const per = span === 1 ? 'Per day, UTC' : 'Per 7 days, UTC';
   const charts: readonly Chart[] = [

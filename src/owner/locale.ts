@@ -1,4 +1,4 @@
-import { minorDigitsOf } from '../money.ts';
+import { shopDigitsOf } from '../money.ts';
 import type { Shop } from '../store/shops.ts';
 import type { Visit } from './visit.ts';
 
@@ -20,7 +20,7 @@ export function countFormat(visit: Visit): Format {
 }
 
 export function moneyFormat(visit: Visit, { currency }: Pick<Shop, 'currency'>): Format {
-  const digits = minorDigitsOf(currency) ?? 2;
+  const digits = shopDigitsOf(currency);
   return new Intl.NumberFormat(localeOf(visit), {
     style: 'currency',
     currency,

@@ -16,9 +16,9 @@ import {
 } from '../feeds/shopify/intake.ts';
 import { gonePlans } from '../feeds/shopify/reconcile.ts';
 import { ownedState } from '../feeds/shopify/sync-shop.ts';
+import { importShopOf } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log.ts';
-import { minorDigitsOf } from '../money.ts';
 import type { Sql } from '../store/database.ts';
 import { findUninstall } from '../store/shopify-shops.ts';
 import { findShop } from '../store/shops.ts';
@@ -45,11 +45,10 @@ export function createFollower({ sql, credentials, clock, log }: FollowerParts) 
     if (!known) {
       throw new Hopeless(`SHOPIFY_CREDENTIALS_FILE has nothing for shop ${shopId}.`);
     }
-    const { currency } = shop;
     const synced: SyncedShop = {
       client: createShopifyClient({ ...known, clock, log, signal }),
       sql,
-      shop: { id: shopId, currency, minorDigits: minorDigitsOf(currency) ?? 2 },
+      shop: importShopOf(shop),
       clock,
       log,
       feed: 'shopify-webhooks',
