@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Classified, classify, type MirrorHeaders } from './classify.ts';
+import { parseMessage } from './message.ts';
 
 const versionKey = 'io.modelcontextprotocol/protocolVersion';
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
@@ -13,13 +14,17 @@ function inShort(classified: Classified): string {
   if (classified.kind === 'ignored') return 'ignored';
   const { kind, revision, id } = classified;
   const what = kind === 'rejected' ? classified.rejection : classified.method;
-  return `${what} ${revision} ${JSON.stringify(id)}`;
+  return `${what} ${revision} ${id}`;
 }
 
 function ask(values: Headers, body: unknown): string {
   const [version, method, name] = values.map((value) => value || undefined);
   const headers: MirrorHeaders = { version, method, name };
-  return inShort(classify(headers, body));
+  return inShort(classify(headers, messageOf(body)));
+}
+
+function messageOf(body: unknown) {
+  return parseMessage(Buffer.from(JSON.stringify(body))) ?? assert.fail('not JSON');
 }
 
 const list = (_meta?: object) => ({
@@ -45,10 +50,9 @@ test('a body is a request, or ignored, or rejected before a revision is chosen',
     [{ error: {}, id: null }, 'ignored'],
     [{ result: {}, method: 5 }, 'invalidRequest 2025-06-18 null'],
     [{ jsonrpc: '2.0', method: 'x' }, 'ignored'],
-    [{ jsonrpc: '2.0', method: 'x', id: undefined }, 'invalidRequest 2025-06-18 null'],
     [{ jsonrpc: '2.0', method: 'x', id: null }, 'invalidRequest 2025-06-18 null'],
     [{ jsonrpc: '2.0', method: 'x', id: 0.5 }, 'invalidRequest 2025-06-18 null'],
-    [{ jsonrpc: '2.0', method: 'x', id: 2 ** 53 }, 'invalidRequest 2025-06-18 null'],
+    [{ jsonrpc: '2.0', method: 'x', id: 2 ** 53 }, 'x 2025-06-18 9007199254740992'],
     [{ jsonrpc: '2.0', method: 'x', id: '' }, 'x 2025-06-18 ""'],
     [{ jsonrpc: '2.0', method: 'x', id: 0 }, 'x 2025-06-18 0'],
     [{ jsonrpc: '2', method: 'x', id: 'a' }, 'invalidRequest 2025-06-18 "a"'],
@@ -102,7 +106,7 @@ test('the revision follows from header and _meta', () => {
 test('what is not supported is told with what is', () => {
   const { rejection, data } = classify(
     { version: 'v999', method: undefined, name: undefined },
-    list(),
+    messageOf(list()),
   ) as Extract<Classified, { kind: 'rejected' }>;
   assert.equal(rejection, 'unsupportedVersion');
   assert.deepEqual(data, { supported: ['2026-07-28', '2025-06-18'], requested: 'v999' });

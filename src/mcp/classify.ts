@@ -1,3 +1,4 @@
+import { type JsonObject, type Message, isObject } from './message.ts';
 import type { Rejection } from './rejections.ts';
 
 export type Revision = '2025-06-18' | '2026-07-28';
@@ -14,8 +15,8 @@ const laterHandshakeVersions = new Set(['2025-11-25']);
 const versionKey = 'io.modelcontextprotocol/protocolVersion';
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
-export type MessageId = string | number;
-export type JsonObject = Readonly<Record<string, unknown>>;
+/** The source text of an id, as it is echoed. */
+export type MessageId = string;
 
 /** The headers that a message is held against, without the white space around them. */
 export interface MirrorHeaders {
@@ -45,25 +46,20 @@ export type Classified =
       readonly data?: JsonObject;
     };
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /**
  * Decides what a message is and in which revision it is served, from nothing but its headers and
  * body: nothing is remembered between requests.
- * @param body the parsed JSON
  */
-export function classify(headers: MirrorHeaders, body: unknown): Classified {
+export function classify(headers: MirrorHeaders, { body, id }: Message): Classified {
   const { version } = headers;
-  const invalid = (id: MessageId | null): Classified => ({
+  const invalid: Classified = {
     kind: 'rejected',
     revision: version === modern ? modern : legacy,
-    id,
+    id: id ?? null,
     rejection: 'invalidRequest',
-  });
+  };
 
-  if (!isObject(body)) return invalid(null);
+  if (!isObject(body)) return invalid;
   const { jsonrpc, method, params } = body;
   if (
     !Object.hasOwn(body, 'method') &&
@@ -71,21 +67,11 @@ export function classify(headers: MirrorHeaders, body: unknown): Classified {
   ) {
     return { kind: 'ignored' };
   }
-  const hasId = Object.hasOwn(body, 'id');
-  const id = body['id'];
-  if (hasId && !isMessageId(id)) return invalid(null);
-  if (jsonrpc !== '2.0' || typeof method !== 'string')
-    return invalid(hasId ? (id as MessageId) : null);
-  if (!hasId) return { kind: 'ignored' };
+  if (jsonrpc !== '2.0' || typeof method !== 'string') return invalid;
+  if (id === undefined) return Object.hasOwn(body, 'id') ? invalid : { kind: 'ignored' };
 
-  const request = { id: id as MessageId, method, params };
   const meta = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {};
-  return selectRevision(headers, request, meta);
-}
-
-/** A string or a whole number; anything else could not be echoed faithfully. */
-function isMessageId(id: unknown): id is MessageId {
-  return typeof id === 'string' || Number.isSafeInteger(id);
+  return selectRevision(headers, { id, method, params }, meta);
 }
 
 interface Request {

@@ -1,6 +1,7 @@
 import type { Caller } from '../access/gate.ts';
 import type { InvokeParts } from '../operations/invoke.ts';
-import { type Revision, isObject, supportedVersions } from './classify.ts';
+import { type Revision, supportedVersions } from './classify.ts';
+import { isObject } from './message.ts';
 import { capabilities, instructions, serverInfo } from './server-info.ts';
 import { callTool, findTool, listTools } from './tools.ts';
 

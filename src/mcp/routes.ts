@@ -15,7 +15,8 @@ import { readBody } from '../http/body.ts';
 import type { Route } from '../http/shell.ts';
 import type { Log } from '../log.ts';
 import type { InvokeParts } from '../operations/invoke.ts';
-import { type Classified, type MessageId, type Revision, classify, isObject } from './classify.ts';
+import { type Classified, type MessageId, type Revision, classify } from './classify.ts';
+import { isObject, parseMessage } from './message.ts';
 import { methods, modernMembers } from './methods.ts';
 import { type Rejection, rejectionStatus, rejections } from './rejections.ts';
 import { isToolName } from './tools.ts';
@@ -54,9 +55,9 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer>
 
     const body = await readBody(request);
     if ('refusal' in body) return { ...toCaller(body.refusal, rate), facts };
-    const message = parseJson(body.bytes);
+    const message = parseMessage(body.bytes);
     const classified: Classified = message
-      ? classify(mirrorHeaders(request), message.value)
+      ? classify(mirrorHeaders(request), message)
       : { kind: 'rejected', revision: '2025-06-18', id: null, rejection: 'parseError' };
     facts = { ...facts, ...factsOf(classified) };
     const answer = await answerMessage(classified, caller, parts);
@@ -71,16 +72,6 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer>
 function toCaller(answer: Answer, rate: RateDecision | undefined): Answer {
   const { 'cache-control': keep } = keptPrivate;
   return { ...answer, headers: { ...answer.headers, 'cache-control': keep, ...rateHeaders(rate) } };
-}
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function parseJson(bytes: Buffer): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(decoder.decode(bytes)) };
-  } catch {
-    return undefined;
-  }
 }
 
 function mirrorHeaders({ headers }: FastifyRequest) {
@@ -128,7 +119,7 @@ async function answerMessage(
   return {
     status: 200,
     headers: json,
-    body: `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members}}}`,
+    body: `{"jsonrpc":"2.0","id":${id},"result":{${members}}}`,
   };
 }
 
@@ -143,7 +134,7 @@ function reject(
   return {
     status: rejectionStatus[rejection][revision],
     headers: json,
-    body: JSON.stringify({ jsonrpc: '2.0', id, error }),
+    body: `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(error)}}`,
   };
 }
 
