@@ -79,6 +79,8 @@ test('the revision follows from header and _meta', () => {
     [['2025-06-18'], undefined, served2025],
     [[], { [versionKey]: '2025-06-18' }, served2025],
     [['2025-06-18'], { [versionKey]: '2025-06-18', [capabilitiesKey]: {} }, served2025],
+    [['2025-06-18'], { [versionKey]: null }, served2025],
+    [['2025-06-18'], { [versionKey]: 20260728, [capabilitiesKey]: {} }, served2025],
     [['2026-07-28', m], modern, served2026],
     [['2026-07-28', m], undefined, missing],
     [['2026-07-28', m], { [versionKey]: '2026-07-28' }, missing],
@@ -93,6 +95,7 @@ test('the revision follows from header and _meta', () => {
     [['2026-07-28', m], { ...modern, [versionKey]: '2025-06-18' }, mismatch],
     [['v999', m], { ...modern, [versionKey]: 'v999' }, unsupported],
     [['v999'], undefined, unsupported],
+    [['v999'], { [capabilitiesKey]: {} }, unsupported],
     [['2025-11-25'], undefined, unsupported],
   ];
   for (const [headers, meta, expected] of cells) {

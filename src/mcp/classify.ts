@@ -81,20 +81,22 @@ interface Request {
 }
 
 function selectRevision(headers: MirrorHeaders, request: Request, meta: JsonObject): Classified {
-  const { version } = headers;
+  const { version = '' } = headers;
   const declared = meta[versionKey];
   const isDeclared = Object.hasOwn(meta, versionKey);
+  const hasCapabilities = Object.hasOwn(meta, capabilitiesKey);
 
-  if (version !== modern && (declared === legacy || (!isDeclared && version === legacy))) {
+  // A client that asks for this one in the header stays on it, unless _meta names another.
+  const asksForLegacy = declared === legacy || (version === legacy && typeof declared !== 'string');
+  if (asksForLegacy && version !== modern) {
     return { kind: 'request', revision: legacy, ...request };
   }
-  if (isDeclared || Object.hasOwn(meta, capabilitiesKey) || version === modern) {
+  if (isDeclared || version === modern || (hasCapabilities && version === '')) {
     return checkFraming(headers, request, meta);
   }
-  const isHandshake = request.method === 'initialize' && laterHandshakeVersions.has(version ?? '');
-  if (version === undefined || version === '' || isHandshake) {
-    return { kind: 'request', revision: legacy, ...request };
-  }
+  const isHandshake =
+    request.method === 'initialize' && laterHandshakeVersions.has(version) && !hasCapabilities;
+  if (version === '' || isHandshake) return { kind: 'request', revision: legacy, ...request };
   return unsupported(request.id, version);
 }
 

@@ -161,7 +161,8 @@ describe('framing of 2026-07-28', () => {
       inShort(await post(world, { jsonrpc: '2.0', id: 1, method, params: { _meta } }, headers));
     const wrong = ['MCP-Protocol-Version: v999', 'Mcp-Method: x', 'Mcp-Name: x'];
     const known = { [version]: '2026-07-28', [capabilities]: {} };
-    assert.match(await ask(wrong, { [capabilities]: {} }), /^400 -32602 .*protocolVersion/);
+    const misnamed = modernHeaders('x', 'x');
+    assert.match(await ask(misnamed, { [capabilities]: {} }), /^400 -32602 .*protocolVersion/);
     assert.match(await ask(wrong, { [version]: '2026-07-28' }), /^400 -32602 .*clientCapabilities/);
     assert.match(await ask(wrong, known), /^400 -32020 .*MCP-Protocol-Version must be 2026-07-28/);
     const v998 = { [version]: 'v998', [capabilities]: {} };

@@ -57,6 +57,8 @@ describe('which revision serves a request', () => {
       [[header('2025-06-18')], { [version]: '2025-06-18', [capabilities]: {} }, served2025],
       [[], { [version]: '2025-06-18', [capabilities]: {} }, served2025],
       [[header('2025-06-18')], { [capabilities]: {} }, served2025],
+      // A header of another version does not take it back.
+      [[header('v999')], { [version]: '2025-06-18' }, served2025],
       // One bridge mirrors the method there too.
       [[header('2025-06-18'), 'Mcp-Method: prompts/list', 'Mcp-Name: x'], {}, served2025],
     ]);
@@ -91,7 +93,7 @@ describe('which revision serves a request', () => {
       await hold([
         [mirrored, { [version]: wrong, [capabilities]: {} }, noVersion],
         [[], { [version]: wrong }, noVersion],
-        [[header('2025-06-18')], { [version]: wrong }, noVersion],
+        [[header('v999')], { [version]: wrong }, noVersion],
       ]);
     }
     for (const wrong of [null, 1, true, 'sampling', [], [{}]]) {
@@ -105,6 +107,22 @@ describe('which revision serves a request', () => {
     }
   });
 
+  test('[mcp.revision.explicit] 2025-06-18 in the header stays, whatever is no version in _meta', async () => {
+    for (const wrong of [null, 20260728, true, ['2026-07-28'], { version: '2026-07-28' }]) {
+      await hold([
+        [[header('2025-06-18')], { [version]: wrong }, served2025],
+        [[header('2025-06-18')], { [version]: wrong, [capabilities]: {} }, served2025],
+        [[header('2025-06-18')], { [version]: wrong, [capabilities]: null }, served2025],
+      ]);
+      const notFound: Cell = [
+        [header('2025-06-18')],
+        { [version]: wrong, [capabilities]: {} },
+        '200 -32601 Method not found',
+      ];
+      await hold([notFound], 'prompts/list');
+    }
+  });
+
   test('[mcp.framing.unsupported] [mcp.errors.version] another version: -32022 with what is supported', async () => {
     for (const other of ['2025-11-25', '2025-03-26', '2024-11-05', '2027-01-01', 'v999', 'draft']) {
       const both = { [version]: other, [capabilities]: {} };
@@ -112,7 +130,8 @@ describe('which revision serves a request', () => {
         [[header(other)], undefined, unsupported],
         [[header(other)], {}, unsupported],
         [[header(other), 'Mcp-Method: tools/list'], both, unsupported],
-        [[header(other)], { [capabilities]: {} }, noVersion],
+        // In the header alone: capabilities name no version.
+        [[header(other)], { [capabilities]: {} }, unsupported],
         [
           [header(other)],
           both,
@@ -155,6 +174,7 @@ describe('which revision serves a request', () => {
         [[header('2025-03-26')], undefined, unsupported],
         [[header('v999')], undefined, unsupported],
         [[header('2025-11-25')], { [version]: '2025-11-25' }, noCapabilities],
+        [[header('2025-11-25')], { [capabilities]: {} }, unsupported],
       ],
       'initialize',
     );
