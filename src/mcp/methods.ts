@@ -1,5 +1,5 @@
 import type { Caller } from '../access/gate.ts';
-import type { InvokeParts } from '../operations/invoke.ts';
+import { type InvokeParts, clipName } from '../operations/invoke.ts';
 import { type Revision, supportedVersions } from './classify.ts';
 import { isObject } from './message.ts';
 import { capabilities, instructions, serverInfo } from './server-info.ts';
@@ -30,12 +30,21 @@ const discover: Method = () => ({
   }),
 });
 
+/** @param hints the members that only 2026-07-28 has */
+const list =
+  (hints = ''): Method =>
+  ({ caller, params: { cursor } }) =>
+    // All tools fit on one page, so there is no cursor that could have been handed out.
+    cursor === undefined || cursor === null
+      ? { members: `"tools":${listTools(caller)}${hints}` }
+      : { invalidParams: 'Invalid params: cursor is not valid; there is only one page of tools.' };
+
 const call: Method = async ({ params, caller, ...parts }) => {
   const { name, arguments: input = {} } = params;
   if (typeof name !== 'string') return { invalidParams: 'Invalid params: name must be a string.' };
   if (!isObject(input)) return { invalidParams: 'Invalid params: arguments must be an object.' };
   const tool = findTool(name, caller);
-  if (!tool) return { invalidParams: `Unknown tool: ${name}` };
+  if (!tool) return { invalidParams: `Unknown tool: ${clipName(name)}` };
   return { members: await callTool(tool, caller, input, parts) };
 };
 
@@ -56,19 +65,12 @@ export const methods: Readonly<Record<Revision, ReadonlyMap<string, Method>>> = 
     ],
     ['ping', () => ({ members: '' })],
     ['server/discover', discover],
-    ['tools/list', ({ caller }) => ({ members: `"tools":${listTools(caller)}` })],
+    ['tools/list', list()],
     ['tools/call', call],
   ]),
   '2026-07-28': new Map<string, Method>([
     ['server/discover', discover],
-    [
-      'tools/list',
-      ({ caller, params }) =>
-        // All tools fit on one page, so there is no cursor that could have been handed out.
-        params['cursor'] === undefined
-          ? { members: `"tools":${listTools(caller)},"ttlMs":${listTtl},"cacheScope":"private"` }
-          : { invalidParams: 'Invalid params: there is only one page of tools.' },
-    ],
+    ['tools/list', list(`,"ttlMs":${listTtl},"cacheScope":"private"`)],
     ['tools/call', call],
   ]),
 };

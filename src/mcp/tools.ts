@@ -4,6 +4,7 @@ import type { Operation } from '../operations/define.ts';
 import { operations } from '../operations/index.ts';
 import { type InvokeParts, invoke } from '../operations/invoke.ts';
 import { inlineDefinitions, toJsonSchema } from '../reference/json-schema.ts';
+import type { JsonObject } from './message.ts';
 
 const byName = new Map(operations.map((operation) => [operation.tool, operation]));
 
@@ -52,17 +53,24 @@ export function isToolName(name: unknown): name is string {
 export async function callTool(
   operation: Operation,
   caller: Caller,
-  input: unknown,
+  input: JsonObject,
   parts: InvokeParts,
 ): Promise<string> {
   try {
     // The very text that REST answers, and quoted once more as text.
-    const payload = await invoke(operation, caller, input, parts);
+    const payload = await invoke(operation, caller, withoutNulls(input, operation), parts);
     return `${textContent(payload)},"structuredContent":${payload}`;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return `${textContent(error.message)},"isError":true`;
   }
+}
+
+/** Without optional arguments that are null: clients write null for what is left out. */
+function withoutNulls(input: JsonObject, { input: { shape } }: Operation): JsonObject {
+  const isLeftOut = ([name, value]: [string, unknown]) =>
+    value === null && Object.hasOwn(shape, name) && shape[name]?.safeParse(undefined).success;
+  return Object.fromEntries(Object.entries(input).filter((entry) => !isLeftOut(entry)));
 }
 
 function textContent(text: string): string {

@@ -45,7 +45,7 @@ export async function invoke(
 function messageOf(error: z.ZodError, { input }: Operation): string {
   const messages = error.issues.map((issue) =>
     issue.code === 'unrecognized_keys'
-      ? `Unknown argument: ${issue.keys.join(', ')}. ${known(input)}`
+      ? `Unknown argument: ${issue.keys.map(clipName).join(', ')}. ${known(input)}`
       : issue.message,
   );
   return [...new Set(messages)].join(' ');
@@ -54,4 +54,14 @@ function messageOf(error: z.ZodError, { input }: Operation): string {
 function known(input: z.ZodObject): string {
   const names = Object.keys(input.shape);
   return names.length === 0 ? 'There are no arguments.' : `Known are ${names.join(', ')}.`;
+}
+
+const maxNameLength = 100;
+
+/** The first 100 characters of a name that a caller sent, to repeat it in a message. */
+export function clipName(name: string): string {
+  // A character is one or two code units; counting characters keeps pairs together.
+  return Array.from(name.slice(0, 2 * maxNameLength))
+    .slice(0, maxNameLength)
+    .join('');
 }

@@ -96,12 +96,15 @@ describe('methods by revision', () => {
     });
   });
 
-  test('a cursor for tools/list is refused in 2026-07-28, where none was handed out', async () => {
-    for (const cursor of ['', 'abc', null, 5]) {
-      const answer = await ask2026('tools/list', { cursor });
-      assert.equal(inShort(answer), '200 -32602 Invalid params: there is only one page of tools.');
+  test('a cursor for tools/list is refused, where none was handed out; null is none', async () => {
+    for (const cursor of ['', 'abc', 0, 5, false, [], {}]) {
+      const refused =
+        '200 -32602 Invalid params: cursor is not valid; there is only one page of tools.';
+      assert.equal(inShort(await ask2026('tools/list', { cursor })), refused);
+      assert.equal(inShort(await ask2025('tools/list', { cursor })), refused);
     }
-    assert.equal(inShort(await ask2025('tools/list', { cursor: 'abc' })), '200 2025-06-18');
+    assert.equal(inShort(await ask2026('tools/list', { cursor: null })), '200 2026-07-28');
+    assert.equal(inShort(await ask2025('tools/list', { cursor: null })), '200 2025-06-18');
   });
 
   test('[mcp.methods.tools-call] tools/call answers in both, its payload the same', async () => {

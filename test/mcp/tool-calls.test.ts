@@ -96,18 +96,18 @@ describe('tool calls', () => {
   });
 
   test('[mcp.errors.bad-limit] [mcp.errors.bad-status] [mcp.limits.invalid] bad arguments are error results with a plain text', async () => {
-    for (const limit of [0, -1, 101, 1.5, 1e300, '5', '', null, true, [5], {}]) {
+    for (const limit of [0, -1, 101, 1.5, 1e300, '5', '', true, [5], {}]) {
       await assertRefused('list_subscriptions', { limit }, limitError);
       await assertRefused('list_cancellations', { limit }, limitError);
     }
-    for (const cursor of ['', 'abc', 'A'.repeat(30), 5, null, ['x'], {}]) {
+    for (const cursor of ['', 'abc', 'A'.repeat(30), 5, ['x'], {}]) {
       await assertRefused('list_subscriptions', { cursor }, cursorError);
       await assertRefused('list_cancellations', { cursor }, cursorError);
     }
-    for (const status of ['unknown', '', 'Active', null, 5, ['active']]) {
+    for (const status of ['unknown', '', 'Active', 5, ['active']]) {
       await assertRefused('list_subscriptions', { status }, statusError);
     }
-    for (const outcome of ['open', '', null, 5]) {
+    for (const outcome of ['open', '', 5]) {
       await assertRefused('list_cancellations', { outcome }, outcomeError);
     }
     const bad = { limit: 0, cursor: 1, status: 'x' };
@@ -159,6 +159,57 @@ describe('tool calls', () => {
       '2026-11-01T00:00:00.000Z',
     ]);
     assert.equal(typeof sessions.nextCursor, 'string');
+  });
+
+  test('null for an optional argument is as if it were left out', async () => {
+    for (const [name, nulls] of [
+      ['list_subscriptions', { limit: null, cursor: null, status: null }],
+      ['list_cancellations', { limit: null, cursor: null, outcome: null }],
+    ] as const) {
+      const without = await resultOf(name, {});
+      assert.equal(without.isError, undefined);
+      assert.deepEqual(await resultOf(name, nulls), without);
+      const one = await resultOf(name, { limit: 1 });
+      assert.deepEqual(await resultOf(name, { ...nulls, limit: 1 }), one);
+    }
+    for (const [name, args, message] of [
+      ['get_entitlements', { customerId: null }, 'customerId must be a positive integer.'],
+      ['get_subscription', { subscriptionId: null }, 'subscriptionId must be a positive integer.'],
+      ['list_plans', { limit: null }, 'Unknown argument: limit. There are no arguments.'],
+      [
+        'list_subscriptions',
+        { outcome: null },
+        'Unknown argument: outcome. Known are limit, cursor, status.',
+      ],
+    ] as const) {
+      await assertRefused(name, args, message);
+    }
+    const inherited = JSON.parse('{"__proto__":null}');
+    await assertRefused(
+      'list_plans',
+      inherited,
+      'Unknown argument: __proto__. There are no arguments.',
+    );
+  });
+
+  test('names that are repeated in a message end after 100 characters, none cut in two', async () => {
+    for (const [name, shown] of [
+      ['x'.repeat(100), 'x'.repeat(100)],
+      ['x'.repeat(101), 'x'.repeat(100)],
+      ['x'.repeat(200_000), 'x'.repeat(100)],
+      ['👩'.repeat(101), '👩'.repeat(100)],
+      [`${'x'.repeat(99)}👩y`, `${'x'.repeat(99)}👩`],
+      [`y${'👩'.repeat(500)}`, `y${'👩'.repeat(99)}`],
+      ['\ud83d'.repeat(101), '\ud83d'.repeat(100)],
+    ] as const) {
+      const old = await post(world, legacyRequest('tools/call', { name }));
+      assert.equal(JSON.parse(old.body).error.message, `Unknown tool: ${shown}`);
+      await assertRefused(
+        'list_plans',
+        { [name]: 1, [`${name}!`]: 1 },
+        `Unknown argument: ${shown}, ${shown}. There are no arguments.`,
+      );
+    }
   });
 
   test('[mcp.tools.call] [mcp.tools.payload-twice] the payload comes as text and as an object', async () => {
