@@ -14,7 +14,7 @@ export const listCancellations = defineOperation({
   description:
     'What the cancel flow found and achieved: its sessions, newest first, a page at a time.',
   toolDescription:
-    'List cancel-flow sessions, newest first: why customers wanted to leave (detectedReason), what was offered (offerType) and how it ended (outcome; null is in progress). Start with a small limit (5 to 20; at most 100, 50 if left out) and filter by outcome where you can. For the next page pass nextCursor as cursor with the same outcome. Rates over time: get_metrics_summary.',
+    'List cancel-flow sessions, newest first: why customers wanted to leave (detectedReason), what was offered (offerType) and how it ended (outcome; null is in progress). Start with a small limit (5 to 20; at most 100, 50 if left out) and filter by outcome where you can. For the next page pass nextCursor as cursor with the same outcome. The save rate of the last 30 days: get_metrics_summary.',
   input: z.strictObject({
     limit,
     cursor: cursor.optional(),

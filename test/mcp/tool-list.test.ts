@@ -190,6 +190,13 @@ describe('the list of tools', () => {
     }
   });
 
+  test('list_cancellations points to what get_metrics_summary has, and no more', async () => {
+    const { description } =
+      (await listFor(world.key)).find(({ name }) => name === 'list_cancellations') ?? assert.fail();
+    assert.match(description, /The save rate of the last 30 days: get_metrics_summary\.$/);
+    assert.doesNotMatch(description, /over time/);
+  });
+
   test('an output schema stands alone, requires every field and leaves room for more', async () => {
     const tools = await listFor(world.key);
     for (const { name, outputSchema } of tools) {
