@@ -15,6 +15,7 @@ import { readShopifyCredentials } from './feeds/shopify/credentials.ts';
 import { createShell } from './http/shell.ts';
 import { statusRoutes } from './http/status.ts';
 import type { Log } from './log.ts';
+import { ownOrigins } from './mcp/origins.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { serverInfo } from './mcp/server-info.ts';
 import { notFoundPage } from './owner/desk.ts';
@@ -88,6 +89,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
 
   const webhooks = await openWebhooks(parts);
   let baseUrl = config.baseUrl ?? '';
+  let origins: ReadonlySet<string> = new Set();
   const stopping = new AbortController();
   const app = createShell({
     log,
@@ -97,7 +99,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
         ...restRoutes(versions, { gate, store, clock, log }),
         ...referenceRoutes(() => baseUrl),
       ]),
-      ...mcpRoutes({ gate, store, clock, log, baseUrl: () => baseUrl }),
+      ...mcpRoutes({ gate, store, clock, log, ownOrigins: () => origins }),
       ...ownerRoutes({
         store,
         clock,
@@ -140,8 +142,9 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     await closeTelemetry();
     throw error;
   }
-  const { port } = app.server.address() as AddressInfo;
-  baseUrl ||= urlOf(config.host, port);
+  const address = app.server.address() as AddressInfo;
+  baseUrl ||= urlOf(config.host, address.port);
+  origins = ownOrigins(baseUrl, address);
 
   return {
     baseUrl,

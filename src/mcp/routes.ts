@@ -24,8 +24,8 @@ import { isToolName } from './tools.ts';
 export interface McpParts extends InvokeParts {
   readonly gate: Gate;
   readonly log: Log;
-  /** The service's public address, whose origin may call from a browser. */
-  baseUrl(): string;
+  /** Where a page that calls from a browser may come from: the service's own addresses. */
+  ownOrigins(): ReadonlySet<string>;
 }
 
 /** One address, POST only; the shell answers every other method with 405. */
@@ -41,11 +41,8 @@ export function mcpRoutes(parts: McpParts): Route[] {
 }
 
 async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer> {
-  // A page of another origin must not reach a server on the reader's own machine (DNS rebinding).
-  const { origin } = request.headers;
-  if (origin !== undefined && origin !== new URL(parts.baseUrl()).origin) {
-    return refuse(403, 'Requests from this origin are not allowed.');
-  }
+  const misdirected = refuseByHeaders(request, parts);
+  if (misdirected) return misdirected;
   let facts: Facts | undefined;
   try {
     const admission = await parts.gate.admit(request.headers.authorization);
@@ -66,6 +63,23 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer>
     parts.log.error({ requestId: request.id, ...facts, err: error }, 'request failed');
     return { ...internalError(), facts };
   }
+}
+
+/** What is refused before the key is looked at. */
+function refuseByHeaders({ headers }: FastifyRequest, parts: McpParts): Answer | undefined {
+  const { origin, 'content-encoding': encoding = '' } = headers;
+  // A page of another origin must not reach a server on the reader's own machine (DNS rebinding).
+  if (origin !== undefined && !parts.ownOrigins().has(origin)) {
+    return refuse(403, 'Requests from this origin are not allowed.');
+  }
+  const codings = encoding.split(',').map((coding) => coding.trim().toLowerCase());
+  // Empty members of a list count for nothing (RFC 9110 section 5.6.1.2).
+  if (codings.some((coding) => coding !== '' && coding !== 'identity')) {
+    return refuse(415, 'The request body must not be encoded: leave Content-Encoding out.', {
+      'accept-encoding': 'identity',
+    });
+  }
+  return undefined;
 }
 
 /** What every answer to an admitted caller carries. */

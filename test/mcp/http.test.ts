@@ -102,14 +102,27 @@ describe('MCP over HTTP', () => {
 
   test('an origin that is not its own gets 403, before the key is looked at', async () => {
     const { origin, port } = new URL(world.service.baseUrl);
-    assert.equal(inShort(await ask(ping, json, `origin: ${origin}`)), pong);
+    // It listens on loopback, where all of these are the service itself.
+    for (const own of ['127.0.0.1', 'localhost', '[::1]']) {
+      assert.equal(inShort(await ask(ping, json, `origin: http://${own}:${port}`)), pong, own);
+    }
     for (const foreign of [
       'null',
       '',
       'http://evil.example.com',
-      `http://localhost:${port}`,
       `https://127.0.0.1:${port}`,
+      `https://localhost:${port}`,
       'http://127.0.0.1',
+      'http://localhost',
+      `http://localhost:${Number(port) + 1}`,
+      `http://127.0.0.2:${port}`,
+      `http://[::1]:${port}/`,
+      `http://::1:${port}`,
+      `http://localhost.example.com:${port}`,
+      `http://user@localhost:${port}`,
+      'localhost',
+      'http://',
+      ':',
       `${origin}/`,
       `${origin}.example.com`,
       `${origin}, ${origin}`,
@@ -123,6 +136,29 @@ describe('MCP over HTTP', () => {
     }
     const twice = await ask(ping, json, `origin: ${origin}`, `origin: ${origin}`);
     assert.equal(twice.status, 403);
+  });
+
+  test('an encoded body gets 415, after the origin and before the key', async () => {
+    const refused = '415 The request body must not be encoded: leave Content-Encoding out.';
+    for (const encoding of ['gzip', 'GZIP', 'deflate', 'br', 'zstd', 'identity, gzip', 'x', '*']) {
+      for (const key of [world.key, 'nonsense']) {
+        const headers = [bearer(key), json, `content-encoding: ${encoding}`];
+        const answer = await postRaw(world.service.baseUrl, headers, ping);
+        assert.equal(inShort(answer), refused, encoding);
+        assert.equal(answer.headers['accept-encoding'], 'identity');
+      }
+      const foreign = [json, `content-encoding: ${encoding}`, 'origin: http://evil.example.com'];
+      assert.equal(
+        inShort(await ask(ping, ...foreign)),
+        '403 Requests from this origin are not allowed.',
+      );
+    }
+    const twice = await ask(ping, json, 'content-encoding: identity', 'content-encoding: gzip');
+    assert.equal(inShort(twice), refused);
+    for (const encoding of ['identity', 'Identity', '', ' ', 'identity,identity', ',']) {
+      const answer = await ask(ping, json, `content-encoding: ${encoding}`);
+      assert.equal(inShort(answer), pong, encoding);
+    }
   });
 
   test('[mcp.auth.bearer] [mcp.auth.same-401] [mcp.auth.envelope] without a good key: 401 in the envelope, whatever is posted', async () => {
