@@ -36,8 +36,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   /** In JSON terms; faces that receive text turn it into JSON terms first. */
   readonly input: Input;
   readonly output: Output;
-  /** What can go wrong besides what every operation refuses. */
-  readonly fails: readonly ('invalid' | 'notFound' | 'internal')[];
+  /** What can go wrong besides what can for every operation. */
+  readonly fails: readonly ('invalid' | 'notFound')[];
   run(context: OperationContext, input: z.output<Input>): Promise<z.input<Output> | JsonText>;
 }
 

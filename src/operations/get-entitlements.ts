@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import { defineOperation } from './define.ts';
 import { customerId } from './parameters.ts';
-import { entitlement } from './shapes.ts';
+import { entitlementsResponse } from './shapes.ts';
 
 export const getEntitlements = defineOperation({
   tool: 'get_entitlements',
@@ -14,8 +14,8 @@ export const getEntitlements = defineOperation({
   toolDescription:
     "Is a customer entitled right now? Give customerId (the shop's numeric id, not an e-mail). Answers one entry per subscription of the customer with isEntitled; the customer is entitled if any of them is true. An unknown customer gets an empty list.",
   input: z.strictObject({ customerId }),
-  output: z.object({ subscriptions: z.array(entitlement) }),
-  fails: ['invalid', 'internal'],
+  output: entitlementsResponse,
+  fails: ['invalid'],
   async run({ caller, store, now }, input) {
     // Ids end at 2^53 - 1: nobody has a greater one, and the database could not even hold some.
     if (!Number.isSafeInteger(input.customerId)) return { subscriptions: [] };

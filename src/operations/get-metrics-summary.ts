@@ -12,7 +12,7 @@ import type { ActiveValue, MetricsRow } from '../store/metrics-row.ts';
 import { summariseMetrics } from '../store/metrics.ts';
 import type { IntervalUnit } from '../vocabulary.ts';
 import { defineOperation } from './define.ts';
-import { metricsSummary } from './shapes.ts';
+import { type metricsSummary, metricsSummaryResponse } from './shapes.ts';
 
 const ratioDigits = 4;
 const zero: Ratio = { numerator: 0n, denominator: 1n };
@@ -26,7 +26,7 @@ export const getMetricsSummary = defineOperation({
   toolDescription:
     "How retention is doing, in one call without arguments: subscribers, MRR, 30-day revenue, churn, cancel-flow save rate, dunning and recovery, renewals of the next 7 days. Money is in the shop's currency, rates are fractions from 0 to 1, windows are rolling 24-hour days up to generatedAt. Prefer this over counting listed subscriptions.",
   input: z.strictObject({}),
-  output: z.object({ summary: metricsSummary }),
+  output: metricsSummaryResponse,
   fails: [],
   async run({ caller, store, now }) {
     const row = await summariseMetrics(store.analyse, caller.shopId, now);

@@ -4,7 +4,7 @@ import { findSubscription } from '../store/subscriptions.ts';
 import { defineOperation } from './define.ts';
 import { JsonText } from './json-text.ts';
 import { subscriptionId } from './parameters.ts';
-import { subscriptionDetail } from './shapes.ts';
+import { subscriptionResponse } from './shapes.ts';
 
 export const getSubscription = defineOperation({
   tool: 'get_subscription',
@@ -16,7 +16,7 @@ export const getSubscription = defineOperation({
   toolDescription:
     "One subscription with its line items, by its numeric subscriptionId (from list_subscriptions or get_entitlements). Prices are in the shop's currency; a line's currentPrice is for one unit.",
   input: z.strictObject({ subscriptionId }),
-  output: z.object({ subscription: subscriptionDetail }),
+  output: subscriptionResponse,
   fails: ['notFound'],
   async run({ caller, store }, input) {
     const found = Number.isSafeInteger(input.subscriptionId)

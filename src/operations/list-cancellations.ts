@@ -4,7 +4,7 @@ import { sessionOutcomes } from '../vocabulary.ts';
 import { decodeCursor, pageOf } from './cursor.ts';
 import { defineOperation } from './define.ts';
 import { cursor, limit, oneOf } from './parameters.ts';
-import { cancellationSession, nextCursor } from './shapes.ts';
+import { cancellationPage } from './shapes.ts';
 
 export const listCancellations = defineOperation({
   tool: 'list_cancellations',
@@ -22,7 +22,7 @@ export const listCancellations = defineOperation({
       .optional()
       .describe('Only sessions that ended this way.'),
   }),
-  output: z.object({ cancellations: z.array(cancellationSession), nextCursor }),
+  output: cancellationPage,
   fails: ['invalid'],
   async run({ caller, store }, input) {
     const listing = `${caller.shopId} cancellations ${input.outcome ?? ''}`;

@@ -3,7 +3,7 @@ import { jsonArrayOf } from '../store/json-text.ts';
 import { listPlans as listRows } from '../store/plans.ts';
 import { defineOperation } from './define.ts';
 import { JsonText } from './json-text.ts';
-import { sellingPlan } from './shapes.ts';
+import { sellingPlansResponse } from './shapes.ts';
 
 export const listPlans = defineOperation({
   tool: 'list_plans',
@@ -14,7 +14,7 @@ export const listPlans = defineOperation({
   toolDescription:
     'All selling plans of the shop, active or not, in one answer without arguments: billing interval (intervalCount times intervalUnit), pricing and number of products. Use it to explain a planId.',
   input: z.strictObject({}),
-  output: z.object({ plans: z.array(sellingPlan) }),
+  output: sellingPlansResponse,
   fails: [],
   async run({ caller, store }) {
     const { lines } = await listRows(store.read, caller.shopId);

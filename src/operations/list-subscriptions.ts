@@ -4,7 +4,7 @@ import { subscriptionStatuses } from '../vocabulary.ts';
 import { decodeCursor, pageOf } from './cursor.ts';
 import { defineOperation } from './define.ts';
 import { cursor, limit, oneOf } from './parameters.ts';
-import { nextCursor, subscription } from './shapes.ts';
+import { subscriptionPage } from './shapes.ts';
 
 export const listSubscriptions = defineOperation({
   tool: 'list_subscriptions',
@@ -21,7 +21,7 @@ export const listSubscriptions = defineOperation({
       .optional()
       .describe('Only subscriptions of this status.'),
   }),
-  output: z.object({ subscriptions: z.array(subscription), nextCursor }),
+  output: subscriptionPage,
   fails: ['invalid'],
   async run({ caller, store }, input) {
     const listing = `${caller.shopId} subscriptions ${input.status ?? ''}`;

@@ -9,13 +9,18 @@ import {
   subscriptionStatuses,
 } from '../vocabulary.ts';
 
-const id = z.int().min(1);
+const positive = z.int().min(1);
+/** The generated contract tells ids from other integers by their names: id, or one that ends in Id. */
+const id = positive;
 const money = z.number().describe("Money in the shop's currency.");
 const timestamp = z.iso.datetime({ precision: 3 }).describe('ISO 8601, UTC, milliseconds.');
-export const nextCursor = z
+const nextCursor = z
   .string()
   .nullable()
   .describe('The cursor of the next page; null on the last one.');
+
+/** For a field whose words are not a closed set: clients must not fail on a new one. */
+const extensible = (text: string) => `${text}; new values may be added.`;
 
 const subscriptionId = id.describe('The subscription.');
 const planId = id.describe('The selling plan it is on.');
@@ -23,11 +28,13 @@ const planName = z.string().describe("The plan's name.");
 const planType = z
   .enum(planTypes)
   .describe(
-    'prepaid is billed for several deliveries at once; with a membership nothing is shipped.',
+    extensible(
+      'The kind of plan: prepaid is billed for several deliveries at once, a membership ships nothing',
+    ),
   );
-const status = z.enum(subscriptionStatuses).describe('Status of the subscription.');
+const status = z.enum(subscriptionStatuses).describe(extensible('Status of the subscription'));
 
-export const entitlement = z
+const entitlement = z
   .object({
     subscriptionId,
     planId,
@@ -38,7 +45,19 @@ export const entitlement = z
       .boolean()
       .describe('Whether the customer is entitled through this subscription right now.'),
   })
-  .meta({ id: 'EntitlementEntry' });
+  .meta({
+    id: 'EntitlementEntry',
+    description:
+      'A subscription of the customer. It entitles while its status is `active` and, in any other status, as long as now is before `paidThroughAt`, the end of the last period that was paid for; if that is unknown, it counts as past. A failed payment alone takes nothing away.',
+  });
+
+export const entitlementsResponse = z
+  .object({ subscriptions: z.array(entitlement).describe('By subscription id, ascending.') })
+  .meta({
+    id: 'EntitlementsResponse',
+    description:
+      'Every subscription the customer has in the shop. The customer is entitled if any of them entitles.',
+  });
 
 const subscriptionFields = {
   subscriptionId,
@@ -54,7 +73,16 @@ const subscriptionFields = {
   createdAt: timestamp.describe('When the subscription began.'),
 };
 
-export const subscription = z.object(subscriptionFields).meta({ id: 'Subscription' });
+export const subscription = z
+  .object(subscriptionFields)
+  .meta({ id: 'Subscription', description: 'A subscription without its line items.' });
+
+export const subscriptionPage = z
+  .object({
+    subscriptions: z.array(subscription).describe('Newest first: by `createdAt`, then by id.'),
+    nextCursor,
+  })
+  .meta({ id: 'SubscriptionPage', description: 'One page of the list of subscriptions.' });
 
 const lineItem = z
   .object({
@@ -63,45 +91,82 @@ const lineItem = z
     productTitle: z.string().describe("The product's name."),
     variantId: id.describe('The variant of the product.'),
     variantTitle: z.string().describe('Empty where the product has no variants.'),
-    quantity: id.describe('How many units each cycle brings.'),
+    quantity: positive.describe('How many units each cycle brings.'),
     currentPrice: money.describe('Price of one unit.'),
   })
-  .meta({ id: 'LineItem' });
+  .meta({ id: 'LineItem', description: 'What a subscription delivers each cycle.' });
 
 export const subscriptionDetail = z
-  .object({ ...subscriptionFields, lineItems: z.array(lineItem) })
-  .meta({ id: 'SubscriptionDetail' });
+  .object({
+    ...subscriptionFields,
+    lineItems: z.array(lineItem).describe('What it delivers each cycle.'),
+  })
+  .meta({ id: 'SubscriptionDetail', description: 'A subscription with its line items.' });
 
-export const sellingPlan = z
+export const subscriptionResponse = z
+  .object({ subscription: subscriptionDetail.describe('The subscription.') })
+  .meta({ id: 'SubscriptionResponse', description: 'One subscription.' });
+
+const sellingPlan = z
   .object({
     id: id.describe('The plan; planId elsewhere.'),
     name: planName,
     groupName: z.string().describe('The group of plans it belongs to; may be empty.'),
-    intervalUnit: z.enum(intervalUnits).describe('The billing interval, with intervalCount.'),
-    intervalCount: id.describe('How many units one interval has.'),
+    intervalUnit: z.enum(intervalUnits).describe(extensible('The unit of the billing interval')),
+    intervalCount: positive.describe('How many units one billing interval has.'),
     active: z.boolean().describe('Whether it is offered to new subscribers.'),
     productCount: z.int().min(0).describe('How many products are sold on it.'),
-    pricing: z.object({
-      discountType: z
-        .enum(discountTypes)
-        .describe('percentage, fixed_amount (amount off), price (the price itself) or none.'),
-      discountValue: z
-        .number()
-        .describe('A percentage or money, as discountType says; 0 for none.'),
-      summary: z.string().describe('The same in words.'),
-    }),
+    pricing: z
+      .object({
+        discountType: z
+          .enum(discountTypes)
+          .describe(
+            extensible(
+              'What discountValue is: with fixed_amount the amount off, with price the price itself',
+            ),
+          ),
+        discountValue: z
+          .number()
+          .describe('A percentage (0 to 100) or money, as discountType says; 0 for none.'),
+        summary: z.string().describe('The same in words.'),
+      })
+      .describe('What a subscriber pays compared with buying once.'),
   })
-  .meta({ id: 'SellingPlan' });
+  .meta({ id: 'SellingPlan', description: 'A way to subscribe: an interval and a price.' });
+
+export const sellingPlansResponse = z
+  .object({ plans: z.array(sellingPlan).describe('By id, ascending; all of them.') })
+  .meta({ id: 'SellingPlansResponse', description: 'All selling plans of the shop.' });
 
 export const cancellationSession = z
   .object({
     sessionId: id.describe('The session in the cancel flow.'),
-    detectedReason: z.enum(detectedReasons).describe('Why the customer wanted to leave.'),
-    outcome: z.enum(sessionOutcomes).nullable().describe('null while the session is in progress.'),
-    offerType: z.enum(offerTypes).nullable().describe('null where no offer was shown.'),
+    detectedReason: z
+      .enum(detectedReasons)
+      .describe(extensible('Why the customer wanted to leave')),
+    outcome: z
+      .enum(sessionOutcomes)
+      .nullable()
+      .describe(extensible('How it ended: null while it is in progress')),
+    offerType: z
+      .enum(offerTypes)
+      .nullable()
+      .describe(extensible('What the customer was offered: null if nothing was')),
     createdAt: timestamp.describe('When the session began.'),
   })
-  .meta({ id: 'CancellationSession' });
+  .meta({
+    id: 'CancellationSession',
+    description: 'A session in the cancel flow: why a customer wanted to leave, and what followed.',
+  });
+
+export const cancellationPage = z
+  .object({
+    cancellations: z
+      .array(cancellationSession)
+      .describe('Newest first: by `createdAt`, then by id.'),
+    nextCursor,
+  })
+  .meta({ id: 'CancellationPage', description: 'One page of the list of cancel-flow sessions.' });
 
 const count = z.int().min(0);
 const fraction = z.number().min(0).max(1);
@@ -112,31 +177,51 @@ export const metricsSummary = z
     pausedSubscribers: count.describe(
       'Customers with at least one paused subscription and no active one.',
     ),
-    mrr: money.describe('Monthly recurring revenue of active subscriptions.'),
+    mrr: money.describe(
+      'Monthly recurring revenue: the sum of `currentPrice × factor` over active subscriptions. The factor for a billing interval of n units is `365/(12n)` for days, `365/(84n)` for weeks, `1/n` for months and `1/(12n)` for years.',
+    ),
     revenue30d: money.describe(
-      'Payments minus refunds of the last 30 × 24 hours; can be negative.',
+      '`payments − refunds`: payments that succeeded in the last 30 days and refunds made in the last 30 days; can be negative.',
     ),
     newSubscribers30d: count.describe(
-      'Customers whose first subscription ever began in that time.',
+      'Customers whose first subscription ever was created in the last 30 days.',
     ),
     cancelled30d: count.describe(
-      'Subscriptions that are cancelled now and became so in that time.',
+      'Subscriptions that are cancelled now and became so in the last 30 days.',
     ),
     churnRate30d: fraction.describe(
-      'Share of the subscriptions live in that time that are now cancelled or failed and became so in it.',
+      '`lost / at risk`. At risk: subscriptions that were active or paused just before the last 30 days began, or became so within them (created or resumed). Lost: those of them that are cancelled or failed now and became so in the last 30 days. Expiry is a planned end, not churn.',
     ),
-    saveRate: fraction.describe('Share of the ended cancel-flow sessions that saved the customer.'),
-    cancelSessions30d: count.describe('Cancel-flow sessions begun in that time.'),
-    dunningActive: count.describe('Subscriptions with an unpaid, open payment failure.'),
+    saveRate: fraction.describe(
+      '`saved / (saved + cancelled + abandoned)`, over cancel-flow sessions created in the last 30 days.',
+    ),
+    cancelSessions30d: count.describe(
+      'Cancel-flow sessions created in the last 30 days, including those in progress.',
+    ),
+    dunningActive: count.describe(
+      'Subscriptions with an open dunning case. A failed payment opens one if none is open and the subscription has not ended (cancelled, expired or failed). A payment that succeeds closes it as recovered; the subscription becoming cancelled, expired or failed closes it as lost.',
+    ),
     recoveryRate: fraction.describe(
-      'Share of the payment failures closed in that time by a payment.',
+      '`recovered / (recovered + lost)`, over dunning cases closed in the last 30 days.',
     ),
     failedPayments30d: count.describe(
-      'Billing cycles with a failed payment in that time; failures for lack of stock do not count.',
+      'Billing cycles with at least one failed payment in the last 30 days; a cycle of a subscription counts once. Failures for lack of stock do not count, here or in dunning.',
     ),
-    avgSubscriptionValue: money.describe('Average current price of active subscriptions.'),
-    upcomingRenewals7d: count.describe('Active subscriptions billed in the next 7 × 24 hours.'),
-    upcomingRenewalsValue7d: money.describe('Their current prices together.'),
+    avgSubscriptionValue: money.describe(
+      '`sum of currentPrice / number of subscriptions`, over active ones; per billing cycle, not per month.',
+    ),
+    upcomingRenewals7d: count.describe(
+      'Active subscriptions whose `nextBillingDate` is in the next 7 days; an overdue one is not upcoming.',
+    ),
+    upcomingRenewalsValue7d: money.describe('Sum of `currentPrice` over those.'),
     generatedAt: timestamp.describe('The instant the figures are measured from.'),
   })
-  .meta({ id: 'MetricsSummary' });
+  .meta({
+    id: 'MetricsSummary',
+    description:
+      'The figures of the shop, all measured at one instant, `generatedAt`. The last 30 days are the 30 × 24 hours before it, the next 7 days the 7 × 24 hours from it on; each includes its beginning and excludes its end. What is dated after `generatedAt` does not count yet. Rates are rounded to 4 decimals and amounts to the digits of the currency, once, at the end, half away from zero. A rate or an average of nothing is 0.',
+  });
+
+export const metricsSummaryResponse = z
+  .object({ summary: metricsSummary.describe('The figures, and when they were measured.') })
+  .meta({ id: 'MetricsSummaryResponse', description: 'The metrics summary of the shop.' });

@@ -12,7 +12,8 @@ export interface OpenApiDocument {
   };
   readonly servers: readonly [{ readonly url: string }];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly paths: Readonly<Record<string, { readonly get: OperationObject }>>;
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, { readonly get: OperationObject | AliasObject }>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly headers: Readonly<Record<string, HeaderObject>>;
@@ -22,6 +23,7 @@ export interface OpenApiDocument {
 
 export interface OperationObject {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
   readonly parameters: readonly ParameterObject[];
@@ -29,8 +31,15 @@ export interface OperationObject {
   readonly responses: Readonly<Record<string, ResponseObject>>;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly 'x-required-scope': string;
-  /** Only where the path is another name of a path: that path. */
-  readonly 'x-alias-of'?: string;
+}
+
+/** A second path of an operation. Without an id of its own, since it is no second function. */
+export interface AliasObject extends Omit<OperationObject, 'operationId'> {
+  /** The path that it is another name of. */
+  readonly 'x-alias-of': string;
+  readonly 'x-internal': true;
+  readonly 'x-fern-ignore': true;
+  readonly 'x-speakeasy-ignore': true;
 }
 
 export interface ParameterObject {

@@ -77,7 +77,7 @@ export function introduction(serverUrl: string): Section[] {
             return [String(status), when, kind === 'invalid' ? message : `\`${message}\``];
           }),
         },
-        'A path that does not exist gets 404 `Not found.`, a method other than GET and HEAD gets 405 `Method not allowed.`, both in the same form. Every answer has an `X-Request-Id`; quote it when you ask for help.',
+        'Any endpoint can answer 405 and 500. HEAD answers as GET does, without the body. A path that does not exist gets 404 `Not found.` in the same form. Every answer has an `X-Request-Id`; quote it when you ask for help.',
       ],
     },
     {
@@ -92,7 +92,8 @@ export function introduction(serverUrl: string): Section[] {
       id: 'values',
       title: 'Values',
       blocks: [
-        "Timestamps are ISO 8601 in UTC with milliseconds. Money is a number in the shop's currency. Ids are integers up to 2^53 − 1. Every documented field is always there; where it can be null, its type says so. Ignore fields that you do not know.",
+        "Timestamps are ISO 8601 in UTC with milliseconds. Money is a number in the shop's currency. Ids are integers up to 2^53 − 1; you may ask for a greater one, which nothing has. Every documented field is always there; where it can be null, its type says so.",
+        'Ignore fields that you do not know. A field that holds one of several words may gain new words without a new version: take a word that you do not know as "something else", and do not fail on it.',
       ],
     },
     {

@@ -25,7 +25,11 @@ export function inlineDefinitions({ $defs = {}, ...schema }: JsonSchema): JsonSc
   const inline = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inline);
     if (typeof node !== 'object' || node === null) return node;
-    if ('$ref' in node) return inline(definitions[String(node.$ref).replace('#/$defs/', '')]);
+    if ('$ref' in node) {
+      const { $ref, ...besides } = node;
+      const definition = definitions[String($ref).replace('#/$defs/', '')];
+      return inline({ ...definition, ...besides });
+    }
     return Object.fromEntries(
       Object.entries(node)
         // The name of a definition; a property that is called id has a schema for its value.

@@ -12,49 +12,55 @@ const envelope = (message: string) => ({ success: false, message });
 const entitlements = {
   scope: 'read:entitlements',
   parameters: ['query customerId! positive'],
-  statuses: '200 400 401 403 429 500',
+  tags: 'Entitlements',
+  statuses: '200 400 401 403 405 429 500',
 };
 
 const expected = {
   '/api/external/v1/entitlements': { id: 'getEntitlements', ...entitlements },
-  '/api/external/entitlements': { id: 'getEntitlementsAlias', ...entitlements },
+  '/api/external/entitlements': { id: undefined, ...entitlements },
   '/api/external/v1/subscriptions': {
     id: 'listSubscriptions',
     scope: 'read:subscriptions',
+    tags: 'Subscriptions',
     parameters: [
       'query limit 1..100 default 50',
       'query cursor',
       'query status active|paused|cancelled|expired|failed',
     ],
-    statuses: '200 400 401 403 429',
+    statuses: '200 400 401 403 405 429 500',
   },
   '/api/external/v1/subscriptions/{id}': {
     id: 'getSubscription',
     scope: 'read:subscriptions',
+    tags: 'Subscriptions',
     parameters: ['path id! positive'],
-    statuses: '200 401 403 404 429',
+    statuses: '200 401 403 404 405 429 500',
   },
   '/api/external/v1/metrics/summary': {
     id: 'getMetricsSummary',
     scope: 'read:metrics',
+    tags: 'Metrics',
     parameters: [],
-    statuses: '200 401 403 429',
+    statuses: '200 401 403 405 429 500',
   },
   '/api/external/v1/plans': {
     id: 'listPlans',
     scope: 'read:plans',
+    tags: 'Plans',
     parameters: [],
-    statuses: '200 401 403 429',
+    statuses: '200 401 403 405 429 500',
   },
   '/api/external/v1/cancellations': {
     id: 'listCancellations',
     scope: 'read:metrics',
+    tags: 'Metrics',
     parameters: [
       'query limit 1..100 default 50',
       'query cursor',
       'query outcome saved|cancelled|abandoned',
     ],
-    statuses: '200 400 401 403 429',
+    statuses: '200 400 401 403 405 429 500',
   },
 };
 
@@ -69,7 +75,8 @@ test('every endpoint is there, with its scope, parameters and statuses', () => {
   const found = Object.entries(document.paths).map(([path, { get }]) => [
     path,
     {
-      id: get.operationId,
+      id: 'operationId' in get ? get.operationId : undefined,
+      tags: get.tags.join(),
       scope: get['x-required-scope'],
       parameters: get.parameters.map(({ in: place, name, required, schema, description }) => {
         assert.notEqual(description, '');
@@ -109,12 +116,18 @@ test('every reference leads somewhere in the document', () => {
 test('the shapes have all their fields required and may gain others', () => {
   const { schemas } = document.components;
   assert.deepEqual(Object.keys(schemas), [
+    'EntitlementsResponse',
     'EntitlementEntry',
+    'SubscriptionPage',
     'Subscription',
-    'SubscriptionDetail',
+    'SubscriptionResponse',
     'LineItem',
+    'SubscriptionDetail',
+    'MetricsSummaryResponse',
     'MetricsSummary',
+    'SellingPlansResponse',
     'SellingPlan',
+    'CancellationPage',
     'CancellationSession',
     'ErrorEnvelope',
   ]);
@@ -122,6 +135,29 @@ test('the shapes have all their fields required and may gain others', () => {
     assert.deepEqual(schema.required, Object.keys(schema.properties ?? {}), name);
   }
   assert.doesNotMatch(JSON.stringify(document), /additionalProperties|\$defs/);
+});
+
+test('the alias is marked for generators to skip, and has no name for a second function', () => {
+  const { get } = document.paths['/api/external/entitlements'] ?? assert.fail();
+  const { get: original } = document.paths['/api/external/v1/entitlements'] ?? assert.fail();
+  const { operationId: _, ...twin } = { operationId: '', ...original };
+  assert.deepEqual(get, {
+    ...twin,
+    summary: 'Customer entitlements (alias)',
+    description: get.description,
+    'x-alias-of': '/api/external/v1/entitlements',
+    'x-internal': true,
+    'x-fern-ignore': true,
+    'x-speakeasy-ignore': true,
+  });
+  assert.match(get.description, /^The same as `\/api\/external\/v1\/entitlements`, permanently\./);
+});
+
+test('operations are grouped by tags, each of them defined', () => {
+  assert.deepEqual(
+    document.tags.map(({ name }) => name),
+    ['Entitlements', 'Subscriptions', 'Metrics', 'Plans'],
+  );
 });
 
 test('refusals say what the service says, and name their headers', () => {
@@ -148,12 +184,13 @@ test('refusals say what the service says, and name their headers', () => {
       ],
       'X-Request-Id RateLimit-Policy RateLimit',
     ],
+    ['405', [envelope('Method not allowed.')], 'X-Request-Id Allow'],
     [
       '429',
       [envelope('Rate limit exceeded. Retry after 12 seconds.')],
       'X-Request-Id Retry-After RateLimit-Policy RateLimit',
     ],
-    ['500', [envelope('Internal server error.')], 'X-Request-Id'],
+    ['500', [envelope('Internal server error.')], 'X-Request-Id RateLimit-Policy RateLimit'],
   ]);
 });
 

@@ -1,8 +1,10 @@
+import { type Scope, scopeDescriptions, scopes } from '../access/scopes.ts';
 import { tiers } from '../access/tiers.ts';
 import type { Operation } from '../operations/define.ts';
 import { operations } from '../operations/index.ts';
 import { restAliases, restBasePath } from '../operations/rest-path.ts';
 import type {
+  AliasObject,
   HeaderObject,
   OpenApiDocument,
   OperationObject,
@@ -32,12 +34,17 @@ export function buildOpenApi({ serverUrl }: { serverUrl: string }): OpenApiDocum
     },
     servers: [{ url: serverUrl }],
     security: [{ [scheme]: [] }],
+    tags: scopes.map((scope) => ({
+      name: tagOf(scope),
+      description: `${capitalised(scopeDescriptions[scope])}.`,
+    })),
     paths: Object.fromEntries(
       operations.flatMap((operation) => {
         const path = restBasePath + operation.path;
         const described = describe(operation);
         const alias = restAliases[operation.path];
-        const entry = [path, { get: described }] as const;
+        const operationId = camelCase(operation.tool);
+        const entry = [path, { get: { operationId, ...described } }] as const;
         return alias === undefined
           ? [entry]
           : [entry, [alias, { get: asAlias(described, path) }] as const];
@@ -61,9 +68,12 @@ export function buildOpenApi({ serverUrl }: { serverUrl: string }): OpenApiDocum
   };
 }
 
-function describe(operation: Operation): OperationObject {
+/** What every path of an operation has. */
+type Described = Omit<OperationObject, 'operationId'>;
+
+function describe(operation: Operation): Described {
   return {
-    operationId: camelCase(operation.tool),
+    tags: [tagOf(operation.scope)],
     summary: operation.title,
     description: `${operation.description}\n\nNeeds the scope \`${operation.scope}\`.`,
     parameters: parametersOf(operation),
@@ -74,14 +84,26 @@ function describe(operation: Operation): OperationObject {
   };
 }
 
-function asAlias(described: OperationObject, path: string): OperationObject {
+/**
+ * The alias stays for good, so it is not `deprecated`; a generated client still needs no second
+ * function for it. Generators leave it out by different marks: openapi-generator and Redocly's
+ * remove-x-internal by x-internal, Fern and AutoSDK by x-fern-ignore, Speakeasy by x-speakeasy-ignore.
+ */
+function asAlias(described: Described, path: string): AliasObject {
   return {
     ...described,
-    operationId: `${described.operationId}Alias`,
     summary: `${described.summary} (alias)`,
-    description: `The same as \`${path}\`, permanently.\n\n${described.description}`,
+    description: `The same as \`${path}\`, permanently. New clients should use that path.\n\n${described.description}`,
     'x-alias-of': path,
+    'x-internal': true,
+    'x-fern-ignore': true,
+    'x-speakeasy-ignore': true,
   };
+}
+
+/** Operations are grouped by what a key needs for them. */
+function tagOf(scope: Scope): string {
+  return capitalised(scope.replace('read:', ''));
 }
 
 function parametersOf({ tool, input, pathParameter }: Operation): ParameterObject[] {
@@ -94,7 +116,7 @@ function parametersOf({ tool, input, pathParameter }: Operation): ParameterObjec
       in: isInPath ? 'path' : 'query',
       required: required.includes(name),
       description,
-      schema: forClients(schema) as JsonSchema,
+      schema: forClients(schema, 'input', name) as JsonSchema,
       ...(example !== undefined && { example }),
     };
   });
@@ -160,6 +182,12 @@ const headers: Readonly<Record<string, HeaderObject>> = {
     schema: { type: 'string', const: 'Bearer' },
     example: 'Bearer',
   },
+  Allow: {
+    description: 'The methods that the path has.',
+    required: true,
+    schema: { type: 'string', const: 'GET, HEAD' },
+    example: 'GET, HEAD',
+  },
   'Retry-After': {
     description: 'Whole seconds until a request is let through again.',
     required: true,
@@ -184,13 +212,13 @@ const errorEnvelope: JsonSchema = {
   type: 'object',
   description: 'The body of every answer that is not 2xx.',
   properties: {
-    success: { type: 'boolean', const: false },
+    success: { type: 'boolean', const: false, description: 'Tells it from a success.' },
     message: { type: 'string', description: 'For people: what was wrong, and what to do.' },
   },
   required: ['success', 'message'],
 };
 
-/** An output's schema as clients should see it, and the named shapes that it refers to. */
+/** An output's schema, a reference to its name, and the named shapes that it takes. */
 function publish(output: Operation['output']): {
   schema: JsonSchema;
   components: Record<string, JsonSchema>;
@@ -198,28 +226,38 @@ function publish(output: Operation['output']): {
   const { $defs = {}, ...schema } = toJsonSchema(output, 'output');
   const named = Object.entries($defs as Record<string, unknown>);
   return {
-    schema: forClients(schema) as JsonSchema,
+    schema: forClients(schema, 'output') as JsonSchema,
     components: Object.fromEntries(
-      named.map(([name, definition]) => [name, forClients(definition) as JsonSchema]),
+      named.map(([name, definition]) => [name, forClients(definition, 'output') as JsonSchema]),
     ),
   };
 }
 
-/** Opens objects, since fields may be added; points to components; keeps ids out of 32 bits. */
-function forClients(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(forClients);
+/**
+ * Opens objects, since fields may be added; points to components; keeps ids out of 32 bits.
+ * @param name of the property or parameter that the node describes
+ */
+function forClients(node: unknown, side: 'input' | 'output', name = ''): unknown {
+  if (Array.isArray(node)) return node.map((each) => forClients(each, side));
   if (typeof node !== 'object' || node === null) return node;
   const entries = Object.entries(node)
     .filter(([key, value]) => !(key === 'additionalProperties' && value === false))
     .map(([key, value]) =>
       key === '$ref' && typeof value === 'string'
         ? [key, value.replace('#/$defs/', '#/components/schemas/')]
-        : [key, forClients(value)],
+        : [key, forClients(value, side, key)],
     );
-  const isWide = 'type' in node && node.type === 'integer' && !('maximum' in node);
-  return Object.fromEntries(isWide ? [...entries, ['format', 'int64']] : entries);
+  const isId = 'type' in node && node.type === 'integer' && /(^i|I)d$/.test(name);
+  if (!isId) return Object.fromEntries(entries);
+  // A greater id may be asked for, and nobody has it.
+  const bound = side === 'output' ? [['maximum', Number.MAX_SAFE_INTEGER]] : [];
+  return Object.fromEntries([...entries, ...bound, ['format', 'int64']]);
 }
 
 function camelCase(tool: string): string {
   return tool.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,16 +1,35 @@
 import type { OperationObject, ParameterObject, ResponseObject } from './document.ts';
 import { type Html, html } from '../http/html.ts';
-import { fieldTable, fieldsOf, prose } from './page-parts.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { anchorOf, fieldTable, fieldsOf, nameOf, prose } from './page-parts.ts';
 
 interface Endpoint {
   readonly path: string;
   readonly operation: OperationObject;
   /** Other paths of the same operation. */
   readonly aliases: readonly string[];
+  readonly body: Body;
+}
+
+/** What a successful answer holds, with the name that the document has for it. */
+interface Body {
+  readonly name: string;
+  readonly schema: JsonSchema;
+}
+
+export function bodyOf(
+  { responses }: OperationObject,
+  schemas: Readonly<Record<string, JsonSchema>>,
+): Body {
+  const name = nameOf(responses['200']?.content['application/json'].schema ?? {});
+  return { name, schema: schemas[name] ?? {} };
 }
 
 /** One endpoint: what is asked and answered in words, and beside it the same as an example. */
-export function renderOperation(serverUrl: string, { path, operation, aliases }: Endpoint): Html {
+export function renderOperation(
+  serverUrl: string,
+  { path, operation, aliases, body }: Endpoint,
+): Html {
   const { operationId, summary, description, parameters, responses } = operation;
   const { '200': answer, ...refusals } = responses;
   const content = answer?.content['application/json'];
@@ -29,8 +48,9 @@ export function renderOperation(serverUrl: string, { path, operation, aliases }:
       ${aliases.map((alias) => html`<p>Also at <code>${alias}</code>, permanently.</p>`)}
       <h4>Parameters</h4>
       ${parameters.length > 0 ? parameterTable(parameters, summary) : html`<p class="lead">None.</p>`}
-      <h4>Response</h4>
-      ${fieldTable(`Response fields: ${summary}`, fieldsOf(content?.schema ?? {}))}
+      <h4 id="${anchorOf(body.name)}">Response: <code>${body.name}</code></h4>
+      <p>${prose(body.schema.description ?? '')}</p>
+      ${fieldTable(`Response fields: ${summary}`, fieldsOf(body.schema))}
       <h4>Errors</h4>
       ${statusTable(refusals, summary)}
     </div>

@@ -56,9 +56,14 @@ export function anchorOf(schemaName: string): string {
   return `shape-${schemaName}`;
 }
 
+/** The name of the component that a schema refers to. */
+export function nameOf(schema: JsonSchema): string {
+  return String(schema['$ref']).replace(referencePrefix, '');
+}
+
 function typeOf(schema: JsonSchema): Html {
   if (typeof schema['$ref'] === 'string') {
-    const name = schema['$ref'].replace(referencePrefix, '');
+    const name = nameOf(schema);
     return html`<a href="#${anchorOf(name)}">${name}</a>`;
   }
   const choices = choicesOf(schema);
@@ -69,7 +74,8 @@ function typeOf(schema: JsonSchema): Html {
     return html`array of ${typeOf((schema['items'] ?? {}) as JsonSchema)}`;
   if (schema['format'] === 'date-time') return html`timestamp`;
   const { minimum, maximum } = schema;
-  if (minimum !== undefined && maximum !== undefined) {
+  // The bound of ids is said once, for all of them.
+  if (minimum !== undefined && maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER) {
     return html`${schema.type}, ${String(minimum)} to ${String(maximum)}`;
   }
   return html`${minimum === 1 ? 'positive ' : ''}${schema.type}`;

@@ -26,6 +26,25 @@ test('every path, parameter, shape and field is on the page', () => {
   assert.ok(page.includes('<code>pricing.discountType</code>'));
 });
 
+test('the rule of entitlement and the formula of each figure are on the page', () => {
+  const text = page.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ');
+  for (const said of [
+    'It entitles while its status is active and, in any other status, as long as now is before paidThroughAt',
+    'if that is unknown, it counts as past',
+    '365/(12n) for days, 365/(84n) for weeks, 1/n for months and 1/(12n) for years',
+    'payments − refunds: payments that succeeded in the last 30 days and refunds made in the last 30 days',
+    'saved / (saved + cancelled + abandoned), over cancel-flow sessions created in the last 30 days',
+    'recovered / (recovered + lost), over dunning cases closed in the last 30 days',
+    'cancelled or failed now and became so in the last 30 days. Expiry is a planned end, not churn.',
+    'A payment that succeeds closes it as recovered',
+    'sum of currentPrice / number of subscriptions, over active ones',
+    'the 30 × 24 hours before it, the next 7 days the 7 × 24 hours from it on',
+    'Rates are rounded to 4 decimals',
+  ]) {
+    assert.ok(text.includes(said), said);
+  }
+});
+
 test('requests can be pasted into a shell', () => {
   const commands = [...page.matchAll(/<pre class="command"><code>([^<]*)<\/code>/g)].map(
     ([, text = '']) => text.replaceAll('&quot;', '"').replaceAll('&#39;', "'"),

@@ -2,7 +2,7 @@ import { restBasePath } from '../operations/rest-path.ts';
 import type { OpenApiDocument } from './document.ts';
 import { type Html, html, style } from '../http/html.ts';
 import { introduction } from './introduction.ts';
-import { renderOperation } from './page-operation.ts';
+import { bodyOf, renderOperation } from './page-operation.ts';
 import { anchorOf, fieldTable, fieldsOf, prose } from './page-parts.ts';
 import { pageStyle } from './page-style.ts';
 
@@ -24,18 +24,26 @@ export function renderReferencePage(document: OpenApiDocument): string {
   const { info, components } = document;
   const serverUrl = document.servers[0].url;
   const sections = introduction(serverUrl);
-  const paths = Object.entries(document.paths).map(([path, { get }]) => ({ path, operation: get }));
-  const aliases = paths.filter(({ operation }) => operation['x-alias-of'] !== undefined);
-  const endpoints = paths
-    .filter((entry) => !aliases.includes(entry))
-    .map(({ path, operation }) => ({
-      path,
-      operation,
-      aliases: aliases
-        .filter((alias) => alias.operation['x-alias-of'] === path)
-        .map((alias) => alias.path),
-    }));
-  const shapes = Object.entries(components.schemas);
+  const paths = Object.entries(document.paths);
+  const aliasesOf = (path: string) =>
+    paths.flatMap(([alias, { get }]) =>
+      'x-alias-of' in get && get['x-alias-of'] === path ? [alias] : [],
+    );
+  const endpoints = paths.flatMap(([path, { get: operation }]) =>
+    'x-alias-of' in operation
+      ? []
+      : [
+          {
+            path,
+            operation,
+            aliases: aliasesOf(path),
+            body: bodyOf(operation, components.schemas),
+          },
+        ],
+  );
+  // Those of a whole answer stand with its endpoint.
+  const bodies = new Set(endpoints.map(({ body }) => body.name));
+  const shapes = Object.entries(components.schemas).filter(([name]) => !bodies.has(name));
 
   const page = html`<!doctype html>
     <html lang="en">

@@ -1,6 +1,9 @@
 import type { ErrorKind } from '../errors.ts';
 import type { Operation } from '../operations/define.ts';
 
+/** A refusal by the operation or, for methods, before any operation is reached. */
+type RefusalKind = ErrorKind | 'methodNotAllowed';
+
 interface Refusal {
   readonly status: number;
   readonly when: string;
@@ -13,7 +16,7 @@ const counted = ['RateLimit-Policy', 'RateLimit'];
 const scopeMessage = (scope: string) => `This API key does not have the required scope: ${scope}.`;
 
 /** Why a request can be refused, and what the answer is. Every answer also has X-Request-Id. */
-export const refusals: Readonly<Record<ErrorKind, Refusal>> = {
+export const refusals: Readonly<Record<RefusalKind, Refusal>> = {
   invalid: {
     status: 400,
     when: 'A parameter is missing or not valid.',
@@ -44,6 +47,12 @@ export const refusals: Readonly<Record<ErrorKind, Refusal>> = {
     message: 'Subscription not found.',
     headers: counted,
   },
+  methodNotAllowed: {
+    status: 405,
+    when: 'The method is neither GET nor HEAD.',
+    message: 'Method not allowed.',
+    headers: ['Allow'],
+  },
   rateLimited: {
     status: 429,
     when: 'Too many requests with this key. Wait as long as Retry-After says.',
@@ -52,31 +61,26 @@ export const refusals: Readonly<Record<ErrorKind, Refusal>> = {
   },
   internal: {
     status: 500,
-    when: 'A failure on our side. It is safe to try again later.',
+    when: 'The server failed. It is safe to try again later.',
     message: 'Internal server error.',
-    headers: [],
+    headers: counted,
   },
 };
 
 /** The order in which people read them: by status. */
-export const refusalKinds = Object.keys(refusals) as ErrorKind[];
+export const refusalKinds = Object.keys(refusals) as RefusalKind[];
 
-/** What every operation refuses, whatever it does. */
-const common = new Set<ErrorKind>([
-  'unauthenticated',
-  'tierRequired',
-  'scopeRequired',
-  'rateLimited',
-]);
+/** What only some operations refuse; all else can happen to any of them. */
+const special = new Set<RefusalKind>(['invalid', 'notFound']);
 
 /** The kinds of refusal that an operation documents: its own, and those of every operation. */
-export function refusalsOf({ fails }: Operation): ErrorKind[] {
-  const own = new Set<ErrorKind>(fails);
-  return refusalKinds.filter((kind) => own.has(kind) || common.has(kind));
+export function refusalsOf({ fails }: Operation): RefusalKind[] {
+  const own = new Set<RefusalKind>(fails);
+  return refusalKinds.filter((kind) => own.has(kind) || !special.has(kind));
 }
 
 /** The messages of one kind of refusal as this operation gives them, each under a name. */
-export function messagesOf(kind: ErrorKind, operation: Operation): Record<string, string> {
+export function messagesOf(kind: RefusalKind, operation: Operation): Record<string, string> {
   if (kind === 'scopeRequired') return { [kind]: scopeMessage(operation.scope) };
   if (kind !== 'invalid') return { [kind]: refusals[kind].message };
   // The schema is asked for its own words: no parameter is ever a boolean.

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { buildOpenApi } from './openapi.ts';
+
+const document = buildOpenApi({ serverUrl: 'https://retention.example' });
+const { schemas, headers } = document.components;
+
+test('every answer has a named body', () => {
+  const bodies = Object.values(document.paths).flatMap(({ get }) =>
+    Object.entries(get.responses).map(([status, { content }]) => {
+      assert.deepEqual(Object.keys(content['application/json'].schema), ['$ref']);
+      return [status, content['application/json'].schema['$ref']];
+    }),
+  );
+  const ofStatus = (wanted: boolean) =>
+    bodies.filter(([status]) => (status === '200') === wanted).map(([, body]) => body);
+  assert.deepEqual(ofStatus(true), [
+    '#/components/schemas/EntitlementsResponse',
+    '#/components/schemas/EntitlementsResponse',
+    '#/components/schemas/SubscriptionPage',
+    '#/components/schemas/SubscriptionResponse',
+    '#/components/schemas/MetricsSummaryResponse',
+    '#/components/schemas/SellingPlansResponse',
+    '#/components/schemas/CancellationPage',
+  ]);
+  assert.deepEqual(new Set(ofStatus(false)), new Set(['#/components/schemas/ErrorEnvelope']));
+});
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** Every property and every list's member in a schema, with where it is. */
+function nodesIn(schema: Node, path: string): [string, Node][] {
+  const { properties = {}, items, anyOf = [] } = schema as Record<string, Record<string, Node>>;
+  return [
+    ...Object.entries(properties).flatMap(([name, node]): [string, Node][] => [
+      [`${path}.${name}`, node],
+      ...nodesIn(node, `${path}.${name}`),
+    ]),
+    ...(items ? nodesIn(items, `${path}[]`) : []),
+    ...Object.values(anyOf).flatMap((node) => nodesIn(node, path)),
+  ];
+}
+
+const properties = Object.entries(schemas).flatMap(([name, schema]) => nodesIn(schema, name));
+
+test('every schema, property, parameter, header, answer and tag says what it is', () => {
+  assert.ok(properties.length > 60);
+  const described: [string, { readonly description?: unknown }][] = [
+    ...Object.entries(schemas),
+    ...properties,
+    ...Object.entries(headers),
+    ...document.tags.map((tag): [string, object] => [tag.name, tag]),
+    ...Object.entries(document.paths).flatMap(([path, { get }]): [string, object][] => [
+      [path, get],
+      ...get.parameters.map((each): [string, object] => [`${path} ${each.name}`, each]),
+      ...Object.entries(get.responses).map(([status, each]): [string, object] => [
+        `${path} ${status}`,
+        each,
+      ]),
+    ]),
+  ];
+  for (const [where, { description }] of described) {
+    assert.match(String(description), /^[A-Za-z`].*[.]$/s, where);
+  }
+});
+
+test('ids are 64 bits wide, bounded in answers only; no other integer is', () => {
+  const integers = properties.filter(([, { type }]) => type === 'integer');
+  const wide = integers.filter(([, { format }]) => format === 'int64');
+  assert.deepEqual([...new Set(wide.map(([path]) => path.replace(/.*\./, '')))].toSorted(), [
+    'customerId',
+    'id',
+    'lineId',
+    'planId',
+    'productId',
+    'sessionId',
+    'subscriptionId',
+    'variantId',
+  ]);
+  for (const [path, { minimum, maximum }] of wide) {
+    assert.deepEqual([minimum, maximum], [1, 9_007_199_254_740_991], path);
+  }
+  for (const [path, schema] of integers.filter((each) => !wide.includes(each))) {
+    assert.ok(!('format' in schema) && !('maximum' in schema), path);
+  }
+  const parameters = Object.values(document.paths).flatMap(({ get }) => get.parameters);
+  const asked = parameters.filter(({ schema }) => schema.type === 'integer');
+  assert.deepEqual(
+    asked.map(({ name, schema: { minimum, maximum, ...schema } }) => [
+      name,
+      minimum,
+      maximum,
+      schema['format'],
+    ]),
+    [
+      ['customerId', 1, undefined, 'int64'],
+      ['customerId', 1, undefined, 'int64'],
+      ['limit', 1, 100, undefined],
+      ['id', 1, undefined, 'int64'],
+      ['limit', 1, 100, undefined],
+    ],
+  );
+});
+
+test('fields with a set of words say that it may grow, and so does the introduction', () => {
+  const words = properties.filter(([, node]) => JSON.stringify(node).includes('"enum"'));
+  const fields = words.filter(([, { properties: inner }]) => inner === undefined);
+  assert.equal(fields.length, 11);
+  for (const [path, { description }] of fields) {
+    assert.match(String(description), /; new values may be added\.$/, path);
+  }
+  assert.match(document.info.description, /may gain new words .* do not fail on it\./);
+});
