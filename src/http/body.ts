@@ -4,6 +4,8 @@ import { type Answer, refuse } from './answer.ts';
 interface BodyRules {
   readonly contentType: string;
   readonly maxBytes: number;
+  /** Sees each part as it arrives; an answer from it ends the reading. */
+  readonly receive?: (part: Buffer) => Answer | undefined;
 }
 
 const jsonBody: BodyRules = { contentType: 'application/json', maxBytes: 1024 * 1024 };
@@ -17,7 +19,7 @@ export type Body = { readonly bytes: Buffer } | { readonly refusal: Answer };
  */
 export function readBody(
   request: FastifyRequest,
-  { contentType, maxBytes }: BodyRules = jsonBody,
+  { contentType, maxBytes, receive }: BodyRules = jsonBody,
 ): Promise<Body> | Body {
   if (mediaType(request.headers['content-type']) !== contentType) {
     return { refusal: refuse(415, `The content type must be ${contentType}.`) };
@@ -30,15 +32,24 @@ export function readBody(
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    request.raw.on('data', (chunk: Buffer) => {
+    const settle = (body: Body) => {
+      // What still arrives is dropped, and no listener holds on to what came before.
+      request.raw.off('data', take);
+      request.raw.resume();
+      chunks.length = 0;
+      resolve(body);
+    };
+    const take = (chunk: Buffer) => {
       length += chunk.length;
-      if (length > maxBytes) resolve({ refusal: tooLarge() });
+      const refusal = length > maxBytes ? tooLarge() : receive?.(chunk);
+      if (refusal) settle({ refusal });
       else chunks.push(chunk);
-    });
+    };
+    request.raw.on('data', take);
     request.raw.once('end', () => {
-      resolve({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) });
+      settle({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) });
     });
-    const broken = () => resolve({ refusal: brokenOff() });
+    const broken = () => settle({ refusal: brokenOff() });
     request.raw.once('error', broken);
     request.raw.once('close', broken);
   });

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { leaseDrainMilliseconds } from '../access/key-leases.ts';
 import type { Clock } from '../clock.ts';
 import { type Answer, json, refuse } from '../http/answer.ts';
-import { readBody } from '../http/body.ts';
+import { type Body, readBody } from '../http/body.ts';
 import type { Route } from '../http/shell.ts';
 import type { Log } from '../log.ts';
 import { endKeysOfShop } from '../owner/keys.ts';
@@ -11,7 +11,7 @@ import type { Sql } from '../store/database.ts';
 import { noteUninstall } from '../store/shopify-shops.ts';
 import { type Facts, type WebhookQueue, idOf } from './queue.ts';
 import type { ShopDirectory } from './shop-directory.ts';
-import { isSigned } from './signature.ts';
+import { createSignatureCheck } from './signature.ts';
 import { type Notice, readNotice } from './topics.ts';
 
 interface RouteParts {
@@ -27,6 +27,10 @@ interface RouteParts {
 
 /** Those that are followed have far less. */
 const maxBytes = 256 * 1024;
+/** Of one instance: bodies that are not verified yet, all together. */
+const maxUnverifiedBytes = 8 * 1024 * 1024;
+/** What a part of a body takes in memory besides its bytes: a client may send one byte at a time. */
+const bytesPerPart = 512;
 /** Webhooks of one instance that wait for the database. Shopify sends the others again. */
 const mostAtOnce = 100;
 /** Shopify waits for five seconds. */
@@ -34,21 +38,47 @@ const patienceMilliseconds = 4_000;
 
 const taken: Answer = { status: 200, headers: json, body: '{"success":true}' };
 const unauthorized = () => refuse(401, 'Unauthorized.');
-const later = () => refuse(503, 'Try again later.', { 'retry-after': '60' });
+const later = (headers: Readonly<Record<string, string>> = {}) =>
+  refuse(503, 'Try again later.', { 'retry-after': '60', ...headers });
 
 /** Where Shopify tells what has happened in the shops. */
 export function webhookRoute(parts: RouteParts): Route {
   const { secrets, log } = parts;
+  let unverifiedBytes = 0;
   let waiting = 0;
+
+  /** The body, if Shopify has signed it. Hashed while it arrives; until then it counts as unverified. */
+  async function receive(request: FastifyRequest, signature: string): Promise<Body> {
+    const check = createSignatureCheck(secrets);
+    let held = 0;
+    try {
+      const body = await readBody(request, {
+        contentType: 'application/json',
+        maxBytes,
+        receive(part) {
+          const cost = part.length + bytesPerPart;
+          // The rest is not worth receiving, and without it the connection is of no use.
+          if (unverifiedBytes + cost > maxUnverifiedBytes) return later({ connection: 'close' });
+          unverifiedBytes += cost;
+          held += cost;
+          check.update(part);
+          return undefined;
+        },
+      });
+      return 'refusal' in body || check.matches(signature) ? body : { refusal: unauthorized() };
+    } finally {
+      unverifiedBytes -= held;
+    }
+  }
+
   return {
     method: 'POST',
     url: '/webhooks/shopify',
     async handle(request) {
       const signature = header(request, 'x-shopify-hmac-sha256');
       if (signature === '') return unauthorized();
-      const body = await readBody(request, { contentType: 'application/json', maxBytes });
+      const body = await receive(request, signature);
       if ('refusal' in body) return body.refusal;
-      if (!isSigned(body.bytes, signature, secrets)) return unauthorized();
       if (waiting >= mostAtOnce) return later();
       waiting += 1;
       try {
