@@ -1,7 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { leaseDrainMilliseconds } from '../access/key-leases.ts';
+import { systemClock } from '../clock.ts';
+import { CommandError } from '../errors.ts';
+import { endKeysOfShop } from '../owner/keys.ts';
 import { listAllOfCustomer } from '../store/customers.ts';
 import { listDataRequests } from '../store/data-requests.ts';
 import { retryFailedJobs } from '../store/jobs.ts';
-import { noteInstall } from '../store/shopify-shops.ts';
+import { noteInstall, noteUninstall } from '../store/shopify-shops.ts';
 import {
   type Command,
   exitStatus,
@@ -64,10 +70,37 @@ const reinstalled: Command = {
   options: shopOption,
   async run(context) {
     await withShop(context, async ({ write: sql }, { id }) => {
-      const wasAway = await noteInstall(sql, id);
+      const wasAway = await noteInstall(sql, id, new Date(systemClock.now()));
       print(
         wasAway ? `Shop ${id} is followed again.` : `The app was not uninstalled from shop ${id}.`,
       );
+    });
+    return exitStatus.done;
+  },
+};
+
+const uninstalled: Command = {
+  name: 'shopify uninstalled',
+  synopsis: '--shop ID',
+  summary: 'says that the app was uninstalled from a shop, where no webhook did',
+  details: [
+    'Ends the keys of the shop. From then on Shopify can have the shop deleted (shop/redact);',
+    'if it has asked already, run "retention shopify retry" next.',
+  ],
+  options: shopOption,
+  async run(context) {
+    await withShop(context, async ({ write: sql }, { id }) => {
+      const at = new Date(systemClock.now());
+      await sql.begin(async (tx) => {
+        if (!(await noteUninstall(tx, id, randomUUID(), at))) {
+          throw new CommandError(
+            `Shop ${id} is not connected to Shopify; "serve" connects the shops of SHOPIFY_CREDENTIALS_FILE.`,
+          );
+        }
+        await endKeysOfShop(tx, id, at);
+      });
+      await sleep(leaseDrainMilliseconds);
+      print(`The keys of shop ${id} are revoked, and it is not followed any more.`);
     });
     return exitStatus.done;
   },
@@ -88,4 +121,10 @@ const retry: Command = {
   },
 };
 
-export const shopifyCommands: readonly Command[] = [dataRequest, requests, reinstalled, retry];
+export const shopifyCommands: readonly Command[] = [
+  dataRequest,
+  requests,
+  uninstalled,
+  reinstalled,
+  retry,
+];

@@ -1,4 +1,4 @@
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
 
 /** So that whoever else needs the database hardly waits. */
 const subscriptionsPerTransaction = 500;
@@ -6,12 +6,21 @@ const subscriptionsPerTransaction = 500;
 /**
  * Removes a shop with all that is kept of it: data, keys, the log about them, memberships, and the
  * accounts of owners who have no other shop. Cut short and called again, it goes on.
+ * @param check begins each of its transactions; what it throws stops the deletion there
  */
-export async function deleteShop(sql: Sql, shopId: number): Promise<void> {
+export async function deleteShop(
+  sql: Sql,
+  shopId: number,
+  check: (tx: Transaction) => Promise<void> = async () => {},
+): Promise<void> {
   // First of all, nobody reads what is half gone.
-  await sql`delete from api_keys where shop_id = ${shopId}`;
+  await sql.begin(async (tx) => {
+    await check(tx);
+    await tx`delete from api_keys where shop_id = ${shopId}`;
+  });
   for (let count = subscriptionsPerTransaction; count === subscriptionsPerTransaction;) {
     const result = await sql.begin(async (tx) => {
+      await check(tx);
       await tx`select from shops where shop_id = ${shopId} for no key update`;
       return tx`
         delete from subscriptions where shop_id = ${shopId} and subscription_id in (
@@ -20,8 +29,9 @@ export async function deleteShop(sql: Sql, shopId: number): Promise<void> {
     });
     count = result.count;
   }
-  await deleteOwnersOf(sql, shopId);
   await sql.begin(async (tx) => {
+    await check(tx);
+    await deleteOwnersOf(tx, shopId);
     await tx`select from shops where shop_id = ${shopId} for update`;
     await tx`delete from subscriptions where shop_id = ${shopId}`;
     await tx`delete from cancellation_sessions where shop_id = ${shopId}`;
@@ -43,20 +53,18 @@ export async function deleteShop(sql: Sql, shopId: number): Promise<void> {
 }
 
 /** Owners belong to shops: who has none left is forgotten, and their sessions with them. */
-async function deleteOwnersOf(sql: Sql, shopId: number): Promise<void> {
-  await sql.begin(async (tx) => {
-    await tx`delete from owners.log where shop_id = ${shopId}`;
-    await tx`
-      with theirs as (
-        delete from owners.links where shop_id = ${shopId} returning owner_id
-      ), members as (
-        delete from owners.memberships where shop_id = ${shopId} returning owner_id
-      )
-      delete from owners.accounts a
-      where a.owner_id in (select owner_id from theirs union select owner_id from members)
-        and not exists (
-          select from owners.memberships m where m.owner_id = a.owner_id and m.shop_id <> ${shopId})
-        and not exists (
-          select from owners.links l where l.owner_id = a.owner_id and l.shop_id <> ${shopId})`;
-  });
+async function deleteOwnersOf(tx: Transaction, shopId: number): Promise<void> {
+  await tx`delete from owners.log where shop_id = ${shopId}`;
+  await tx`
+    with theirs as (
+      delete from owners.links where shop_id = ${shopId} returning owner_id
+    ), members as (
+      delete from owners.memberships where shop_id = ${shopId} returning owner_id
+    )
+    delete from owners.accounts a
+    where a.owner_id in (select owner_id from theirs union select owner_id from members)
+      and not exists (
+        select from owners.memberships m where m.owner_id = a.owner_id and m.shop_id <> ${shopId})
+      and not exists (
+        select from owners.links l where l.owner_id = a.owner_id and l.shop_id <> ${shopId})`;
 }

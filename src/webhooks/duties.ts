@@ -1,9 +1,11 @@
 import { redactCustomer } from '../store/customers.ts';
 import { deleteDataRequests, insertDataRequest } from '../store/data-requests.ts';
 import { deleteJobsOfShop } from '../store/jobs.ts';
-import type { Sql } from '../store/database.ts';
+import type { Sql, Transaction } from '../store/database.ts';
 import { deleteShop } from '../store/shop-deletion.ts';
-import type { Job } from './queue.ts';
+import { insertHandledEvent, lockInstallation } from '../store/shopify-shops.ts';
+import { findShop } from '../store/shops.ts';
+import { Hopeless, type Job } from './queue.ts';
 import type { Duty } from './topics.ts';
 
 /** Does what Shopify obliges an app to; done again, it changes nothing. */
@@ -20,14 +22,29 @@ export async function doDuty(sql: Sql, job: Job<Duty>): Promise<void> {
       });
       return;
     }
-    case 'redactCustomer':
+    case 'redactCustomer': {
+      const { customerId, event, receivedAt } = job;
       await sql.begin(async (tx) => {
-        await redactCustomer(tx, shopId, job.customerId);
-        await deleteDataRequests(tx, shopId, job.customerId);
+        if (!(await insertHandledEvent(tx, shopId, event, new Date(receivedAt)))) return;
+        await redactCustomer(tx, shopId, customerId);
+        await deleteDataRequests(tx, shopId, customerId);
       });
       return;
+    }
     case 'redactShop':
-      await deleteShop(sql, shopId);
+      if (await findShop(sql, shopId)) {
+        await deleteShop(sql, shopId, (tx) => requireUninstalled(tx, shopId));
+      }
       await deleteJobsOfShop(sql, shopId);
+  }
+}
+
+/** @throws Hopeless unless the app is uninstalled, and stays so until the transaction ends */
+async function requireUninstalled(tx: Transaction, shopId: number): Promise<void> {
+  const installation = await lockInstallation(tx, shopId);
+  if (!installation?.uninstalledAt) {
+    throw new Hopeless(
+      `Shop ${shopId} is not deleted, because the app is not uninstalled from it as far as is known. If it is, run "retention shopify uninstalled --shop ${shopId}", then "retention shopify retry --shop ${shopId}".`,
+    );
   }
 }

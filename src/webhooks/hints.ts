@@ -20,6 +20,7 @@ import { importShopOf } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log.ts';
 import type { Sql } from '../store/database.ts';
+import { deleteJobsOfShop } from '../store/jobs.ts';
 import { findUninstall } from '../store/shopify-shops.ts';
 import { findShop } from '../store/shops.ts';
 import { Hopeless, type Job } from './queue.ts';
@@ -40,7 +41,12 @@ export function createFollower({ sql, credentials, clock, log }: FollowerParts) 
   return async (job: Job<Hint>, signal: AbortSignal): Promise<void> => {
     const { shopId } = job;
     const shop = await findShop(sql, shopId);
-    if (!shop || (await findUninstall(sql, shopId))) return;
+    if (!shop) {
+      // An instance may still take in webhooks of a shop that was deleted. Nothing of it is to stay.
+      await deleteJobsOfShop(sql, shopId);
+      return;
+    }
+    if (await findUninstall(sql, shopId)) return;
     const known = credentials.find((each) => each.shop === shopId);
     if (!known) {
       throw new Hopeless(`SHOPIFY_CREDENTIALS_FILE has nothing for shop ${shopId}.`);

@@ -8,7 +8,7 @@ import type { Duty, Hint } from './topics.ts';
 /** What is known of the webhook besides its task. */
 export interface Facts {
   readonly shopId: number;
-  /** A UUID: the same where the webhook is sent again. */
+  /** A UUID: the same where the webhook is sent again; for what destroys it is made of the signed body. */
   readonly event: string;
   /** As the webhook named it. */
   readonly topic: string;

@@ -1,18 +1,18 @@
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
-import { leaseDrainMilliseconds } from '../access/key-leases.ts';
 import type { Clock } from '../clock.ts';
 import { type Answer, json, refuse } from '../http/answer.ts';
 import { type Body, readBody } from '../http/body.ts';
 import type { Route } from '../http/shell.ts';
 import type { Log } from '../log.ts';
-import { endKeysOfShop } from '../owner/keys.ts';
 import type { Sql } from '../store/database.ts';
-import { noteUninstall } from '../store/shopify-shops.ts';
+import type { LinkedShop } from '../store/shopify-shops.ts';
 import { type Facts, type WebhookQueue, idOf } from './queue.ts';
 import type { ShopDirectory } from './shop-directory.ts';
 import { createSignatureCheck } from './signature.ts';
-import { type Notice, readNotice } from './topics.ts';
+import { type Notice, destructiveTopics, readNotice } from './topics.ts';
+import { uninstall } from './uninstall.ts';
 
 interface RouteParts {
   /** Any of them may have signed. */
@@ -37,6 +37,7 @@ const mostAtOnce = 100;
 const patienceMilliseconds = 4_000;
 
 const taken: Answer = { status: 200, headers: json, body: '{"success":true}' };
+const ignored = 'a webhook of Shopify was ignored';
 const unauthorized = () => refuse(401, 'Unauthorized.');
 const later = (headers: Readonly<Record<string, string>> = {}) =>
   refuse(503, 'Try again later.', { 'retry-after': '60', ...headers });
@@ -99,25 +100,33 @@ async function take(parts: RouteParts, request: FastifyRequest, body: Buffer): P
   const notice = readNotice(topic, body);
   // Sent again it would be the same: nothing is won by refusing it.
   if (notice === 'unknown') return taken;
+  const destroys = destructiveTopics.has(topic);
   const domain = header(request, 'x-shopify-shop-domain').toLowerCase();
   if (notice === 'unreadable' || ('domain' in notice && notice.domain !== domain)) {
-    log.error({ requestId: request.id }, 'a webhook of Shopify could not be read');
-    return refuse(400, 'The body is not what its topic promises.');
+    const reason =
+      notice === 'unreadable'
+        ? 'The body is not what its topic promises.'
+        : 'The body names another shop than the header.';
+    log.error({ requestId: request.id, topic, reason }, ignored);
+    return destroys ? taken : refuse(400, 'The body is not what its topic promises.');
   }
-  const shopId = await shops.find(domain);
+  const shop = await shops.find(domain, { isFresh: destroys });
   // Refused, Shopify would send it again eight times, and then stop sending to this address.
-  if (shopId === undefined) {
+  if (!shop) {
     log.warn({ requestId: request.id }, 'a webhook came for a shop that is not in the credentials');
     return taken;
   }
-  const id = idOf(domain, topic, eventOf(request), JSON.stringify(notice.task));
+  const { shopId } = shop;
+  const event = destroys
+    ? eventOfBody(body, notice, shop)
+    : idOf(domain, topic, eventOf(request), JSON.stringify(notice.task));
   const receivedAt = new Date(clock.now());
   if (notice.queue === undefined) {
-    await uninstall(sql, shopId, id, receivedAt);
+    const reason = await uninstall(sql, { ...notice, shopId, event, receivedAt });
+    if (reason) log.error({ requestId: request.id, shopId, topic, reason }, ignored);
     return taken;
   }
-  const facts = { shopId, topic, event: id, receivedAt: receivedAt.toISOString() };
-  await enqueue(queue, notice, facts);
+  await enqueue(queue, notice, { shopId, topic, event, receivedAt: receivedAt.toISOString() });
   return taken;
 }
 
@@ -130,13 +139,14 @@ function eventOf(request: FastifyRequest): string {
   return name || request.id;
 }
 
-/** Once this has ended, no instance lets in a key of the shop. */
-async function uninstall(sql: Sql, shopId: number, eventId: string, at: Date): Promise<void> {
-  await sql.begin(async (tx) => {
-    if (await noteUninstall(tx, shopId, eventId, at)) await endKeysOfShop(tx, shopId, at);
-  });
-  // Even where the event is known: the answer to the first may not have got through.
-  await sleep(leaseDrainMilliseconds);
+/**
+ * For what destroys, the same signed body is the same event. All requests to delete a shop have the same
+ * body, so each belongs to the uninstall that came before it as well.
+ */
+function eventOfBody(body: Buffer, { task }: Notice, { uninstalledBy }: LinkedShop): string {
+  const digest = hash('sha256', body);
+  const isOfUninstall = task !== 'uninstall' && task.kind === 'redactShop';
+  return isOfUninstall ? idOf(digest, uninstalledBy ?? '') : idOf(digest);
 }
 
 function enqueue(

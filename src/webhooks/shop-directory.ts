@@ -1,10 +1,15 @@
 import type { Sql } from '../store/database.ts';
-import { type ShopifyShop, findShopifyShop, linkShopifyShops } from '../store/shopify-shops.ts';
+import {
+  type LinkedShop,
+  type ShopifyShop,
+  findShopifyShop,
+  linkShopifyShops,
+} from '../store/shopify-shops.ts';
 
 /** Which shop a domain belongs to. What was found is remembered, so that a webhook costs no look-up. */
 export class ShopDirectory {
   readonly #sql: Sql;
-  readonly #known = new Map<string, number>();
+  readonly #known = new Map<string, LinkedShop>();
 
   private constructor(sql: Sql) {
     this.#sql = sql;
@@ -16,12 +21,16 @@ export class ShopDirectory {
     return new ShopDirectory(sql);
   }
 
-  /** @param domain in lower case */
-  async find(domain: string): Promise<number | undefined> {
+  /**
+   * @param domain in lower case
+   * @param isFresh asks the database: a domain may have moved to another shop since it was remembered
+   */
+  async find(domain: string, { isFresh = false } = {}): Promise<LinkedShop | undefined> {
     const known = this.#known.get(domain);
-    if (known !== undefined) return known;
+    if (known && !isFresh) return known;
     const found = await findShopifyShop(this.#sql, domain);
-    if (found !== undefined) this.#known.set(domain, found);
+    if (found) this.#known.set(domain, found);
+    else this.#known.delete(domain);
     return found;
   }
 }

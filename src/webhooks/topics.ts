@@ -16,7 +16,23 @@ export type Notice =
   | { readonly queue: 'hints'; readonly task: Hint }
   | { readonly queue: 'duties'; readonly task: Duty; readonly domain: string }
   /** Done before it is acknowledged. */
-  | { readonly queue: undefined; readonly task: 'uninstall'; readonly domain: string };
+  | {
+      readonly queue: undefined;
+      readonly task: 'uninstall';
+      readonly domain: string;
+      /** When the shop last changed, by Shopify's clock; null where the body does not say. */
+      readonly updatedAt: Date | null;
+    };
+
+/**
+ * They delete data or end keys. Only the body is signed, so it has to fit its topic so closely that a body of
+ * another topic does not, and it is the body that makes the event: see decision 0023.
+ */
+export const destructiveTopics: ReadonlySet<string> = new Set([
+  'app/uninstalled',
+  'customers/redact',
+  'shop/redact',
+]);
 
 /** Some topics write numbers as text. */
 const id = z
@@ -34,25 +50,47 @@ const ofContract = z.object({ subscription_contract_id: id }).transform((body): 
 const planGroup = z
   .object({ id })
   .transform((body): Notice => ({ queue: 'hints', task: { kind: 'planGroup', id: body.id } }));
-const customer = (kind: 'dataRequest' | 'redactCustomer') =>
-  z.object({ shop_domain: domain, customer: z.object({ id }) }).transform((body): Notice => ({
+const dataRequest = z
+  .object({ shop_domain: domain, customer: z.object({ id }) })
+  .transform((body): Notice => ({
     queue: 'duties',
-    task: { kind, customerId: body.customer.id },
+    task: { kind: 'dataRequest', customerId: body.customer.id },
     domain: body.shop_domain,
   }));
-// The topic is no part of what is signed: a request about one customer must not pass for one about all.
-const shop = z
-  .object({ shop_domain: domain, customer: z.undefined().optional() })
+// No other topic lists orders to redact.
+const customerRedact = z
+  .object({
+    shop_id: id,
+    shop_domain: domain,
+    customer: z.object({ id }),
+    orders_to_redact: z.array(id),
+  })
+  .transform((body): Notice => ({
+    queue: 'duties',
+    task: { kind: 'redactCustomer', customerId: body.customer.id },
+    domain: body.shop_domain,
+  }));
+// Other topics name the shop in the same way, along with more: nothing else may stand here.
+const shopRedact = z
+  .strictObject({ shop_id: id, shop_domain: domain })
   .transform((body): Notice => ({
     queue: 'duties',
     task: { kind: 'redactShop' },
     domain: body.shop_domain,
   }));
-const uninstalled = z.object({ myshopify_domain: domain }).transform((body): Notice => ({
-  queue: undefined,
-  task: 'uninstall',
-  domain: body.myshopify_domain,
-}));
+// The shop itself. The same stands in shop/update, to which the app must not subscribe.
+const uninstalled = z
+  .object({
+    id,
+    myshopify_domain: domain,
+    updated_at: z.iso.datetime({ offset: true }).nullish(),
+  })
+  .transform((body): Notice => ({
+    queue: undefined,
+    task: 'uninstall',
+    domain: body.myshopify_domain,
+    updatedAt: body.updated_at == null ? null : new Date(body.updated_at),
+  }));
 
 /** By the topic, or by what stands before its slash. */
 const schemas = new Map<string, z.ZodType<Notice>>([
@@ -61,9 +99,9 @@ const schemas = new Map<string, z.ZodType<Notice>>([
   ['subscription_billing_cycles', ofContract],
   ['subscription_billing_cycle_edits', ofContract],
   ['selling_plan_groups', planGroup],
-  ['customers/data_request', customer('dataRequest')],
-  ['customers/redact', customer('redactCustomer')],
-  ['shop/redact', shop],
+  ['customers/data_request', dataRequest],
+  ['customers/redact', customerRedact],
+  ['shop/redact', shopRedact],
   ['app/uninstalled', uninstalled],
 ]);
 

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { insertDataRequest } from '../../src/store/data-requests.ts';
+import { listKeys } from '../../src/store/keys.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { linkShopifyShops, noteUninstall } from '../../src/store/shopify-shops.ts';
+import { findUninstall, linkShopifyShops, noteUninstall } from '../../src/store/shopify-shops.ts';
 import { plan, subscription } from '../rest/records.ts';
-import { createShop, importAll } from '../support/world.ts';
+import { createShop, createTestKey, importAll } from '../support/world.ts';
 import { run } from './process.ts';
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
@@ -56,6 +57,28 @@ describe('commands about Shopify', { skip }, () => {
     assert.equal(wrong.code, 2);
   });
 
+  test('say that the app was uninstalled, where no webhook did', async () => {
+    const shop = await createShop(store);
+    const id = String(shop.id);
+    await createTestKey(store, shop.id);
+    const args = ['shopify', 'uninstalled', '--shop', id];
+    const unlinked = await retention(...args);
+    assert.equal(unlinked.code, 1);
+    assert.equal(
+      unlinked.err,
+      `retention: Shop ${id} is not connected to Shopify; "serve" connects the shops of SHOPIFY_CREDENTIALS_FILE.\n`,
+    );
+    const domain = `shop-${randomUUID()}.myshopify.com`;
+    await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
+    assert.equal((await listKeys(store.write, shop.id))[0]?.revokedAt, null);
+    assert.equal(
+      await done(...args),
+      `The keys of shop ${id} are revoked, and it is not followed any more.\n`,
+    );
+    assert.ok((await listKeys(store.write, shop.id))[0]?.revokedAt);
+    assert.ok(await findUninstall(store.write, shop.id));
+  });
+
   test('say that the app is back, and that there is nothing to try again', async () => {
     const shop = await createShop(store);
     const id = String(shop.id);
@@ -65,6 +88,7 @@ describe('commands about Shopify', { skip }, () => {
     assert.equal(await done(...args), `The app was not uninstalled from shop ${id}.\n`);
     await store.write.begin((tx) => noteUninstall(tx, shop.id, randomUUID(), new Date()));
     assert.equal(await done(...args), `Shop ${id} is followed again.\n`);
+    assert.equal(await findUninstall(store.write, shop.id), null);
     assert.equal(
       await done('shopify', 'retry', '--shop', id),
       `0 failed webhooks of shop ${id} will be tried again.\n`,

@@ -32,13 +32,18 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     await store.close();
   });
 
-  const customerBody = (customerId: number) => ({
+  const requestBody = (customerId: number) => ({
     shop_id: 954889,
     shop_domain: world.domain,
     orders_requested: [70_003],
-    orders_to_redact: [70_003],
     customer: { id: customerId, email, phone },
     data_request: { id: 9999 },
+  });
+  const redactBody = (customerId: number) => ({
+    shop_id: 954889,
+    shop_domain: world.domain,
+    customer: { id: customerId, email, phone },
+    orders_to_redact: [70_003],
   });
   const send = async (topic: string, body: object) =>
     assert.equal((await world.send(topic, body)).status, 200);
@@ -66,7 +71,7 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     await follow(customerId);
     const event = { event: '11111111-0000-4000-a000-000000000013' };
     for (let each = 0; each < 2; each += 1) {
-      await world.send('customers/data_request', customerBody(customerId), event);
+      await world.send('customers/data_request', requestBody(customerId), event);
       await untilQuiet(store);
     }
     const [request, ...others] = await listDataRequests(store.write, world.shop.id);
@@ -122,7 +127,7 @@ onOwnDatabases('what Shopify obliges to', (open) => {
   test('customers/redact takes the number away, for good, and leaves the figures', async () => {
     const customerId = randomInt(1e9, 1e10);
     await follow(customerId);
-    await send('customers/data_request', customerBody(customerId));
+    await send('customers/data_request', requestBody(customerId));
     await untilQuiet(store);
     const places = await findEverywhere(store, customerId);
     assert.ok(places.includes('shopify.data_requests'));
@@ -133,7 +138,7 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     const { summary } = await ask('metrics/summary');
     assert.deepEqual([summary.activeSubscribers, summary.pausedSubscribers], [2, 0]);
 
-    await send('customers/redact', customerBody(customerId));
+    await send('customers/redact', redactBody(customerId));
     await untilQuiet(store);
     // What is left is the other shop's.
     const left = await findEverywhere(store, customerId);
@@ -169,7 +174,7 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     assert.deepEqual(await findEverywhere(store, customerId), left);
     assert.equal((await customersOf(world.shop.id)).at(-1)?.['customer'], nobodysNumber(1009));
     assert.equal((await findLedgerDifferences(store.write, world.shop.id)).length, 0);
-    await send('customers/redact', customerBody(customerId));
+    await send('customers/redact', redactBody(customerId));
     await untilQuiet(store);
     assert.deepEqual(await findEverywhere(store, customerId), left);
   });
@@ -185,13 +190,14 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     const page = await sole.visitor.get(`/app/shops/${shop.id}/keys`);
     assert.equal(page.status, 200);
     const { key } = await createTestKey(store, shop.id);
-    await send('customers/data_request', customerBody(500_004));
+    await send('customers/data_request', requestBody(500_004));
     await untilQuiet(store);
     assert.ok((await findEverywhere(store, shop.id)).length > 20);
     const ofOthers = async () =>
       (await listRows(store)).filter(({ row }) => row.includes(String(world.other.shop.id)));
     const theirs = await ofOthers();
 
+    await send('app/uninstalled', { id: 954889, email, myshopify_domain: world.domain });
     await send('shop/redact', { shop_id: 954889, shop_domain: world.domain });
     await untilQuiet(store);
     assert.deepEqual(await findEverywhere(store, shop.id), []);
@@ -203,8 +209,8 @@ onOwnDatabases('what Shopify obliges to', (open) => {
 
     // Shopify tells of it once more, or of something that happened before.
     await send('subscription_contracts/update', { id: 1001 });
-    await send('customers/redact', customerBody(500_004));
-    await send('customers/data_request', customerBody(500_004));
+    await send('customers/redact', redactBody(500_004));
+    await send('customers/data_request', requestBody(500_004));
     await untilQuiet(store);
     await send('shop/redact', { shop_id: 954889, shop_domain: world.domain });
     await untilQuiet(store);

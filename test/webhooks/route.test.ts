@@ -110,11 +110,9 @@ onOwnDatabases('the route of webhooks', (open) => {
       ['subscription_contracts/update', { id: 2 ** 53 }],
       ['subscription_contracts/update', []],
       ['subscription_billing_attempts/success', { id: 5 }],
-      ['customers/redact', { shop_domain: sampleDomain }],
+      ['customers/data_request', { shop_domain: sampleDomain }],
       // What is signed says for whom it is; the headers are not signed.
-      ['shop/redact', { shop_domain: 'other.myshopify.com' }],
-      ['shop/redact', { shop_domain: sampleDomain, customer: { id: 5 } }],
-      ['app/uninstalled', { myshopify_domain: 'other.myshopify.com' }],
+      ['customers/data_request', { shop_domain: 'other.myshopify.com', customer: { id: 5 } }],
     ];
     for (const [topic, body] of bad) {
       const { status } = await sendWebhook(service.baseUrl, sampleDomain, topic, body);

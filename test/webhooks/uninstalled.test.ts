@@ -24,7 +24,12 @@ onOwnDatabases('a shop whose app is uninstalled', (open) => {
     await store.close();
   });
 
-  const body = () => ({ id: 954889, email: 'owner@example.com', myshopify_domain: world.domain });
+  const body = (updatedAt = '2026-11-01T09:00:00-05:00') => ({
+    id: 954889,
+    email: 'owner@example.com',
+    myshopify_domain: world.domain,
+    updated_at: updatedAt,
+  });
 
   test('has no keys from the acknowledgement on, on any instance, and is left alone', async () => {
     const { shop, other, service } = world;
@@ -63,16 +68,22 @@ onOwnDatabases('a shop whose app is uninstalled', (open) => {
     await untilQuiet(store);
     assert.deepEqual(world.standIn.asked, []);
 
-    // It comes back, with a key; what is told again of the past does not count.
-    assert.equal(await noteInstall(store.write, shop.id), true);
+    // It comes back, with a key; what was signed before that does not count, whatever its id.
+    const reinstalledAt = new Date('2026-11-10T00:00:00Z');
+    assert.equal(await noteInstall(store.write, shop.id, reinstalledAt), true);
     const { key } = await createTestKey(store, shop.id);
-    assert.equal((await world.send('app/uninstalled', body(), { event })).status, 200);
+    const older = body('2026-11-09T18:59:59-05:00');
+    for (const [told, options] of [[body(), { event }], [body()], [older]] as const) {
+      assert.equal((await world.send('app/uninstalled', told, options)).status, 200);
+    }
+    assert.equal(await findUninstall(store.write, shop.id), null);
     assert.equal(await ask(service.baseUrl, key), 200);
     await world.send('subscription_contracts/update', { id: 1001 });
     await untilQuiet(store);
     assert.deepEqual(world.standIn.asked, ['Contract']);
 
-    assert.equal((await world.send('app/uninstalled', body())).status, 200);
+    const newer = body('2026-11-09T19:00:00-05:00');
+    assert.equal((await world.send('app/uninstalled', newer)).status, 200);
     assert.equal(await ask(second.baseUrl, key), 401);
     const [newest] = (await listKeys(store.write, shop.id)).toReversed();
     assert.ok(newest?.revokedAt);

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { listDataRequests } from '../../src/store/data-requests.ts';
+import { listJobCounts } from '../../src/store/jobs.ts';
+import { listKeys } from '../../src/store/keys.ts';
+import type { Store } from '../../src/store/open.ts';
+import { deleteShop } from '../../src/store/shop-deletion.ts';
+import { findUninstall, linkShopifyShops, noteInstall } from '../../src/store/shopify-shops.ts';
+import { findShop, insertShop } from '../../src/store/shops.ts';
+import { doDuty } from '../../src/webhooks/duties.ts';
+import { plan, subscription } from '../rest/records.ts';
+import { createShop, createTestKey, importAll } from '../support/world.ts';
+import { onOwnDatabases } from './databases.ts';
+import { listRows } from './search.ts';
+import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
+
+const samples = path.join(import.meta.dirname, '../feeds/shopify/samples/webhooks');
+const { vectors } = JSON.parse(readFileSync(path.join(samples, 'hmac-vectors.json'), 'utf8')) as {
+  vectors: { file: string; headers: Record<string, string> }[];
+};
+const destructive = ['app/uninstalled', 'customers/redact', 'shop/redact'];
+
+onOwnDatabases('signed bodies that are sent again, or under another topic', (open) => {
+  let store: Store;
+  let world: Awaited<ReturnType<typeof startWebhookWorld>>;
+  /** A shop with one subscription of customer 500003 and one key. */
+  let shopId: number;
+  let domain: string;
+  before(async () => {
+    store = open();
+    world = await startWebhookWorld(store);
+  });
+  after(async () => {
+    await world.close();
+    await store.close();
+  });
+
+  beforeEach(async () => {
+    domain = `shop-${randomUUID()}.myshopify.com`;
+    const shop = await createShop(store);
+    shopId = shop.id;
+    await linkShopifyShops(store.write, [{ shopId, domain }]);
+    await importAll(store, shop, [plan(), { ...subscription(1001), customerId: 500_003 }]);
+    await createTestKey(store, shopId);
+  });
+
+  /** What Shopify's sample of a topic says, of the shop with this domain. */
+  const sample = (topic: string, shop = domain): object => {
+    const text = readFileSync(path.join(samples, `${topic.replace('/', '__')}.json`), 'utf8');
+    return JSON.parse(text.replaceAll('sample-shop.myshopify.com', shop));
+  };
+  /** Signed, under an id that no other has. */
+  const send = async (topic: string, body = sample(topic), shop = domain) => {
+    const { baseUrl } = world.service;
+    assert.equal((await sendWebhook(baseUrl, shop, topic, body)).status, 200, topic);
+    await untilQuiet(store);
+  };
+  const hasKey = async (id = shopId) =>
+    (await listKeys(store.write, id)).some(({ revokedAt }) => revokedAt === null);
+  const customers = async () =>
+    (
+      await store.write<{ customer: number }[]>`
+        select customer_id as customer from subscriptions where shop_id = ${shopId}`
+    ).map(({ customer }) => customer);
+  const failedJobs = async () =>
+    (await listJobCounts(store.write))
+      .filter((count) => count.shopId === shopId)
+      .reduce((sum, { jobs }) => sum + jobs, 0);
+  const reinstall = async () => {
+    await noteInstall(store.write, shopId, new Date('2026-11-21T00:00:00Z'));
+    await createTestKey(store, shopId);
+  };
+  /** All that is kept, but for what the job library notes of itself. */
+  const rows = async () =>
+    (await listRows(store)).filter(({ table }) => !/^jobs\.(?!job)|warning/.test(table));
+
+  test('destroy nothing under a topic that they do not fit', async () => {
+    const uninstalled = { id: (await createShop(store)).id, domain: `x-${domain}` };
+    await linkShopifyShops(store.write, [{ shopId: uninstalled.id, domain: uninstalled.domain }]);
+    const { domain: away } = uninstalled;
+    await send('app/uninstalled', sample('app/uninstalled', away), away);
+    const kept = await rows();
+    for (const topic of destructive) {
+      const others = vectors.map((each) => each.headers['X-Shopify-Topic'] as string);
+      for (const other of others.filter((each) => each !== topic)) {
+        await send(topic, sample(other));
+        await send(topic, sample(other, away), away);
+      }
+    }
+    assert.equal(destructive.length * 2 * (vectors.length - 1), 90);
+    assert.deepEqual(await rows(), kept);
+  });
+
+  test('destroy nothing where they only resemble what the topic promises', async () => {
+    await send('app/uninstalled');
+    const kept = await rows();
+    const [install, customer, shop] = destructive.map((topic) => sample(topic)) as [
+      object,
+      object,
+      object,
+    ];
+    const unfit: [topic: string, body: object][] = [
+      ...destructive.flatMap((topic): [string, object][] => [
+        [topic, {}],
+        [topic, []],
+        [topic, [sample(topic)]],
+      ]),
+      ['app/uninstalled', { ...install, id: undefined }],
+      ['app/uninstalled', { ...install, myshopify_domain: null }],
+      ['app/uninstalled', { ...install, updated_at: 'yesterday' }],
+      ['customers/redact', { ...customer, shop_id: undefined }],
+      ['customers/redact', { ...customer, orders_to_redact: undefined }],
+      ['customers/redact', { ...customer, orders_to_redact: 70_003 }],
+      ['customers/redact', { ...customer, customer: 500_003 }],
+      ['customers/redact', { ...customer, customer: { id: '5e5' } }],
+      ['shop/redact', { ...shop, shop_id: undefined }],
+      ['shop/redact', { ...shop, shop_id: 0 }],
+      ['shop/redact', { ...shop, id: 954_889 }],
+      ['shop/redact', { ...shop, customer: null }],
+    ];
+    for (const [topic, body] of unfit) await send(topic, body);
+    assert.deepEqual(await rows(), kept);
+  });
+
+  test('destroy nothing of a shop that the body does not name', async () => {
+    await send('app/uninstalled');
+    const kept = await rows();
+    const { domain: other } = world.other;
+    for (const topic of destructive) {
+      await send(topic, sample(topic), other);
+      await send(topic, sample(topic, other), domain);
+      await send(topic, sample(topic, 'sample-shop.myshopify.com'), 'sample-shop.myshopify.com');
+    }
+    assert.deepEqual(await rows(), kept);
+  });
+
+  test('delete a shop only while its app is uninstalled', async () => {
+    // All of them are one event, so an attacker cannot fill the queue.
+    for (let each = 0; each < 3; each += 1) await send('shop/redact');
+    assert.deepEqual(await customers(), [500_003]);
+    assert.ok(await hasKey());
+    assert.equal(await failedJobs(), 1);
+
+    await send('app/uninstalled');
+    assert.ok(!(await hasKey()));
+    await reinstall();
+    for (let each = 0; each < 3; each += 1) {
+      await send('shop/redact');
+      await send('app/uninstalled');
+    }
+    assert.equal(await findUninstall(store.write, shopId), null);
+    assert.deepEqual(await customers(), [500_003]);
+    assert.ok(await hasKey());
+    assert.equal(await failedJobs(), 2);
+
+    await send('app/uninstalled', { ...sample('app/uninstalled'), name: 'Another name' });
+    await send('shop/redact');
+    assert.equal(await findShop(store.write, shopId), undefined);
+    assert.equal(await failedJobs(), 0);
+  });
+
+  test('neither end keys nor delete anything of a shop that is there again after it was deleted', async () => {
+    await send('app/uninstalled');
+    await send('shop/redact');
+    assert.equal(await findShop(store.write, shopId), undefined);
+    const createdAt = new Date('2026-11-20T12:00:00Z');
+    await insertShop(store.write, {
+      id: shopId,
+      name: 'Back',
+      tier: 'growth',
+      currency: 'USD',
+      createdAt,
+    });
+    await linkShopifyShops(store.write, [{ shopId, domain }]);
+    await createTestKey(store, shopId);
+    await send('app/uninstalled');
+    await send('shop/redact');
+    assert.ok(await findShop(store.write, shopId));
+    assert.ok(await hasKey());
+  });
+
+  test('forget a customer once', async () => {
+    await send('customers/redact');
+    assert.notDeepEqual(await customers(), [500_003]);
+    // What is kept of the customer from here on stays, whatever id the replayed body has.
+    await send('customers/data_request');
+    for (let each = 0; each < 2; each += 1) await send('customers/redact');
+    const asked = async () =>
+      (await listDataRequests(store.write, shopId)).map(({ customerId }) => customerId);
+    assert.deepEqual(await asked(), [500_003]);
+    await send('customers/redact', { ...sample('customers/redact'), orders_to_redact: [] });
+    assert.deepEqual(await asked(), []);
+  });
+
+  test('are done once, and not lost, where the server dies in between', async () => {
+    const failing = async (table: string, when: string) => {
+      await store.write.unsafe(`
+        create function fail() returns trigger language plpgsql as $$
+          begin raise exception 'as if the server had died'; end $$;
+        create trigger fail before ${when} on ${table} execute function fail()`);
+      return () => store.write.unsafe('drop function fail cascade');
+    };
+    const job = {
+      kind: 'redactCustomer',
+      customerId: 500_003,
+      shopId,
+      topic: 'customers/redact',
+      event: randomUUID(),
+      receivedAt: '2026-11-20T12:00:00.000Z',
+    } as const;
+    const mendCustomers = await failing('customers', 'delete');
+    await assert.rejects(doDuty(store.write, job), /as if the server had died/);
+    await mendCustomers();
+    assert.deepEqual(await customers(), [500_003]);
+    await doDuty(store.write, job);
+    assert.notDeepEqual(await customers(), [500_003]);
+    // It died after the deed and before the job was taken off the queue: the customer is back by then.
+    await send('customers/data_request');
+    await doDuty(store.write, job);
+    assert.equal((await listDataRequests(store.write, shopId)).length, 1);
+
+    const mendKeys = await failing('api_keys', 'update');
+    const told = [domain, 'app/uninstalled', sample('app/uninstalled')] as const;
+    assert.equal((await sendWebhook(world.service.baseUrl, ...told)).status, 503);
+    await mendKeys();
+    assert.ok(await hasKey());
+    assert.equal(await findUninstall(store.write, shopId), null);
+    await send('app/uninstalled');
+    assert.ok(!(await hasKey()));
+  });
+
+  test('no longer delete a shop whose app comes back while it is being deleted', async () => {
+    let transactions = 0;
+    const check = async () => {
+      transactions += 1;
+      if (transactions === 3) throw new Error('it is back');
+    };
+    await assert.rejects(deleteShop(store.write, shopId, check), /it is back/);
+    assert.ok(await findShop(store.write, shopId));
+    await deleteShop(store.write, shopId);
+    assert.equal(await findShop(store.write, shopId), undefined);
+  });
+
+  test('of a domain that the shop no longer has do not count for the one it has now', async () => {
+    await send('app/uninstalled');
+    const next = `next-${domain}`;
+    await linkShopifyShops(store.write, [{ shopId, domain: next }]);
+    await send('shop/redact', sample('shop/redact', next), next);
+    assert.deepEqual(await customers(), [500_003]);
+    // An instance may still remember whose the former domain was.
+    await send('app/uninstalled', { ...sample('app/uninstalled'), name: 'Another name' });
+    await send('customers/redact');
+    assert.equal(await findUninstall(store.write, shopId), null);
+    assert.deepEqual(await customers(), [500_003]);
+  });
+});
