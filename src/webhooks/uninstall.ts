@@ -31,7 +31,7 @@ async function endKeysOnce(
   { shopId, domain, event, updatedAt, receivedAt }: Uninstall,
 ): Promise<string | undefined> {
   const shop = await lockInstallation(tx, shopId);
-  if (shop?.domain !== domain) return 'The domain has just moved to another shop.';
+  if (shop?.domain !== domain) return 'The domain is not that of this shop any more.';
   const unlessGone = `If the app is uninstalled, run "retention shopify uninstalled --shop ${shopId}".`;
   if (shop.reinstalledAt && updatedAt && updatedAt < shop.reinstalledAt) {
     return `The body is older than the reinstall. ${unlessGone}`;
