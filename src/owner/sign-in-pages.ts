@@ -5,10 +5,10 @@ import { alert, layout, notice, token } from './layout.ts';
 import { attemptMinutes } from './sign-in.ts';
 import type { Visit } from './visit.ts';
 
-const done: Readonly<Record<string, string>> = {
-  'signed-out': 'You are signed out.',
-  'signed-out-everywhere': 'You are signed out everywhere.',
-};
+const done: ReadonlyMap<string | null, string> = new Map([
+  ['signed-out', 'You are signed out.'],
+  ['signed-out-everywhere', 'You are signed out everywhere.'],
+]);
 
 export const refusals = {
   wrong: 'This e-mail address and password do not belong together. Check both, then try again.',
@@ -26,7 +26,7 @@ export function refusalAnswer(kind: keyof typeof refusals) {
 export function signInPage(visit: Visit, refused?: keyof typeof refusals, email = ''): Answer {
   const content = html`
     ${alert(refused && refusals[refused])}
-    ${refused ? undefined : notice(done[visit.query.get('done') ?? ''])}
+    ${refused ? undefined : notice(done.get(visit.query.get('done')))}
     <form class="card narrow" method="post" action="/app/sign-in">
       ${token(visit)}
       <p class="field">

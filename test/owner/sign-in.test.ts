@@ -37,6 +37,11 @@ onEveryDatabase('signing in', (open) => {
     const out = await visitor.post('/app/sign-out');
     assert.equal(out.location, '/app/sign-in?done=signed-out');
     assert.match((await visitor.get('/app/sign-in?done=signed-out')).text, /You are signed out\./);
+    for (const text of ['constructor', '__proto__', 'toString', '']) {
+      const silent = await visitor.get(`/app/sign-in?done=${text}`);
+      assert.equal(silent.status, 200);
+      assert.doesNotMatch(silent.text, /role="status"/, text);
+    }
     for (const each of [visitor, thief]) {
       const refused = await each.get('/app/account');
       assert.deepEqual([refused.status, refused.location], [303, '/app/sign-in']);

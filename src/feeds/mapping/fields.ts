@@ -109,12 +109,12 @@ export const statusEventFields: Fields = {
 };
 
 /** How long a billing period is, in words that platforms use for it. */
-export const intervalWords: Readonly<Record<string, readonly [number, string]>> = {
-  daily: [1, 'day'],
-  weekly: [1, 'week'],
-  monthly: [1, 'month'],
-  quarterly: [3, 'month'],
-  annual: [1, 'year'],
-  annually: [1, 'year'],
-  yearly: [1, 'year'],
-};
+export const intervalWords: ReadonlyMap<string, readonly [number, string]> = new Map([
+  ['daily', [1, 'day']],
+  ['weekly', [1, 'week']],
+  ['monthly', [1, 'month']],
+  ['quarterly', [3, 'month']],
+  ['annual', [1, 'year']],
+  ['annually', [1, 'year']],
+  ['yearly', [1, 'year']],
+]);

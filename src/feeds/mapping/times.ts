@@ -43,16 +43,18 @@ const isoPattern =
 const earliest = Date.UTC(1970, 0, 1);
 const latest = Date.UTC(10_000, 0, 1);
 
-const named: Readonly<Record<string, Reader>> = {
-  iso: readIso,
-  'unix-seconds': (text) =>
-    /^\d{1,12}(?:\.\d{1,9})?$/.test(text) ? Math.floor(Number(text) * 1000) : undefined,
-  'unix-milliseconds': (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined),
-};
+const named: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['iso', readIso],
+  [
+    'unix-seconds',
+    (text) => (/^\d{1,12}(?:\.\d{1,9})?$/.test(text) ? Math.floor(Number(text) * 1000) : undefined),
+  ],
+  ['unix-milliseconds', (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)],
+]);
 
 /** Why a format cannot be used; undefined if it can. */
 export function problemOfTime(format: string): string | undefined {
-  if (named[format]) return undefined;
+  if (named.has(format)) return undefined;
   const parts = (format.match(tokenPattern) ?? []).map((token) => tokens[token]?.[1] as string);
   const rest = format.replaceAll(tokenPattern, '');
   const choices = 'must be iso, unix-seconds, unix-milliseconds or a pattern';
@@ -69,7 +71,7 @@ export function problemOfTime(format: string): string | undefined {
 
 /** Whether times of the format never tell their offset. */
 export function needsTimeZone(format: string): boolean {
-  return named[format] === undefined;
+  return !named.has(format);
 }
 
 export function isTimeZone(zone: string): boolean {
@@ -89,7 +91,7 @@ export function createTimeReader({
   time = 'iso',
   timeZone,
 }: TimeFormat): (text: string) => Reading {
-  const read = named[time] ?? patternReader(time);
+  const read = named.get(time) ?? patternReader(time);
   const wrong = `must be a time ${time === 'iso' ? 'in ISO 8601' : `written as ${time}`}`;
   return (text) => {
     const found = read(text, timeZone);

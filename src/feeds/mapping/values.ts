@@ -89,7 +89,7 @@ function readInterval(
     lower,
   );
   const interval =
-    intervalWords[lower] ??
+    intervalWords.get(lower) ??
     (match ? ([Number(match[1] ?? 1), match[2] ?? ''] as const) : undefined);
   if (!interval || interval[0] < 1 || interval[0] > 1000) {
     return { wrong: `must be an interval such as month, "30 days" or quarterly` };
@@ -103,16 +103,16 @@ function readDecimal(text: string): Reading {
     : { wrong: 'must be a number of 0 or more, with at most 4 decimals, such as 12.5' };
 }
 
-const truths: Readonly<Record<string, boolean>> = {
-  true: true,
-  yes: true,
-  '1': true,
-  false: false,
-  no: false,
-  '0': false,
-};
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['yes', true],
+  ['1', true],
+  ['false', false],
+  ['no', false],
+  ['0', false],
+]);
 
 function readBoolean(text: string): Reading {
-  const value = truths[text.toLowerCase()];
+  const value = truths.get(text.toLowerCase());
   return value === undefined ? { wrong: 'must be true or false, yes or no, 1 or 0' } : { value };
 }

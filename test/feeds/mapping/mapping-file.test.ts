@@ -114,6 +114,10 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
     () => field('createdAt', { column: 'c', time: 'epoch', timeZone: 'UTC' }),
     `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds or a pattern of YYYY, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
   ],
+  'a time format that every object has': [
+    () => field('createdAt', { column: 'c', time: 'constructor', timeZone: 'UTC' }),
+    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds or a pattern of YYYY, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
+  ],
   'hours to 12 without AM and PM': [
     () => field('createdAt', { column: 'c', time: 'MM/DD/YYYY h:mm', timeZone: 'UTC' }),
     `${at}.createdAt.time must have hh (or h) and A together: the hours from 1 to 12, and AM or PM`,

@@ -162,9 +162,26 @@ test('intervals, in one column or two', () => {
   assert.deepEqual(interval('annual'), [1, 'year']);
   const must = 'must be an interval such as month, "30 days" or quarterly';
   assert.deepEqual(interval('fortnightly'), [must, must]);
-  assert.deepEqual(interval('0 days'), [must, must]);
+  for (const text of ['0 days', 'constructor', '__proto__', 'toString']) {
+    assert.deepEqual(interval(text), [must, must], text);
+  }
   assert.equal(interval('2')[0], 2);
   assert.equal(interval('1001')[0], 'must be an integer from 1 to 1000');
+});
+
+test('truths', () => {
+  const truth = (text: string) => show(createReader({ kind: 'boolean' }, {})(text, 2));
+  assert.deepEqual(['true', 'Yes', '1', 'FALSE', 'no', '0'].map(truth), [
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  for (const text of ['maybe', 'constructor', '__proto__', 'toString']) {
+    assert.equal(truth(text), 'must be true or false, yes or no, 1 or 0', text);
+  }
 });
 
 test('ids: numbers as they are, texts as numbers of our own', () => {
