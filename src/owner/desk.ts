@@ -125,18 +125,16 @@ export function createDesk(parts: OwnerParts): Desk {
     }),
   });
 
-  const shopsOf = async ({ ownerId }: Session): Promise<Shop[]> => {
-    const ids = await listShopIdsOfOwner(store.write, ownerId);
-    const shops = await Promise.all(ids.map((id) => findShop(store.primary.read, id)));
-    return shops.filter((shop) => shop !== undefined);
-  };
   /** Sends to sign in whoever is not. */
   const asOwner =
     <Rest extends unknown[]>(handle: (visit: OwnerVisit, ...rest: Rest) => Promise<Answer>) =>
     async (visit: Visit, ...rest: Rest): Promise<Answer> => {
       const { session } = visit;
       if (!session) return redirect('/app/sign-in');
-      return handle({ ...visit, session, shops: await shopsOf(session) }, ...rest);
+      return handle(
+        { ...visit, session, shops: await listShopsOf(store, session.ownerId) },
+        ...rest,
+      );
     };
   const asShop = <Rest extends unknown[]>(
     handle: (visit: ShopVisit, ...rest: Rest) => Promise<Answer>,
@@ -161,6 +159,12 @@ export function createDesk(parts: OwnerParts): Desk {
       }),
     }),
   };
+}
+
+export async function listShopsOf(store: Store, ownerId: string): Promise<Shop[]> {
+  const ids = await listShopIdsOfOwner(store.write, ownerId);
+  const shops = await Promise.all(ids.map((id) => findShop(store.primary.read, id)));
+  return shops.filter((shop) => shop !== undefined);
 }
 
 const home = html`<a href="/app">Go to your shops</a>`;

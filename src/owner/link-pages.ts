@@ -4,10 +4,10 @@ import type { OwnerLink } from '../store/owner-links.ts';
 import { page } from './answers.ts';
 import { alert, layout, passwordField, token } from './layout.ts';
 import { asksForPassword } from './links.ts';
-import { passwordLength } from './passwords.ts';
+import { passwordLength } from './password-rules.ts';
 import type { Visit } from './visit.ts';
 
-export const newPasswordHint = `At least ${passwordLength.least} characters; a few words in a row are good.`;
+export const newPasswordHint = `At least ${passwordLength.min} characters; a few words in a row are good.`;
 
 interface LinkPage {
   readonly link: OwnerLink;

@@ -1,9 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** Characters; the least that NIST SP 800-63B-4 accepts of a password without a second factor is 15. */
-export const passwordLength = { least: 15, most: 200 } as const;
-
 /** Argon2id as OWASP recommends it: KiB of memory, passes, lanes; some 50 ms. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const tagLength = 32;
@@ -75,15 +72,4 @@ export async function verifyPassword(hash: string | null, password: string): Pro
     tagOf(password, Buffer.from(nonce, 'base64'), stored as typeof cost),
   );
   return timingSafeEqual(found, Buffer.from(tag, 'base64')) && hash !== null;
-}
-
-/** What is wrong with a new password, as a sentence; undefined if nothing is. */
-export function passwordProblem(password: string, email: string): string | undefined {
-  const { length } = [...password];
-  const { least, most } = passwordLength;
-  if (length < least) return `Use at least ${least} characters; a few words in a row are good.`;
-  if (length > most) return `Use at most ${most} characters.`;
-  if (new Set(password).size < 5) return 'Use more different characters.';
-  if (password.toLowerCase().includes(email)) return 'Leave your e-mail address out of it.';
-  return undefined;
 }

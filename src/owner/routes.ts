@@ -1,14 +1,15 @@
 import type { Route } from '../http/shell.ts';
+import type { OwnerLink } from '../store/owner-links.ts';
 import { deleteSessions } from '../store/owner-sessions.ts';
 import { findShop } from '../store/shops.ts';
 import { assets, redirect } from './answers.ts';
 import { accountPage } from './account-pages.ts';
-import { type Desk, type OwnerParts, createDesk } from './desk.ts';
+import { type Desk, type OwnerParts, createDesk, listShopsOf } from './desk.ts';
 import { cancelFlowRoutes } from './cancel-flow-pages.ts';
 import { keyRoutes } from './key-routes.ts';
 import { endedLinkPage, linkPage } from './link-pages.ts';
 import { asksForPassword, followLink, openLink } from './links.ts';
-import { passwordProblem } from './passwords.ts';
+import { passwordProblem } from './password-rules.ts';
 import { countSessions, endSession, type Session } from './sessions.ts';
 import { dashboardPage } from './dashboard-page.ts';
 import { parsePeriod, readDashboard } from './dashboard.ts';
@@ -58,15 +59,26 @@ function signInRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
   ];
 }
 
+interface Opened {
+  readonly secret: string;
+  readonly link: OwnerLink;
+  /** Undefined for a link that only replaces the password. */
+  readonly shopName: string | undefined;
+}
+
 function linkRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
   const sql = store.write;
-  const open = async (visit: Visit) => {
+  const open = async (visit: Visit): Promise<Opened | undefined> => {
     const secret = visit.params['secret'] ?? '';
     const link = await openLink(sql, clock, secret);
     if (!link) return undefined;
     if (link.shopId === null) return { secret, link, shopName: undefined };
     const shop = await findShop(store.primary.read, link.shopId);
     return shop && { secret, link, shopName: shop.name };
+  };
+  const contextOf = async ({ link, shopName = '' }: Opened) => {
+    const shops = await listShopsOf(store, link.ownerId);
+    return { email: link.email, shopNames: [shopName, ...shops.map(({ name }) => name)] };
   };
   return [
     desk.anyone('/app/links/:secret', async (visit) => {
@@ -78,8 +90,10 @@ function linkRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
       if (!opened) return endedLinkPage(visit);
       const { link } = opened;
       const password = form.get('password') ?? '';
-      const problem = asksForPassword(link) ? undefined : passwordProblem(password, link.email);
-      if (problem !== undefined) return linkPage(visit, { ...opened, problem, status: 422 });
+      if (!asksForPassword(link)) {
+        const problem = await passwordProblem(password, await contextOf(opened));
+        if (problem !== undefined) return linkPage(visit, { ...opened, problem, status: 422 });
+      }
 
       const { address } = visit;
       const result = await followLink(sql, clock, opened, { password, address });
@@ -102,7 +116,8 @@ function accountRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
     desk.ownersForm('/app/account/password', async (visit, form) => {
       const { email } = visit.session;
       const newPassword = form.get('new-password') ?? '';
-      const problem = passwordProblem(newPassword, email);
+      const shopNames = visit.shops.map(({ name }) => name);
+      const problem = await passwordProblem(newPassword, { email, shopNames });
       if (problem !== undefined) {
         return accountPage(visit, { ...(await known(visit.session)), problem, status: 422 });
       }

@@ -63,7 +63,7 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     const { context, page, complaints } = await openPage();
     await page.goto(link);
     await inspect(page, 'invitation');
-    await page.getByLabel('New password').fill('too short');
+    await page.getByLabel('New password').fill('PasswordPassword2026');
     await page.getByRole('button', { name: 'Accept' }).click();
     await page.getByRole('alert').waitFor();
     await inspect(page, 'invitation-refused');

@@ -40,12 +40,29 @@ onEveryDatabase('a one-time link', (open) => {
   test('is looked at without being used up, and refuses a password that is easily guessed', async () => {
     const email = newEmail();
     const path = await invite(email);
-    for (const word of ['fourteen chars', 'aaaaaaaaaaaaaaaaaaaa', `${email} and`]) {
+    for (const [word, problem] of [
+      ['fourteen chars', 'Use at least 15 characters'],
+      ['aaaaaaaaaaaaaaaaaaaa', 'Use more different characters'],
+      [`${email} and`, 'Leave your e-mail address out of it'],
+      ['PasswordPassword2026', 'This is one of the first passwords anyone tries'],
+      ['Test shop retention!', 'This is little more than your shop’s name'],
+    ] as const) {
       const { seen, page } = await follow(path, word);
       assert.deepEqual([seen.status, page.status], [200, 422]);
-      assert.match(page.text, /role="alert"/);
+      assert.match(page.text, new RegExp(`role="alert">\\s*${problem}`), word);
     }
     assert.equal((await follow(path)).page.status, 303);
+  });
+
+  test('for a new password names the shops of the owner among what it must not be', async () => {
+    const shop = await createShop(world.store);
+    await world.store.write`update shops set name = 'Yerba & Maté' where shop_id = ${shop.id}`;
+    const { email } = await signedInOwner(world, { shopId: shop.id });
+    const { path = '' } = (await resetPassword(world.store.write, world.clock, email)) ?? {};
+    const { page } = await follow(path, 'Yerba maté retention');
+    assert.equal(page.status, 422);
+    assert.match(page.text, /This is little more than your shop’s name/);
+    assert.equal((await follow(path, `new ${password}`)).page.status, 303);
   });
 
   test('ends after 72 hours', async () => {

@@ -144,6 +144,9 @@ onEveryDatabase('signing in', (open) => {
     const short = await change({ password, 'new-password': 'fourteen chars' });
     assert.equal(short.status, 422);
     assert.match(short.text, /at least 15 characters/);
+    const common = await change({ password, 'new-password': 'qwertyuiopasdfgh' });
+    assert.equal(common.status, 422);
+    assert.match(common.text, /This is one of the first passwords anyone tries\./);
     assert.ok(await isSignedIn(other));
 
     await visitor.get('/app/account');
