@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts';
 import { urlOf } from '../config.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import { type NewOwnerLink, inviteOwner, linkHours, resetPassword } from '../owner/links.ts';
+import { type NewOwnerLink, inviteOwner, resetPassword } from '../owner/links.ts';
 import { normaliseEmail } from '../owner/sign-in.ts';
 import { deleteMembership, listOwners } from '../store/owners.ts';
 import {
@@ -31,7 +31,8 @@ function printLink(context: CommandContext, email: string, link: NewOwnerLink): 
   const url = (baseUrl ?? urlOf(host, port)) + link.path;
   if (context.options['json']) return printJson({ email, url, expiresAt: link.expiresAt });
   print(url);
-  tell(`For ${email}. It works once, for ${linkHours} hours; whoever has it can sign in with it.`);
+  const life = link.hours === 1 ? 'an hour' : `${link.hours} hours`;
+  tell(`For ${email}. It works once, for ${life}; whoever has it can sign in with it.`);
 }
 
 const invite: Command = {

@@ -13,11 +13,13 @@ import { fingerprint, newSecret } from './secrets.ts';
 import { beginSession } from './sessions.ts';
 import { checkPassword, normaliseEmail } from './sign-in.ts';
 
-export const linkHours = 72;
+/** How long an invitation lasts, and a link that replaces a password. */
+const linkHours = { invitation: 72, reset: 1 } as const;
 
 /** A one-time link's path. */
 export interface NewOwnerLink {
   readonly path: string;
+  readonly hours: number;
   readonly expiresAt: Date;
 }
 
@@ -49,9 +51,10 @@ async function makeLink(
 ): Promise<NewOwnerLink> {
   const secret = newSecret();
   const createdAt = new Date(clock.now());
-  const expiresAt = new Date(clock.now() + linkHours * 3_600_000);
+  const hours = linkHours[shopId === null ? 'reset' : 'invitation'];
+  const expiresAt = new Date(clock.now() + hours * 3_600_000);
   await insertLink(sql, { tokenHash: fingerprint(secret), ownerId, shopId, createdAt, expiresAt });
-  return { path: `/app/links/${secret}`, expiresAt };
+  return { path: `/app/links/${secret}`, hours, expiresAt };
 }
 
 /** Whether whoever follows a link proves themselves by the password that they have. */

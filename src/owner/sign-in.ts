@@ -6,6 +6,7 @@ import {
   insertAttempts,
 } from '../store/attempts.ts';
 import type { Sql } from '../store/database.ts';
+import { endResets } from '../store/owner-links.ts';
 import { deleteSessions } from '../store/owner-sessions.ts';
 import { type OwnerAccount, findOwnerByEmail, updatePassword } from '../store/owners.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
@@ -87,6 +88,7 @@ export async function changePassword(
   const secret = await sql.begin(async (tx) => {
     if (!(await updatePassword(tx, ownerId, before, passwordHash))) return undefined;
     await deleteSessions(tx, ownerId);
+    await endResets(tx, ownerId, new Date(clock.now()));
     return beginSession(tx, clock, { ownerId, passwordHash });
   });
   return secret === undefined ? { kind: 'wrong' } : { kind: 'right', secret };

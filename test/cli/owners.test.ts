@@ -38,6 +38,8 @@ test('owners are invited, listed and removed while the server runs, and their li
     JSON.parse(listed.out).map(({ email }: { email: string }) => email),
     ['ana@example.com'],
   );
+  const told = await retention('owners', 'reset', '--email', 'ana@example.com');
+  assert.match(told.err, /For ana@example\.com\. It works once, for an hour/);
   const reset = await retention('owners', 'reset', '--email', 'ana@example.com', '--json');
   const { url } = JSON.parse(reset.out) as { url: string };
   assert.equal((await visitor.get(new URL(url).pathname)).status, 200);

@@ -65,6 +65,28 @@ onEveryDatabase('a one-time link', (open) => {
     assert.equal((await follow(path, `new ${password}`)).page.status, 303);
   });
 
+  test('for a forgotten password ends after an hour', async () => {
+    const { email } = await signedInOwner(world);
+    const link = await resetPassword(world.store.write, world.clock, email);
+    world.clock.advance(3_600_000 - 1);
+    assert.equal((await new Visitor(baseUrl).get(link?.path ?? '')).status, 200);
+    world.clock.advance(1);
+    const { seen, page } = await follow(link?.path ?? '');
+    assert.deepEqual([seen.status, page.status], [404, 404]);
+  });
+
+  test('for a forgotten password ends when the password is changed on the account page', async () => {
+    const { email, visitor } = await signedInOwner(world);
+    const reset = await resetPassword(world.store.write, world.clock, email);
+    const second = await createShop(world.store);
+    const invitation = await invite(email, second.id);
+    await visitor.get('/app/account');
+    const change = { password, 'new-password': `new ${password}` };
+    assert.equal((await visitor.post('/app/account/password', change)).status, 303);
+    assert.equal((await follow(reset?.path ?? '')).seen.status, 404);
+    assert.equal((await follow(invitation, `new ${password}`)).page.status, 303);
+  });
+
   test('ends after 72 hours', async () => {
     const path = await invite(newEmail());
     world.clock.advance(72 * 3_600_000 - 1);
