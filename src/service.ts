@@ -20,6 +20,7 @@ import { mcpRoutes } from './mcp/routes.ts';
 import { serverInfo } from './mcp/server-info.ts';
 import { notFoundPage } from './owner/desk.ts';
 import { ownerRoutes } from './owner/routes.ts';
+import { SignInSweep } from './owner/sweep.ts';
 import { referenceRoutes } from './reference/routes.ts';
 import { restRoutes } from './rest/routes.ts';
 import { type RestVersion, createWindDown, restVersions } from './rest/versions.ts';
@@ -58,7 +59,7 @@ export interface Service {
   close(drainMilliseconds?: number): Promise<void>;
 }
 
-/** How long the end of the service waits for the use of keys to be stored. */
+/** How long the end of the service waits for what is still being written. */
 const settleMilliseconds = 2_000;
 
 /**
@@ -142,6 +143,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     await closeTelemetry();
     throw error;
   }
+  const sweep = new SignInSweep(store.write, clock, log);
   const address = app.server.address() as AddressInfo;
   baseUrl ||= urlOf(config.host, address.port);
   origins = ownOrigins(baseUrl, address);
@@ -155,7 +157,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       await app.close();
       await webhooks?.close();
       shared?.close();
-      await Promise.race([usage.settle(), sleep(settleMilliseconds, undefined, { ref: false })]);
+      const settled = Promise.all([usage.settle(), sweep.close()]);
+      await Promise.race([settled, sleep(settleMilliseconds, undefined, { ref: false })]);
       await closeTelemetry();
     },
   };

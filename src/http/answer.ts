@@ -9,6 +9,8 @@ export type Facts = Pick<RequestEntry, 'shopId' | 'keyId' | 'operation' | 'revis
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** What `Set-Cookie` headers say, one each. */
+  readonly cookies?: readonly string[] | undefined;
   readonly body: string;
   /** What the log should say besides the request itself. */
   readonly facts?: Facts | undefined;

@@ -121,6 +121,7 @@ export function createShell(options: ShellOptions): FastifyInstance {
       headers.push('connection', 'close');
     }
     for (const name in answer.headers) headers.push(name, answer.headers[name] as string);
+    for (const cookie of answer.cookies ?? []) headers.push('set-cookie', cookie);
     // Past the library's own way of answering, which has nothing to add.
     reply.hijack();
     reply.raw.writeHead(status, headers).end(answer.body);

@@ -78,9 +78,6 @@ export function page(
 }
 
 /** To a page of ours, by GET: what was done is then not done again by reloading. */
-export function redirect(
-  location: `/app${string}`,
-  headers: Readonly<Record<string, string>> = {},
-): Answer {
-  return { status: 303, headers: { location, ...guarded, ...headers }, body: '' };
+export function redirect(location: `/app${string}`, cookies: readonly string[] = []): Answer {
+  return { status: 303, headers: { location, ...guarded }, cookies, body: '' };
 }

@@ -10,18 +10,20 @@ import type { Store } from '../store/open.ts';
 import { listShopIdsOfOwner } from '../store/owners.ts';
 import { type Shop, findShop } from '../store/shops.ts';
 import { page, redirect } from './answers.ts';
+import { deviceDays } from './devices.ts';
 import { layout } from './layout.ts';
 import { TooBusy } from './passwords.ts';
-import { isFormToken } from './secrets.ts';
-import { type Session, openSession, sessionHours } from './sessions.ts';
+import { isFormToken, newSecret } from './secrets.ts';
+import { type Session, type SignInSecrets, openSession, sessionHours } from './sessions.ts';
 import {
+  type CookieName,
   type Visit,
   cookieName,
+  countedAddress,
+  heldSecret,
   isOwnForm,
   readCookies,
-  secretOr,
   setCookie,
-  visitorAddress,
 } from './visit.ts';
 
 export interface OwnerParts {
@@ -40,6 +42,12 @@ type OwnerVisit = Visit & { readonly session: Session; readonly shops: readonly 
 export type ShopVisit = OwnerVisit & { readonly shop: Shop };
 
 const maxFormBytes = 16 * 1024;
+/** How long browsers keep cookies. */
+const cookieSeconds: Readonly<Record<CookieName, number>> = {
+  session: sessionHours.most * 3600,
+  form: sessionHours.idle * 3600,
+  device: deviceDays * 86_400,
+};
 type Form = URLSearchParams;
 type Handler<V> = (visit: V) => Promise<Answer>;
 type FormHandler<V> = (visit: V, form: Form) => Promise<Answer>;
@@ -54,30 +62,35 @@ export interface Desk {
   /** Of the shop in the path (`:shopId`): to whom it does not belong, there is no such page. */
   shops(url: string, handle: Handler<ShopVisit>): Route;
   shopsForm(url: string, handle: FormHandler<ShopVisit>): Route;
-  /** The header that gives the session to the browser, or takes it away. */
-  sessionCookie(secret: string | undefined): Record<string, string>;
+  /** The cookies by which a browser is signed in and remembered. */
+  signInCookies(secrets: SignInSecrets): string[];
+  /** The same for signing out; the browser is still remembered. */
+  signOutCookies(): string[];
 }
 
 export function createDesk(parts: OwnerParts): Desk {
   const { store, clock, log } = parts;
   const isSecure = () => parts.baseUrl().startsWith('https:');
+  const cookie = (name: CookieName, secret: string | undefined) =>
+    setCookie(name, secret, { isSecure: isSecure(), maxAgeSeconds: cookieSeconds[name] });
 
   const enter = async (request: FastifyRequest): Promise<Visit & { isNew: boolean }> => {
     const cookies = readCookies(request.headers.cookie);
-    const held = cookies.get(cookieName('session', isSecure()));
-    const session = held === undefined ? undefined : await openSession(store.write, clock, held);
-    const anonymous = secretOr(cookies.get(cookieName('form', isSecure())));
+    const held = (name: CookieName) => heldSecret(cookies.get(cookieName(name, isSecure())));
+    const [sessionSecret, formSecret] = [held('session'), held('form')];
+    const session =
+      sessionSecret === undefined
+        ? undefined
+        : await openSession(store.write, clock, sessionSecret);
     return {
       request,
       params: request.params as Record<string, string>,
       query: new URL(request.url, 'http://localhost').searchParams,
       session,
-      formSecret: session?.secret ?? anonymous.secret,
-      isNew: session === undefined && anonymous.isNew,
-      address: visitorAddress(
-        request.socket.remoteAddress ?? '',
-        request.headers['x-forwarded-for'],
-      ),
+      formSecret: session?.secret ?? formSecret ?? newSecret(),
+      isNew: !session && formSecret === undefined,
+      address: countedAddress(request.ip),
+      device: held('device'),
     };
   };
 
@@ -101,9 +114,7 @@ export function createDesk(parts: OwnerParts): Desk {
       const visit = await enter(request);
       const answer = await handle(visit);
       if (!visit.isNew) return answer;
-      const options = { isSecure: isSecure(), maxAgeSeconds: sessionHours.idle * 3600 };
-      const cookie = { 'set-cookie': setCookie('form', visit.formSecret, options) };
-      return { ...answer, headers: { ...cookie, ...answer.headers } };
+      return { ...answer, cookies: [cookie('form', visit.formSecret), ...(answer.cookies ?? [])] };
     }),
   });
 
@@ -152,12 +163,8 @@ export function createDesk(parts: OwnerParts): Desk {
     ownersForm: (url, handle) => post(url, asOwner(handle)),
     shops: (url, handle) => get(url, asShop(handle)),
     shopsForm: (url, handle) => post(url, asShop(handle)),
-    sessionCookie: (secret) => ({
-      'set-cookie': setCookie('session', secret, {
-        isSecure: isSecure(),
-        maxAgeSeconds: sessionHours.most * 3600,
-      }),
-    }),
+    signInCookies: ({ session, device }) => [cookie('session', session), cookie('device', device)],
+    signOutCookies: () => [cookie('session', undefined)],
   };
 }
 

@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Sql } from '../store/database.ts';
-import { type OwnerLink, endResets, findLink, insertLink, useLink } from '../store/owner-links.ts';
-import { deleteSessions } from '../store/owner-sessions.ts';
+import { type OwnerLink, findLink, insertLink, useLink } from '../store/owner-links.ts';
 import {
   ensureOwner,
   findOwnerByEmail,
@@ -10,8 +9,8 @@ import {
 } from '../store/owners.ts';
 import { hashPassword } from './passwords.ts';
 import { fingerprint, newSecret } from './secrets.ts';
-import { beginSession } from './sessions.ts';
-import { checkPassword, normaliseEmail } from './sign-in.ts';
+import { type SignInSecrets, beginSession, endAccess } from './sessions.ts';
+import { type Guess, type Refused, checkPassword, normaliseEmail } from './sign-in.ts';
 
 /** How long an invitation lasts, and a link that replaces a password. */
 const linkHours = { invitation: 72, reset: 1 } as const;
@@ -66,9 +65,7 @@ export function openLink(sql: Sql, clock: Clock, secret: string): Promise<OwnerL
   return findLink(sql, fingerprint(secret), new Date(clock.now()));
 }
 
-type Followed =
-  | { readonly kind: 'done'; readonly secret: string }
-  | { readonly kind: 'wrong' | 'throttled' | 'ended' };
+type Followed = ({ readonly kind: 'done' } & SignInSecrets) | Refused | { readonly kind: 'ended' };
 
 /**
  * Uses a link up: adds its shop, with the password that the owner has, or sets the password, ends all
@@ -78,13 +75,13 @@ export async function followLink(
   sql: Sql,
   clock: Clock,
   { secret: linkSecret, link }: { readonly secret: string; readonly link: OwnerLink },
-  { password, address }: { readonly password: string; readonly address: string },
+  { password, address, device }: Omit<Guess, 'email'>,
 ): Promise<Followed> {
   const { ownerId, email, shopId } = link;
   const isKnown = asksForPassword(link);
   let passwordHash: string;
   if (isKnown) {
-    const checked = await checkPassword(sql, clock, { email, password, address });
+    const checked = await checkPassword(sql, clock, { email, password, address, device });
     if (checked.kind !== 'right') return checked;
     passwordHash = checked.owner.passwordHash;
   } else {
@@ -92,20 +89,19 @@ export async function followLink(
   }
 
   const at = new Date(clock.now());
-  const secret = await sql
+  const secrets = await sql
     .begin(async (tx) => {
       if (!isKnown) {
         // First, so that who changes a password always locks the account before its links.
         if (!(await updatePassword(tx, ownerId, link.passwordHash, passwordHash))) return undefined;
-        await deleteSessions(tx, ownerId);
       }
       if (!(await useLink(tx, fingerprint(linkSecret), at))) throw new LinkEnded();
-      if (!isKnown) await endResets(tx, ownerId, at);
+      if (!isKnown) await endAccess(tx, clock, ownerId);
       if (shopId !== null) await insertMembership(tx, ownerId, shopId, at);
-      return beginSession(tx, clock, { ownerId, passwordHash });
+      return beginSession(tx, clock, { ownerId, passwordHash }, device);
     })
     .catch(ignoreEnded);
-  return secret === undefined ? { kind: 'ended' } : { kind: 'done', secret };
+  return secrets ? { kind: 'done', ...secrets } : { kind: 'ended' };
 }
 
 /** Undoes the transaction in which it is thrown. */

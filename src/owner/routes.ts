@@ -15,7 +15,7 @@ import { dashboardPage } from './dashboard-page.ts';
 import { parsePeriod, readDashboard } from './dashboard.ts';
 import { shopsPage } from './shop-pages.ts';
 import { changePassword, signIn } from './sign-in.ts';
-import { refusalAnswer, refusals, signInPage } from './sign-in-pages.ts';
+import { explainRefusal, signInPage } from './sign-in-pages.ts';
 import { subscriptionRoutes } from './subscription-routes.ts';
 import type { Visit } from './visit.ts';
 
@@ -47,14 +47,14 @@ function signInRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
     desk.anyonesForm('/app/sign-in', async (visit, form) => {
       const email = form.get('email') ?? '';
       const password = form.get('password') ?? '';
-      const { address } = visit;
-      const result = await signIn(sql, clock, { email, password, address });
-      if (result.kind !== 'right') return signInPage(visit, result.kind, email);
-      return redirect('/app', desk.sessionCookie(result.secret));
+      const { address, device } = visit;
+      const result = await signIn(sql, clock, { email, password, address, device });
+      if (result.kind !== 'right') return signInPage(visit, result, email);
+      return redirect('/app', desk.signInCookies(result));
     }),
     desk.ownersForm('/app/sign-out', async (visit) => {
       await endSession(sql, visit.session);
-      return redirect('/app/sign-in?done=signed-out', desk.sessionCookie(undefined));
+      return redirect('/app/sign-in?done=signed-out', desk.signOutCookies());
     }),
   ];
 }
@@ -95,12 +95,14 @@ function linkRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
         if (problem !== undefined) return linkPage(visit, { ...opened, problem, status: 422 });
       }
 
-      const { address } = visit;
-      const result = await followLink(sql, clock, opened, { password, address });
+      const { address, device } = visit;
+      const result = await followLink(sql, clock, opened, { password, address, device });
       if (result.kind === 'ended') return endedLinkPage(visit);
-      if (result.kind === 'done') return redirect('/app', desk.sessionCookie(result.secret));
-      const refusal = { problem: refusals[result.kind], ...refusalAnswer(result.kind) };
-      return linkPage(visit, { ...opened, ...refusal });
+      if (result.kind === 'done') return redirect('/app', desk.signInCookies(result));
+      return linkPage(visit, {
+        ...opened,
+        ...explainRefusal(result, 'Incorrect password. Check it, then try again.'),
+      });
     }),
   ];
 }
@@ -121,21 +123,20 @@ function accountRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
       if (problem !== undefined) {
         return accountPage(visit, { ...(await known(visit.session)), problem, status: 422 });
       }
-      const guess = { email, password: form.get('password') ?? '', address: visit.address };
+      const { address, device } = visit;
+      const guess = { email, password: form.get('password') ?? '', address, device };
       const result = await changePassword(sql, clock, guess, newPassword);
       if (result.kind === 'right') {
-        return redirect('/app/account?done=password', desk.sessionCookie(result.secret));
+        return redirect('/app/account?done=password', desk.signInCookies(result));
       }
       return accountPage(visit, {
         ...(await known(visit.session)),
-        problem:
-          result.kind === 'wrong' ? 'The current password is not right.' : refusals.throttled,
-        ...refusalAnswer(result.kind),
+        ...explainRefusal(result, 'The current password is not right.'),
       });
     }),
     desk.ownersForm('/app/account/sign-out-everywhere', async (visit) => {
       await deleteSessions(sql, visit.session.ownerId);
-      return redirect('/app/sign-in?done=signed-out-everywhere', desk.sessionCookie(undefined));
+      return redirect('/app/sign-in?done=signed-out-everywhere', desk.signOutCookies());
     }),
   ];
 }

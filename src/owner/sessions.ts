@@ -1,6 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import { deleteDevices } from '../store/owner-devices.ts';
+import { endResets } from '../store/owner-links.ts';
 import * as store from '../store/owner-sessions.ts';
+import { rememberDevice } from './devices.ts';
 import { fingerprint, newSecret } from './secrets.ts';
 
 const hour = 3_600_000;
@@ -23,15 +26,34 @@ function bounds(clock: Clock) {
   };
 }
 
-/** @returns what the cookie is to hold; undefined where the password was changed meanwhile */
+/** What the cookies of a browser hold in which somebody has just signed in. */
+export interface SignInSecrets {
+  readonly session: string;
+  readonly device: string;
+}
+
+/**
+ * Begins a session, and remembers the browser.
+ * @param device the token that the browser had
+ * @returns undefined if the password was changed meanwhile
+ */
 export async function beginSession(
   sql: Sql | Transaction,
   clock: Clock,
   owner: { readonly ownerId: string; readonly passwordHash: string },
-): Promise<string | undefined> {
-  const secret = newSecret();
+  device: string | undefined,
+): Promise<SignInSecrets | undefined> {
+  const session = newSecret();
   const at = new Date(clock.now());
-  return (await store.insertSession(sql, fingerprint(secret), owner, at)) ? secret : undefined;
+  if (!(await store.insertSession(sql, fingerprint(session), owner, at))) return undefined;
+  return { session, device: await rememberDevice(sql, clock, owner.ownerId, device) };
+}
+
+/** Ends every way into an account but its password: sessions, remembered browsers, links that set one. */
+export async function endAccess(tx: Transaction, clock: Clock, ownerId: string): Promise<void> {
+  await store.deleteSessions(tx, ownerId);
+  await deleteDevices(tx, ownerId);
+  await endResets(tx, ownerId, new Date(clock.now()));
 }
 
 /** The session that a cookie is for, if it has not ended. */

@@ -2,7 +2,7 @@ import type { Answer } from '../http/answer.ts';
 import { html } from '../http/html.ts';
 import { page } from './answers.ts';
 import { alert, layout, notice, token } from './layout.ts';
-import { attemptMinutes } from './sign-in.ts';
+import type { Refused } from './sign-in.ts';
 import type { Visit } from './visit.ts';
 
 const done: ReadonlyMap<string | null, string> = new Map([
@@ -10,23 +10,34 @@ const done: ReadonlyMap<string | null, string> = new Map([
   ['signed-out-everywhere', 'You are signed out everywhere.'],
 ]);
 
-export const refusals = {
-  wrong: 'This e-mail address and password do not belong together. Check both, then try again.',
-  throttled: `There were too many wrong passwords. Wait ${attemptMinutes} minutes, then try again.`,
-} as const;
-
-const statuses = { wrong: 422, throttled: 429 } as const;
-
-/** The status and headers of a refused password. */
-export function refusalAnswer(kind: keyof typeof refusals) {
-  const headers = kind === 'throttled' ? { 'retry-after': String(attemptMinutes * 60) } : {};
-  return { status: statuses[kind], headers };
+interface Refusal {
+  readonly problem: string;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function signInPage(visit: Visit, refused?: keyof typeof refusals, email = ''): Answer {
+/** @param wrong what to say of a wrong password */
+export function explainRefusal(refused: Refused, wrong: string): Refusal {
+  if (refused.kind === 'wrong') return { problem: wrong, status: 422 };
+  const { waitSeconds } = refused;
+  return {
+    problem: `Too many wrong passwords. Try again in ${showWait(waitSeconds)}, or ask whoever runs this service for a link to set a new one.`,
+    status: 429,
+    headers: { 'retry-after': String(waitSeconds) },
+  };
+}
+
+function showWait(seconds: number): string {
+  const [count, unit] = seconds < 120 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
+  return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+}
+
+const incorrect = 'Incorrect email or password. Check both, then try again.';
+
+export function signInPage(visit: Visit, refused?: Refused, email = ''): Answer {
+  const refusal = refused && explainRefusal(refused, incorrect);
   const content = html`
-    ${alert(refused && refusals[refused])}
-    ${refused ? undefined : notice(done.get(visit.query.get('done')))}
+    ${alert(refusal?.problem)} ${refused ? undefined : notice(done.get(visit.query.get('done')))}
     <form class="card narrow" method="post" action="/app/sign-in">
       ${token(visit)}
       <p class="field">
@@ -57,6 +68,5 @@ export function signInPage(visit: Visit, refused?: keyof typeof refusals, email 
       have forgotten your password.
     </p>
   `;
-  const { status, headers } = refused ? refusalAnswer(refused) : { status: 200, headers: {} };
-  return page(layout(visit, { title: 'Sign in', content }), status, headers);
+  return page(layout(visit, { title: 'Sign in', content }), refusal?.status, refusal?.headers);
 }

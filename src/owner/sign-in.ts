@@ -1,35 +1,25 @@
 import type { Clock } from '../clock.ts';
-import {
-  type AttemptSubject,
-  clearAttempts,
-  deleteAttempts,
-  insertAttempts,
-} from '../store/attempts.ts';
 import type { Sql } from '../store/database.ts';
-import { endResets } from '../store/owner-links.ts';
-import { deleteSessions } from '../store/owner-sessions.ts';
 import { type OwnerAccount, findOwnerByEmail, updatePassword } from '../store/owners.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
-import { fingerprint } from './secrets.ts';
-import { beginSession, forgetEndedSessions } from './sessions.ts';
-
-/** Wrong passwords within this time count. */
-export const attemptMinutes = 15;
-/** Of one account, and of one network address, behind which many people may be. */
-export const attemptLimits = { account: 10, address: 50 } as const;
+import { type SignInSecrets, beginSession, endAccess, forgetEndedSessions } from './sessions.ts';
+import { type Throttled, admitAttempt } from './throttle.ts';
 
 export interface Guess {
   readonly email: string;
   readonly password: string;
-  /** Where it comes from. */
+  /** The network address that it comes from. */
   readonly address: string;
+  /** The token of the browser, if it has one. */
+  readonly device: string | undefined;
 }
+
+/** Why somebody is not signed in. */
+export type Refused = { readonly kind: 'wrong' } | Throttled;
 
 type KnownOwner = OwnerAccount & { readonly passwordHash: string };
 
-type Checked =
-  | { readonly kind: 'right'; readonly owner: KnownOwner }
-  | { readonly kind: 'wrong' | 'throttled' };
+type Checked = { readonly kind: 'right'; readonly owner: KnownOwner } | Refused;
 
 /** As addresses are stored and compared. */
 export function normaliseEmail(text: string): string {
@@ -39,39 +29,31 @@ export function normaliseEmail(text: string): string {
 /** Whether a password is right. An address that nobody has costs, and answers, what a wrong password does. */
 export async function checkPassword(sql: Sql, clock: Clock, guess: Guess): Promise<Checked> {
   const email = normaliseEmail(guess.email);
-  const account: AttemptSubject = {
-    hash: fingerprint(`account ${email}`),
-    limit: attemptLimits.account,
-  };
-  const address: AttemptSubject = {
-    hash: fingerprint(`address ${guess.address}`),
-    limit: attemptLimits.address,
-  };
-  const at = new Date(clock.now());
-  const since = new Date(clock.now() - attemptMinutes * 60_000);
-  const ids = await insertAttempts(sql, [account, address], at, since);
-  if (!ids) return { kind: 'throttled' };
+  const attempt = await admitAttempt(sql, clock, { ...guess, email });
+  if (attempt.kind === 'throttled') return attempt;
 
   const owner = await findOwnerByEmail(sql, email);
-  if (!(await verifyPassword(owner?.passwordHash ?? null, guess.password)))
-    return { kind: 'wrong' };
-  await deleteAttempts(sql, ids);
-  await clearAttempts(sql, account.hash);
+  let isRight: boolean;
+  try {
+    isRight = await verifyPassword(owner?.passwordHash ?? null, guess.password);
+  } catch (error) {
+    await attempt.withdraw();
+    throw error;
+  }
+  if (!isRight) return { kind: 'wrong' };
+  await attempt.succeed();
   return { kind: 'right', owner: owner as KnownOwner };
 }
 
-type SignedIn =
-  | { readonly kind: 'right'; readonly secret: string }
-  | { readonly kind: 'wrong' | 'throttled' };
+type SignedIn = ({ readonly kind: 'right' } & SignInSecrets) | Refused;
 
-/** @returns on success what the session's cookie is to hold */
 export async function signIn(sql: Sql, clock: Clock, guess: Guess): Promise<SignedIn> {
   const checked = await checkPassword(sql, clock, guess);
   if (checked.kind !== 'right') return checked;
-  const secret = await beginSession(sql, clock, checked.owner);
-  if (secret === undefined) return { kind: 'wrong' };
+  const secrets = await beginSession(sql, clock, checked.owner, guess.device);
+  if (!secrets) return { kind: 'wrong' };
   await forgetEndedSessions(sql, clock, checked.owner.ownerId);
-  return { kind: 'right', secret };
+  return { kind: 'right', ...secrets };
 }
 
 /** Replaces a password and ends all sessions; the one that is begun in exchange is the only one. */
@@ -85,11 +67,10 @@ export async function changePassword(
   if (checked.kind !== 'right') return checked;
   const { ownerId, passwordHash: before } = checked.owner;
   const passwordHash = await hashPassword(newPassword);
-  const secret = await sql.begin(async (tx) => {
+  const secrets = await sql.begin(async (tx) => {
     if (!(await updatePassword(tx, ownerId, before, passwordHash))) return undefined;
-    await deleteSessions(tx, ownerId);
-    await endResets(tx, ownerId, new Date(clock.now()));
-    return beginSession(tx, clock, { ownerId, passwordHash });
+    await endAccess(tx, clock, ownerId);
+    return beginSession(tx, clock, { ownerId, passwordHash }, guess.device);
   });
-  return secret === undefined ? { kind: 'wrong' } : { kind: 'right', secret };
+  return secrets ? { kind: 'right', ...secrets } : { kind: 'wrong' };
 }

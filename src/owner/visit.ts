@@ -1,7 +1,6 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Shop } from '../store/shops.ts';
-import { newSecret } from './secrets.ts';
 import type { Session } from './sessions.ts';
 
 /** Whoever asks for a page, with what is known of them. */
@@ -17,6 +16,8 @@ export interface Visit {
   readonly formSecret: string;
   /** The network address that attempts are counted by. */
   readonly address: string;
+  /** The token of a browser in which somebody has signed in before, or that claims to be one. */
+  readonly device: string | undefined;
 }
 
 /** Cookies by name, as the browser sent them. */
@@ -25,13 +26,12 @@ export function readCookies(header: string | undefined): ReadonlyMap<string, str
   return new Map(pairs.map(([name = '', value = '']) => [name, value]));
 }
 
-/** A secret of ours, or a new one where the cookie holds none. */
-export function secretOr(value: string | undefined): { secret: string; isNew: boolean } {
-  if (value !== undefined && /^[\w-]{43}$/.test(value)) return { secret: value, isNew: false };
-  return { secret: newSecret(), isNew: true };
+/** What a cookie holds, if it has the form of a secret of ours. */
+export function heldSecret(value: string | undefined): string | undefined {
+  return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined;
 }
 
-export type CookieName = 'session' | 'form';
+export type CookieName = 'session' | 'form' | 'device';
 
 /** Names with `__Host-` are ones that no other host, and no page in clear text, can set. */
 export function cookieName(name: CookieName, isSecure: boolean): string {
@@ -55,36 +55,10 @@ export function setCookie(
   ].join('; ');
 }
 
-const near = new BlockList();
-near.addSubnet('127.0.0.0', 8);
-near.addSubnet('10.0.0.0', 8);
-near.addSubnet('172.16.0.0', 12);
-near.addSubnet('192.168.0.0', 16);
-near.addAddress('::1', 'ipv6');
-near.addSubnet('fc00::', 7, 'ipv6');
-
-/**
- * Where a request comes from: the address that connected, or, where that is a proxy of ours, the one
- * that the proxy saw. A proxy of ours is one in a private network; it appends what it saw, so all that
- * comes before may be invented. Of IPv6 the network counts, since it is what one person has.
- */
-export function visitorAddress(peer: string, forwarded: string | string[] | undefined): string {
-  const direct = plain(peer);
-  const isProxy = near.check(direct, isIP(direct) === 6 ? 'ipv6' : 'ipv4');
-  const seen = isProxy
-    ? plain(
-        String(forwarded ?? '')
-          .split(',')
-          .at(-1)
-          ?.trim() ?? '',
-      )
-    : '';
-  const address = isIP(seen) === 0 ? direct : seen;
+/** What attempts are counted by: an IPv4 address, or the network of an IPv6 one, which one person has. */
+export function countedAddress(ip: string): string {
+  const address = ip.replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(address) === 6 ? networkOf(address) : address;
-}
-
-function plain(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
 /** The first 64 bits. */

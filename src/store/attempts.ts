@@ -1,46 +1,87 @@
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
 
-/** What attempts are counted by: SHA-256 in base64, and how many count as too many. */
-export interface AttemptSubject {
-  readonly hash: string;
-  readonly limit: number;
+/** Whose password is tried, and from where: SHA-256 in base64. */
+export interface AttemptSource {
+  readonly account: string;
+  readonly address: string;
 }
+
+interface Failures {
+  readonly count: number;
+  readonly lastAt: Date | null;
+}
+
+/** A pair is an account and an address together. */
+type Subject = 'pair' | 'account' | 'address';
+
+/** The failed attempts that an attempt is weighed against. */
+export type FailureCounts = Readonly<Record<Subject, Failures>>;
+
+type CountRow = Record<`${Subject}Count`, number> & Record<`${Subject}At`, Date | null>;
 
 /**
- * Notes one attempt for each subject, unless that makes one of them too many; then none is noted. Each
- * is stored before it is counted, so of any that come at once no more are let through than the limit.
- * @param since attempts before this are forgotten
- * @returns the ids of what was noted, or undefined where it is too many
+ * Makes attempts on the same account, and those from the same address, wait for each other until the
+ * transaction ends. The account always comes first, so that no two can wait for one another.
  */
-export async function insertAttempts(
-  sql: Sql,
-  subjects: readonly AttemptSubject[],
+export async function lockAttempts(
+  tx: Transaction,
+  { account, address }: AttemptSource,
+): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended('owners.attempts account ' || ${account}, 0))`;
+  await tx`select pg_advisory_xact_lock(hashtextextended('owners.attempts address ' || ${address}, 0))`;
+}
+
+export async function countAttempts(
+  tx: Transaction,
+  { account, address }: AttemptSource,
+  after: Date,
+): Promise<FailureCounts> {
+  const [row] = await tx<CountRow[]>`
+    with failures as materialized (
+      select at, account is not distinct from decode(${account}, 'base64') as by_account,
+        address is not distinct from decode(${address}, 'base64') as by_address
+      from owners.attempts
+      where (account = decode(${account}, 'base64') or address = decode(${address}, 'base64'))
+        and at > ${after}
+    )
+    select count(*) filter (where by_account and by_address)::int as "pairCount",
+      max(at) filter (where by_account and by_address) as "pairAt",
+      count(*) filter (where by_account)::int as "accountCount",
+      max(at) filter (where by_account) as "accountAt",
+      count(*) filter (where by_address)::int as "addressCount",
+      max(at) filter (where by_address) as "addressAt"
+    from failures`;
+  const failures = (name: Subject): Failures => ({
+    count: row?.[`${name}Count`] ?? 0,
+    lastAt: row?.[`${name}At`] ?? null,
+  });
+  return { pair: failures('pair'), account: failures('account'), address: failures('address') };
+}
+
+/** @returns the attempt's id */
+export async function insertAttempt(
+  tx: Transaction,
+  { account, address }: AttemptSource,
   at: Date,
-  since: Date,
-): Promise<string[] | undefined> {
-  await sql`delete from owners.attempts where at <= ${since}`;
-  const ids: string[] = [];
-  let isTooMany = false;
-  for (const { hash, limit } of subjects) {
-    const [attempt] = await sql<{ id: string }[]>`
-      insert into owners.attempts (subject, at) values (decode(${hash}, 'base64'), ${at})
-      returning attempt_id as id`;
-    if (attempt) ids.push(attempt.id);
-    const [row] = await sql<{ count: number }[]>`
-      select count(*)::int as count from owners.attempts
-      where subject = decode(${hash}, 'base64') and at > ${since}`;
-    isTooMany ||= (row?.count ?? 0) > limit;
-  }
-  if (!isTooMany) return ids;
-  await deleteAttempts(sql, ids);
-  return undefined;
+): Promise<string> {
+  const [row] = await tx<{ id: string }[]>`
+    insert into owners.attempts (account, address, at)
+    values (decode(${account}, 'base64'), decode(${address}, 'base64'), ${at})
+    returning attempt_id as id`;
+  return row?.id ?? '';
 }
 
-export async function deleteAttempts(sql: Sql, ids: readonly string[]): Promise<void> {
-  await sql`delete from owners.attempts where attempt_id = any (${`{${ids.join(',')}}`}::uuid[])`;
+export async function deleteAttempt(sql: Sql, id: string): Promise<void> {
+  await sql`delete from owners.attempts where attempt_id = ${id}`;
 }
 
-/** Forgets all attempts of a subject. */
-export async function clearAttempts(sql: Sql, hash: string): Promise<void> {
-  await sql`delete from owners.attempts where subject = decode(${hash}, 'base64')`;
+/** Forgets the attempts on an account from one address. */
+export async function clearAttempts(sql: Sql, { account, address }: AttemptSource): Promise<void> {
+  await sql`
+    delete from owners.attempts
+    where account = decode(${account}, 'base64') and address = decode(${address}, 'base64')`;
+}
+
+export async function deleteAttemptsBefore(sql: Sql, at: Date): Promise<void> {
+  await sql`delete from owners.attempts where at <= ${at}`;
 }

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { systemClock } from '../../src/clock.ts';
 import { inviteOwner } from '../../src/owner/links.ts';
+import { admitAttempt } from '../../src/owner/throttle.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
 import { addKeyUse } from '../../src/store/key-requests.ts';
@@ -127,6 +128,15 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').waitFor();
     await inspect(page, 'sign-in');
+    await context.clearCookies({ name: 'retention-device' });
+    for (let tried = 0; tried < 5; tried += 1) {
+      const guess = { email, address: '127.0.0.1', device: undefined };
+      await admitAttempt(store.write, systemClock, guess);
+    }
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Too many wrong passwords. Try again in').waitFor();
+    await inspect(page, 'sign-in-delayed');
     await page.goto(`${service.baseUrl}/app/nowhere`);
     await inspect(page, 'not-found');
     assert.deepEqual(complaints, []);

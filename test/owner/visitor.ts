@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { inviteOwner } from '../../src/owner/links.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -25,12 +28,15 @@ type Fields = Readonly<Record<string, string>> | readonly (readonly [string, str
 /** A browser without scripts: keeps cookies, and sends forms with the token that they had. */
 export class Visitor {
   readonly #baseUrl: string;
+  /** The loopback address that it connects from; undefined means the usual one. */
+  readonly #from: string | undefined;
   readonly cookies = new Map<string, string>();
   /** Of the page that was seen last. */
   token = '';
 
-  constructor(baseUrl: string) {
+  constructor(baseUrl: string, from?: string) {
     this.#baseUrl = baseUrl;
+    this.#from = from;
   }
 
   get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Page> {
@@ -45,33 +51,43 @@ export class Visitor {
   ): Promise<Page> {
     const pairs = Array.isArray(fields) ? fields : Object.entries(fields);
     const body = new URLSearchParams([['token', this.token], ...pairs]);
-    return this.#send(path, { method: 'POST', headers, body });
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    return this.#send(path, { method: 'POST', headers: { ...type, ...headers } }, String(body));
   }
 
-  /** The same browser in a second tab, or as somebody who copied its cookies. */
-  copy(): Visitor {
-    const other = new Visitor(this.#baseUrl);
+  /** The same browser in a second tab or at another address, or as somebody who copied its cookies. */
+  copy(from = this.#from): Visitor {
+    const other = new Visitor(this.#baseUrl, from);
     for (const [name, value] of this.cookies) other.cookies.set(name, value);
     other.token = this.token;
     return other;
   }
 
-  async #send(path: string, init: RequestInit): Promise<Page> {
+  async #send(
+    path: string,
+    { method = 'GET', headers }: { method?: string; headers: Readonly<Record<string, string>> },
+    body?: string,
+  ): Promise<Page> {
     const cookie = [...this.cookies].map((pair) => pair.join('=')).join('; ');
-    const response = await fetch(this.#baseUrl + path, {
-      ...init,
-      redirect: 'manual',
-      headers: { ...(init.headers as Record<string, string>), cookie },
-    });
-    for (const line of response.headers.getSetCookie()) {
+    const sent = request(this.#baseUrl + path, {
+      method,
+      headers: { ...headers, cookie },
+      ...(this.#from !== undefined && { localAddress: this.#from }),
+    }).end(body);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const answered = new Headers();
+    for (const [name, values = []] of Object.entries(response.headersDistinct)) {
+      for (const value of values) answered.append(name, value);
+    }
+    for (const line of answered.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (/Max-Age=0/.test(line)) this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
-    const text = await response.text();
+    const text = await readText(response);
     this.token = /name="token" value="([^"]+)"/.exec(text)?.[1] ?? this.token;
-    const { status, headers } = response;
-    return { status, headers, text, location: headers.get('location') };
+    const { statusCode: status = 0 } = response;
+    return { status, headers: answered, text, location: answered.get('location') };
   }
 }
 
@@ -79,6 +95,12 @@ export const password = 'correct horse battery';
 
 export function newEmail(): string {
   return `owner-${randomUUID()}@example.com`;
+}
+
+/** A loopback address that no other test connects from. */
+export function newAddress(): string {
+  const number = randomInt(2 ** 16, 2 ** 24 - 1);
+  return `127.${number >> 16}.${(number >> 8) & 255}.${number & 255}`;
 }
 
 /** An owner of a shop who has followed their invitation, and is signed in. */
@@ -95,8 +117,13 @@ export async function signedInOwner(
 }
 
 /** Another browser, in which an owner signs in. */
-export async function signIn(baseUrl: string, email: string, word: string = password) {
-  const visitor = new Visitor(baseUrl);
+export async function signIn(
+  baseUrl: string,
+  email: string,
+  word: string = password,
+  from?: string,
+) {
+  const visitor = new Visitor(baseUrl, from);
   await visitor.get('/app/sign-in');
   const page = await visitor.post('/app/sign-in', { email, password: word });
   return { visitor, page };

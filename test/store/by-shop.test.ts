@@ -23,13 +23,15 @@ interface Statement {
  *   statement before has just written;
  * - how old each feed is where it is oldest, for those who run the service: no page and no answer
  *   shows it;
- * - the accounts of a shop's owners, who may have other shops: they are apart from the shops' data.
+ * - the accounts of a shop's owners, who may have other shops: they are apart from the shops' data;
+ * - failed attempts to sign in and remembered browsers that no longer count, of whichever account.
  */
 const acrossShops = [
   /where hash = decode\(/,
   /^delete from metric_ledger where ctid = any \(empty_rows\)$/,
   /from feeds group by feed/,
   /delete from owners\.accounts/,
+  /^delete from owners\.(?:attempts|devices) where (?:signed_in_)?at <=/,
 ];
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
