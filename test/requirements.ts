@@ -36,6 +36,7 @@ export const restRequirements: readonly Requirement[] = [
     planType: 'string',
     status: 'string',
     isEntitled: 'boolean',
+    paidThroughAt: 'timestamp or null; an addition that the contract permits',
   }),
   ...fieldsOf('Subscription', 'subscription', {
     subscriptionId: 'integer',
@@ -75,6 +76,7 @@ export const restRequirements: readonly Requirement[] = [
     upcomingRenewals7d: 'integer',
     upcomingRenewalsValue7d: 'number, money',
     generatedAt: 'timestamp',
+    currency: 'string, ISO 4217; an addition that the contract permits',
   }),
   ...fieldsOf('Selling plan', 'plan', {
     id: 'integer',

@@ -1,6 +1,5 @@
 import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
-import { shopDigitsOf } from '../money.ts';
 import { toSummary } from '../operations/get-metrics-summary.ts';
 import { listHistory } from '../operations/metrics-history.ts';
 import {
@@ -56,10 +55,9 @@ const verify: Command = {
 /** All in one transaction, so that both computations see the same records. */
 async function compare(store: Store, shop: Shop) {
   const now = systemClock.now();
-  const minorDigits = shopDigitsOf(shop.currency);
   return store.write.begin('isolation level repeatable read read only', async (tx) => {
-    const served = toSummary(await summariseMetrics(tx, shop.id, now), minorDigits, now);
-    const plain = toSummary(await summarisePlainly(tx, shop.id, now), minorDigits, now);
+    const served = toSummary(await summariseMetrics(tx, shop.id, now), shop.currency, now);
+    const plain = toSummary(await summarisePlainly(tx, shop.id, now), shop.currency, now);
     const names = Object.keys(plain) as (keyof typeof plain)[];
     const figures = names
       .filter((name) => served[name] !== plain[name])

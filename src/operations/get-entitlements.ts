@@ -10,9 +10,9 @@ export const getEntitlements = defineOperation({
   scope: 'read:entitlements',
   title: 'Customer entitlements',
   description:
-    'Whether a customer is entitled right now: one entry per subscription the customer has in the shop, empty for an unknown customer.',
+    'Whether a customer is entitled right now: one entry per subscription the customer has in the shop, empty for an unknown customer. A subscription entitles while it is active and, in any other status, until its paidThroughAt.',
   toolDescription:
-    "Is a customer entitled right now? Give customerId (the shop's numeric id, not an e-mail). Answers one entry per subscription of the customer with isEntitled; the customer is entitled if any of them is true. An unknown customer gets an empty list.",
+    "Is a customer entitled right now? Give customerId (the shop's numeric id, not an e-mail). Answers one entry per subscription of the customer with isEntitled; the customer is entitled if any of them is true. A subscription entitles while it is active and, in any other status, until its paidThroughAt (null: unknown, counts as past). An unknown customer gets an empty list.",
   input: z.strictObject({ customerId }),
   output: entitlementsResponse,
   fails: ['invalid'],
@@ -28,14 +28,16 @@ export const getEntitlements = defineOperation({
         planType: row.planType,
         status: row.status,
         isEntitled: isEntitled(row.status, row.paidThroughAt, now),
+        paidThroughAt:
+          row.paidThroughAt === null ? null : new Date(row.paidThroughAt).toISOString(),
       })),
     };
   },
 });
 
 /**
- * Active entitles; so do paused and cancelled until the end of the last period that was paid for
- * (unknown counts as past). Expired and failed do not.
+ * Active entitles; any other status does until the end of the last period that was paid for
+ * (unknown counts as past).
  * @param paidThroughAt, now epoch milliseconds
  */
 export function isEntitled(
@@ -43,7 +45,5 @@ export function isEntitled(
   paidThroughAt: number | null,
   now: number,
 ): boolean {
-  if (status === 'active') return true;
-  const keepsPaidPeriod = status === 'paused' || status === 'cancelled';
-  return keepsPaidPeriod && paidThroughAt !== null && now < paidThroughAt;
+  return status === 'active' || (paidThroughAt !== null && now < paidThroughAt);
 }

@@ -24,26 +24,27 @@ export const getMetricsSummary = defineOperation({
   title: 'Metrics summary',
   description: 'How retention is doing: fifteen aggregate figures of the shop at this instant.',
   toolDescription:
-    "How retention is doing, in one call without arguments: subscribers, MRR, 30-day revenue, churn, cancel-flow save rate, dunning and recovery, renewals of the next 7 days. Money is in the shop's currency, rates are fractions from 0 to 1, windows are rolling 24-hour days up to generatedAt. Prefer this over counting listed subscriptions.",
+    "How retention is doing, in one call without arguments: subscribers, MRR, 30-day revenue, churn, cancel-flow save rate, dunning and recovery, renewals of the next 7 days. Money is in the shop's currency, named in currency; rates are fractions from 0 to 1, windows are rolling 24-hour days up to generatedAt. Prefer this over counting listed subscriptions.",
   input: z.strictObject({}),
   output: metricsSummaryResponse,
   fails: [],
   async run({ caller, store, now }) {
     const row = await summariseMetrics(store.analyse, caller.shopId, now);
-    return { summary: toSummary(row, shopDigitsOf(caller.currency), now) };
+    return { summary: toSummary(row, caller.currency, now) };
   },
 });
 
 /**
  * The figures from the exact counts and sums, each rounded once.
- * @param minorDigits decimals of the shop's currency
+ * @param currency the shop's, ISO 4217
  * @param now epoch milliseconds
  */
 export function toSummary(
   row: MetricsRow,
-  minorDigits: number,
+  currency: string,
   now: number,
 ): z.input<typeof metricsSummary> {
+  const minorDigits = shopDigitsOf(currency);
   const money = (value: Ratio) => roundHalfAway(value, minorDigits);
   const total = row.activeValue.reduce((sum, group) => add(sum, parseDecimal(group.sum)), zero);
   const refunded = multiply(parseDecimal(row.refunded), { numerator: -1n, denominator: 1n });
@@ -68,6 +69,7 @@ export function toSummary(
     upcomingRenewals7d: row.upcomingRenewals,
     upcomingRenewalsValue7d: money(parseDecimal(row.upcomingRenewalsValue)),
     generatedAt: new Date(now).toISOString(),
+    currency,
   };
 }
 

@@ -43,7 +43,12 @@ const entitlement = z
     status,
     isEntitled: z
       .boolean()
-      .describe('Whether the customer is entitled through this subscription right now.'),
+      .describe(
+        'Whether the customer is entitled through this subscription right now: it is active, or paidThroughAt lies in the future.',
+      ),
+    paidThroughAt: timestamp
+      .nullable()
+      .describe('The end of the last period that was paid for; null where the source never gave one.'),
   })
   .meta({
     id: 'EntitlementEntry',
@@ -215,6 +220,10 @@ export const metricsSummary = z
     ),
     upcomingRenewalsValue7d: money.describe('Sum of `currentPrice` over those.'),
     generatedAt: timestamp.describe('The instant the figures are measured from.'),
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/)
+      .describe('The currency of all money in the summary, ISO 4217.'),
   })
   .meta({
     id: 'MetricsSummary',

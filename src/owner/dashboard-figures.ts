@@ -3,7 +3,7 @@ import type { Summary } from './dashboard.ts';
 
 /** One of the fifteen figures, and how a card shows it. */
 export interface Figure {
-  readonly field: Exclude<keyof Summary, 'generatedAt'>;
+  readonly field: Exclude<keyof Summary, 'generatedAt' | 'currency'>;
   readonly name: string;
   readonly shows: 'count' | 'money' | 'share';
   /** What time it is of, where the name does not say. */

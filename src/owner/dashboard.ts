@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { type Clock, FixedClock } from '../clock.ts';
-import { shopDigitsOf } from '../money.ts';
 import { getMetricsSummary, toSummary } from '../operations/get-metrics-summary.ts';
 import {
   type DayOfHistory,
@@ -99,5 +98,5 @@ const mostChanges = 2000;
 async function summariseEarlier(from: ReadConnections, shop: Shop, at: number): Promise<Earlier> {
   const followsChanges = await hasFewChanges(from.analyse, shop.id, at, mostChanges);
   const row = await summariseMetrics(from.analyse, shop.id, at, { followsChanges });
-  return { summary: toSummary(row, shopDigitsOf(shop.currency), at), followsChanges };
+  return { summary: toSummary(row, shop.currency, at), followsChanges };
 }

@@ -81,22 +81,28 @@ function isEntitledNow({ status, paidThroughAt }: Standing, now: number): boolea
   return isEntitled(status, paidThroughAt?.getTime() ?? null, now);
 }
 
+/** How a sentence about the subscription goes on. */
+const predicates = {
+  paused: 'is paused',
+  cancelled: 'is cancelled',
+  expired: 'has expired',
+  failed: 'has failed',
+} as const;
+
 /** Whether the customer is entitled by it right now, and why. */
 function entitlementOf(visit: ShopVisit, standing: Standing, now: number): Html {
   const { status, paidThroughAt } = standing;
-  const word = statusWords[status][0].toLowerCase();
   if (status === 'active') return html`<strong>Entitled:</strong> the subscription is active.`;
+  const predicate = predicates[status];
   if (isEntitledNow(standing, now) && paidThroughAt) {
     return html`<strong>Entitled until ${showTime(visit, paidThroughAt)}</strong>, because it is
-      paid through then, although it is ${word}.`;
-  }
-  if (status === 'expired' || status === 'failed') {
-    return html`<strong>Not entitled:</strong> the subscription has ${word}.`;
+      paid through then, although it ${predicate}.`;
   }
   return paidThroughAt
-    ? html`<strong>Not entitled:</strong> the subscription is ${word}, and was paid only through
+    ? html`<strong>Not entitled:</strong> the subscription ${predicate}, and was paid only through
         ${showTime(visit, paidThroughAt)}.`
-    : html`<strong>Not entitled:</strong> the subscription is ${word}, and no paid period is known.`;
+    : html`<strong>Not entitled:</strong> the subscription ${predicate}, and no paid period is
+        known.`;
 }
 
 function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail): Html {

@@ -18,6 +18,7 @@ export const examples: Readonly<Record<string, Example>> = {
           planType: 'subscription',
           status: 'active',
           isEntitled: true,
+          paidThroughAt: '2026-07-26T07:15:02.117Z',
         },
         {
           subscriptionId: 2968,
@@ -26,6 +27,7 @@ export const examples: Readonly<Record<string, Example>> = {
           planType: 'membership',
           status: 'cancelled',
           isEntitled: false,
+          paidThroughAt: '2026-05-14T09:30:00.000Z',
         },
       ],
     },
@@ -116,6 +118,7 @@ export const examples: Readonly<Record<string, Example>> = {
         upcomingRenewals7d: 312,
         upcomingRenewalsValue7d: 11487.6,
         generatedAt: '2026-06-30T17:20:31.482Z',
+        currency: 'USD',
       },
     },
   },

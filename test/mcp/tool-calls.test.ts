@@ -54,8 +54,8 @@ describe('tool calls', () => {
     assert.deepEqual(
       structuredContent.subscriptions.map((each: object) => Object.values(each)),
       [
-        [1001, 11, 'Monthly box', 'subscription', 'active', true],
-        [1002, 11, 'Monthly box', 'subscription', 'active', true],
+        [1001, 11, 'Monthly box', 'subscription', 'active', true, null],
+        [1002, 11, 'Monthly box', 'subscription', 'active', true, null],
       ],
     );
     for (const nobody of [1, 502, 2 ** 53, 1e300]) {
@@ -145,6 +145,7 @@ describe('tool calls', () => {
     const { structuredContent } = await resultOf('get_metrics_summary', {});
     assert.equal(structuredContent.summary.activeSubscribers, 1);
     assert.equal(structuredContent.summary.generatedAt, '2026-11-20T12:00:00.000Z');
+    assert.equal(structuredContent.summary.currency, 'USD');
     const { plans } = (await resultOf('list_plans', undefined)).structuredContent;
     assert.deepEqual([plans.length, plans[0].id, plans[0].name], [1, 11, 'Monthly box']);
     for (const name of ['get_metrics_summary', 'list_plans']) {

@@ -227,6 +227,7 @@ describe('the list of tools', () => {
       'subscriptions[].planType',
       'subscriptions[].status',
       'subscriptions[].isEntitled',
+      'subscriptions[].paidThroughAt',
     ]);
     assert.deepEqual(paths['list_cancellations'], [
       'cancellations[].sessionId',
@@ -238,10 +239,10 @@ describe('the list of tools', () => {
     ]);
     const counts = Object.entries(paths).map(([name, { length }]) => `${name} ${length}`);
     assert.deepEqual(counts, [
-      'get_entitlements 6',
+      'get_entitlements 7',
       'list_subscriptions 10',
       'get_subscription 16',
-      'get_metrics_summary 16',
+      'get_metrics_summary 17',
       'list_plans 10',
       'list_cancellations 6',
     ]);

@@ -86,7 +86,7 @@ onEveryDatabase('the worked example of docs/metrics.md', (open) => {
     const shop = await createShop(store);
     await importAll(store, shop, records);
     const row = await summariseMetrics(store.primary.analyse, shop.id, now);
-    assert.deepEqual(toSummary(row, 2, now), {
+    assert.deepEqual(toSummary(row, 'USD', now), {
       activeSubscribers: 2,
       pausedSubscribers: 1,
       mrr: 72.42,
@@ -103,6 +103,7 @@ onEveryDatabase('the worked example of docs/metrics.md', (open) => {
       upcomingRenewals7d: 2,
       upcomingRenewalsValue7d: 37,
       generatedAt: '2026-11-20T12:00:00.000Z',
+      currency: 'USD',
     });
   });
 });

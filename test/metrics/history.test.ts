@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { minorDigitsOf } from '../../src/money.ts';
 import { toSummary } from '../../src/operations/get-metrics-summary.ts';
 import { type DayOfHistory, listHistory } from '../../src/operations/metrics-history.ts';
 import { summarisePlainly } from '../../src/store/metrics-plain.ts';
@@ -32,10 +31,9 @@ onEveryDatabase('the history of a shop', (open) => {
     begin: number,
   ): Promise<DayOfHistory> {
     const until = begin + day;
-    const digits = minorDigitsOf(shop.currency) ?? 2;
     const end = toSummary(
       await summarisePlainly(store.write, shop.id, until - 1),
-      digits,
+      shop.currency,
       until - 1,
     );
     const [from, to] = [new Date(begin).toISOString(), new Date(until).toISOString()];

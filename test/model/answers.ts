@@ -61,9 +61,8 @@ export function entitlementsOf(shop: ModelShop, customerId: number, now: number)
         planName,
         planType,
         status: each.status,
-        isEntitled:
-          each.status === 'active' ||
-          ((each.status === 'paused' || each.status === 'cancelled') && isPaidFor),
+        isEntitled: each.status === 'active' || isPaidFor,
+        paidThroughAt: each.paidThroughAt === undefined ? null : iso(each.paidThroughAt),
       };
     });
 }

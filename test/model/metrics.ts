@@ -123,5 +123,6 @@ export function summaryOf(shop: ModelShop, now: number): Record<string, number |
     upcomingRenewals7d: renewing.length,
     upcomingRenewalsValue7d: money(renewing.reduce((sum, { price }) => sum + price, 0n)),
     generatedAt: new Date(now).toISOString(),
+    currency: shop.currency,
   };
 }

@@ -66,7 +66,7 @@ onEveryDatabase('random worlds', (open) => {
   async function createPair(currency: string) {
     const shop = await createShop(store, { currency });
     const { key } = await createTestKey(store, shop.id);
-    const model = new ModelShop(digitsOf(currency));
+    const model = new ModelShop(currency, digitsOf(currency));
     const ask = async (path: string) => get(`${service.baseUrl}/api/external/v1${path}`, key);
     return {
       model,

@@ -26,10 +26,12 @@ const refusalOrder = ['subscription', 'payment', 'refund', 'cancellation', 'plan
 /** A shop's records in memory, and the rules by which an import changes them, one line at a time. */
 export class ModelShop {
   readonly #records = new Map<string, Upsert>();
+  readonly currency: string;
   readonly digits: number;
 
   /** @param digits decimals of the shop's currency */
-  constructor(digits: number) {
+  constructor(currency: string, digits: number) {
+    this.currency = currency;
     this.digits = digits;
   }
 

@@ -66,8 +66,26 @@ onEveryDatabase('the owner’s page of a subscription', (open) => {
         undefined,
         'Not entitled: the subscription is cancelled, and no paid period is known.',
       ],
-      ['expired', justAhead, 'Not entitled: the subscription has expired.'],
-      ['failed', justAhead, 'Not entitled: the subscription has failed.'],
+      [
+        'expired',
+        justAhead,
+        'Entitled until 20 Nov 2026, 12:00 UTC , because it is paid through then, although it has expired.',
+      ],
+      [
+        'failed',
+        justAhead,
+        'Entitled until 20 Nov 2026, 12:00 UTC , because it is paid through then, although it has failed.',
+      ],
+      [
+        'expired',
+        now,
+        'Not entitled: the subscription has expired, and was paid only through 20 Nov 2026, 12:00 UTC .',
+      ],
+      [
+        'failed',
+        undefined,
+        'Not entitled: the subscription has failed, and no paid period is known.',
+      ],
     ];
     for (const [index, [status, paidThroughAt, words]] of cases.entries()) {
       const id = 2001 + index;

@@ -37,6 +37,11 @@ onEveryDatabase('GET /entitlements', (open) => {
       subscription(1019, { customerId: 519, status: 'failed', paidThroughAt: future }),
       subscription(1020, { customerId: 520 }),
       { type: 'delete', record: 'subscription', id: 1020 },
+      subscription(1021, { customerId: 521, status: 'expired', paidThroughAt: exactlyNow }),
+      subscription(1022, { customerId: 522, status: 'failed', paidThroughAt: exactlyNow }),
+      subscription(1023, { customerId: 523, status: 'expired' }),
+      subscription(1024, { customerId: 524, status: 'failed' }),
+      subscription(1025, { customerId: 525, paidThroughAt: '2026-11-20T13:00:00+01:00' }),
     ]);
     assert.deepEqual(refused, []);
   });
@@ -54,6 +59,7 @@ onEveryDatabase('GET /entitlements', (open) => {
           planType: 'subscription',
           status: 'active',
           isEntitled: true,
+          paidThroughAt: null,
         },
         {
           subscriptionId: 1002,
@@ -62,6 +68,7 @@ onEveryDatabase('GET /entitlements', (open) => {
           planType: 'subscription',
           status: 'cancelled',
           isEntitled: false,
+          paidThroughAt: null,
         },
         {
           subscriptionId: 1003,
@@ -70,12 +77,13 @@ onEveryDatabase('GET /entitlements', (open) => {
           planType: 'prepaid',
           status: 'paused',
           isEntitled: true,
+          paidThroughAt: '2026-11-20T12:00:00.001Z',
         },
       ],
     });
   });
 
-  test('answers who is entitled: active, and paused or cancelled until the paid period ends', async () => {
+  test('answers who is entitled: active, and in any other status until the paid period ends', async () => {
     assert.deepEqual(await isEntitled(510), [true]);
     assert.deepEqual(await isEntitled(511), [true]);
     assert.deepEqual(await isEntitled(512), [false]);
@@ -84,8 +92,23 @@ onEveryDatabase('GET /entitlements', (open) => {
     assert.deepEqual(await isEntitled(515), [true]);
     assert.deepEqual(await isEntitled(516), [false]);
     assert.deepEqual(await isEntitled(517), [false]);
-    assert.deepEqual(await isEntitled(518), [false]);
-    assert.deepEqual(await isEntitled(519), [false]);
+    assert.deepEqual(await isEntitled(518), [true]);
+    assert.deepEqual(await isEntitled(519), [true]);
+    assert.deepEqual(await isEntitled(521), [false]);
+    assert.deepEqual(await isEntitled(522), [false]);
+    assert.deepEqual(await isEntitled(523), [false]);
+    assert.deepEqual(await isEntitled(524), [false]);
+  });
+
+  test('answers until when it is paid, in UTC, whatever the status', async () => {
+    const paidThroughAt = async (customerId: number) =>
+      (await get(`${url}?customerId=${customerId}`, world.key)).body.subscriptions.map(
+        (each: { paidThroughAt: string | null }) => each.paidThroughAt,
+      );
+    assert.deepEqual(await paidThroughAt(510), ['2026-11-20T11:59:59.999Z']);
+    assert.deepEqual(await paidThroughAt(518), ['2026-11-20T12:00:00.001Z']);
+    assert.deepEqual(await paidThroughAt(524), [null]);
+    assert.deepEqual(await paidThroughAt(525), ['2026-11-20T12:00:00.000Z']);
   });
 
   test('[rest.entitlements.unknown-customer] [rest.entitlements.no-subscriptions] answers an empty array for a customer who has none', async () => {

@@ -81,7 +81,7 @@ onEveryDatabase('isolation of shops', (open) => {
     assert.deepEqual(await ask('/plans'), { plans: [] });
     assert.deepEqual(await ask('/cancellations'), { cancellations: [], nextCursor: null });
     const { summary } = await ask('/metrics/summary');
-    assert.deepEqual([...new Set(Object.values(summary))], [0, '2026-11-20T12:00:00.000Z']);
+    assert.deepEqual([...new Set(Object.values(summary))], [0, '2026-11-20T12:00:00.000Z', 'USD']);
   });
 
   test('[rest.service.read-only] no request changes what is stored', async () => {

@@ -45,11 +45,12 @@ onEveryDatabase('GET /metrics/summary', (open) => {
         upcomingRenewals7d: 0,
         upcomingRenewalsValue7d: 0,
         generatedAt: '2026-11-20T12:00:00.000Z',
+        currency: 'USD',
       },
     });
   });
 
-  test('[rest.metrics-summary] [rest.fields.metrics-summary.*] [rest.metrics-summary.aggregate-only] answers sixteen figures and no rows', async () => {
+  test('[rest.metrics-summary] [rest.fields.metrics-summary.*] [rest.metrics-summary.aggregate-only] answers the figures, their instant and their currency, and no rows', async () => {
     const { refused } = await importAll(world.store, world.shop, [
       plan(),
       subscription(1001, { nextBillingDate: '2026-11-25T00:00:00Z' }),
@@ -99,6 +100,7 @@ onEveryDatabase('GET /metrics/summary', (open) => {
         upcomingRenewals7d: 1,
         upcomingRenewalsValue7d: 30.6,
         generatedAt: '2026-11-20T12:00:00.000Z',
+        currency: 'USD',
       },
     });
   });

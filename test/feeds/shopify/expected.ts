@@ -96,4 +96,5 @@ export const summary = {
   upcomingRenewals7d: 1,
   upcomingRenewalsValue7d: 30.6,
   generatedAt: '2026-11-20T12:00:00.000Z',
+  currency: 'USD',
 };
