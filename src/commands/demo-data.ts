@@ -15,7 +15,7 @@ export const demoDataCommand: Command = {
   details: [
     '--seed      the same seed gives the same shop (1)',
     '--currency  an ISO 4217 code (USD)',
-    '--until     where its two years of history end, ISO 8601 (now)',
+    '--until     where its two years of history end, ISO 8601 (now); imports refuse what lies ahead',
   ],
   options: {
     subscriptions: { type: 'string' },

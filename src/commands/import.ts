@@ -140,7 +140,7 @@ async function feedOf(
     const rules = await readMapping(mapping);
     return {
       name: 'export',
-      open: (files, shop) => files.map((file) => openMapped(file, rules, shop, left)),
+      open: (files, shop) => files.map((file) => openMapped(file, rules, shop, systemClock, left)),
     };
   }
   if (typeof from !== 'string') return records;

@@ -115,7 +115,7 @@ class ImportRun {
 
   constructor(options: ImportOptions) {
     this.#options = options;
-    this.#schema = createRecordSchema(options.shop.minorDigits, options.isFromFeed);
+    this.#schema = createRecordSchema(options.shop.minorDigits, options.clock, options.isFromFeed);
   }
 
   async take(source: string, line: Line, deferred: DeferredEntries): Promise<void> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Clock } from '../clock.ts';
 import {
   detectedReasons,
   discountTypes,
@@ -10,6 +11,7 @@ import {
   sessionOutcomes,
   subscriptionStatuses,
 } from '../vocabulary.ts';
+import { liesAhead } from './ahead.ts';
 
 export const recordTypes = [
   'plan',
@@ -77,9 +79,14 @@ function decimal(digits: number, what: string) {
 /**
  * The import's record schemas. They only read: what is derived is worked out in rows.ts.
  * @param minorDigits decimals of the shop's currency; an amount with more is refused
+ * @param clock the importer's; what is to have happened must not lie ahead of it
  * @param isFromFeed whether records may say what they leave as it is (`keeps`); else that is ignored
  */
-export function createRecordSchema(minorDigits: number, isFromFeed = false) {
+export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed = false) {
+  const happened = timestamp.refine((at) => !liesAhead(at, clock), {
+    error: ({ input }) =>
+      `${new Date(Number(input)).toISOString()} lies in the future; send it once it has happened`,
+  });
   const keeps = <Word extends string>(...words: readonly Word[]) =>
     z.preprocess((value) => (isFromFeed ? value : undefined), optionalField(z.enum(words)));
 
@@ -131,7 +138,7 @@ export function createRecordSchema(minorDigits: number, isFromFeed = false) {
     productIds: z.array(id).max(100_000).default([]),
     productCount: optionalField(integer(0, 100_000)),
     pricing: optional(pricing),
-    updatedAt: optional(timestamp),
+    updatedAt: optional(happened),
     // A stored plan, of which this one is only a stand-in; or that it is a membership.
     keeps: keeps('plan', 'membership'),
   });
@@ -153,12 +160,12 @@ export function createRecordSchema(minorDigits: number, isFromFeed = false) {
       customerId: id,
       planId: id,
       status: z.enum(subscriptionStatuses),
-      createdAt: timestamp,
-      updatedAt: optional(timestamp),
+      createdAt: happened,
+      updatedAt: optional(happened),
       nextBillingDate: optional(timestamp),
       paidThroughAt: optional(timestamp),
       statusEvents: z
-        .array(z.object({ at: timestamp, to: z.enum(subscriptionStatuses) }))
+        .array(z.object({ at: happened, to: z.enum(subscriptionStatuses) }))
         .max(10_000)
         .nullish()
         .transform((events) => events ?? []),
@@ -195,8 +202,8 @@ export function createRecordSchema(minorDigits: number, isFromFeed = false) {
     status: z.enum(paymentStatuses),
     failureKind: optional(z.enum(failureKinds)),
     amount,
-    processedAt: timestamp,
-    updatedAt: optional(timestamp),
+    processedAt: happened,
+    updatedAt: optional(happened),
     keeps: keeps('amount'),
   });
 
@@ -205,8 +212,8 @@ export function createRecordSchema(minorDigits: number, isFromFeed = false) {
     id,
     paymentId: id,
     amount,
-    refundedAt: timestamp,
-    updatedAt: optional(timestamp),
+    refundedAt: happened,
+    updatedAt: optional(happened),
   });
 
   const cancellation = z.object({
@@ -216,8 +223,8 @@ export function createRecordSchema(minorDigits: number, isFromFeed = false) {
     detectedReason: z.enum(detectedReasons),
     offerType: optional(z.enum(offerTypes)),
     outcome: optional(z.enum(sessionOutcomes)),
-    createdAt: timestamp,
-    updatedAt: optional(timestamp),
+    createdAt: happened,
+    updatedAt: optional(happened),
   });
 
   const deletion = z.object({

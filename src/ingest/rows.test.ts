@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FixedClock } from '../clock.ts';
 import { type RecordOf, createRecordSchema, parseRecord } from './record.ts';
 import { isUsualMove, paymentRow, planRow, statusChangesOf, subscriptionRows } from './rows.ts';
 
-const schema = createRecordSchema(2);
+const schema = createRecordSchema(2, new FixedClock('2027-01-01T00:00:00.000Z'));
 
 function parse<Type extends 'plan' | 'subscription' | 'payment'>(
   type: Type,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { FixedClock } from '../../src/clock.ts';
 import { listUpcoming } from '../../src/operations/metrics-history.ts';
 import { findFirstDay, hasFewChanges } from '../../src/store/metrics-history.ts';
 import { summarisePlainly } from '../../src/store/metrics-plain.ts';
@@ -91,7 +92,7 @@ onEveryDatabase('what charts show besides the history', (open) => {
     const bill = (id: number, at: number, over: object = {}) =>
       subscription(id, { customerId: id, nextBillingDate: iso(at), ...over });
     const tomorrow = Math.ceil(about / day) * day;
-    await importAll(store, shop, [
+    const records = [
       plan(),
       bill(1, about - 1),
       bill(2, about),
@@ -109,7 +110,9 @@ onEveryDatabase('what charts show besides the history', (open) => {
         status: 'paused',
         statusEvents: [{ at: iso(about + 1), to: 'paused' }],
       }),
-    ]);
+    ];
+    const { refused } = await importAll(store, shop, records, false, new FixedClock(about));
+    assert.deepEqual(refused, []);
     const days = await listUpcoming(store.primary, shop, 9, about);
     assert.deepEqual(
       days.map((each) => `${each.day} ${each.renewals} ${each.value}`),

@@ -41,6 +41,7 @@ export function statusAt(
 }
 
 export interface DunningCase {
+  readonly openedAt: number;
   closedAt: number | undefined;
   result: 'recovered' | 'lost' | undefined;
 }
@@ -51,7 +52,7 @@ export function dunningCasesAt(
   payments: readonly Payment[],
   instant: number,
 ): DunningCase[] {
-  const happenings: { at: number; order: number; id: number; what: 'fails' | 'pays' | 'ends' }[] =
+  const happenings: { at: number; order: number; id: number; what: 'fails' | 'pays' | Status }[] =
     [];
   for (const payment of payments) {
     if (payment.subscriptionId !== subscription.id) continue;
@@ -64,8 +65,7 @@ export function dunningCasesAt(
     }
   }
   for (const [index, { at, to }] of changesOf(subscription).entries()) {
-    if (to === 'active' || to === 'paused') continue;
-    happenings.push({ at, order: 1, id: index, what: 'ends' });
+    happenings.push({ at, order: 1, id: index, what: to });
   }
   happenings.sort((a, b) => a.at - b.at || a.order - b.order || a.id - b.id);
 
@@ -75,9 +75,11 @@ export function dunningCasesAt(
     if (at > instant) break;
     if (what === 'fails') {
       if (open) continue;
-      open = { closedAt: undefined, result: undefined };
+      open = { openedAt: at, closedAt: undefined, result: undefined };
       cases.push(open);
-    } else if (open) {
+      continue;
+    }
+    if (open && what !== 'active' && what !== 'paused') {
       open.closedAt = at;
       open.result = what === 'pays' ? 'recovered' : 'lost';
       open = undefined;

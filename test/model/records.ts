@@ -1,3 +1,5 @@
+import { clockDifference } from './times.ts';
+
 /** Import records as sources write them: times ISO 8601, amounts decimal texts or numbers. */
 
 export type Status = 'active' | 'paused' | 'cancelled' | 'expired' | 'failed';
@@ -116,4 +118,17 @@ export function parentKeyOf(record: WorldRecord): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** Whether a record tells of what has not happened yet, by more than clocks differ. */
+export function liesAhead(record: WorldRecord, now: number): boolean {
+  if (record.type === 'delete') return false;
+  const times: (string | undefined)[] = [record.updatedAt];
+  if ('createdAt' in record) times.push(record.createdAt);
+  if (record.type === 'subscription') {
+    times.push(...(record.statusEvents ?? []).map(({ at }) => at));
+  }
+  if (record.type === 'payment') times.push(record.processedAt);
+  if (record.type === 'refund') times.push(record.refundedAt);
+  return times.some((at) => at !== undefined && Date.parse(at) > now + clockDifference);
 }

@@ -8,6 +8,7 @@ import {
   type Upsert,
   type WorldRecord,
   keyOf,
+  liesAhead,
   parentKeyOf,
   targetType,
 } from './records.ts';
@@ -55,8 +56,14 @@ export class ModelShop {
     return this.#records.get(`plan ${subscription.planId}`) as Plan;
   }
 
-  /** One run. What lacks something waits for the end of it, and so does what follows with its key. */
-  import(records: readonly WorldRecord[]): { counts: Record<string, Counts>; refused: number[] } {
+  /**
+   * One run. What lacks something waits for the end of it, and so does what follows with its key.
+   * @param now by the importer's clock
+   */
+  import(
+    records: readonly WorldRecord[],
+    now: number,
+  ): { counts: Record<string, Counts>; refused: number[] } {
     const counts: Record<string, Counts> = {};
     const refused: number[] = [];
     const count = (record: WorldRecord, what: keyof Counts) => {
@@ -78,7 +85,9 @@ export class ModelShop {
       return waiting;
     };
 
-    let waiting = pass(records.map((record, index) => ({ number: index + 1, record })));
+    const lines = records.map((record, index) => ({ number: index + 1, record }));
+    for (const line of lines) if (liesAhead(line.record, now)) refuse(line);
+    let waiting = pass(lines.filter(({ record }) => !liesAhead(record, now)));
     while (waiting.length > 0) {
       const before = waiting.length;
       waiting = pass(waiting);

@@ -1,42 +1,16 @@
 import * as fc from 'fast-check';
+import { determined, inOrder } from './order.ts';
 import {
   type Deletion,
   type Payment,
   type Plan,
   type Refund,
   type Session,
+  type Status,
   type Subscription,
   type WorldRecord,
-  keyOf,
-  parentKeyOf,
 } from './records.ts';
-
-const hour = 3_600_000;
-const day = 24 * hour;
-export const worldNow = Date.parse('2026-11-20T12:00:00.000Z');
-
-/** Few, so that many records share one: the edges of all windows, either side of them, and others. */
-const instants = [
-  ...[0, -30 * day, 7 * day].flatMap((edge) => [edge - 1, edge, edge + 1]),
-  ...[-90, -61, -45, -29, -12, -3, 2, 40].map((days) => days * day + 5 * hour),
-].map((offset) => worldNow + offset);
-
-const instant = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom(...instants) },
-  { weight: 1, arbitrary: fc.integer({ min: worldNow - 70 * day, max: worldNow + 10 * day }) },
-);
-
-/** The same instant may be spelled in another zone, or finer than a millisecond. */
-const spellings: readonly ((at: number) => string)[] = [
-  (at) => new Date(at).toISOString(),
-  (at) => new Date(at + 5.5 * hour).toISOString().replace('Z', '+05:30'),
-  (at) => new Date(at - 8 * hour).toISOString().replace('Z', '999-08:00'),
-];
-const time = fc.tuple(instant, fc.constantFrom(...spellings)).map(([at, spell]) => spell(at));
-
-const updatedAt = fc
-  .constantFrom(-30 * day - 1, -30 * day, -10 * day, 0, 1)
-  .map((offset) => new Date(worldNow + offset).toISOString());
+import { day, happened, instant, newest, time, trouble, updatedAt } from './times.ts';
 
 function amountOf(digits: number): fc.Arbitrary<string | number> {
   const units = fc.oneof(
@@ -123,7 +97,7 @@ function subscriptionOf(digits: number, id = subscriptionId): fc.Arbitrary<Subsc
       customerId,
       planId,
       status,
-      createdAt: time,
+      createdAt: happened,
       updatedAt,
       nextBillingDate: time,
       paidThroughAt: time,
@@ -137,7 +111,7 @@ function subscriptionOf(digits: number, id = subscriptionId): fc.Arbitrary<Subsc
   );
   const interval = fc.option(fc.record({ intervalUnit: unit, intervalCount }), { nil: {} });
   // Any moves, also unusual ones, from a status to itself, at the same time, before the beginning.
-  const events = fc.array(fc.record({ at: time, to: status }), { maxLength: 4, size: 'max' });
+  const events = fc.array(fc.record({ at: happened, to: status }), { maxLength: 4, size: 'max' });
   return fc.tuple(fields, interval, events).map(([record, ownInterval, unordered]) => {
     const statusEvents = unordered.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
     const last = statusEvents.at(-1);
@@ -159,11 +133,50 @@ function paymentOf(digits: number): fc.Arbitrary<Payment> {
       status: fc.constantFrom('succeeded', 'failed', 'failed', 'pending'),
       failureKind: fc.constantFrom('payment', 'inventory'),
       amount: amountOf(digits),
-      processedAt: time,
+      processedAt: happened,
       updatedAt,
     },
     { requiredKeys: ['type', 'id', 'subscriptionId', 'cycle', 'status', 'amount', 'processedAt'] },
   );
+}
+
+/**
+ * A subscription that ends and comes back, with payments before, in between and at the very instants,
+ * in an order that knows nothing of time.
+ */
+function troubledOf(digits: number): fc.Arbitrary<WorldRecord[]> {
+  const ended = fc.constantFrom<Status>('cancelled', 'expired', 'failed');
+  const at = fc
+    .tuple(fc.constantFrom(...trouble), fc.constantFrom(-1, 0, 0, 1, day))
+    .map(([instantOfChange, after]) => new Date(instantOfChange + after).toISOString());
+  const [createdAt = '', ...later] = trouble.map((each) => new Date(each).toISOString());
+  const back = fc.constantFrom<Status>('active', 'paused');
+  return fc
+    .tuple(
+      fc.tuple(
+        subscriptionOf(digits),
+        fc.tuple(ended, back, ended),
+        fc.integer({ min: 1, max: 3 }),
+      ),
+      fc.array(fc.tuple(paymentOf(digits), at), { minLength: 3, maxLength: 8, size: 'max' }),
+    )
+    .chain(([[subscription, moves, count], payments]) => {
+      const statusEvents = moves.slice(0, count).map((to, index) => ({
+        at: later[index] ?? createdAt,
+        to,
+      }));
+      const ending = statusEvents.at(-1)?.to ?? 'active';
+      const records: WorldRecord[] = [
+        { ...subscription, createdAt, statusEvents, status: ending, updatedAt: newest },
+        ...payments.map(([payment, processedAt]) => ({
+          ...payment,
+          subscriptionId: subscription.id,
+          processedAt,
+          updatedAt: newest,
+        })),
+      ];
+      return fc.shuffledSubarray(records, { minLength: records.length });
+    });
 }
 
 function refundOf(digits: number): fc.Arbitrary<Refund> {
@@ -173,7 +186,7 @@ function refundOf(digits: number): fc.Arbitrary<Refund> {
       id: idUpTo(6),
       paymentId,
       amount: amountOf(digits),
-      refundedAt: time,
+      refundedAt: happened,
       updatedAt,
     },
     { requiredKeys: ['type', 'id', 'paymentId', 'amount', 'refundedAt'] },
@@ -189,7 +202,7 @@ const sessionOf = (id = idUpTo(12)): fc.Arbitrary<Session> =>
       detectedReason: fc.constantFrom('too_expensive', 'other', 'unknown'),
       offerType: fc.constantFrom('offer_discount', 'pause', 'swap', 'skip_next'),
       outcome: fc.constantFrom('saved', 'cancelled', 'abandoned'),
-      createdAt: time,
+      createdAt: happened,
       updatedAt,
     },
     { requiredKeys: ['type', 'id', 'detectedReason', 'createdAt'] },
@@ -205,38 +218,6 @@ const deletion: fc.Arbitrary<Deletion> = fc
   )
   .map(([record, id]) => ({ type: 'delete', record, id }));
 
-const ranks = ['plan', 'subscription', 'payment', 'refund', 'cancellation', 'delete'];
-
-/** Parents before children, and deletions last, in each stretch of a few lines. */
-function inOrder(records: readonly WorldRecord[]): WorldRecord[] {
-  const stretches = [0, 1, 2].map((index) => records.slice(index * 10, index * 10 + 10));
-  return [...stretches, records.slice(30)].flatMap((stretch) =>
-    stretch.toSorted((a, b) => ranks.indexOf(a.type) - ranks.indexOf(b.type)),
-  );
-}
-
-/**
- * Leaves out deletions whose effect no rule determines: whether a child that came before its parent
- * was taken by then, or a plan that waits to be deleted is still there for what refers to it.
- */
-function determined(records: readonly WorldRecord[]): WorldRecord[] {
-  const kept: WorldRecord[] = [];
-  let isAnyAhead = false;
-  for (const [index, record] of records.entries()) {
-    const later = records.slice(index + 1);
-    if (record.type === 'delete') {
-      const isNeededLater = later.some((each) => parentKeyOf(each) === keyOf(record));
-      if (isAnyAhead || (record.record === 'plan' && isNeededLater)) continue;
-    }
-    const parent = parentKeyOf(record);
-    isAnyAhead ||=
-      later.some((each) => each.type !== 'delete' && keyOf(each) === parent) &&
-      !kept.some((each) => each.type !== 'delete' && keyOf(each) === parent);
-    kept.push(record);
-  }
-  return kept;
-}
-
 function runsOf(digits: number): fc.Arbitrary<WorldRecord[][]> {
   const upsert = [
     { weight: 4, arbitrary: planOf(digits) },
@@ -251,8 +232,15 @@ function runsOf(digits: number): fc.Arbitrary<WorldRecord[][]> {
       arbitrary: deletion,
     });
     return fc
-      .tuple(fc.array(record, { minLength, maxLength, size: 'max' }), fc.boolean())
-      .map(([records, isOrdered]) => determined(isOrdered ? inOrder(records) : records));
+      .tuple(
+        fc.array(record, { minLength, maxLength, size: 'max' }),
+        troubledOf(digits),
+        fc.boolean(),
+      )
+      .map(([others, troubled, isOrdered]) => {
+        const records = [...others, ...troubled];
+        return determined(isOrdered ? inOrder(records) : records);
+      });
   };
   return fc
     .tuple(run(40, 80, 2), fc.array(run(1, 30, 15), { maxLength: 2, size: 'max' }), fc.boolean())

@@ -46,9 +46,9 @@ onEveryDatabase('texts and numbers of any kind', (open) => {
         }),
         subscription(index + 1, {
           planId: index + 1,
-          nextBillingDate: '1970-01-01T00:00:00.001Z',
-          createdAt: '9999-12-31T23:59:59.999Z',
-          updatedAt: '9999-12-31T23:59:59.999Z',
+          nextBillingDate: '9999-12-31T23:59:59.999Z',
+          createdAt: '1970-01-01T00:00:00.001Z',
+          updatedAt: '1970-01-01T00:00:00.001Z',
           lines: [
             {
               lineId: 1,
@@ -88,8 +88,8 @@ onEveryDatabase('texts and numbers of any kind', (open) => {
       assert.deepEqual(one, {
         ...subscriptions.find((each: any) => each.subscriptionId === index + 1),
         currentPrice: prices[index % 5],
-        nextBillingDate: '1970-01-01T00:00:00.001Z',
-        createdAt: '9999-12-31T23:59:59.999Z',
+        nextBillingDate: '9999-12-31T23:59:59.999Z',
+        createdAt: '1970-01-01T00:00:00.001Z',
         lineItems: [
           {
             lineId: 1,

@@ -58,12 +58,16 @@ export interface Imported {
   readonly refused: readonly { line: number; reason: string }[];
 }
 
-/** Imports records (objects, or lines as they stand) in one run, as a file or as what a feed made. */
+/**
+ * Imports records (objects, or lines as they stand) in one run, as a file or as what a feed made.
+ * @param clock the importer's
+ */
 export async function importAll(
   store: Store,
   shop: TestShop,
   records: readonly (object | string)[],
   isFromFeed = false,
+  clock: Clock = new FixedClock(now),
 ): Promise<Imported> {
   const refused: { line: number; reason: string }[] = [];
   const lines = records.map((record, index): Line => ({
@@ -77,7 +81,7 @@ export async function importAll(
     sql: store.write,
     shop,
     feed: 'records',
-    clock: new FixedClock(now),
+    clock,
     log: silentLog,
     isFromFeed,
     refuse: (_source, line, reason) => void refused.push({ line: line.number, reason }),

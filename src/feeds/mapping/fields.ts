@@ -103,10 +103,12 @@ export const lineFields: Fields = {
 };
 
 /** A change of a subscription's status; left out where its time is empty. */
-export const statusEventFields: Fields = {
+export const statusEventFields = {
   at: optional(time),
   to: required(word(subscriptionStatuses)),
-};
+  /** The status up to a change that is only booked. */
+  until: optional(word(subscriptionStatuses)),
+} as const satisfies Fields;
 
 /** How long a billing period is, in words that platforms use for it. */
 export const intervalWords: ReadonlyMap<string, readonly [number, string]> = new Map([

@@ -1,10 +1,8 @@
-import type { ImportShop } from '../../ingest/apply.ts';
 import type { Line } from '../../ingest/lines.ts';
 import { ownNumber } from '../../own-number.ts';
 import { plainText, shown } from './field-reader.ts';
-import { type ReadRow, type RecordMaker, createRecordMaker } from './records.ts';
+import type { ReadRow, RecordMaker } from './records.ts';
 import type { Row } from './rows.ts';
-import type { Mapping } from './schema.ts';
 
 /** More rows of a group than the greatest number of lines: enough to see that there are too many. */
 const rowsOfGroup = 251;
@@ -19,11 +17,9 @@ export interface Left {
 /** Rows as lines of import records; each has with it the columns of which it was made. */
 export async function* mapRows(
   rows: AsyncIterable<readonly Row[]>,
-  mapping: Mapping,
-  shop: ImportShop,
+  makers: readonly RecordMaker[],
   left: Left,
 ): AsyncGenerator<Line[]> {
-  const makers = mapping.records.map((spec) => createRecordMaker(spec, mapping.formats, shop));
   const steps = makers.map((maker) =>
     maker.group === undefined ? singleRows(maker) : groupedRows(maker, maker.group),
   );

@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts';
 import type { ImportShop } from '../../ingest/apply.ts';
 import { openBytes } from '../../ingest/files.ts';
 import type { LineSource } from '../../ingest/import.ts';
@@ -5,28 +6,35 @@ import { readLines } from '../../ingest/lines.ts';
 import { readCsv } from './csv.ts';
 import { readJsonList } from './json-list.ts';
 import { type Left, mapRows } from './lines.ts';
-import { createRecordMaker } from './records.ts';
+import { type RecordMaker, createRecordMaker } from './records.ts';
 import { type Row, jsonRow } from './rows.ts';
 import type { Mapping } from './schema.ts';
 
-/** A file of another platform, as a source of import records; its name as in openSource. */
+/**
+ * A file of another platform, as a source of import records; its name as in openSource.
+ * @param clock the importer's
+ */
 export function openMapped(
   file: string,
   mapping: Mapping,
   shop: ImportShop,
+  clock: Clock,
   left: Left,
 ): LineSource {
-  return { name: file, lines: mapRows(readRows(file, mapping, shop), mapping, shop, left) };
+  const { formats, records } = mapping;
+  const makers = records.map((spec) => createRecordMaker(spec, formats, shop, clock));
+  return { name: file, lines: mapRows(readRows(file, mapping, makers), makers, left) };
 }
 
-function readRows(file: string, mapping: Mapping, shop: ImportShop): AsyncGenerator<Row[]> {
+function readRows(
+  file: string,
+  { input }: Mapping,
+  makers: readonly RecordMaker[],
+): AsyncGenerator<Row[]> {
   const bytes = openBytes(file);
-  const { input, formats, records } = mapping;
   switch (input.format) {
-    case 'csv': {
-      const makers = records.map((spec) => createRecordMaker(spec, formats, shop));
+    case 'csv':
       return readCsv(file, bytes, input, [...new Set(makers.flatMap(({ columns }) => columns))]);
-    }
     case 'ndjson':
       return readNdjson(bytes);
     case 'json':

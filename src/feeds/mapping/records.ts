@@ -1,3 +1,5 @@
+import type { Clock } from '../../clock.ts';
+import { liesAhead } from '../../ingest/ahead.ts';
 import type { ImportShop } from '../../ingest/apply.ts';
 import { type FieldReading, createFieldReader, holds, plainText, shown } from './field-reader.ts';
 import {
@@ -35,6 +37,7 @@ export interface RecordMaker {
 interface Context {
   readonly formats: Formats;
   readonly minorDigits: number;
+  readonly clock: Clock;
 }
 
 type Reader = (values: Values) => FieldReading;
@@ -44,8 +47,9 @@ export function createRecordMaker(
   spec: RecordSpec,
   formats: Formats,
   shop: ImportShop,
+  clock: Clock,
 ): RecordMaker {
-  const context = { formats, minorDigits: shop.minorDigits };
+  const context = { formats, minorDigits: shop.minorDigits, clock };
   const readers = readersOf(fieldsOf[spec.type], spec.fields, context);
   const parts: Part[] = [currencyPart(spec.currency, shop.currency)];
   const shared = [
@@ -57,8 +61,8 @@ export function createRecordMaker(
   if (spec.type === 'subscription') {
     parts.push(linesPart(spec.lines, context), eventsPart(spec.statusEvents ?? [], context));
     if (spec.lines.from === undefined) ofLines.push(...columnsOf(spec.lines.fields));
-    for (const { when, at, to } of spec.statusEvents ?? []) {
-      shared.push(...Object.keys(when), ...columnsOf({ at, to }));
+    for (const { when, ...fields } of spec.statusEvents ?? []) {
+      shared.push(...Object.keys(when), ...columnsOf(fields));
     }
   }
   const group = spec.type === 'subscription' ? spec.group : undefined;
@@ -129,14 +133,24 @@ function placesOfList(rows: readonly ReadRow[], from: string): readonly Place[] 
   return list.map((entry, index) => ({ values: jsonValues(entry), where: `${from}[${index}]: ` }));
 }
 
-type EventSpec = { readonly when: Conditions; readonly at: FieldSpec; readonly to: FieldSpec };
+interface EventSpec {
+  readonly when: Conditions;
+  readonly at: FieldSpec;
+  readonly to: FieldSpec;
+  readonly until?: FieldSpec | undefined;
+}
 
-/** Without an event in the row it tells one status only: what is stored of the history stays. */
+/**
+ * Without an event in the row it tells one status only: what is stored of the history stays. An event
+ * that is only booked is left out where the mapping says what the status is until then.
+ */
 function eventsPart(specs: readonly EventSpec[], context: Context): Part {
-  const events = specs.map(({ when, at, to }) => ({
+  const events = specs.map(({ when, ...fields }) => ({
     when,
-    readers: readersOf(statusEventFields, { at, to }, context),
+    readers: readersOf(statusEventFields, { ...fields }, context),
   }));
+  const isBooked = (event: Record<string, unknown>) =>
+    event['until'] !== undefined && liesAhead(timeOf(event), context.clock);
   return (record, rows) => {
     const values = rows[0]?.values as Values;
     const problems: string[] = [];
@@ -147,10 +161,14 @@ function eventsPart(specs: readonly EventSpec[], context: Context): Part {
       problems.push(...readInto(event, readers, values));
       if (event['at'] !== undefined) found.push(event);
     }
-    if (found.length === 0) record['keeps'] = 'history';
-    else {
-      record['statusEvents'] = found.toSorted((a, b) => timeOf(a) - timeOf(b));
-    }
+    found.sort((a, b) => timeOf(a) - timeOf(b));
+    const next = found.find(isBooked);
+    if (next) record['status'] = next['until'];
+    const statusEvents = found
+      .filter((event) => !isBooked(event))
+      .map(({ at, to }) => ({ at, to }));
+    if (statusEvents.length === 0) record['keeps'] = 'history';
+    else record['statusEvents'] = statusEvents;
     return problems;
   };
 }

@@ -197,8 +197,9 @@ export function createMappingSchema(raw: unknown) {
       .array(
         strict({
           when: conditions.default({}),
-          at: fieldSchema(statusEventFields['at'] as Field, defaults),
-          to: fieldSchema(statusEventFields['to'] as Field, defaults),
+          at: fieldSchema(statusEventFields.at, defaults),
+          to: fieldSchema(statusEventFields.to, defaults),
+          until: fieldSchema(statusEventFields.until, defaults).optional(),
         }),
       )
       .min(1)

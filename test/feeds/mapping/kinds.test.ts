@@ -120,6 +120,46 @@ onEveryDatabase('what rows may give', (open) => {
     );
   });
 
+  const booked = (event: object) =>
+    subscriptions(
+      {
+        statusEvents: [
+          { at: 'paused', to: { value: 'paused' } },
+          { at: 'ends', to: { value: 'cancelled' }, ...event },
+        ],
+      },
+      { status: 'status' },
+    );
+  const rowsWithEnds = (...ends: readonly string[]) =>
+    [
+      'id,customer,created,price,status,paused,ends',
+      ...ends.map((at, index) => `${index + 1},501,2026-11-01T00:00:00Z,1,cancelled,,${at}`),
+      '9,501,2026-11-01T00:00:00Z,1,cancelled,2026-11-02T00:00:00Z,2026-12-01T00:00:00Z',
+    ].join('\n');
+  const ends = ['2026-11-20T12:05:00Z', '2026-11-20T12:05:00.001Z'] as const;
+
+  test('a change that is booked ahead is left out where the mapping says what holds until then', async () => {
+    const mapping = booked({
+      until: { column: 'paused', table: { '': 'active' }, otherwise: 'paused' },
+    });
+    const { refused, stored } = await importContent(store, mapping, rowsWithEnds(...ends));
+    assert.deepEqual(refused, []);
+    assert.deepEqual(stored, [
+      '1 cancelled 1.00 2026-11-01 00:00',
+      '2 active 1.00 2026-11-01 00:00',
+      '9 paused 1.00 2026-11-01 00:00',
+    ]);
+  });
+
+  test('a change that is booked ahead is refused where the mapping does not', async () => {
+    const { refused, stored } = await importContent(store, booked({}), rowsWithEnds(...ends));
+    assert.deepEqual(stored, ['1 cancelled 1.00 2026-11-01 00:00']);
+    assert.deepEqual(refused, [
+      '3: statusEvents[0].at 2026-11-20T12:05:00.001Z lies in the future; send it once it has happened',
+      '4: statusEvents[1].at 2026-12-01T00:00:00.000Z lies in the future; send it once it has happened',
+    ]);
+  });
+
   test('payments, refunds and sessions of the cancel flow, several of one row', async () => {
     const records = [
       ...(subscriptions()['records'] as object[]),

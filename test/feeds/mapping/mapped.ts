@@ -13,16 +13,17 @@ export const sample = (name: string) => path.join(root, 'test/feeds/mapping', na
 
 /** Imports a file by a mapping, as the command does. */
 export async function importMapped(store: Store, shop: TestShop, mapping: string, file: string) {
+  const clock = new FixedClock(now);
   const refused: string[] = [];
   const texts: string[] = [];
   const left = { rows: 0 };
-  const source = openMapped(file, parseMapping('mapping.json', mapping), shop, left);
+  const source = openMapped(file, parseMapping('mapping.json', mapping), shop, clock, left);
   const counts = await importRecords([source], {
     sql: store.write,
     shop,
     feed: 'export',
     isFromFeed: true,
-    clock: new FixedClock(now),
+    clock,
     log: silentLog,
     refuse(_, { number, text }, reason) {
       refused.push(`${number}: ${reason}`);

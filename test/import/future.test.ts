@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { readBulkResults } from '../../src/feeds/shopify/bulk.ts';
+import { FixedClock } from '../../src/clock.ts';
+import { attempt, contract, line } from '../feeds/shopify/nodes.ts';
+import { file } from '../feeds/shopify/samples.ts';
+import { plan, session, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { type World, createShop, get, importAll, startWorld } from '../support/world.ts';
+
+/** By the importer's clock, 12:00: the last instant that is taken, and the first that is not. */
+const lastTaken = '2026-11-20T12:05:00.000Z';
+const firstRefused = '2026-11-20T12:05:00.001Z';
+const reason = (field: string, at = firstRefused) =>
+  `${field} ${at} lies in the future; send it once it has happened`;
+
+const payment = (id: number, over: object = {}) => ({
+  type: 'payment',
+  id,
+  subscriptionId: 1,
+  cycle: id,
+  status: 'succeeded',
+  amount: '30.60',
+  processedAt: '2026-11-05T00:00:00Z',
+  ...over,
+});
+const refund = (id: number, over: object = {}) => ({
+  type: 'refund',
+  id,
+  paymentId: 1,
+  amount: '1.00',
+  refundedAt: '2026-11-06T00:00:00Z',
+  ...over,
+});
+
+/** A record for each field that says when something happened, dated `at`. */
+const recordsDated = (at: string): readonly (readonly [field: string, record: object])[] => [
+  ['updatedAt', plan({ id: 12, updatedAt: at })],
+  ['createdAt', subscription(2, { createdAt: at, updatedAt: undefined })],
+  ['updatedAt', subscription(3, { updatedAt: at })],
+  [
+    'statusEvents[1].at',
+    subscription(4, {
+      status: 'cancelled',
+      statusEvents: [
+        { at: '2026-11-02T00:00:00Z', to: 'paused' },
+        { at, to: 'cancelled' },
+      ],
+    }),
+  ],
+  ['processedAt', payment(2, { processedAt: at })],
+  ['updatedAt', payment(3, { updatedAt: at })],
+  ['refundedAt', refund(1, { refundedAt: at })],
+  ['updatedAt', refund(2, { updatedAt: at })],
+  ['createdAt', session(1, { createdAt: at })],
+  ['updatedAt', session(2, { updatedAt: at })],
+];
+
+onEveryDatabase('records dated in the future', (open) => {
+  let world: World;
+  before(async () => {
+    world = await startWorld(open());
+  });
+  after(() => world.close());
+
+  const prepare = async () => {
+    const shop = await createShop(world.store);
+    const needed = [plan(), subscription(1), payment(1)];
+    assert.deepEqual((await importAll(world.store, shop, needed)).refused, []);
+    return shop;
+  };
+
+  test('are refused, field by field, from a millisecond beyond five minutes on', async () => {
+    const dated = recordsDated(firstRefused);
+    const imported = await importAll(
+      world.store,
+      await prepare(),
+      dated.map(([, record]) => record),
+    );
+    assert.deepEqual(
+      imported.refused,
+      dated.map(([field], index) => ({ line: index + 1, reason: reason(field) })),
+    );
+    for (const { stored, replaced } of Object.values(imported.counts)) {
+      assert.deepEqual([stored, replaced], [0, 0]);
+    }
+  });
+
+  test('are stored up to five minutes ahead, for clocks differ', async () => {
+    const dated = [...recordsDated(lastTaken), ...recordsDated('2026-11-20T13:05:00.000999+01:00')];
+    const imported = await importAll(
+      world.store,
+      await prepare(),
+      dated.map(([, record]) => record),
+    );
+    assert.deepEqual(imported.refused, []);
+  });
+
+  test('are taken once the importer’s clock has come near enough', async () => {
+    const shop = await prepare();
+    const record = subscription(2, { createdAt: firstRefused, updatedAt: null });
+    const clock = new FixedClock('2026-11-20T12:00:00.000Z');
+    const first = await importAll(world.store, shop, [record], false, clock);
+    assert.deepEqual(first.refused, [{ line: 1, reason: reason('createdAt') }]);
+    clock.advance(1);
+    assert.deepEqual((await importAll(world.store, shop, [record], false, clock)).refused, []);
+  });
+
+  test('are told from what is due, which may be any time ahead', async () => {
+    const due = '9999-12-31T23:59:59.999Z';
+    const record = subscription(2, { nextBillingDate: due, paidThroughAt: due });
+    assert.deepEqual((await importAll(world.store, await prepare(), [record])).refused, []);
+  });
+
+  test('are refused together with all else that is wrong, in UTC', async () => {
+    const wrong = subscription(2, { id: 0, updatedAt: '2026-11-20T14:00:00+01:00' });
+    assert.deepEqual((await importAll(world.store, await prepare(), [wrong])).refused, [
+      {
+        line: 1,
+        reason: `id must be an integer from 1 to 9007199254740991; ${reason('updatedAt', '2026-11-20T13:00:00.000Z')}`,
+      },
+    ]);
+  });
+
+  test('are refused from Shopify as well', async () => {
+    const nodes = [
+      contract(1, { updatedAt: firstRefused }),
+      line(1, 1),
+      contract(2),
+      line(2, 2),
+      attempt(2, 9, firstRefused),
+    ];
+    const shop = await createShop(world.store);
+    const records: string[] = [];
+    for await (const lines of readBulkResults([file('f', nodes)], shop)) {
+      records.push(...lines.map(({ text }) => text));
+    }
+    const { refused, counts } = await importAll(world.store, shop, records, true);
+    assert.deepEqual(refused.map((each) => each.reason).toSorted(), [
+      `${reason('processedAt')}; ${reason('updatedAt')}`,
+      reason('updatedAt'),
+    ]);
+    assert.equal(counts['subscription']?.stored, 1);
+  });
+
+  test('are seen by the figures when their time comes, and by no figure before', async () => {
+    await importAll(world.store, world.shop, [
+      plan(),
+      subscription(1, {
+        status: 'cancelled',
+        statusEvents: [{ at: lastTaken, to: 'cancelled' }],
+      }),
+      payment(1, { processedAt: lastTaken }),
+    ]);
+    const figures = async () => {
+      const { summary } = (await get(`${world.base}/metrics/summary`, world.key)).body;
+      return [summary.activeSubscribers, summary.cancelled30d, summary.revenue30d];
+    };
+    assert.deepEqual(await figures(), [1, 0, 0]);
+    world.clock.advance(5 * 60_000 + 1);
+    assert.deepEqual(await figures(), [0, 1, 30.6]);
+  });
+});
