@@ -48,7 +48,9 @@ const entitlement = z
       ),
     paidThroughAt: timestamp
       .nullable()
-      .describe('The end of the last period that was paid for; null where the source never gave one.'),
+      .describe(
+        'The end of the last period that was paid for; null where the source never gave one.',
+      ),
   })
   .meta({
     id: 'EntitlementEntry',

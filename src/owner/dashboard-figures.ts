@@ -122,7 +122,7 @@ export const figureGroups: readonly FigureGroup[] = [
         name: 'Payments outstanding',
         shows: 'count',
         period: 'now',
-        counts: 'Subscriptions with a failed payment that has not been made good.',
+        counts: 'Active or paused subscriptions with a failed payment that has not been made good.',
         compares: 'instant',
         betterWhen: 'lower',
       },

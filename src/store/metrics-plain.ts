@@ -68,32 +68,41 @@ export async function summarisePlainly(
         min(created_at) as first_at
       from seen group by customer_id
     ),
-    -- In the order of time, a failed payment opens a case if none is open; a succeeded one closes it,
-    -- and so does the end of the subscription. What is dated after now is not yet seen.
+    -- In order of time, a failed payment opens a case if none is open and the subscription has not
+    -- ended by then; a succeeded one closes it, and so does the end of the subscription. What is dated
+    -- after now is not yet seen.
     happenings as (
-      select subscription_id, processed_at as at, 0 as rank, payment_id as id,
+      select subscription_id, processed_at as at, 0 as rank, payment_id as id, null as became,
         case when status = 'succeeded' then 'recovered' end as closes
       from instants i, payments
       where shop_id = ${shopId} and processed_at <= i.now and (status = 'succeeded'
         or status = 'failed' and failure_kind is distinct from 'inventory')
       union all
-      select subscription_id, at, 1, position, 'lost'
+      select subscription_id, at, 1, position, to_status,
+        case when to_status in ('cancelled', 'expired', 'failed') then 'lost' end
       from instants i, status_events
-      where shop_id = ${shopId} and at <= i.now and to_status in ('cancelled', 'expired', 'failed')
+      where shop_id = ${shopId} and at <= i.now
     ),
-    before_closing as (
-      select *, count(closes) over (
-          partition by subscription_id order by at, rank, id
-          rows between unbounded preceding and 1 preceding
-        ) as case_number
+    numbered as (
+      select *, count(became) over in_order as change_number,
+        count(closes) over (in_order rows between unbounded preceding and 1 preceding)
+          as case_number
       from happenings
+      window in_order as (partition by subscription_id order by at, rank, id)
+    ),
+    with_status as (
+      select *, coalesce(max(became) over (partition by subscription_id, change_number), 'active')
+          as status
+      from numbered
     ),
     cases as (
       select subscription_id, max(at) filter (where closes is not null) as closed_at,
         max(closes) as result
-      from before_closing
+      from with_status
       group by subscription_id, case_number
-      having bool_or(closes is null)
+      having bool_or(
+        became is null and closes is null and status not in ('cancelled', 'expired', 'failed')
+      )
     ),
     by_interval as (
       select unit, count, count(*) as subscriptions, sum(current_price) as sum

@@ -78,6 +78,13 @@ onEveryDatabase('the history of a shop', (open) => {
                 where f.shop_id = p.shop_id and f.subscription_id = p.subscription_id
                   and f.status = 'failed' and f.failure_kind is distinct from 'inventory'
                   and (f.processed_at, f.payment_id) < (p.processed_at, p.payment_id)
+                  -- on a subscription that had not ended
+                  and (
+                    select e.to_status in ('cancelled', 'expired', 'failed') from status_events e
+                    where e.shop_id = f.shop_id and e.subscription_id = f.subscription_id
+                      and e.at < f.processed_at
+                    order by e.at desc, e.position desc limit 1
+                  ) is not true
                   and not exists (
                     select from payments s
                     where s.shop_id = p.shop_id and s.subscription_id = p.subscription_id

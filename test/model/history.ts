@@ -71,15 +71,17 @@ export function dunningCasesAt(
 
   const cases: DunningCase[] = [];
   let open: DunningCase | undefined;
+  let hasEnded = false;
   for (const { at, what } of happenings) {
     if (at > instant) break;
     if (what === 'fails') {
-      if (open) continue;
+      if (open || hasEnded) continue;
       open = { openedAt: at, closedAt: undefined, result: undefined };
       cases.push(open);
       continue;
     }
-    if (open && what !== 'active' && what !== 'paused') {
+    if (what !== 'pays') hasEnded = what !== 'active' && what !== 'paused';
+    if (open && (what === 'pays' || hasEnded)) {
       open.closedAt = at;
       open.result = what === 'pays' ? 'recovered' : 'lost';
       open = undefined;

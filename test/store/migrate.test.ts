@@ -1,58 +1,12 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readdirSync } from 'node:fs';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import postgres from 'postgres';
 import type { Sql } from '../../src/store/database.ts';
-import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
 import { listMissingMigrations, migrate } from '../../src/store/migrate.ts';
 import { connectAll } from '../../src/store/open.ts';
+import { type Place, places } from '../support/empty-database.ts';
 
 const migrations = readdirSync(new URL('../../migrations/', import.meta.url)).toSorted();
-
-/** A database without a schema, and a way to take it away again. */
-interface Place {
-  target(): Promise<string>;
-  remove(): Promise<void>;
-}
-
-function inPostgres(url: string): Place {
-  const name = `migrate_${randomInt(2 ** 40)}`;
-  const admin = postgres(url, { max: 1, onnotice: () => {} });
-  return {
-    async target() {
-      await admin.unsafe(`create database ${name}`);
-      return Object.assign(new URL(url), { pathname: `/${name}` }).href;
-    },
-    async remove() {
-      await admin.unsafe(`drop database ${name}`);
-      await admin.end();
-    },
-  };
-}
-
-function inEmbedded(): Place {
-  const folder = mkdtempSync(path.join(tmpdir(), 'retention-migrate-'));
-  let server: EmbeddedServer | undefined;
-  return {
-    async target() {
-      server = await openEmbedded(path.join(folder, 'data'), { role: 'command' });
-      return server.socketPath;
-    },
-    async remove() {
-      await server?.close();
-      rmSync(folder, { recursive: true });
-    },
-  };
-}
-
-const url = process.env['TEST_POSTGRES'];
-const places = [
-  ['embedded', inEmbedded],
-  ['PostgreSQL', url === undefined ? undefined : () => inPostgres(url)],
-] as const;
 
 for (const [name, createPlace] of places) {
   const skip = createPlace === undefined && `${name} could not be had on this machine`;

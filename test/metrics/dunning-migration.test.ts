@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { toSummary } from '../../src/operations/get-metrics-summary.ts';
+import { findLedgerDifferences } from '../../src/store/metrics-check.ts';
+import { summarisePlainly } from '../../src/store/metrics-plain.ts';
+import { summariseMetrics } from '../../src/store/metrics.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import { type Place, places } from '../support/empty-database.ts';
+import { migrateBefore, migrationText } from '../support/migrations.ts';
+import { type TestShop, createShop, importAll, now } from '../support/world.ts';
+import { listCases } from './cases.ts';
+import { troubledCases, troubledRecords } from './troubled.ts';
+
+const at = Date.parse(now);
+const name = '0012_dunning_of_live.sql';
+/** By the rule before: whatever fails opens a case, also after the end. */
+const casesBefore = [
+  '1 2026-11-05 00:00:00',
+  '2 2026-11-02 00:00:00 2026-11-03 00:00:00 recovered',
+  '3 2026-11-02 00:00:00',
+  '4 2026-11-02 00:00:00 2026-11-04 00:00:00 lost',
+  '5 2026-11-07 10:00:00 2026-11-07 10:00:00 lost',
+  '6 2026-11-08 10:00:00',
+  '7 2026-11-08 10:00:00.001 2026-11-09 00:00:00 recovered',
+];
+
+for (const [database, createPlace] of places) {
+  const skip = createPlace === undefined && `${database} could not be had on this machine`;
+  describe(`the migration to dunning of live subscriptions (${database})`, { skip }, () => {
+    let place: Place;
+    let store: Store;
+    before(async () => {
+      place = createPlace!();
+      store = { ...connectAll(await place.target()), failed: new Promise(() => {}) };
+    });
+    after(async () => {
+      await store.close();
+      await place.remove();
+    });
+
+    const dunningOf = async (shop: TestShop) => {
+      const summary = toSummary(await summariseMetrics(store.write, shop.id, at), 'USD', at);
+      return [summary.dunningActive, summary.recoveryRate];
+    };
+
+    test('corrects what the version before stored, of every shop, while all can be read', async () => {
+      const { write } = store;
+      await migrateBefore(write, name);
+      const shops = [await createShop(store), await createShop(store)];
+      for (const shop of shops) {
+        assert.deepEqual((await importAll(store, shop, troubledRecords)).refused, []);
+        assert.deepEqual(await listCases(write, shop.id), casesBefore);
+        assert.deepEqual(await dunningOf(shop), [3, 0.5]);
+      }
+
+      // The embedded database is one session, which the migration would share with whoever reads.
+      if (database === 'PostgreSQL') {
+        const [shop] = shops as [TestShop];
+        const takenBack = new Error('taken back');
+        const migrating = write.begin(async (tx) => {
+          await tx.unsafe(migrationText(name));
+          const { primary } = store;
+          const row = await summariseMetrics(primary.analyse, shop.id, at);
+          assert.equal(row.dunningActive, 3);
+          assert.equal((await listCases(primary.read, shop.id)).length, 7);
+          assert.equal((await primary.entitlements.of(shop.id, 1)).length, 1);
+          throw takenBack;
+        });
+        await assert.rejects(migrating, takenBack);
+      }
+
+      assert.deepEqual(await migrate(write), [name]);
+      for (const shop of shops) {
+        assert.deepEqual(await listCases(write, shop.id), troubledCases);
+        assert.deepEqual(await dunningOf(shop), [1, 0.3333]);
+        // What `metrics verify` compares.
+        assert.deepEqual([...(await findLedgerDifferences(write, shop.id))], []);
+        const served = toSummary(await summariseMetrics(write, shop.id, at), 'USD', at);
+        const plain = toSummary(await summarisePlainly(write, shop.id, at), 'USD', at);
+        assert.deepEqual(served, plain);
+      }
+    });
+  });
+}

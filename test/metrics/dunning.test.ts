@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { findLedgerDifferences } from '../../src/store/metrics-check.ts';
+import { summarisePlainly } from '../../src/store/metrics-plain.ts';
+import type { MetricsRow } from '../../src/store/metrics-row.ts';
+import { summariseMetrics } from '../../src/store/metrics.ts';
+import { listHistory } from '../../src/operations/metrics-history.ts';
+import type { Store } from '../../src/store/open.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { type TestShop, createShop, importAll, now } from '../support/world.ts';
+import { listCases } from './cases.ts';
+import { troubledCases, troubledRecords } from './troubled.ts';
+
+const at = Date.parse(now);
+const figures = ({ dunningActive, dunningRecovered, dunningClosed }: MetricsRow) => ({
+  dunningActive,
+  dunningRecovered,
+  dunningClosed,
+});
+
+onEveryDatabase('dunning cases', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  async function assertRight(shop: TestShop) {
+    assert.deepEqual(await listCases(store.write, shop.id), troubledCases);
+    const expected = { dunningActive: 1, dunningRecovered: 1, dunningClosed: 3 };
+    assert.deepEqual(figures(await summariseMetrics(store.write, shop.id, at)), expected);
+    assert.deepEqual(figures(await summarisePlainly(store.write, shop.id, at)), expected);
+    assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
+    const recovered = (await listHistory(store.primary, shop, 30, at)).filter(
+      (each) => each.recoveredPayments > 0,
+    );
+    assert.deepEqual(
+      recovered.map((each) => [each.day, each.recoveredPayments]),
+      [['2026-11-09', 1]],
+    );
+  }
+
+  test('open on a subscription that has not ended by then, in whatever order records come', async () => {
+    const shop = await createShop(store);
+    assert.deepEqual((await importAll(store, shop, troubledRecords)).refused, []);
+    await assertRight(shop);
+    const other = await createShop(store);
+    for (const record of [troubledRecords[0] as object, ...troubledRecords.slice(1).toReversed()]) {
+      await importAll(store, other, [record]);
+    }
+    // Payments came before their subscriptions, and were refused.
+    assert.deepEqual((await importAll(store, other, troubledRecords)).refused, []);
+    await assertRight(other);
+  });
+
+  test('open and go with a return to life, whoever writes it', async () => {
+    const shop = await createShop(store);
+    await importAll(store, shop, troubledRecords);
+    const of = async (id: number) =>
+      (await listCases(store.write, shop.id)).filter((each) => each.startsWith(`${id} `));
+    assert.deepEqual(await of(1), []);
+    await store.write`
+      insert into status_events values (${shop.id}, 1, 1, '2026-11-03Z', 'cancelled', 'active')`;
+    assert.deepEqual(await of(1), ['1 2026-11-05 00:00:00']);
+    await store.write`
+      update status_events set at = '2026-11-05Z'
+      where shop_id = ${shop.id} and subscription_id = 1 and position = 1`;
+    assert.deepEqual(await of(1), []);
+    await store.write`
+      delete from status_events
+      where shop_id = ${shop.id} and subscription_id = 3 and to_status = 'active'`;
+    assert.deepEqual(await of(3), []);
+    assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
+  });
+});

@@ -1,0 +1,49 @@
+import { randomInt } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import postgres from 'postgres';
+import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
+
+/** A database without a schema, and a way to take it away again. */
+export interface Place {
+  target(): Promise<string>;
+  remove(): Promise<void>;
+}
+
+function inPostgres(url: string): Place {
+  const name = `migrate_${randomInt(2 ** 40)}`;
+  const admin = postgres(url, { max: 1, onnotice: () => {} });
+  return {
+    async target() {
+      await admin.unsafe(`create database ${name}`);
+      return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+    },
+    async remove() {
+      await admin.unsafe(`drop database ${name}`);
+      await admin.end();
+    },
+  };
+}
+
+function inEmbedded(): Place {
+  const folder = mkdtempSync(path.join(tmpdir(), 'retention-migrate-'));
+  let server: EmbeddedServer | undefined;
+  return {
+    async target() {
+      server = await openEmbedded(path.join(folder, 'data'), { role: 'command' });
+      return server.socketPath;
+    },
+    async remove() {
+      await server?.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const url = process.env['TEST_POSTGRES'];
+/** Where to put one of each kind; undefined where it could not be had. */
+export const places = [
+  ['embedded', inEmbedded],
+  ['PostgreSQL', url === undefined ? undefined : () => inPostgres(url)],
+] as const;

@@ -1,0 +1,20 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import type { Sql } from '../../src/store/database.ts';
+
+const folder = new URL('../../migrations/', import.meta.url);
+
+export const migrationText = (name: string) => readFileSync(new URL(name, folder), 'utf8');
+
+/** Brings an empty database to the schema of the version that did not have a migration yet. */
+export async function migrateBefore(sql: Sql, name: string): Promise<void> {
+  await sql`
+    create table schema_migrations (
+      version integer primary key, name text not null, applied_at timestamptz not null)`;
+  for (const each of readdirSync(folder).toSorted()) {
+    if (each >= name) return;
+    await sql.begin(async (tx) => {
+      await tx.unsafe(migrationText(each));
+      await tx`insert into schema_migrations values (${Number(each.slice(0, 4))}, ${each}, now())`;
+    });
+  }
+}
