@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 import { CommandError } from '../../errors.ts';
-import { checkDatabase, prepareFolder } from './folder.ts';
+import { closeContents, prepareFolder } from './folder.ts';
 import { acquireLock, type Lock } from './lock.ts';
 import type { WorkerOptions, WorkerOrder, WorkerReport } from './worker.ts';
 
@@ -82,8 +82,8 @@ function joined({ pid, role, socketPath }: ServerRecord): EmbeddedServer {
 async function start(folder: string, lock: Lock, options: OpenOptions): Promise<EmbeddedServer> {
   let socketPath: string | undefined;
   try {
+    closeContents(folder);
     clearRemains(folder);
-    checkDatabase(folder);
     socketPath = createSocketPath();
     const { role, holdTimeoutMilliseconds } = options;
     const worker = startWorker({

@@ -7,6 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { PGlite } from '@electric-sql/pglite';
 
+import { closeContents } from './folder.ts';
 import { Multiplexer, type Session } from './multiplexer.ts';
 
 export interface WorkerOptions {
@@ -40,7 +41,10 @@ async function openDatabase(folder: string, printed: string[]): Promise<PGlite> 
     return false;
   };
   const database = await PGlite.create(path, { onStdout: keep, onStderr: keep });
-  if (creating) rmSync(unfinished);
+  if (creating) {
+    closeContents(folder);
+    rmSync(unfinished);
+  }
   return database;
 }
 
