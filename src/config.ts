@@ -1,3 +1,4 @@
+import { tlsProblemOf } from './database-url.ts';
 import { UsageError } from './errors.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -103,6 +104,14 @@ export function parseConfig(env: Env): Config {
   };
   if (config.databaseReadUrls.length > 0 && config.databaseUrl === undefined) {
     problems.push('DATABASE_READ_URL names standbys of DATABASE_URL, which is not set.');
+  }
+  for (const [name, urls] of [
+    ['DATABASE_URL', [config.databaseUrl]],
+    // The same parameters for all of them.
+    ['DATABASE_READ_URL', config.databaseReadUrls.slice(0, 1)],
+  ] as const) {
+    const [problem] = urls.map((url) => url && tlsProblemOf(url));
+    if (problem) problems.push(`${name} ${problem}`);
   }
   if (config.metricsPort === config.port && config.port !== 0) {
     problems.push('METRICS_PORT must not be the same as PORT.');

@@ -12,6 +12,7 @@ interface Rule {
 const leaves = [
   'clock',
   'config',
+  'database-url',
   'errors',
   'intervals',
   'log',
@@ -25,7 +26,8 @@ const face = ['http', 'operations', 'reference/json-schema'];
 /** A room is a folder of src, or a file that lies beside the folders. */
 const rooms: Readonly<Record<string, Rule>> = {
   clock: { imports: [] },
-  config: { imports: ['errors'] },
+  config: { imports: ['database-url', 'errors'] },
+  'database-url': { imports: [] },
   errors: { imports: [] },
   intervals: { imports: [], types: ['vocabulary'] },
   log: { imports: [] },

@@ -1,6 +1,8 @@
 import postgres from 'postgres';
+import { withoutTls } from '../database-url.ts';
 import { renewed } from './renewed.ts';
-import type { Sockets } from './sockets.ts';
+import { type Sockets, hostOf } from './sockets.ts';
+import { tlsOptionsOf } from './tls.ts';
 
 interface CustomTypes extends Record<string, unknown> {
   bigint: number;
@@ -36,8 +38,14 @@ export interface ConnectOptions {
   readonly closed?: () => void;
 }
 
-/** @param target an address (postgres://…), or the path of the embedded database's socket */
+/**
+ * @param target an address (postgres://…), or the path of the embedded database's socket
+ * @throws CommandError when the address names a file with certificates that cannot be used
+ */
 export function connect(target: string, options: ConnectOptions): Sql {
+  const isEmbedded = target.startsWith('/');
+  const isOneHost = !isEmbedded && hasOneHost(target);
+  const ssl = !isEmbedded && tlsOptionsOf(target, isOneHost ? hostOf(target).host : undefined);
   const settings = {
     max: options.connections,
     // Nothing here uses types that the driver would have to look up first.
@@ -85,7 +93,7 @@ export function connect(target: string, options: ConnectOptions): Sql {
       lost();
       options.closed?.();
     };
-    if (target.startsWith('/')) {
+    if (isEmbedded) {
       return postgres({
         ...settings,
         onclose,
@@ -95,7 +103,12 @@ export function connect(target: string, options: ConnectOptions): Sql {
       });
     }
     const socket = () => (options.sockets ?? sockets).open(target);
-    return postgres(target, { ...settings, onclose, ...(hasOneHost(target) && { socket }) });
+    return postgres(withoutTls(target), {
+      ...settings,
+      onclose,
+      ssl,
+      ...(isOneHost && { socket }),
+    });
   }, options.readOnly === true);
   pools.set(sql, { name: options.name, connections: options.connections, statementsInFlight: 0 });
   return sql;

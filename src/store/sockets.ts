@@ -11,7 +11,7 @@ export class Sockets {
   /** @param address as in postgres://host:5432; what is sent before it is connected waits */
   open(address: string): Socket {
     const { host, port } = hostOf(address);
-    // The driver looks there for the name to check in the server's certificate.
+    // The driver looks there for the name to ask for in TLS.
     const socket = Object.assign(connect(port, host), { host });
     // Told by looking: for TLS the driver takes all listeners off.
     for (const each of this.#open) if (each.destroyed) this.#open.delete(each);
@@ -38,7 +38,7 @@ export class Sockets {
 }
 
 /** Host, without the brackets of an IPv6 address, and port of postgres://… */
-function hostOf(address: string): { host: string; port: number } {
+export function hostOf(address: string): { host: string; port: number } {
   const { hostname, port } = new URL(address);
   return { host: decodeURIComponent(hostname).replace(/^\[|\]$/g, ''), port: Number(port || 5432) };
 }

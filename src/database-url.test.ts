@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseConfig } from './config.ts';
+import { UsageError } from './errors.ts';
+
+/** What is said of an environment that cannot be used. */
+function problemsOf(env: Record<string, string>): string {
+  let message = '';
+  assert.throws(
+    () => parseConfig(env),
+    (error) => {
+      assert.ok(error instanceof UsageError);
+      message = error.message;
+      return true;
+    },
+  );
+  return message;
+}
+
+const modes = 'disable, allow, prefer, require, verify-ca, verify-full';
+const wrongTls: [parameters: string, says: string][] = [
+  ['sslmode=verify', `has an unknown sslmode; it must be one of ${modes}.`],
+  ['sslmode=REQUIRE', `has an unknown sslmode; it must be one of ${modes}.`],
+  ['sslmode=', `has an unknown sslmode; it must be one of ${modes}.`],
+  [
+    'ssl=true',
+    'has the parameter ssl, which is not supported; TLS is set by sslmode and sslrootcert.',
+  ],
+  [
+    'sslmode=verify-full&sslcert=me.pem',
+    'has the parameter sslcert, which is not supported; TLS is set by sslmode and sslrootcert.',
+  ],
+  [
+    'sslmode=require&channel_binding=require',
+    'has the parameter channel_binding, which is not supported; TLS is set by sslmode and sslrootcert.',
+  ],
+  ['sslrootcert=a.pem', 'has sslrootcert, which needs sslmode=verify-full, verify-ca or require.'],
+  [
+    'sslmode=prefer&sslrootcert=a.pem',
+    'has sslrootcert, which needs sslmode=verify-full, verify-ca or require.',
+  ],
+  [
+    'sslmode=require&sslrootcert=system',
+    'has sslrootcert=system, which needs sslmode=verify-full.',
+  ],
+  [
+    'sslmode=verify-ca',
+    'has sslmode=verify-ca, which needs sslrootcert=FILE: without it, a certificate that any public authority signed for anybody would do. Or use sslmode=verify-full.',
+  ],
+];
+for (const [parameters, says] of wrongTls) {
+  test(`an address with ${parameters} is refused`, () => {
+    const url = `postgres://user:sesame@db.example/retention?${parameters}`;
+    const prefix = 'The configuration is not usable:\n  ';
+    assert.equal(problemsOf({ DATABASE_URL: url }), `${prefix}DATABASE_URL ${says}`);
+    const server = 'postgres://user:sesame@db.example/retention';
+    assert.equal(
+      problemsOf({ DATABASE_URL: server, DATABASE_READ_URL: url }),
+      `${prefix}DATABASE_READ_URL ${says}`,
+    );
+  });
+}
+
+test('of several hosts, verify-full takes names only', () => {
+  const list = (hosts: string) => ({ DATABASE_URL: `postgres://u@${hosts}/d?sslmode=verify-full` });
+  assert.doesNotThrow(() => parseConfig(list('one.example,two.example')));
+  assert.doesNotThrow(() => parseConfig(list('10.0.0.1')));
+  assert.match(
+    problemsOf(list('one.example,10.0.0.1')),
+    /DATABASE_URL has sslmode=verify-full with several hosts, which must then be names, not IP addresses\./,
+  );
+});

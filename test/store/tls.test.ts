@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { CommandError } from '../../src/errors.ts';
+import { type ConnectOptions, connect } from '../../src/store/database.ts';
+import { throwawayFolder } from '../cli/process.ts';
+import { type Authority, type Certificate, createAuthority } from '../support/certificates.ts';
+import { onServer } from '../support/replication.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const options: ConnectOptions = {
+  name: 'test',
+  connections: 1,
+  statementTimeoutMilliseconds: 0,
+};
+
+describe('TLS of DATABASE_URL', { skip }, () => {
+  let server: PostgresServer;
+  let ours: Authority;
+  let strangers: Authority;
+
+  before(async () => {
+    const started = await startPostgres(['fsync=off']);
+    assert.ok(started);
+    server = started;
+    ours = createAuthority();
+    strangers = createAuthority();
+  });
+  after(() => server.destroy());
+
+  /** From then on new connections meet this certificate; none turns TLS off. */
+  async function present(certificate: Certificate | undefined): Promise<void> {
+    const { certFile, keyFile } = certificate ?? { certFile: '', keyFile: '' };
+    if (certificate) {
+      await onServer(server.url, `alter system set ssl_cert_file = '${certFile}'`);
+      await onServer(server.url, `alter system set ssl_key_file = '${keyFile}'`);
+    }
+    const ssl = certificate ? 'on' : 'off';
+    await onServer(server.url, `alter system set ssl = ${ssl}`);
+    await onServer(server.url, 'select pg_reload_conf()');
+    await until(async () => {
+      const [shown] = await onServer<{ ssl: string; file: string }>(
+        server.url,
+        `select current_setting('ssl') as ssl, current_setting('ssl_cert_file') as file`,
+      );
+      return shown?.ssl === ssl && (!certificate || shown.file === certFile);
+    });
+  }
+
+  /** 'TLS' or 'plain', or why there is no connection. */
+  async function reach(host: string, parameters: string): Promise<string> {
+    const sql = connect(
+      `postgres://postgres@${host}:${server.port}/postgres?${parameters}`,
+      options,
+    );
+    try {
+      const [row] = await sql<{ ssl: boolean }[]>`
+        select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
+      return row?.ssl ? 'TLS' : 'plain';
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code ?? String(error);
+    } finally {
+      await sql.end({ timeout: 0 });
+    }
+  }
+
+  const wrongName = 'ERR_TLS_CERT_ALTNAME_INVALID';
+  const unknownAuthority = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
+
+  test('without sslmode, and with disable, there is none', async () => {
+    await present(ours.issue('DNS:localhost'));
+    assert.equal(await reach('127.0.0.1', ''), 'plain');
+    assert.equal(await reach('127.0.0.1', 'sslmode=disable'), 'plain');
+  });
+
+  test('allow and prefer do without where the server has none, the others do not', async () => {
+    await present(undefined);
+    const root = `&sslrootcert=${ours.certFile}`;
+    assert.equal(await reach('localhost', 'sslmode=allow'), 'plain');
+    assert.equal(await reach('localhost', 'sslmode=prefer'), 'plain');
+    assert.equal(await reach('localhost', 'sslmode=require'), 'ECONNRESET');
+    assert.equal(await reach('localhost', `sslmode=verify-ca${root}`), 'ECONNRESET');
+    assert.equal(await reach('localhost', `sslmode=verify-full${root}`), 'ECONNRESET');
+  });
+
+  test('allow, prefer and require take any certificate', async () => {
+    await present(strangers.issue('DNS:elsewhere.example', ['20200101000000Z', '20200201000000Z']));
+    for (const mode of ['allow', 'prefer', 'require']) {
+      assert.equal(await reach('localhost', `sslmode=${mode}`), 'TLS', mode);
+    }
+  });
+
+  test('verify-ca, and require with sslrootcert, take what the authority signed, for any name', async () => {
+    await present(ours.issue('DNS:elsewhere.example'));
+    for (const mode of ['verify-ca', 'require']) {
+      for (const host of ['localhost', '127.0.0.1']) {
+        const with_ = (file: string) => `sslmode=${mode}&sslrootcert=${file}`;
+        assert.equal(await reach(host, with_(ours.certFile)), 'TLS', `${mode} ${host}`);
+        assert.equal(
+          await reach(host, with_(strangers.certFile)),
+          unknownAuthority,
+          `${mode} ${host}`,
+        );
+      }
+    }
+  });
+
+  test('verify-full wants the name that the address has', async () => {
+    const full = `sslmode=verify-full&sslrootcert=${ours.certFile}`;
+    await present(ours.issue('DNS:localhost'));
+    assert.equal(await reach('localhost', full), 'TLS');
+    // Node.js checks for "localhost" where the driver gives it no name.
+    assert.equal(await reach('127.0.0.1', full), wrongName);
+
+    await present(ours.issue('IP:127.0.0.1'));
+    assert.equal(await reach('127.0.0.1', full), 'TLS');
+    assert.equal(await reach('localhost', full), wrongName);
+
+    await present(ours.issue('IP:127.0.0.2,DNS:elsewhere.example'));
+    assert.equal(await reach('127.0.0.1', full), wrongName);
+    assert.equal(await reach('localhost', full), wrongName);
+  });
+
+  test('verify-full wants an authority it knows, and a certificate that is valid now', async () => {
+    const full = 'sslmode=verify-full';
+    await present(ours.issue('IP:127.0.0.1'));
+    assert.equal(await reach('127.0.0.1', full), unknownAuthority);
+    assert.equal(await reach('127.0.0.1', `${full}&sslrootcert=system`), unknownAuthority);
+    const foreign = `${full}&sslrootcert=${strangers.certFile}`;
+    assert.equal(await reach('127.0.0.1', foreign), unknownAuthority);
+
+    await present(ours.issue('IP:127.0.0.1', ['20200101000000Z', '20200201000000Z']));
+    const known = `${full}&sslrootcert=${ours.certFile}`;
+    assert.equal(await reach('127.0.0.1', known), 'CERT_HAS_EXPIRED');
+  });
+
+  test('NODE_TLS_REJECT_UNAUTHORIZED does not turn the check off', async (t) => {
+    await present(strangers.issue('IP:127.0.0.1'));
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    t.after(() => delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']);
+    const full = `sslmode=verify-full&sslrootcert=${ours.certFile}`;
+    assert.equal(await reach('127.0.0.1', full), unknownAuthority);
+  });
+
+  test('a file without certificates is refused before anything is sent', () => {
+    const empty = path.join(throwawayFolder(), 'empty.pem');
+    writeFileSync(empty, 'no certificate');
+    for (const file of [empty, `${empty}.missing`]) {
+      assert.throws(
+        () => connect(`${server.url}?sslmode=verify-full&sslrootcert=${file}`, options),
+        (error) =>
+          error instanceof CommandError &&
+          error.message.startsWith(
+            `The file of sslrootcert, ${file}, cannot be read as certificates in PEM format: `,
+          ),
+      );
+    }
+  });
+});

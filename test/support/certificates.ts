@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { throwawayFolder } from '../cli/process.ts';
+
+export interface Certificate {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface Authority {
+  readonly certFile: string;
+  /**
+   * @param names as in subjectAltName: `DNS:localhost`, `IP:127.0.0.1`
+   * @param validity the period in which it is valid, as openssl writes times: `20260101000000Z`
+   */
+  issue(names: string, validity?: readonly [from: string, until: string]): Certificate;
+}
+
+/** A certificate authority with files of its own, which go when the test file is through. */
+export function createAuthority(): Authority {
+  const folder = throwawayFolder();
+  chmodSync(folder, 0o755);
+  const openssl = (...args: string[]) =>
+    execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=Test CA');
+  writeFileSync(path.join(folder, 'index.txt'), '');
+  let issued = 0;
+  return {
+    certFile: path.join(folder, 'ca.pem'),
+    issue(names, [from, until] = ['20200101000000Z', '20991231235959Z']) {
+      issued += 1;
+      const [key, request, cert] = ['key', 'csr', 'pem'].map((end) => `${issued}.${end}`) as [
+        string,
+        string,
+        string,
+      ];
+      writeFileSync(
+        path.join(folder, `${issued}.cnf`),
+        `[ca]\ndefault_ca=ours\n[ours]\ndatabase=index.txt\nnew_certs_dir=.\nrand_serial=yes\n` +
+          `default_md=sha256\npolicy=any\nunique_subject=no\nx509_extensions=extensions\n` +
+          `[any]\ncommonName=supplied\n[extensions]\nsubjectAltName=${names}\n`,
+      );
+      openssl('req', ...newKey, '-keyout', key, '-out', request, '-subj', `/CN=test ${issued}`);
+      openssl(
+        ...['ca', '-batch', '-config', `${issued}.cnf`, '-notext', '-in', request, '-out', cert],
+        ...['-cert', 'ca.pem', '-keyfile', 'ca.key', '-startdate', from, '-enddate', until],
+      );
+      const keyFile = path.join(folder, key);
+      chmodSync(keyFile, 0o600);
+      // As root the tests run the server as this user (test/support/postgres.ts).
+      if (process.getuid?.() === 0) chownSync(keyFile, 65534, 65534);
+      return { certFile: path.join(folder, cert), keyFile };
+    },
+  };
+}
