@@ -38,15 +38,13 @@ export function tlsOptionsOf(
 }
 
 /** Kept, so that connections that are made later cannot fail because of a file. */
-const rootsByFile = new Map<string, string>();
+const rootsByFile = new Map<string, readonly string[]>();
 
-function readRoots(file: string): string {
+function readRoots(file: string): string[] {
   let roots = rootsByFile.get(file);
   if (roots === undefined) {
     try {
-      roots = readFileSync(file, 'utf8');
-      // Node.js itself passes over a file without a certificate, and then trusts none.
-      new X509Certificate(roots);
+      roots = listCertificates(readFileSync(file, 'utf8'));
     } catch (error) {
       throw new CommandError(
         `The file of sslrootcert, ${file}, cannot be read as certificates in PEM format: ${(error as Error).message}`,
@@ -55,5 +53,12 @@ function readRoots(file: string): string {
     }
     rootsByFile.set(file, roots);
   }
-  return roots;
+  return [...roots];
+}
+
+/** Node.js itself passes over what is no certificate, and then trusts fewer authorities, or none. */
+function listCertificates(pem: string): string[] {
+  const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
+  if (found === null) throw new Error('it has none');
+  return found.map((text) => new X509Certificate(text).toString());
 }

@@ -5,12 +5,19 @@ import { after, before, describe, test } from 'node:test';
 import { CommandError } from '../../src/errors.ts';
 import { type ConnectOptions, connect } from '../../src/store/database.ts';
 import { throwawayFolder } from '../cli/process.ts';
-import { type Authority, type Certificate, createAuthority } from '../support/certificates.ts';
+import {
+  type Authority,
+  type Certificate,
+  createAuthority,
+  opensslMissing,
+} from '../support/certificates.ts';
 import { onServer } from '../support/replication.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip =
+  opensslMissing ||
+  (findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine');
 const options: ConnectOptions = {
   name: 'test',
   connections: 1,
@@ -97,10 +104,10 @@ describe('TLS of DATABASE_URL', { skip }, () => {
     await present(ours.issue('DNS:elsewhere.example'));
     for (const mode of ['verify-ca', 'require']) {
       for (const host of ['localhost', '127.0.0.1']) {
-        const with_ = (file: string) => `sslmode=${mode}&sslrootcert=${file}`;
-        assert.equal(await reach(host, with_(ours.certFile)), 'TLS', `${mode} ${host}`);
+        const trusting = (file: string) => `sslmode=${mode}&sslrootcert=${file}`;
+        assert.equal(await reach(host, trusting(ours.certFile)), 'TLS', `${mode} ${host}`);
         assert.equal(
-          await reach(host, with_(strangers.certFile)),
+          await reach(host, trusting(strangers.certFile)),
           unknownAuthority,
           `${mode} ${host}`,
         );
