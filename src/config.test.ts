@@ -6,6 +6,7 @@ import { UsageError } from './errors.ts';
 const defaults = {
   databaseUrl: undefined,
   databaseReadUrls: [],
+  databaseServeUrl: undefined,
   dataDir: '.retention',
   redisUrl: undefined,
   host: '127.0.0.1',
@@ -21,6 +22,7 @@ const defaults = {
 const names = [
   'DATABASE_URL',
   'DATABASE_READ_URL',
+  'DATABASE_SERVE_URL',
   'RETENTION_DATA_DIR',
   'REDIS_URL',
   'HOST',
@@ -60,6 +62,7 @@ test('every variable is read, without the space around it', () => {
   const env = {
     DATABASE_URL: ' postgres://user:secret@db.example:5433/retention?sslmode=require ',
     DATABASE_READ_URL: 'postgres://user:secret@one.example,[::1]:5434/retention?sslmode=require',
+    DATABASE_SERVE_URL: 'postgres://reader:secret@db.example:5433/retention',
     RETENTION_DATA_DIR: '/var/lib/retention data',
     REDIS_URL: 'rediss://:secret@cache.example:6380',
     HOST: '::',
@@ -82,6 +85,7 @@ test('every variable is read, without the space around it', () => {
         'postgres://user:secret@one.example/retention?sslmode=require',
         'postgres://user:secret@[::1]:5434/retention?sslmode=require',
       ],
+      databaseServeUrl: 'postgres://reader:secret@db.example:5433/retention',
       dataDir: '/var/lib/retention data',
       redisUrl: 'rediss://:secret@cache.example:6380',
       host: '::',

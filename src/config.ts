@@ -1,4 +1,4 @@
-import { tlsProblemOf } from './database-url.ts';
+import { differOnlyInLogin, tlsProblemOf } from './database-url.ts';
 import { UsageError } from './errors.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -9,6 +9,8 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** Hot standbys of that server, one address each. */
   readonly databaseReadUrls: readonly string[];
+  /** The same server by a login that may only select; undefined means that of `databaseUrl`. */
+  readonly databaseServeUrl: string | undefined;
   readonly dataDir: string;
   /** Where all instances limit together; undefined means that each limits by itself. */
   readonly redisUrl: string | undefined;
@@ -75,6 +77,12 @@ export function parseConfig(env: Env): Config {
       parsePostgresUrls,
       'an address such as postgres://user@host1:5432,host2:5432/database',
     ),
+    databaseServeUrl: check(
+      'DATABASE_SERVE_URL',
+      undefined,
+      parsePostgresUrl,
+      'an address such as postgres://reader@host:5432/database',
+    ),
     dataDir: readEnv(env, 'RETENTION_DATA_DIR') ?? '.retention',
     redisUrl: check(
       'REDIS_URL',
@@ -105,10 +113,12 @@ export function parseConfig(env: Env): Config {
   if (config.databaseReadUrls.length > 0 && config.databaseUrl === undefined) {
     problems.push('DATABASE_READ_URL names standbys of DATABASE_URL, which is not set.');
   }
+  problems.push(...listServeProblems(config));
   for (const [name, urls] of [
     ['DATABASE_URL', [config.databaseUrl]],
     // The same parameters for all of them.
     ['DATABASE_READ_URL', config.databaseReadUrls.slice(0, 1)],
+    ['DATABASE_SERVE_URL', [config.databaseServeUrl]],
   ] as const) {
     const [problem] = urls.map((url) => url && tlsProblemOf(url));
     if (problem) problems.push(`${name} ${problem}`);
@@ -122,6 +132,17 @@ export function parseConfig(env: Env): Config {
     );
   }
   return Object.freeze(config);
+}
+
+/** Keys are looked up by this login, so it must see at once what is written by the other one. */
+function listServeProblems({ databaseUrl, databaseServeUrl }: Config): string[] {
+  if (databaseServeUrl === undefined) return [];
+  if (databaseUrl === undefined) {
+    return ['DATABASE_SERVE_URL is another login to DATABASE_URL, which is not set.'];
+  }
+  return differOnlyInLogin(databaseUrl, databaseServeUrl)
+    ? []
+    : ['DATABASE_SERVE_URL must name the server and database of DATABASE_URL, and another user.'];
 }
 
 /** By the variables that OpenTelemetry has for everybody; an endpoint is what turns it on. */

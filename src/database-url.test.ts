@@ -17,6 +17,34 @@ function problemsOf(env: Record<string, string>): string {
   return message;
 }
 
+test('DATABASE_SERVE_URL is the address of DATABASE_URL with another user', () => {
+  const server = 'postgres://owner:sesame@db.example/retention?sslmode=require';
+  const alone = problemsOf({ DATABASE_SERVE_URL: server });
+  assert.match(
+    alone,
+    / {2}DATABASE_SERVE_URL is another login to DATABASE_URL, which is not set\.$/,
+  );
+  for (const wrong of [
+    server,
+    'postgres://owner:open@db.example/retention',
+    'postgres://db.example/retention',
+    'postgres://reader:sesame@db.example/other',
+    'postgres://reader:sesame@db.example',
+    'postgres://reader:sesame@standby.example/retention',
+    'postgres://reader:sesame@db.example:5433/retention',
+  ]) {
+    const message = problemsOf({ DATABASE_URL: server, DATABASE_SERVE_URL: wrong });
+    assert.match(
+      message,
+      / {2}DATABASE_SERVE_URL must name the server and database of DATABASE_URL, and another user\.$/,
+      wrong,
+    );
+    assert.doesNotMatch(message, /sesame/);
+  }
+  const right = 'postgres://reader:sesame@db.example:5432/retention?sslmode=require';
+  assert.doesNotThrow(() => parseConfig({ DATABASE_URL: server, DATABASE_SERVE_URL: right }));
+});
+
 const modes = 'disable, allow, prefer, require, verify-ca, verify-full';
 const wrongTls: [parameters: string, says: string][] = [
   ['sslmode=verify', `has an unknown sslmode; it must be one of ${modes}.`],
@@ -57,6 +85,10 @@ for (const [parameters, says] of wrongTls) {
     assert.equal(
       problemsOf({ DATABASE_URL: server, DATABASE_READ_URL: url }),
       `${prefix}DATABASE_READ_URL ${says}`,
+    );
+    assert.equal(
+      problemsOf({ DATABASE_URL: server, DATABASE_SERVE_URL: url.replace('user', 'reader') }),
+      `${prefix}DATABASE_SERVE_URL ${says}`,
     );
   });
 }

@@ -57,6 +57,34 @@ export function tlsProblemOf(address: string): string | undefined {
   return undefined;
 }
 
+/** Whether two addresses lead to the same database of the same server, each as a user of its own. */
+export function differOnlyInLogin(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((address) => {
+    const { hostname, port, pathname, username } = new URL(address);
+    const database = pathname.slice(1) || username;
+    return { place: `${hostname}:${port || 5432}/${database}`, username };
+  });
+  return (
+    first?.place === second?.place &&
+    second?.username !== '' &&
+    first?.username !== second?.username
+  );
+}
+
+export interface Login {
+  readonly user: string;
+  /** Undefined where the server lets the user in without one. */
+  readonly password: string | undefined;
+}
+
+export function loginOf(address: string): Login {
+  const { username, password } = new URL(address);
+  return {
+    user: decodeURIComponent(username),
+    password: password === '' ? undefined : decodeURIComponent(password),
+  };
+}
+
 function isAddress(host: string): boolean {
   return isIP(host.replace(/^\[|\]$/g, '')) !== 0;
 }

@@ -33,7 +33,7 @@ export const demoCommand: Command = {
     }
     let key: string | undefined;
     return serve(
-      { ...config, databaseUrl: undefined },
+      { ...config, databaseUrl: undefined, databaseServeUrl: undefined },
       log,
       async ({ baseUrl }, store) => {
         const [shop = demoShop] = await listShops(store.primary.read);

@@ -10,10 +10,13 @@ import {
 } from '../access/redis-window.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { loginOf } from '../database-url.ts';
 import { readShopifyCredentials } from '../feeds/shopify/credentials.ts';
 import { redact } from '../log.ts';
+import { connect } from '../store/database.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
+import { listServingProblems } from '../store/serving-login.ts';
 import { nameOf } from '../store/sockets.ts';
 import { checkStandby } from '../store/standby-check.ts';
 import { type Command, exitStatus, print, printJson } from './command.ts';
@@ -36,12 +39,13 @@ export const doctorCommand: Command = {
     const shown = {
       ...config,
       databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
+      databaseServeUrl: config.databaseServeUrl && withoutPassword(config.databaseServeUrl),
       redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
       tracing: config.tracing && 'on',
       shopifyClientSecrets: config.shopifyClientSecrets.map(() => 'redacted'),
       databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
     };
-    const findings = [
+    const findings: Finding[] = [
       { check: 'runtime', ok: true, detail: `Node.js ${process.version}` },
       ...(await examine(config)),
       ...(config.redisUrl === undefined ? [] : [await examineRedis(config.redisUrl)]),
@@ -83,6 +87,9 @@ async function examine(config: Config): Promise<Finding[]> {
   try {
     return [
       ...(await examineDatabase(store)),
+      ...(config.databaseServeUrl === undefined
+        ? []
+        : [await examineServingLogin(config.databaseServeUrl)]),
       ...(await Promise.all(config.databaseReadUrls.map((url) => examineStandby(store, url)))),
     ];
   } catch (error) {
@@ -157,6 +164,27 @@ async function examineShopifyCredentials(file: string): Promise<Finding> {
     return { check, ok: true, detail: shops.map(({ shop }) => `shop ${shop}`).join(', ') };
   } catch (error) {
     return failure(check, error);
+  }
+}
+
+async function examineServingLogin(url: string): Promise<Finding> {
+  const check = 'serving login';
+  const sql = connect(url, {
+    name: 'doctor',
+    connections: 1,
+    readOnly: true,
+    statementTimeoutMilliseconds: 5_000,
+  });
+  try {
+    const problems = await inTime(listServingProblems(sql));
+    const { user } = loginOf(url);
+    return problems.length === 0
+      ? { check, ok: true, detail: `"${user}" may read what is served, and nothing else` }
+      : { check, ok: false, detail: `${problems.join('; ')}; run "retention migrate --roles"` };
+  } catch (error) {
+    return failure(check, error);
+  } finally {
+    await sql.end({ timeout: 0 });
   }
 }
 

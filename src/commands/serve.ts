@@ -1,11 +1,13 @@
 import cluster from 'node:cluster';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { loginOf } from '../database-url.ts';
 import { CommandError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Service, startService } from '../service.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
+import { prepareServingLogin } from '../store/serving-login.ts';
 import { type Command, exitStatus, print } from './command.ts';
 import { stopSignal } from './stop-signal.ts';
 import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
@@ -58,11 +60,15 @@ export async function serve(
   const store = await openStore({
     ...config,
     role: 'serve',
+    serveUrl: config.databaseServeUrl,
     replication: { standbys: config.databaseReadUrls, log },
   });
   try {
     const applied = await migrate(store.write);
     if (applied.length > 0) log.info({ applied }, 'schema migrated');
+    if (config.databaseServeUrl !== undefined) {
+      await prepareServingLogin(store, loginOf(config.databaseServeUrl));
+    }
     await prepare(store);
     const service = await startService({ config, store, clock: systemClock, log });
     const { baseUrl, metricsUrl } = service;

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
 
 const folder = new URL('../../migrations/', import.meta.url);
 
@@ -22,7 +22,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
   for (const migration of await listMigrations()) {
     const text = await readFile(new URL(migration.name, folder), 'utf8');
     const isNew = await sql.begin(async (tx) => {
-      await tx`select pg_advisory_xact_lock(${lockId})`;
+      await lockMigrations(tx);
       await tx`
         create table if not exists schema_migrations (
           version integer primary key, name text not null, applied_at timestamptz not null)`;
@@ -38,6 +38,11 @@ export async function migrate(sql: Sql): Promise<string[]> {
     if (isNew) applied.push(migration.name);
   }
   return applied;
+}
+
+/** Holds every process that changes the schema or who may use it, until the transaction ends. */
+export async function lockMigrations(tx: Transaction): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${lockId})`;
 }
 
 /** Names of the migrations that this program knows and the database lacks. */

@@ -30,8 +30,10 @@ export interface StoreOptions {
   readonly dataDir: string;
   /** Shown to whoever finds the embedded database held. */
   readonly role: 'serve' | 'command';
+  /** The same server by a login that may only select: all that serves requests then reads by it. */
+  readonly serveUrl?: string | undefined;
   /** Only a server reads from standbys; the embedded database has none. */
-  readonly replication?: Replication;
+  readonly replication?: Replication | undefined;
 }
 
 interface Replication {
@@ -48,9 +50,9 @@ const attempts = 40;
  * @throws CommandError when the embedded database is needed for itself and another process holds it
  */
 export async function openStore(options: StoreOptions, attemptsLeft = attempts): Promise<Store> {
-  const { databaseUrl, dataDir, role } = options;
+  const { databaseUrl, dataDir, role, replication, serveUrl } = options;
   if (databaseUrl !== undefined) {
-    return { ...connectAll(databaseUrl, options.replication), failed: new Promise(() => {}) };
+    return { ...connectAll(databaseUrl, { replication, serveUrl }), failed: new Promise(() => {}) };
   }
 
   const embedded = await openEmbedded(dataDir, { role });
@@ -79,8 +81,11 @@ export async function openStore(options: StoreOptions, attemptsLeft = attempts):
 }
 
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
-export function connectAll(target: string, replication?: Replication): Omit<Store, 'failed'> {
-  const primary = connectForReading(target);
+export function connectAll(
+  target: string,
+  { replication, serveUrl = target }: Pick<StoreOptions, 'replication' | 'serveUrl'> = {},
+): Omit<Store, 'failed'> {
+  const primary = connectForReading(serveUrl);
   const write = connect(target, {
     name: 'write',
     connections: 4,

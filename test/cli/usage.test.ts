@@ -7,7 +7,7 @@ const options = { env: { LOG_LEVEL: 'silent' } };
 const commands: [name: string, synopsis: string][] = [
   ['demo', ''],
   ['serve', '[--workers N]'],
-  ['migrate', ''],
+  ['migrate', '[--roles]'],
   ['shops create', '--id N --name TEXT --currency CUR [--tier TIER] [--json]'],
   ['shops list', '[--json]'],
   ['shops set-tier', 'ID TIER'],
@@ -66,7 +66,7 @@ describe(
       [['serve', '--workers', '0'], '--workers takes a whole number from 1 to 64, not "0".'],
       [['serve', '--workers', '2e1'], '--workers takes a whole number from 1 to 64, not "2e1".'],
       [['serve', '--workers', '2'], 'Several workers need DATABASE_URL'],
-      [['migrate', 'now'], '"now" is one argument too many.\nUsage: retention migrate\n'],
+      [['migrate', 'now'], '"now" is one argument too many.\nUsage: retention migrate [--roles]\n'],
       [['keys', 'revoke', '--shop', '1'], 'An argument is missing.\nUsage: retention keys revoke'],
       [
         ['keys', 'list', '--shop'],

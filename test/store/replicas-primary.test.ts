@@ -172,7 +172,7 @@ describe('two standbys and their primary', { skip, timeout: 120_000 }, () => {
         verdicts.set(standby, reason ?? msg);
       },
     });
-    const store = connectAll(primary, { standbys, log });
+    const store = connectAll(primary, { replication: { standbys, log } });
     try {
       await until(() => verdicts.size === standbys.length);
       for (const { isInUse } of store.replicas) assert.equal(isInUse, false);

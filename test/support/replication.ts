@@ -48,7 +48,7 @@ export async function startReplicated(count: number): Promise<Replicated> {
   });
   const urls = standbys.map(({ url }) => url.replace('postgres@', 'postgres:sesame@'));
   const store: Store = {
-    ...connectAll(primary.url, { standbys: urls, log }),
+    ...connectAll(primary.url, { replication: { standbys: urls, log } }),
     failed: new Promise(() => {}),
   };
   const world = await startWorld(store, { clock: systemClock });

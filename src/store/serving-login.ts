@@ -1,0 +1,199 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import type { Login } from '../database-url.ts';
+import { CommandError } from '../errors.ts';
+import type { Sql, Transaction } from './database.ts';
+import { lockMigrations } from './migrate.ts';
+import type { Store } from './open.ts';
+
+/** All that `store.primary` and `store.readRecent` read for requests, and all that the login may read. */
+const servedTables = [
+  'api_keys',
+  'cancellation_sessions',
+  'dunning_cases',
+  'failed_cycles',
+  'feeds',
+  'metric_ledger',
+  'metric_shops',
+  'payments',
+  'plans',
+  'refunds',
+  'shops',
+  'status_events',
+  'subscriber_changes',
+  'subscriber_facts',
+  'subscription_lines',
+  'subscriptions',
+] as const;
+
+const served = `{${servedTables.join(',')}}`;
+
+/** The server lets the user in neither by this password nor without one, or has no such user. */
+const refusedLogin: ReadonlySet<unknown> = new Set(['28P01', '28000']);
+
+/**
+ * Makes the login of DATABASE_SERVE_URL, or gives it the password that the address has, and leaves it
+ * nothing but to read what is served. Run again it changes nothing.
+ * @param store whose `primary` uses the login
+ * @throws CommandError when the login may do more all the same, or cannot be used
+ */
+export async function createServingLogin(store: Store, login: Login): Promise<void> {
+  const canConnect = await store.primary.read`select 1`.then(
+    () => true,
+    (error: { code?: unknown }) => {
+      if (!refusedLogin.has(error.code)) throw error;
+      return false;
+    },
+  );
+  await store.write.begin(async (tx) => {
+    await lockMigrations(tx);
+    if (!canConnect) await setPassword(tx, login);
+    await revokeAll(tx, login.user);
+    await grantServed(tx, login.user);
+  });
+  await checkServingLogin(store, login);
+}
+
+/**
+ * Lets the login of DATABASE_SERVE_URL read what a migration has added.
+ * @param store whose `primary` uses the login
+ * @throws CommandError when the login cannot be used, or may do more than read what is served
+ */
+export async function prepareServingLogin(store: Store, login: Login): Promise<void> {
+  const [missing] = await store.write`
+    select from pg_roles r, unnest(${served}::text[]) name
+    where r.rolname = ${login.user} and not has_table_privilege(r.oid, name, 'select') limit 1`;
+  if (missing) {
+    await store.write.begin(async (tx) => {
+      await lockMigrations(tx);
+      await grantServed(tx, login.user);
+    });
+  }
+  await checkServingLogin(store, login);
+}
+
+async function checkServingLogin({ primary }: Store, { user }: Login): Promise<void> {
+  let problems: string[];
+  try {
+    problems = await listServingProblems(primary.read);
+  } catch (error) {
+    throw new CommandError(
+      `The login "${user}" of DATABASE_SERVE_URL cannot be used: ${(error as Error).message}. "retention migrate --roles" makes it.`,
+      { cause: error },
+    );
+  }
+  if (problems.length > 0) {
+    throw new CommandError(
+      `The login "${user}" of DATABASE_SERVE_URL must be able to read what is served, and nothing else: ${problems.join('; ')}. "retention migrate --roles" mends what the login of DATABASE_URL may mend.`,
+    );
+  }
+}
+
+/**
+ * What the login of a connection may do beyond reading what is served, and what of that it may not.
+ * Tables of other programs count only where it could write to them.
+ * @param sql a connection of that login
+ */
+export async function listServingProblems(sql: Sql): Promise<string[]> {
+  const problems = await sql<{ problem: string }[]>`
+    with me as (
+      select oid, rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls
+      from pg_roles where rolname = current_user
+    ), relations as (
+      select c.oid, c.oid::regclass::text as name, n.nspname as schema,
+        c.relowner = (select relowner from pg_class where oid = to_regclass('shops')) as is_ours
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+        and n.nspname <> 'information_schema' and n.nspname !~ '^pg_'
+    ), served as (
+      select name, to_regclass(name) as oid from unnest(${served}::text[]) name
+    ), problems as (
+      select 1 as rank, 'it is a superuser' as problem from me where rolsuper
+      union all
+      select 2, 'it may change roles, databases or replication' from me
+      where rolcreaterole or rolcreatedb or rolreplication or rolbypassrls
+      union all
+      select 3, 'it is a member of ' || string_agg(roleid::regrole::text, ', ' order by roleid)
+      from pg_auth_members m join me on m.member = me.oid having count(*) > 0
+      union all
+      select 4, 'it cannot read ' || string_agg(name, ', ' order by name) from served
+      where oid is null or not has_table_privilege(oid, 'select') having count(*) > 0
+      union all
+      select 5, 'it may write to ' || string_agg(name, ', ' order by name) from relations
+      where has_table_privilege(oid, 'insert, update, delete, truncate, trigger')
+        or has_any_column_privilege(oid, 'insert, update') having count(*) > 0
+      union all
+      select 6, 'it may read ' || string_agg(r.name, ', ' order by r.name) from relations r
+      where is_ours and has_any_column_privilege(oid, 'select')
+        and has_schema_privilege(r.schema, 'usage')
+        and not exists (select from served where served.oid = r.oid) having count(*) > 0
+      union all
+      select 7, 'it may create in the schema ' || string_agg(nspname, ', ' order by nspname)
+        || ' (as its owner run: revoke create on schema ... from public)'
+      from pg_namespace
+      where nspname !~ '^pg_' and has_schema_privilege(oid, 'create') having count(*) > 0
+      union all
+      select 8, 'it may create schemas'
+      where has_database_privilege(current_database(), 'create')
+    )
+    select problem from problems
+    -- To a superuser everything else applies as well.
+    where rank = 1 or not (select rolsuper from me)
+    order by rank`;
+  return problems.map(({ problem }) => problem);
+}
+
+/** The server is told the verifier only, so that the password is in none of its logs. */
+async function setPassword(tx: Transaction, { user, password }: Login): Promise<void> {
+  const [role] = await tx`select from pg_roles where rolname = ${user}`;
+  await runFormatted(
+    tx,
+    `${role ? 'alter' : 'create'} role %I login${password === undefined ? '' : ' password %L'}`,
+    password === undefined ? [user] : [user, scramVerifier(password)],
+  );
+}
+
+async function grantServed(tx: Transaction, user: string): Promise<void> {
+  const [database] = await tx<{ name: string }[]>`select current_database() as name`;
+  await runFormatted(tx, 'grant connect on database %I to %I', [database?.name ?? '', user]);
+  await runFormatted(tx, 'grant usage on schema public to %I', [user]);
+  await runFormatted(tx, `grant select on ${servedTables.join(', ')} to %I`, [user]);
+}
+
+/** Of what belongs to the login of DATABASE_URL; nobody else's rights can be taken away. */
+async function revokeAll(tx: Transaction, user: string): Promise<void> {
+  const schemas = await tx<{ name: string; isPublic: boolean }[]>`
+    select nspname as name, has_schema_privilege('public', oid, 'create') as "isPublic"
+    from pg_namespace
+    where nspname !~ '^pg_' and nspname <> 'information_schema'
+      and pg_has_role(nspowner, 'usage')`;
+  for (const { name, isPublic } of schemas) {
+    await runFormatted(tx, 'revoke all on all tables in schema %I from %I', [name, user]);
+    await runFormatted(tx, 'revoke all on all sequences in schema %I from %I', [name, user]);
+    await runFormatted(tx, 'revoke all on schema %I from %I', [name, user]);
+    // Before PostgreSQL 15 everybody may create tables in "public".
+    if (isPublic) {
+      await runFormatted(tx, 'grant create on schema %I to current_user', [name]);
+      await runFormatted(tx, 'revoke create on schema %I from public', [name]);
+    }
+  }
+}
+
+/** Statements of this kind take no parameters; the server quotes the names itself. */
+async function runFormatted(tx: Transaction, template: string, values: string[]): Promise<void> {
+  const [formatted] = await tx<{ statement: string }[]>`
+    select format(${template}, variadic array(
+      select value from json_array_elements_text(${JSON.stringify(values)}::text::json) value
+    )) as statement`;
+  await tx.unsafe(formatted?.statement ?? '');
+}
+
+/** What PostgreSQL keeps of a password (RFC 5803), as its own `\password` makes it. */
+function scramVerifier(password: string): string {
+  const iterations = 4096;
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
+  const keyFor = (name: string) => createHmac('sha256', salted).update(name).digest();
+  const storedKey = createHash('sha256').update(keyFor('Client Key')).digest('base64');
+  const serverKey = keyFor('Server Key').toString('base64');
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
+}

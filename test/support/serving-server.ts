@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { migrate } from '../../src/store/migrate.ts';
+import { connectAll } from '../../src/store/open.ts';
+import { startPostgres } from './postgres.ts';
+import { onServer } from './replication.ts';
+import { until } from './until.ts';
+
+export interface ServingServer {
+  /** The migrated database, as its owner, who may create users but is no superuser. */
+  readonly ownerUrl: string;
+  urlFor(user: string, password: string): string;
+  /** Runs a statement in that database as a superuser. */
+  asAdmin(statement: string): Promise<Record<string, string>[]>;
+  /** All statements that the server has logged. */
+  log(): Promise<string>;
+  destroy(): Promise<void>;
+}
+
+/** @param users who are let in by their password only, once there are any */
+export async function startServingServer(
+  users: readonly [string, ...string[]],
+): Promise<ServingServer> {
+  const server = await startPostgres([
+    'fsync=off',
+    'log_statement=all',
+    'logging_collector=on',
+    'log_rotation_size=0',
+  ]);
+  assert.ok(server);
+  const adminUrl = server.url.replace(/postgres$/, 'shop');
+  const ownerUrl = `postgres://owner@127.0.0.1:${server.port}/shop`;
+  const urlFor = (user: string, password: string) =>
+    `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${server.port}/shop`;
+  const asAdmin = (statement: string) => onServer<Record<string, string>>(adminUrl, statement);
+
+  await onServer(server.url, 'create role owner login createrole');
+  await onServer(server.url, 'create database shop owner owner');
+  // As in every database that was made before PostgreSQL 15.
+  await asAdmin('grant create on schema public to public');
+  const [shown] = await asAdmin('show hba_file');
+  const file = shown?.['hba_file'] ?? '';
+  const rules = users.map((user) => `host all ${user} 127.0.0.1/32 scram-sha-256\n`);
+  writeFileSync(file, rules.join('') + readFileSync(file, 'utf8'));
+  await asAdmin('select pg_reload_conf()');
+  // Without a user of that name the server says 28000 until it asks for passwords.
+  await until(
+    () => onServer(urlFor(users[0], 'none'), 'select').catch(({ code }: { code: string }) => code),
+    (code) => code === '28P01',
+  );
+
+  const { write, close } = connectAll(ownerUrl);
+  await migrate(write);
+  await close();
+  return {
+    ownerUrl,
+    urlFor,
+    asAdmin,
+    async log() {
+      const [row] = await asAdmin('select pg_read_file(pg_current_logfile()) as text');
+      return row?.['text'] ?? '';
+    },
+    destroy: () => server.destroy(),
+  };
+}
