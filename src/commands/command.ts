@@ -62,6 +62,12 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
   }
 }
 
+/** @returns undefined where what admits requests is shared by all instances, or there is one only */
+export function limitsWarning({ databaseUrl, redisUrl }: Config): string | undefined {
+  if (databaseUrl === undefined || redisUrl !== undefined) return undefined;
+  return 'Each instance counts requests by itself: with several, a key may use its limit on each of them. Set REDIS_URL to share one count.';
+}
+
 /** The text of an option that must be given. */
 export function requiredOption(context: CommandContext, name: string): string {
   const value = context.options[name];

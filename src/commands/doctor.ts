@@ -19,7 +19,7 @@ import { type Store, openStore } from '../store/open.ts';
 import { listServingProblems } from '../store/serving-login.ts';
 import { nameOf } from '../store/sockets.ts';
 import { checkStandby } from '../store/standby-check.ts';
-import { type Command, exitStatus, print, printJson } from './command.ts';
+import { type Command, exitStatus, limitsWarning, print, printJson } from './command.ts';
 
 const worstSkewMilliseconds = 2_000;
 const patienceMilliseconds = 10_000;
@@ -27,6 +27,8 @@ const patienceMilliseconds = 10_000;
 interface Finding {
   readonly check: string;
   readonly ok: boolean;
+  /** Nothing is broken, but whoever runs the service should know. */
+  readonly warning?: true;
   readonly detail: string;
 }
 
@@ -45,9 +47,13 @@ export const doctorCommand: Command = {
       shopifyClientSecrets: config.shopifyClientSecrets.map(() => 'redacted'),
       databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
     };
+    const warning = limitsWarning(config);
     const findings: Finding[] = [
       { check: 'runtime', ok: true, detail: `Node.js ${process.version}` },
       ...(await examine(config)),
+      ...(warning === undefined
+        ? []
+        : [{ check: 'limits', ok: true, warning: true, detail: warning } as const]),
       ...(config.redisUrl === undefined ? [] : [await examineRedis(config.redisUrl)]),
       ...(config.shopifyCredentialsFile === undefined
         ? []
@@ -61,8 +67,8 @@ export const doctorCommand: Command = {
       for (const [name, value] of Object.entries(shown))
         print(`${name.padEnd(width)} ${String(value ?? '') || '(default)'}`);
       print('');
-      for (const { check, ok, detail } of findings)
-        print(`${ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}`);
+      for (const { check, ok, warning: isWarning, detail } of findings)
+        print(`${isWarning ? 'warn' : ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}`);
     }
     return isWell ? exitStatus.done : 1;
   },

@@ -8,7 +8,7 @@ import { type Service, startService } from '../service.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { prepareServingLogin } from '../store/serving-login.ts';
-import { type Command, exitStatus, print } from './command.ts';
+import { type Command, exitStatus, limitsWarning, print } from './command.ts';
 import { stopSignal } from './stop-signal.ts';
 import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
 
@@ -69,6 +69,8 @@ export async function serve(
     if (config.databaseServeUrl !== undefined) {
       await prepareServingLogin(store, loginOf(config.databaseServeUrl));
     }
+    const warning = limitsWarning(config);
+    if (warning !== undefined) log.warn(warning);
     await prepare(store);
     const service = await startService({ config, store, clock: systemClock, log });
     const { baseUrl, metricsUrl } = service;

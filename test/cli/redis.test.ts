@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
-import { launchServer, run } from './process.ts';
+import { launchServer, run, throwawayFolder } from './process.ts';
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
 const skip = redisMissing || (DATABASE_URL === '' && 'PostgreSQL could not be had on this machine');
@@ -31,6 +32,42 @@ describe('the command line with Redis', { skip, timeout: 120_000 }, () => {
       assert.equal(code, 0, err);
       assert.match(err, state === 'up' ? /Redis answers/ : /WRONGPASS.*Redis does not answer/);
       assert.doesNotMatch(err, /sesame/);
+    }
+  });
+
+  test('without one, serve and doctor warn that each instance counts by itself, and go on', async () => {
+    const warning =
+      'Each instance counts requests by itself: with several, a key may use its limit on each of them. Set REDIS_URL to share one count.';
+    const warningsOf = async (env: Record<string, string>) => {
+      const server = await launchServer('serve', env);
+      assert.equal((await fetch(`${server.baseUrl}/readyz`)).status, 200);
+      server.child.kill('SIGTERM');
+      const { code, err } = await server.ended;
+      assert.equal(code, 0, err);
+      const lines = err.split('\n').filter((line) => line.startsWith('{'));
+      return lines
+        .map((line) => JSON.parse(line))
+        .filter(({ level }) => level === 'warn')
+        .map(({ msg }) => msg);
+    };
+    assert.deepEqual(await warningsOf({ DATABASE_URL }), [warning]);
+    assert.deepEqual(await warningsOf({ DATABASE_URL, REDIS_URL: redis.url }), []);
+    const alone = { RETENTION_DATA_DIR: path.join(throwawayFolder(), 'data') };
+    assert.deepEqual(await warningsOf(alone), []);
+
+    const shown = await run(['doctor'], { env: { DATABASE_URL } });
+    assert.equal(shown.code, 0, shown.out);
+    assert.ok(shown.out.includes(`warn  limits: ${warning}\n`), shown.out);
+    const { code, out } = await run(['doctor', '--json'], { env: { DATABASE_URL } });
+    assert.equal(code, 0, out);
+    assert.deepEqual(JSON.parse(out).findings.at(-1), {
+      check: 'limits',
+      ok: true,
+      warning: true,
+      detail: warning,
+    });
+    for (const env of [{ DATABASE_URL, REDIS_URL: redis.url }, alone]) {
+      assert.doesNotMatch((await run(['doctor'], { env })).out, /warn/);
     }
   });
 
