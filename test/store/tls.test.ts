@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { CommandError } from '../../src/errors.ts';
@@ -152,10 +152,13 @@ describe('TLS of DATABASE_URL', { skip }, () => {
     assert.equal(await reach('127.0.0.1', full), unknownAuthority);
   });
 
-  test('a file without certificates is refused before anything is sent', () => {
+  test('a file without certificates, or with a broken one, is refused before anything is sent', () => {
     const empty = path.join(throwawayFolder(), 'empty.pem');
     writeFileSync(empty, 'no certificate');
-    for (const file of [empty, `${empty}.missing`]) {
+    const broken = path.join(throwawayFolder(), 'broken.pem');
+    const good = readFileSync(ours.certFile, 'utf8');
+    writeFileSync(broken, `${good}${good.replace('CERTIFICATE-----\nM', 'CERTIFICATE-----\nX')}`);
+    for (const file of [empty, broken, `${empty}.missing`]) {
       assert.throws(
         () => connect(`${server.url}?sslmode=verify-full&sslrootcert=${file}`, options),
         (error) =>
