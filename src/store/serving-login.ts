@@ -37,6 +37,7 @@ const refusedLogin: ReadonlySet<unknown> = new Set(['28P01', '28000']);
  * @throws CommandError when the login may do more all the same, or cannot be used
  */
 export async function createServingLogin(store: Store, login: Login): Promise<void> {
+  await refuseOtherRole(store.write, login);
   const canConnect = await store.primary.read`select 1`.then(
     () => true,
     (error: { code?: unknown }) => {
@@ -140,6 +141,20 @@ export async function listServingProblems(sql: Sql): Promise<string[]> {
     where rank = 1 or not (select rolsuper from me)
     order by rank`;
   return problems.map(({ problem }) => problem);
+}
+
+/** A wrong name must not cost an administrator their password, or an owner the rights to their tables. */
+async function refuseOtherRole(sql: Sql, { user }: Login): Promise<void> {
+  const [other] = await sql`
+    select from pg_roles r where rolname = ${user} and (
+      rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls
+      or exists (select from pg_shdepend
+        where refclassid = 'pg_authid'::regclass and refobjid = r.oid and deptype = 'o'))`;
+  if (other) {
+    throw new CommandError(
+      `The user "${user}" of DATABASE_SERVE_URL may administer the server, or owns something in it, and was left as it is. Name a user that serves nothing else.`,
+    );
+  }
 }
 
 /** The server is told the verifier only, so that the password is in none of its logs. */
