@@ -62,7 +62,7 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
   }
 }
 
-/** @returns undefined where what admits requests is shared by all instances, or there is one only */
+/** What to warn of where several instances may run, but would not share their limits. */
 export function limitsWarning({ databaseUrl, redisUrl }: Config): string | undefined {
   if (databaseUrl === undefined || redisUrl !== undefined) return undefined;
   return 'Each instance counts requests by itself: with several, a key may use its limit on each of them. Set REDIS_URL to share one count.';

@@ -90,7 +90,7 @@ async function checkServingLogin({ primary }: Store, { user }: Login): Promise<v
 }
 
 /**
- * What the login of a connection may do beyond reading what is served, and what of that it may not.
+ * What the login of a connection may do beyond reading what is served, and what of that it cannot read.
  * Tables of other programs count only where it could write to them.
  * @param sql a connection of that login
  */
