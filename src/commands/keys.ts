@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseDrainMilliseconds } from '../access/key-leases.ts';
 import { isScope, scopeDescriptions, scopes as allScopes } from '../access/scopes.ts';
-import { tiers } from '../access/tiers.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { endKey, makeKey } from '../owner/keys.ts';
@@ -43,6 +42,7 @@ const create: Command = {
   details: [
     '--scopes  one or more, with commas between them:',
     ...allScopes.map((scope) => `            ${scope.padEnd(20)}${scopeDescriptions[scope]}`),
+    'The shop must be on a tier with API access: growth or higher.',
     '--expires-in  ends the key by itself after whole hours or days: 24h, 30d; at most 3650d',
   ],
   options: {
@@ -74,13 +74,14 @@ const create: Command = {
         scopes,
         expiresAt,
       });
-      if (!made) throw new CommandError('The key was not made; try again.');
-      const { id, key } = made;
-      if (!tiers[shop.tier].hasApiAccess) {
-        tell(
-          `Requests with it are refused while shop ${shop.id} is ${shop.tier}: API access begins at growth.`,
+      if (made.kind === 'locked') {
+        throw new CommandError(
+          `Shop ${shop.id} is on the ${made.tier} tier, which has no API access, so no key was created. ` +
+            `Move it first: "retention shops set-tier ${shop.id} growth".`,
         );
       }
+      if (made.kind === 'already') throw new CommandError('No key was created; try again.');
+      const { id, key } = made;
       if (context.options['json']) return printJson({ id, key, name, scopes, expiresAt });
       print(key);
       tell(`This is key ${id}. Copy it now: only a fingerprint of it is kept.`);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isKeyId } from '../access/create-key.ts';
 import { leaseDrainMilliseconds } from '../access/key-leases.ts';
 import { isScope } from '../access/scopes.ts';
-import { tiers } from '../access/tiers.ts';
+import type { Tier } from '../access/tiers.ts';
 import type { Clock } from '../clock.ts';
 import type { Route } from '../http/shell.ts';
 import { listKeyRequests } from '../store/key-requests.ts';
@@ -57,7 +57,7 @@ export function keyRoutes(desk: Desk, parts: OwnerParts): Route[] {
       const name = (form.get('name') ?? '').trim();
       const scopes = [...new Set(form.getAll('scope'))].filter(isScope);
       const id = form.get('id') ?? '';
-      if (!tiers[shop.tier].hasApiAccess || !isKeyId(id)) return newKeyPage(visit);
+      if (!isKeyId(id)) return newKeyPage(visit);
       const problem = problemOf(name, scopes);
       if (problem !== undefined) return newKeyPage(visit, { name, scopes, id, problem });
 
@@ -67,7 +67,8 @@ export function keyRoutes(desk: Desk, parts: OwnerParts): Route[] {
         id,
         expiresAt: expiryOf(form, clock),
       });
-      if (!made) return redirect(shopPath(shop, '/keys?done=already'));
+      if (made.kind === 'locked') return newKeyPage(onTier(visit, made.tier));
+      if (made.kind === 'already') return redirect(shopPath(shop, '/keys?done=already'));
       return createdKeyPage(visit, { key: made.key, name, scopes, baseUrl: parts.baseUrl() });
     }),
     desk.shops(`${base}/:keyId/revoke`, async (visit) => {
@@ -95,15 +96,14 @@ export function keyRoutes(desk: Desk, parts: OwnerParts): Route[] {
       if (!key) return notFoundPage();
       const newId = form.get('id') ?? '';
       const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
-      if (!tiers[shop.tier].hasApiAccess || !isKeyId(newId) || overlap === undefined) {
-        return rotateKeyPage(visit, key);
-      }
+      if (!isKeyId(newId) || overlap === undefined) return rotateKeyPage(visit, key);
       const rotated = await rotateKey(store.write, clock, shop.id, session, {
         keyId: key.id,
         newId,
         newExpiresAt: expiryOf(form, clock),
         overlapMilliseconds: overlap * 3_600_000,
       });
+      if (rotated.kind === 'locked') return rotateKeyPage(onTier(visit, rotated.tier), key);
       if (rotated.kind !== 'made') return redirect(shopPath(shop, `/keys?done=${rotated.kind}`));
       if (overlap === 0) await sleep(leaseDrainMilliseconds);
       const remark =
@@ -113,6 +113,11 @@ export function keyRoutes(desk: Desk, parts: OwnerParts): Route[] {
       return createdKeyPage(visit, { ...rotated, baseUrl: parts.baseUrl(), remark });
     }),
   ];
+}
+
+/** A visit to a shop whose tier may have changed since the visit began. */
+function onTier(visit: ShopVisit, tier: Tier): ShopVisit {
+  return { ...visit, shop: { ...visit.shop, tier } };
 }
 
 /** When a key is to end by itself; null for never. */

@@ -1,9 +1,11 @@
-import { createKeyOnce, newKeyId } from '../access/create-key.ts';
+import { type KeyRequest, createKeyOnce, newKeyId } from '../access/create-key.ts';
 import type { Scope } from '../access/scopes.ts';
+import { type Tier, tiers } from '../access/tiers.ts';
 import type { Clock } from '../clock.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { lockKey, replaceKey, revokeKey, revokeKeysOfShop } from '../store/keys.ts';
 import { insertLogEntry } from '../store/owner-log.ts';
+import { findShop } from '../store/shops.ts';
 
 /** Whoever makes or ends a key: an owner, or the command line. */
 export type Actor = { readonly ownerId: string } | 'command line';
@@ -20,19 +22,44 @@ interface KeyWish {
   readonly expiresAt?: Date | null;
 }
 
-/** Makes a key and logs who did. @returns undefined where its id is taken */
+interface Issued {
+  readonly kind: 'made';
+  readonly key: string;
+}
+
+type NotIssued =
+  /** The id is taken. */
+  | { readonly kind: 'already' }
+  /** The shop's tier has no API access, so no key is made. */
+  | { readonly kind: 'locked'; readonly tier: Tier };
+
+/** Every new key, a rotated one included, is made here, so that the tier is checked in one place. */
+async function issueKey(
+  tx: Transaction,
+  shopId: number,
+  keyId: string,
+  request: KeyRequest,
+): Promise<Issued | NotIssued> {
+  const shop = await findShop(tx, shopId);
+  if (!shop) throw new Error(`There is no shop ${shopId}.`);
+  if (!tiers[shop.tier].hasApiAccess) return { kind: 'locked', tier: shop.tier };
+  const key = await createKeyOnce(tx, shopId, keyId, request);
+  return key === undefined ? { kind: 'already' } : { kind: 'made', key };
+}
+
+/** Makes a key and logs who did. */
 export async function makeKey(
   sql: Sql,
   clock: Clock,
   shopId: number,
   actor: Actor,
   { name, scopes, id = newKeyId(), expiresAt = null }: KeyWish,
-): Promise<{ id: string; key: string } | undefined> {
+): Promise<(Issued & { readonly id: string }) | NotIssued> {
   const at = new Date(clock.now());
   return sql.begin(async (tx) => {
     const request = { name, scopes, createdBy: makerOf(actor), createdAt: at, expiresAt };
-    const key = await createKeyOnce(tx, shopId, id, request);
-    if (key === undefined) return undefined;
+    const issued = await issueKey(tx, shopId, id, request);
+    if (issued.kind !== 'made') return issued;
     const ownerId = ownerIdOf(actor);
     await insertLogEntry(tx, shopId, {
       at,
@@ -41,7 +68,7 @@ export async function makeKey(
       keyId: id,
       keyName: name,
     });
-    return { id, key };
+    return { ...issued, id };
   });
 }
 
@@ -76,13 +103,9 @@ export async function endKey(
 }
 
 type Rotated =
-  | {
-      readonly kind: 'made';
-      readonly key: string;
-      readonly name: string;
-      readonly scopes: readonly Scope[];
-    }
-  | { readonly kind: 'ended' | 'already' };
+  | (Issued & { readonly name: string; readonly scopes: readonly Scope[] })
+  | { readonly kind: 'ended' }
+  | NotIssued;
 
 interface Rotation {
   readonly keyId: string;
@@ -109,14 +132,14 @@ export async function rotateKey(
     if (old.replacedBy !== null) return { kind: 'already' };
     if (old.revokedAt || (old.expiresAt && old.expiresAt <= at)) return { kind: 'ended' };
     const { name, scopes } = old;
-    const key = await createKeyOnce(tx, shopId, newId, {
+    const issued = await issueKey(tx, shopId, newId, {
       name,
       scopes,
       createdBy: makerOf(actor),
       createdAt: at,
       expiresAt: newExpiresAt,
     });
-    if (key === undefined) return { kind: 'already' };
+    if (issued.kind !== 'made') return issued;
     const expiresAt = new Date(at.getTime() + overlapMilliseconds);
     await replaceKey(tx, shopId, keyId, { replacedBy: newId, expiresAt });
     // Not by the clocks of all instances, which may differ a little.
@@ -124,7 +147,7 @@ export async function rotateKey(
     const entry = { at, ownerId, keyName: name };
     await insertLogEntry(tx, shopId, { ...entry, action: 'key_rotated', keyId });
     await insertLogEntry(tx, shopId, { ...entry, action: 'key_created', keyId: newId });
-    return { kind: 'made', key, name, scopes };
+    return { ...issued, name, scopes };
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Tier } from '../access/tiers.ts';
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
 
 export interface Shop {
   readonly id: number;
@@ -16,7 +16,7 @@ export async function listShops(sql: Sql): Promise<Shop[]> {
     from shops order by shop_id`;
 }
 
-export async function findShop(sql: Sql, shopId: number): Promise<Shop | undefined> {
+export async function findShop(sql: Sql | Transaction, shopId: number): Promise<Shop | undefined> {
   const [shop] = await sql<Shop[]>`
     select shop_id as id, name, tier, currency, created_at as "createdAt"
     from shops where shop_id = ${shopId}`;

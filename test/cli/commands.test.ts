@@ -117,16 +117,24 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     );
   });
 
-  test('a key of a shop that may not use it yet comes with a warning', async () => {
-    const id = newShopId();
-    const shop = ['--id', id, '--name', 'x', '--currency', 'USD', '--tier', 'starter'];
-    await done('shops', 'create', ...shop);
-    const args = ['keys', 'create', '--shop', id, '--name', 'x', '--scopes', 'read:plans'];
-    const { code, out, err } = await run([...args, '--json'], { env });
-    assert.equal(code, 0);
-    assert.deepEqual(Object.keys(JSON.parse(out)), ['id', 'key', 'name', 'scopes', 'expiresAt']);
-    assert.ok(err.includes(`while shop ${id} is starter: API access begins at growth.`), err);
-  });
+  for (const tier of ['free', 'starter']) {
+    test(`creates no key on the ${tier} tier, and says how to change the tier`, async () => {
+      const id = newShopId();
+      const shop = ['--id', id, '--name', 'x', '--currency', 'USD', '--tier', tier];
+      await done('shops', 'create', ...shop);
+      const args = ['keys', 'create', '--shop', id, '--name', 'x', '--scopes', 'read:plans'];
+      const { code, out, err } = await run([...args, '--json'], { env });
+      const says =
+        `retention: Shop ${id} is on the ${tier} tier, which has no API access, so no key was created. ` +
+        `Move it first: "retention shops set-tier ${id} growth".\n`;
+      assert.deepEqual([code, out, err], [1, '', says]);
+      const keys = await done('keys', 'list', '--shop', id, '--json');
+      assert.equal(keys, '[]\n');
+
+      await done('shops', 'set-tier', id, 'growth');
+      assert.match(await done(...args), /^rtn_/);
+    });
+  }
 
   test('a shop that does not exist is named, and how to make it', async () => {
     const args = ['--shop', '9007199254740991'];
