@@ -4,12 +4,12 @@
 #   docker build -t retention .
 #   docker run --rm -p 127.0.0.1:8787:8787 -v retention-data:/data retention
 #
-# The image's own Node.js is the version that package.json pins, so the one from npm, which an install
-# script would fetch, is left out.
+# The image's own Node.js is the version that package.json pins, so the one from npm, an optional
+# dependency, is left out.
 FROM node:26.10.0-slim AS libraries
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts
+RUN npm ci --omit=dev --omit=optional
 
 FROM node:26.10.0-slim
 WORKDIR /app
@@ -24,7 +24,7 @@ RUN ln -s /app/bin/retention /usr/local/bin/retention && install -d -o node -g n
 # Inside a container only what is published is reached from outside. /data is for the embedded
 # database; with DATABASE_URL it stays empty.
 ENV HOST=0.0.0.0 PORT=8787 RETENTION_DATA_DIR=/data
-USER node
+USER 1000
 EXPOSE 8787
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --start-interval=1s \
