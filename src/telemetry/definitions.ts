@@ -65,7 +65,7 @@ export const metricDefinitions = {
   retention_event_loop_delay_seconds: {
     type: 'gauge',
     help: 'How long turns of the event loop took since the scrape before, in seconds.',
-    labels: ['quantile'],
+    labels: ['percentile'],
   },
   retention_key_leases: {
     type: 'gauge',

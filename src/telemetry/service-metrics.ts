@@ -75,9 +75,9 @@ export class ServiceMetrics {
     const delay = this.#eventLoop;
     if (delay.count === 0) return undefined;
     const samples = [
-      { labels: ['0.5'], value: delay.percentile(50) / 1e9 },
-      { labels: ['0.99'], value: delay.percentile(99) / 1e9 },
-      { labels: ['1'], value: delay.max / 1e9 },
+      { labels: ['50'], value: delay.percentile(50) / 1e9 },
+      { labels: ['99'], value: delay.percentile(99) / 1e9 },
+      { labels: ['100'], value: delay.max / 1e9 },
     ];
     delay.reset();
     return samples;

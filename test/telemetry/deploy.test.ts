@@ -5,6 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { metricDefinitions } from '../../src/telemetry/definitions.ts';
 import { root } from '../cli/process.ts';
+import { holdToConventions } from './exposition.ts';
 
 const alertsFile = path.join(root, 'deploy', 'prometheus-alerts.yaml');
 const alertsText = readFileSync(alertsFile, 'utf8');
@@ -125,6 +126,18 @@ test('the alerts use metrics and labels that there are', () => {
   }
 });
 
+test('the runbook has the same alerts, with when they fire and how urgent they are', () => {
+  const rows = readFileSync(path.join(root, 'docs', 'operations.md'), 'utf8').matchAll(
+    /^\| `(Retention\w+)` +\| (.+?) +\|/gm,
+  );
+  const told = [...rows].map(([, name, fires]) => `${name}: ${fires}`);
+  const written = alerts.map(({ name, expr = '', for: duration, severity }) => {
+    const [condition] = /(?:[=<>]=|[<>]) \S+(?='$)|(?<=^')absent\(\w+\)/.exec(expr) ?? [];
+    return `${name}: \`${condition}\` for ${duration}, ${severity}`;
+  });
+  assert.deepEqual(told.toSorted(), written.toSorted());
+});
+
 test('the dashboard uses metrics and labels that there are', () => {
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   assert.ok(expressions.length >= 20);
@@ -153,6 +166,14 @@ test('every metric is on the dashboard and in the documents', () => {
     assert.ok(row, `${name} is not in docs/operating.md`);
     for (const label of labels) assert.ok(row.includes(`\`${label}\``), `${name} has ${label}`);
   }
+});
+
+test('every metric is named as Prometheus wants it', () => {
+  for (const [name, { type, labels }] of Object.entries(metricDefinitions))
+    holdToConventions(name, type, labels);
+  assert.throws(() => holdToConventions('x_delay_seconds', 'gauge', ['quantile']), /of summaries/);
+  assert.throws(() => holdToConventions('x_delay_ms', 'gauge', []), /derived unit/);
+  assert.throws(() => holdToConventions('x_requests', 'counter', []), /_total is for counters/);
 });
 
 test('names that there are not would be found', () => {

@@ -74,14 +74,31 @@ function parseSample(line: string): ParsedSample {
   return { name, labels, value: Number(number.replace('Inf', 'Infinity')) };
 }
 
+/** Of units and of types, in the names of metrics: Prometheus has base units, and the TYPE line. */
+const misplacedWord =
+  /(?:^|_)(?:ms|millis|milliseconds|us|microseconds|minutes|hours|days|kb|kilobytes|mb|megabytes|gb|gigabytes|percent|counter|gauge|histogram|summary)(?:_|$)/;
+
+/** What `promtool check metrics` complains of. */
+export function holdToConventions(name: string, type: string, labels: readonly string[]): void {
+  assert.match(name, /^[a-z][a-z0-9_]*$/, `${name} is not in snake_case`);
+  assert.doesNotMatch(name, misplacedWord, `${name} names a type or a derived unit`);
+  assert.equal(name.endsWith('_total'), type === 'counter', `${name}: _total is for counters`);
+  assert.doesNotMatch(name, /_(?:bucket|sum|count)$/, `${name} looks like a part of a histogram`);
+  for (const label of labels) {
+    assert.match(label, /^[a-z][a-z0-9_]*$/, `${label} of ${name} is not in snake_case`);
+    assert.notEqual(label, 'quantile', `${name}: quantile is a label of summaries`);
+    assert.ok(label !== 'le' || type === 'histogram', `${name}: le is a label of histograms`);
+  }
+}
+
 function holdToType(family: Family): void {
+  const labels = family.samples.flatMap((sample) => Object.keys(sample.labels));
+  holdToConventions(family.name, family.type, [...new Set(labels)]);
   if (family.type === 'histogram') return holdToHistogram(family);
-  for (const { name, labels, value } of family.samples) {
+  for (const { name, value } of family.samples) {
     assert.equal(name, family.name);
-    assert.ok(!('le' in labels));
     if (family.type === 'counter') assert.ok(value >= 0);
   }
-  if (family.type === 'counter') assert.match(family.name, /_total$/);
 }
 
 function holdToHistogram({ name, samples }: Family): void {
