@@ -111,8 +111,8 @@ function overview(): string {
     '',
     '"retention COMMAND --help" explains one. Settings come from the environment: DATABASE_URL,',
     'DATABASE_READ_URL, DATABASE_SERVE_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT, METRICS_PORT,',
-    "BASE_URL, LOG_LEVEL, SHOPIFY_CREDENTIALS_FILE, SHOPIFY_CLIENT_SECRET, and OpenTelemetry's for traces;",
-    '"retention doctor" shows what they amount to.',
+    'METRICS_HOST, BASE_URL, LOG_LEVEL, SHOPIFY_CREDENTIALS_FILE, SHOPIFY_CLIENT_SECRET, and',
+    'OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused.',
   ].join('\n');
 }

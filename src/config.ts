@@ -19,6 +19,8 @@ export interface Config {
   readonly port: number;
   /** Where Prometheus finds the metrics, apart from the public port; undefined means nowhere. */
   readonly metricsPort: number | undefined;
+  /** Where the metrics port listens; nobody is asked for a key there. */
+  readonly metricsHost: string;
   /** The public address without a trailing slash; undefined means the address listened on. */
   readonly baseUrl: string | undefined;
   readonly logLevel: LogLevel;
@@ -93,6 +95,7 @@ export function parseConfig(env: Env): Config {
     host: readEnv(env, 'HOST') ?? '127.0.0.1',
     port: check('PORT', 8787, parsePort, 'a whole number from 0 to 65535'),
     metricsPort: check('METRICS_PORT', undefined, parsePort, 'a whole number from 0 to 65535'),
+    metricsHost: readEnv(env, 'METRICS_HOST') ?? '127.0.0.1',
     baseUrl: check(
       'BASE_URL',
       undefined,

@@ -37,21 +37,21 @@ export class CommandError extends Error {
 
 /**
  * Why an address cannot be listened on, and what to choose instead; any other error as it is.
- * @param variable the one that the port comes from
+ * @param prefix of the two variables, HOST and PORT, that the address comes from
  */
 export function listenError(
   error: NodeJS.ErrnoException,
   where: string,
-  variable: 'PORT' | 'METRICS_PORT',
+  prefix: '' | 'METRICS_',
 ): Error {
   switch (error.code) {
     case 'EADDRINUSE':
-      return new CommandError(`Another process listens on ${where}; choose another ${variable}.`);
+      return new CommandError(`Another process listens on ${where}; choose another ${prefix}PORT.`);
     case 'EACCES':
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new CommandError(
-        `${where} cannot be listened on: ${error.message}; choose another HOST or ${variable}.`,
+        `${where} cannot be listened on: ${error.message}; choose another ${prefix}HOST or ${prefix}PORT.`,
       );
     default:
       return error;

@@ -33,7 +33,7 @@ import { startTracing } from './telemetry/traces.ts';
 import { type Webhooks, startWebhooks } from './webhooks/start.ts';
 
 export interface ServiceParts {
-  readonly config: Pick<Config, 'host' | 'port' | 'baseUrl' | 'redisUrl'> &
+  readonly config: Pick<Config, 'host' | 'port' | 'metricsHost' | 'baseUrl' | 'redisUrl'> &
     Partial<
       Pick<Config, 'metricsPort' | 'tracing' | 'shopifyClientSecrets' | 'shopifyCredentialsFile'>
     >;
@@ -150,7 +150,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
 
   return {
     baseUrl,
-    metricsUrl: metricsServer && `${urlOf(config.host, metricsServer.port)}/metrics`,
+    metricsUrl: metricsServer && `${urlOf(config.metricsHost, metricsServer.port)}/metrics`,
     async close(drainMilliseconds = 0) {
       stopping.abort();
       await drained(app.server, clock, drainMilliseconds);
@@ -195,13 +195,13 @@ async function openWebhooks({
 
 async function listenForMetrics(
   metrics: ServiceMetrics,
-  { host, metricsPort: port = 0 }: ServiceParts['config'],
+  { metricsHost: host, metricsPort: port = 0 }: ServiceParts['config'],
   log: Log,
 ) {
   try {
     return await startMetricsServer({ host, port, log, expose: () => metrics.expose() });
   } catch (error) {
-    throw listenError(error as Error, `${host}:${port}`, 'METRICS_PORT');
+    throw listenError(error as Error, `${host}:${port}`, 'METRICS_');
   }
 }
 
@@ -212,6 +212,6 @@ async function listenForRequests(
   try {
     await app.listen({ host, port });
   } catch (error) {
-    throw listenError(error as Error, `${host}:${port}`, 'PORT');
+    throw listenError(error as Error, `${host}:${port}`, '');
   }
 }

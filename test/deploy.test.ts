@@ -114,7 +114,7 @@ describe('the services of compose.yaml', () => {
       given.filter((name) => !known.has(name)),
       [],
     );
-    for (const name of ['DATABASE_URL', 'REDIS_URL', 'METRICS_PORT']) {
+    for (const name of ['DATABASE_URL', 'REDIS_URL', 'METRICS_PORT', 'METRICS_HOST']) {
       assert.ok(given.includes(name), name);
     }
   });

@@ -135,6 +135,7 @@ onEveryDatabase('the owner’s pages', (open) => {
       config: {
         host: '127.0.0.1',
         port,
+        metricsHost: '127.0.0.1',
         baseUrl: 'https://retention.example',
         redisUrl: undefined,
       },

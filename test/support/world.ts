@@ -113,6 +113,7 @@ export async function startTestService(
     config: {
       host: '127.0.0.1',
       port: 0,
+      metricsHost: '127.0.0.1',
       baseUrl: undefined,
       redisUrl: options.redisUrl,
       ...options.telemetry,

@@ -35,12 +35,18 @@ function logged(err: string, message: string) {
 }
 
 test('serve says in its log where the metrics are, and nothing more on standard output', async () => {
-  const server = await launchServer('serve', { ...environment(), METRICS_PORT: '0' });
+  const server = await launchServer('serve', {
+    ...environment(),
+    HOST: '0.0.0.0',
+    METRICS_PORT: '0',
+  });
   let err = '';
   server.child.stderr?.on('data', (text: string) => (err += text));
   await fetch(`${server.baseUrl}/healthz`);
   while (!err.includes('metricsUrl')) await once(server.child.stderr ?? server.child, 'data');
   const [{ metricsUrl }] = logged(err.slice(0, err.lastIndexOf('\n')), 'listening');
+  // Loopback, wherever the public port listens.
+  assert.match(metricsUrl, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
   const families = parseExposition(await (await fetch(metricsUrl)).text());
   const labels = { face: 'other', operation: 'none', status: '200' };
   assert.equal(valueOf(families, 'retention_request_duration_seconds_count', labels), 1);
@@ -64,6 +70,23 @@ test('a metrics port that is taken is named', async () => {
   assert.equal(
     err,
     `retention: Another process listens on 127.0.0.1:${port}; choose another METRICS_PORT.\n`,
+  );
+});
+
+test('METRICS_HOST is where the metrics port listens, and is named where it cannot', async () => {
+  const env = {
+    ...environment(),
+    LOG_LEVEL: 'silent',
+    PORT: '0',
+    METRICS_PORT: '9464',
+    // For documentation: no machine has it.
+    METRICS_HOST: '192.0.2.1',
+  };
+  const { code, out, err } = await run(['serve'], { env });
+  assert.deepEqual([code, out], [1, '']);
+  assert.match(
+    err,
+    /^retention: 192\.0\.2\.1:9464 cannot be listened on: .*; choose another METRICS_HOST or METRICS_PORT\.\n$/,
   );
 });
 
