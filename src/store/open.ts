@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import { type Sql, connect } from './database.ts';
 import { openEmbedded } from './embedded/open.ts';
 import { type ReadConnections, connectForReading } from './read-connections.ts';
+import { reach } from './reach.ts';
 import { type ReplicaState, Replicas } from './replicas.ts';
 
 /** Where the data is kept: a PostgreSQL server, or the embedded one with the same SQL. */
@@ -47,12 +48,20 @@ const attempts = 40;
 
 /**
  * Opens the store without migrating it.
- * @throws CommandError when the embedded database is needed for itself and another process holds it
+ * @throws CommandError when the server cannot be used, or the embedded database is needed for itself
+ * and another process holds it
  */
 export async function openStore(options: StoreOptions, attemptsLeft = attempts): Promise<Store> {
   const { databaseUrl, dataDir, role, replication, serveUrl } = options;
   if (databaseUrl !== undefined) {
-    return { ...connectAll(databaseUrl, { replication, serveUrl }), failed: new Promise(() => {}) };
+    const connections = connectAll(databaseUrl, { replication, serveUrl });
+    try {
+      await reach(connections.write, 'DATABASE_URL', databaseUrl);
+    } catch (error) {
+      await connections.close();
+      throw error;
+    }
+    return { ...connections, failed: new Promise(() => {}) };
   }
 
   const embedded = await openEmbedded(dataDir, { role });

@@ -166,6 +166,6 @@ describe('serving from a PostgreSQL server', { skip, timeout: 60_000 }, () => {
     const { ended } = launch(['serve'], { env: { ...env, PORT: '0' } });
     const { code, out, err } = await ended;
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^retention: .*ECONNREFUSED.*\n$/);
+    assert.match(err, /^retention: DATABASE_URL: PostgreSQL at .*ECONNREFUSED.*\n$/);
   });
 });
