@@ -4,6 +4,7 @@ import { UsageError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
+import { visible } from './visible.ts';
 
 /** 0 is done; 1, failed, is what an uncaught error gives. */
 export const exitStatus = { done: 0, wrongUsage: 2, someRefused: 3 } as const;
@@ -34,17 +35,22 @@ export function isReaderGone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
-/** Results are all that standard output ever holds. */
+/** A result, for people. Results are all that standard output ever holds. */
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${visibleLines(text)}\n`);
 }
 
 export function tell(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${visibleLines(text)}\n`);
 }
 
+/** A result, for programs: exact. */
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value));
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+function visibleLines(text: string): string {
+  return text.split('\n').map(visible).join('\n');
 }
 
 /** Opens the store, brings its schema up to date, and closes it whatever happens. */
@@ -90,7 +96,7 @@ export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
 ): string {
-  const all = [headings, ...rows];
+  const all = [headings, ...rows.map((row) => row.map(visible))];
   const widths = headings.map((_, column) =>
     Math.max(...all.map((row) => row[column]?.length ?? 0)),
   );

@@ -24,6 +24,7 @@ import {
 } from './command.ts';
 import { withShop } from './keys.ts';
 import { createProgress } from './progress.ts';
+import { visible } from './visible.ts';
 
 export const importCommand: Command = {
   name: 'import',
@@ -70,7 +71,7 @@ export const importCommand: Command = {
           }),
           async refuse(source, line, reason) {
             progress.clear();
-            tell(`${source}:${line.number}: ${reason}`);
+            tell(visible(`${source}:${line.number}: ${reason}`));
             await refused.add(source, line, reason);
             // A file of nothing but bad lines must not keep Ctrl-C waiting.
             if (line.number % 1000 === 0) await turn();

@@ -15,6 +15,7 @@ import {
   requiredOption,
   withStore,
 } from './command.ts';
+import { visible } from './visible.ts';
 
 function parseTier(text: string) {
   if (!isTier(text))
@@ -52,7 +53,8 @@ const create: Command = {
     const isNew = await withStore(context.config, (store) => insertShop(store.write, shop));
     if (!isNew) throw new CommandError(`There is a shop ${shop.id} already.`);
     if (context.options['json']) printJson(shop);
-    else print(`Shop ${shop.id} (${shop.name}) is created: ${shop.tier}, ${shop.currency}.`);
+    else
+      print(`Shop ${shop.id} (${visible(shop.name)}) is created: ${shop.tier}, ${shop.currency}.`);
     return exitStatus.done;
   },
 };

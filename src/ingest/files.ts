@@ -94,8 +94,10 @@ export class RefusedLines {
     const file = this.#fileFor(source);
     let handle = this.#handles.get(file);
     if (!handle) {
-      handle = await open(file, 'w');
+      // Customers' data, for whoever runs the import; the mode of a file that is there already stays.
+      handle = await open(file, 'w', 0o600);
       this.#handles.set(file, handle);
+      await handle.chmod(0o600);
     }
     const entry = { file: source, line: line.number, reason, text: line.text };
     await handle.write(`${JSON.stringify(entry)}\n`);

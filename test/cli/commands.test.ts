@@ -136,6 +136,30 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     });
   }
 
+  test('names cannot move the cursor or forge a line of a table; --json has them as they are', async () => {
+    const id = newShopId();
+    const name = '\x1b[2J\u202eevil\n7  forged';
+    const shown = '\\u001b[2J\\u202eevil\\n7  forged';
+    const shop = ['--id', id, '--name', name, '--currency', 'USD'];
+    assert.equal(
+      await done('shops', 'create', ...shop),
+      `Shop ${id} (${shown}) is created: growth, USD.\n`,
+    );
+    const shops = await done('shops', 'list');
+    assert.ok(shops.includes(`  ${shown}  growth`), shops);
+    const json = await done('shops', 'list', '--json');
+    assert.equal(json, `${JSON.stringify(JSON.parse(json))}\n`);
+    assert.ok(JSON.parse(json).some((each: { name: string }) => each.name === name));
+
+    await done('keys', 'create', '--shop', id, '--name', name, '--scopes', 'read:plans');
+    const keys = await done('keys', 'list', '--shop', id);
+    assert.equal(keys.split('\n').length, 3);
+    assert.ok(keys.includes(`  ${shown}  read:plans  `), keys);
+
+    const refused = await run(['shops', 'set-tier', id, name], { env });
+    assert.match(refused.err, /, not "\\u001b\[2J\\u202eevil$/m);
+  });
+
   test('a shop that does not exist is named, and how to make it', async () => {
     const args = ['--shop', '9007199254740991'];
     const says =

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -65,6 +65,29 @@ describe('retention import', { skip, concurrency: 2 }, () => {
       err: '',
     });
     assert.equal(place.has('a.ndjson.refused.ndjson'), false);
+  });
+
+  test('the name of a file cannot move the cursor or forge a line', async () => {
+    const place = await prepare({ 'a\x1b[2J\u202e\nb:7: c': ndjson(bad) });
+    const { code, err } = await place.run(['--refused', 'refused', 'a\x1b[2J\u202e\nb:7: c']);
+    assert.equal(code, 3);
+    assert.equal(
+      err,
+      `a\\u001b[2J\\u202e\\nb:7: c:1: ${badReason}\n` +
+        'Refused lines and their reasons are in refused.\n',
+    );
+    assert.equal(JSON.parse(place.read('refused')).file, 'a\x1b[2J\u202e\nb:7: c');
+  });
+
+  test('only its owner can read a file of refused lines, also where it was there', async () => {
+    const place = await prepare({ 'a.ndjson': ndjson(bad), 'b.ndjson': ndjson(bad) });
+    const refused = (name: string) => path.join(place.folder, `${name}.refused.ndjson`);
+    writeFileSync(refused('b.ndjson'), 'of an earlier run');
+    chmodSync(refused('b.ndjson'), 0o666);
+    assert.equal((await place.run(['a.ndjson', 'b.ndjson'])).code, 3);
+    for (const name of ['a.ndjson', 'b.ndjson']) {
+      assert.equal(statSync(refused(name)).mode & 0o777, 0o600, name);
+    }
   });
 
   test('some are refused: why on standard error, the lines in a file, status 3', async () => {

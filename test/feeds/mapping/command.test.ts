@@ -54,6 +54,20 @@ describe('retention import --mapping', { skip, concurrency: 2 }, () => {
     assert.equal(code, 0);
   });
 
+  test('what a reason quotes cannot move the cursor or forge a line', async () => {
+    const place = await prepare();
+    const content = readFileSync(sample('stripe-subscriptions.csv'), 'utf8');
+    const status = '"\x1b[2J\u202e\nexport.csv:9: forged"';
+    writeFileSync(place.at('export.csv'), content.replace(',past_due,', `,${status},`));
+    const { code, err } = await place.run(['--mapping', stripe, 'export.csv']);
+    assert.equal(code, 3);
+    assert.match(
+      err,
+      /^export\.csv:4: column Status: "\\u001b\[2J\\u202e\\nexport\.csv:9: forged" is not in its table/,
+    );
+    assert.doesNotMatch(err, /^export\.csv:9/m);
+  });
+
   test('refused rows: reasons on standard error and in the file, where no other columns are', async () => {
     const place = await prepare();
     const content = readFileSync(sample('stripe-subscriptions.csv'), 'utf8');

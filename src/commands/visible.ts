@@ -1,0 +1,15 @@
+/** What moves a cursor, ends a line, or changes the direction in which text is shown. */
+const invisible = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/**
+ * Text on one line, with such characters written out (`\u202e`), so that a name that somebody chose
+ * can neither hide nor forge what stands beside it on a terminal.
+ */
+export function visible(text: string): string {
+  return text.replace(
+    invisible,
+    (each) => short[each] ?? `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
