@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Command, isReaderGone, print, tell } from './commands/command.ts';
+import { suggest } from './commands/suggest.ts';
 import { demoDataCommand } from './commands/demo-data.ts';
 import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -16,6 +17,7 @@ import { syncCommands } from './commands/sync.ts';
 import { parseConfig } from './config.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { createLog, redact } from './log.ts';
+import { version } from './version.ts';
 
 const commands: readonly Command[] = [
   demoCommand,
@@ -48,6 +50,10 @@ async function main(args: readonly string[]): Promise<number> {
     print(args.length === 1 ? overview() : helpOf(findCommand(args.slice(1))));
     return 0;
   }
+  if (args[0] === '--version') {
+    print(`retention ${version}\nNode.js ${process.version}, ${process.platform} ${process.arch}`);
+    return 0;
+  }
   const command = findCommand(args);
   const rest = args.slice(command.name.split(' ').length);
   if (rest.includes('--help') || rest.includes('-h')) {
@@ -68,12 +74,23 @@ async function main(args: readonly string[]): Promise<number> {
 function findCommand(args: readonly string[]): Command {
   const command = commands.find(({ name }) => isNamed(args, name));
   if (command) return command;
-  const family = commands.filter(({ name }) => name.startsWith(`${args[0]} `));
+  const [first = '', second = ''] = args;
+  const family = commands.filter(({ name }) => name.startsWith(`${first} `));
+  const names = commands.map(({ name }) => name);
+  const meant = suggest(`${first} ${second}`, names);
+  if (family.length > 0) {
+    const words = family.map(({ name }) => name.split(' ')[1]).join(', ');
+    throw new UsageError(`"retention ${first}" is followed by ${words}.${didYouMean(meant)}`);
+  }
+  const firstWords = names.map((name) => name.split(' ', 1)[0] as string);
   throw new UsageError(
-    family.length > 0
-      ? `"retention ${args[0]}" is followed by ${family.map(({ name }) => name.split(' ')[1]).join(', ')}.`
-      : `There is no command "${args[0]}". "retention help" lists them.`,
+    `There is no command "${first}". "retention help" lists them.` +
+      didYouMean(meant ?? suggest(first, firstWords)),
   );
+}
+
+function didYouMean(meant: string | undefined): string {
+  return meant === undefined ? '' : ` Did you mean "${meant}"?`;
 }
 
 function isNamed(args: readonly string[], name: string): boolean {
@@ -98,7 +115,9 @@ function parse(command: Command, args: string[]) {
   } catch (error) {
     // Node.js goes on to explain how to write a name that begins with a dash, which nobody meant.
     const reason = (error as Error).message.replace(/\. To specify a positional.*/s, '.');
-    throw new UsageError(reason + usage);
+    const [, option] = /^Unknown option '--([^']+)'/.exec(reason) ?? [];
+    const meant = option && suggest(option, [...Object.keys(command.options), 'help']);
+    throw new UsageError(reason + didYouMean(meant && `--${meant}`) + usage);
   }
 }
 
@@ -109,8 +128,9 @@ function overview(): string {
     '',
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
     '',
-    '"retention COMMAND --help" explains one. Settings come from the environment: DATABASE_URL,',
-    'DATABASE_READ_URL, DATABASE_SERVE_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT, METRICS_PORT,',
+    '"retention COMMAND --help" explains one; "retention --version" says which version this is.',
+    'Settings come from the environment: DATABASE_URL, DATABASE_READ_URL, DATABASE_SERVE_URL,',
+    'REDIS_URL, RETENTION_DATA_DIR, HOST, PORT, METRICS_PORT,',
     'METRICS_HOST, BASE_URL, LOG_LEVEL, SHOPIFY_CREDENTIALS_FILE, SHOPIFY_CLIENT_SECRET, and',
     'OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused.',

@@ -17,7 +17,6 @@ import { statusRoutes } from './http/status.ts';
 import type { Log } from './log.ts';
 import { ownOrigins } from './mcp/origins.ts';
 import { mcpRoutes } from './mcp/routes.ts';
-import { serverInfo } from './mcp/server-info.ts';
 import { notFoundPage } from './owner/desk.ts';
 import { ownerRoutes } from './owner/routes.ts';
 import { SignInSweep } from './owner/sweep.ts';
@@ -30,6 +29,7 @@ import type { Store } from './store/open.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
+import { version } from './version.ts';
 import { type Webhooks, startWebhooks } from './webhooks/start.ts';
 
 export interface ServiceParts {
@@ -83,7 +83,6 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     usage,
   });
 
-  const { version } = serverInfo;
   const metrics = config.metricsPort === undefined ? undefined : new ServiceMetrics(version);
   const tracer =
     config.tracing && (await startTracing({ config: config.tracing, log, clock, version }));

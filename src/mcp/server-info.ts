@@ -1,8 +1,4 @@
-import { readFileSync } from 'node:fs';
-
-const { version } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-) as { version: string };
+import { version } from '../version.ts';
 
 /** Who answers, as clients show it. */
 export const serverInfo = {

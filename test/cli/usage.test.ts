@@ -34,6 +34,12 @@ test('help lists every command, and the exit statuses', async () => {
   );
 });
 
+test('--version says which one runs, on what', async () => {
+  const { code, out, err } = await run(['--version'], options);
+  assert.deepEqual([code, err], [0, '']);
+  assert.equal(out, `retention 0.1.0\nNode.js v26.10.0, ${process.platform} ${process.arch}\n`);
+});
+
 test('every command explains itself', { concurrency: 2 }, async (t) => {
   const asked = commands.map(([name, synopsis], index) =>
     t.test(name, async () => {
@@ -57,6 +63,26 @@ describe(
     const wrong: [args: string[], says: string][] = [
       [[], 'Usage: retention COMMAND [OPTIONS]'],
       [['list'], 'There is no command "list". "retention help" lists them.'],
+      [
+        ['srve'],
+        'There is no command "srve". "retention help" lists them. Did you mean "serve"?\n',
+      ],
+      [
+        ['shop', 'list'],
+        'There is no command "shop". "retention help" lists them. Did you mean "shops list"?\n',
+      ],
+      [
+        ['help', 'improt'],
+        'There is no command "improt". "retention help" lists them. Did you mean "import"?\n',
+      ],
+      [
+        ['keys', 'crate', '--shop', '1'],
+        '"retention keys" is followed by create, list, revoke. Did you mean "keys create"?\n',
+      ],
+      [
+        ['keys', 'list', '--shpo', '1'],
+        'Unknown option \'--shpo\'. Did you mean "--shop"?\nUsage: retention keys list',
+      ],
       [['keys'], '"retention keys" is followed by create, list, revoke.'],
       [['shops', 'delete'], '"retention shops" is followed by create, list, set-tier.'],
       [
