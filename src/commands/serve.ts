@@ -75,9 +75,11 @@ export async function serve(
     const service = await startService({ config, store, clock: systemClock, log });
     const { baseUrl, metricsUrl } = service;
     log.info({ baseUrl, metricsUrl, pid: process.pid, node: process.version }, 'listening');
+    // Before the greeting: whoever reads it may signal at once.
+    const stopped = stopSignal();
     await greet(service, store);
 
-    const reason = await Promise.race([stopSignal(), store.failed]);
+    const reason = await Promise.race([stopped, store.failed]);
     if (reason instanceof Error) {
       throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
     }
