@@ -15,6 +15,7 @@ import { shopifyCommands } from './commands/shopify.ts';
 import { shopCommands } from './commands/shops.ts';
 import { syncCommands } from './commands/sync.ts';
 import { parseConfig } from './config.ts';
+import { withEnvFile } from './env-file.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { createLog, redact } from './log.ts';
 import { version } from './version.ts';
@@ -61,7 +62,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const { values, positionals } = parse(command, rest);
-  const config = parseConfig(process.env);
+  const config = parseConfig(withEnvFile(process.env));
   const log = createLog(config.logLevel);
   return command.run({
     config,
@@ -129,10 +130,10 @@ function overview(): string {
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
     '',
     '"retention COMMAND --help" explains one; "retention --version" says which version this is.',
-    'Settings come from the environment: DATABASE_URL, DATABASE_READ_URL, DATABASE_SERVE_URL,',
-    'REDIS_URL, RETENTION_DATA_DIR, HOST, PORT, METRICS_PORT,',
-    'METRICS_HOST, BASE_URL, LOG_LEVEL, SHOPIFY_CREDENTIALS_FILE, SHOPIFY_CLIENT_SECRET, and',
-    'OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
+    'Settings come from the environment, and from .env in the current folder where they are not set:',
+    'DATABASE_URL, DATABASE_READ_URL, DATABASE_SERVE_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT,',
+    'METRICS_PORT, METRICS_HOST, BASE_URL, LOG_LEVEL, SHOPIFY_CREDENTIALS_FILE, SHOPIFY_CLIENT_SECRET,',
+    'and OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused.',
   ].join('\n');
 }

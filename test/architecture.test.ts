@@ -13,12 +13,14 @@ const leaves = [
   'clock',
   'config',
   'database-url',
+  'env-file',
   'errors',
   'intervals',
   'log',
   'money',
   'own-number',
   'own-number',
+  'version',
   'vocabulary',
 ];
 const face = ['http', 'operations', 'reference/json-schema'];
@@ -28,11 +30,13 @@ const rooms: Readonly<Record<string, Rule>> = {
   clock: { imports: [] },
   config: { imports: ['database-url', 'errors'] },
   'database-url': { imports: [] },
+  'env-file': { imports: ['errors'] },
   errors: { imports: [] },
   intervals: { imports: [], types: ['vocabulary'] },
   log: { imports: [] },
   money: { imports: [] },
   'own-number': { imports: [] },
+  version: { imports: [] },
   vocabulary: { imports: [] },
 
   store: { imports: leaves, types: ['access/scopes', 'access/tiers'] },
@@ -86,7 +90,7 @@ const rooms: Readonly<Record<string, Rule>> = {
       'store',
     ],
   },
-  cli: { imports: ['commands', 'config', 'errors', 'log'] },
+  cli: { imports: ['commands', 'config', 'env-file', 'errors', 'log', 'version'] },
 };
 
 const root = path.join(import.meta.dirname, '..');
@@ -204,7 +208,7 @@ test('the environment is read by the configuration alone, which the command line
     ['src/cli.ts'],
   );
   assert.equal(read('src/cli.ts').split('process.env').length, 2);
-  assert.match(read('src/cli.ts'), /parseConfig\(process\.env\)/);
+  assert.match(read('src/cli.ts'), /parseConfig\(withEnvFile\(process\.env\)\)/);
 });
 
 test('the time is read from the clock alone, but for times and durations in the log', () => {

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { launch, root, run, throwawayFolder } from './process.ts';
+import { executable, launch, root, run, throwawayFolder } from './process.ts';
 
-const executable = path.join(root, 'bin', 'retention');
 // Ends with 0, 1 or 2 according to what it is told, so that exit statuses show.
 const statuses: [args: string[], code: number][] = [
   [['help'], 0],

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { after } from 'node:test';
 
 export const root = path.join(import.meta.dirname, '..', '..');
-const executable = path.join(root, 'bin', 'retention');
+export const executable = path.join(root, 'bin', 'retention');
 
 export interface Ended {
   readonly code: number | null;
@@ -26,6 +26,7 @@ export interface Running {
 export interface RunOptions {
   /** All of the environment, besides what any program needs. */
   readonly env?: Readonly<Record<string, string>>;
+  /** An empty folder by default, so that no .env of whoever runs the tests is read. */
   readonly cwd?: string;
   readonly input?: string;
   /** The program and what stands before the command's own arguments; bin/retention by default. */
@@ -37,7 +38,7 @@ export interface RunOptions {
 export function launch(args: readonly string[], options: RunOptions = {}): Running {
   const [program, ...before] = options.through ?? [executable];
   const settings: SpawnOptions = {
-    cwd: options.cwd ?? root,
+    cwd: options.cwd ?? (elsewhere ??= throwawayFolder()),
     env: {
       PATH: process.env['PATH'],
       TMPDIR: tmpdir(),
@@ -118,6 +119,7 @@ export function throwawayFolder(): string {
   return folder;
 }
 
+let elsewhere: string | undefined;
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 // Else what a test that failed has left running would keep its file from ending.

@@ -1,0 +1,59 @@
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { UsageError } from './errors.ts';
+
+const file = '.env';
+
+/**
+ * Adds what the file `.env` in the current folder sets to the environment, as Node.js reads such
+ * files. What is set already stays, an empty variable included.
+ * @throws UsageError where the file cannot be read, or has lines that Node.js would pass over
+ */
+export function withEnvFile(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const text = readEnvFile();
+  if (text === undefined) return env;
+  const malformed = malformedLines(text);
+  if (malformed.length > 0) {
+    // A line is never quoted: it may hold a password.
+    throw new UsageError(
+      `${malformed.map((line) => `${file}:${line}`).join(', ')}: not NAME=value, NAME="value" or a # comment.`,
+    );
+  }
+  for (const [name, value] of Object.entries(parseEnv(text))) env[name] ??= value;
+  return env;
+}
+
+/** @returns undefined where there is no such file */
+function readEnvFile(): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || (code === 'EACCES' && !canEnterFolder())) return undefined;
+    throw new UsageError(
+      `${file} in the current folder cannot be read: ${message}. Make it readable, or remove it.`,
+    );
+  }
+}
+
+/** Another user's folder says of every name that it may not be looked at. */
+function canEnterFolder(): boolean {
+  try {
+    accessSync('.', constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function malformedLines(text: string): number[] {
+  // Quoted values may have several lines.
+  const unquoted = text.replace(
+    /^([ \t]*(?:export[ \t]+)?\w+[ \t]*=[ \t]*)(["'`])[^]*?\2/gm,
+    (value, start: string) => start + '\n'.repeat(value.split('\n').length - 1),
+  );
+  const wellFormed = /^[ \t]*(?:#.*|(?:export[ \t]+)?[A-Za-z_]\w*[ \t]*=(?![ \t]*["'`]).*)?$/;
+  return unquoted
+    .split(/\r?\n/)
+    .flatMap((line, index) => (wellFormed.test(line) ? [] : [index + 1]));
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { executable, launch, run, throwawayFolder } from './process.ts';
+
+const isRoot = process.getuid?.() === 0;
+/** For root nothing is unreadable, so that it has to be somebody else. */
+const someone = isRoot ? { uid: 65534 } : {};
+
+/** A folder with this `.env`, and what doctor says there. */
+function prepare(content: string) {
+  const cwd = throwawayFolder();
+  writeFileSync(path.join(cwd, '.env'), content);
+  return {
+    cwd,
+    async configuration(env: Readonly<Record<string, string>> = {}) {
+      const { out, err } = await run(['doctor', '--json'], { cwd, env });
+      assert.equal(err, '');
+      return JSON.parse(out).configuration;
+    },
+  };
+}
+
+describe('.env in the current folder', { concurrency: 2 }, () => {
+  test('sets what is not set, and overrides nothing, not even an empty variable', async () => {
+    const place = prepare(
+      [
+        '# How it runs here',
+        'RETENTION_DATA_DIR="of the\r\nfile"',
+        "export BASE_URL='https://file.example' # the public one",
+        '',
+        'PORT = 9000',
+        'LOG_LEVEL=error',
+        'METRICS_HOST=10.0.0.7',
+      ].join('\r\n'),
+    );
+    const configuration = await place.configuration({ PORT: '9001', LOG_LEVEL: '' });
+    assert.equal(configuration.dataDir, 'of the\nfile');
+    assert.equal(configuration.baseUrl, 'https://file.example');
+    assert.equal(configuration.port, 9001);
+    assert.equal(configuration.logLevel, 'info');
+    assert.equal(configuration.metricsHost, '10.0.0.7');
+  });
+
+  test('is read by serve too', async () => {
+    const { cwd } = prepare('PORT=0\nBASE_URL=https://file.example\nLOG_LEVEL=silent\n');
+    const { child, ended, said } = launch(['serve'], { cwd });
+    await said(/listens on https:\/\/file\.example\n/);
+    child.kill('SIGTERM');
+    assert.equal((await ended).code, 0);
+  });
+
+  test('counts where one stands, not where the executable is', async () => {
+    const { configuration } = prepare('');
+    assert.equal((await configuration()).port, 8787);
+  });
+
+  const malformed: [what: string, content: string, lines: string][] = [
+    ['a line without =', 'PORT=1\nsesame\n', '.env:2'],
+    ['several', 'A="x\ny"\n= sesame\nB=2\n7up=sesame\n', '.env:3, .env:5'],
+    ['a quote that is not closed', 'PORT=1\n\nPASSWORD="sesame\n', '.env:3'],
+    ['a mark of its encoding', '\uFEFFPASSWORD=sesame', '.env:1'],
+  ];
+  for (const [what, content, lines] of malformed) {
+    test(`${what} is reported by its line, which is not shown`, async () => {
+      const { cwd } = prepare(content);
+      const { code, out, err } = await run(['doctor'], { cwd });
+      assert.deepEqual([code, out], [2, '']);
+      assert.equal(err, `retention: ${lines}: not NAME=value, NAME="value" or a # comment.\n`);
+    });
+  }
+
+  test('one that is wrong keeps nobody from the help', async () => {
+    const { cwd } = prepare('sesame');
+    for (const args of [['help'], ['serve', '--help'], ['--version']]) {
+      assert.equal((await run(args, { cwd })).code, 0, args.join(' '));
+    }
+  });
+
+  test('one that cannot be read is named', async () => {
+    const { cwd } = prepare('PORT=1');
+    chmodSync(cwd, 0o755);
+    chmodSync(path.join(cwd, '.env'), 0o200);
+    const { code, out, err } = await run(['doctor'], { cwd, ...someone });
+    assert.deepEqual([code, out], [2, '']);
+    assert.match(
+      err,
+      /^retention: \.env in the current folder cannot be read: EACCES.*\. Make it readable, or remove it\.\n$/,
+    );
+
+    const folder = throwawayFolder();
+    mkdirSync(path.join(folder, '.env'));
+    const other = await run(['doctor'], { cwd: folder });
+    assert.equal(other.code, 2);
+    assert.match(other.err, /^retention: \.env in the current folder cannot be read: EISDIR/);
+  });
+
+  test('is not missed in a folder that may not be entered', async () => {
+    const cwd = throwawayFolder();
+    if (isRoot) chownSync(cwd, 65534, 65534);
+    const env = { DATABASE_URL: 'postgres://user@127.0.0.1:1/x' };
+    // From within, since nobody could be started there.
+    const through = ['sh', '-c', 'chmod 600 . && exec "$0" "$@"', executable] as const;
+    const { code, err } = await run(['doctor'], { cwd, env, through, ...someone });
+    assert.deepEqual([code, err], [1, '']);
+  });
+});
