@@ -6,6 +6,7 @@
 #
 # The image's own Node.js is the version that package.json pins, so the one from npm, an optional
 # dependency, is left out.
+# Tags can move: `FROM node:26.10.0-slim@sha256:…`, twice, pins what you have seen run.
 FROM node:26.10.0-slim AS libraries
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

