@@ -25,6 +25,7 @@ import { restRoutes } from './rest/routes.ts';
 import { type RestVersion, createWindDown, restVersions } from './rest/versions.ts';
 import { KeyLookups } from './store/key-lookups.ts';
 import { addKeyUse } from './store/key-requests.ts';
+import { LookupAllowance } from './store/lookup-allowance.ts';
 import type { Store } from './store/open.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
@@ -74,8 +75,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const usage = new KeyUsage(clock, log, ({ shopId, keyId }, lastUsedAt, requests) =>
     addKeyUse(store.write, shopId, keyId, { lastUsedAt: new Date(lastUsedAt), requests }),
   );
-  const lookups = new KeyLookups(store.primary.read);
-  const leases = new KeyLeases(clock, (hash) => lookups.find(hash));
+  const lookups = new KeyLookups(store.primary.read, new LookupAllowance(clock));
+  const leases = new KeyLeases(clock, (hash, client) => lookups.find(hash, client));
   const gate = new Gate({
     clock,
     leases,

@@ -10,6 +10,8 @@ import { KeyUsage } from './key-usage.ts';
 import { MemoryRateLimiter } from './memory-rate-limiter.ts';
 import type { Tier } from './tiers.ts';
 
+const client = { ip: '203.0.113.7' };
+
 /** A gate before one key of a shop of the given tier. */
 function begin(tier: Tier = 'growth') {
   const clock = new FixedClock('2026-11-20T12:00:00.000Z');
@@ -34,7 +36,7 @@ function begin(tier: Tier = 'growth') {
     usage: new KeyUsage(clock, createLog('silent'), async ({ keyId }) => used.push(keyId)),
     limiter: new MemoryRateLimiter(clock),
   });
-  const admit = () => gate.admit(`Bearer ${key}`);
+  const admit = () => gate.admit(`Bearer ${key}`, client);
   return { clock, key, caller, gate, admit, lookUps, used };
 }
 
@@ -74,22 +76,22 @@ describe('[rest.auth.bearer] the Authorization header', () => {
     const shown = header?.replaceAll(key, 'KEY').replaceAll(key.toLowerCase(), 'key');
     test(`${JSON.stringify(shown) ?? 'none'} is ${isAdmitted ? 'read' : 'refused'}`, async () => {
       const refusal = isAdmitted ? undefined : 'unauthenticated: Unauthorized';
-      assert.equal(refusalOf(await gate.admit(header)), refusal);
+      assert.equal(refusalOf(await gate.admit(header, client)), refusal);
     });
   }
 });
 
 test('[rest.auth.same-401] a key that nobody has is refused as a header that nobody can read', async () => {
   const { gate } = begin();
-  const unknown = await gate.admit(`Bearer ${generateKey()}`);
-  assert.deepEqual(unknown, await gate.admit(undefined));
+  const unknown = await gate.admit(`Bearer ${generateKey()}`, client);
+  assert.deepEqual(unknown, await gate.admit(undefined, client));
   assert.equal(refusalOf(unknown), 'unauthenticated: Unauthorized');
 });
 
 test('a mistyped key is refused without a look-up', async () => {
   const { gate, key, lookUps } = begin();
   const last = key.endsWith('A') ? 'B' : 'A';
-  await gate.admit(`Bearer ${key.slice(0, -1)}${last}`);
+  await gate.admit(`Bearer ${key.slice(0, -1)}${last}`, client);
   assert.deepEqual(lookUps, []);
 });
 
@@ -142,5 +144,5 @@ test('a look-up that fails is the service’s failure, not the caller’s', asyn
     usage: new KeyUsage(clock, createLog('silent'), async () => {}),
     limiter: new MemoryRateLimiter(clock),
   });
-  await assert.rejects(gate.admit(`Bearer ${generateKey()}`), /no database/);
+  await assert.rejects(gate.admit(`Bearer ${generateKey()}`, client), /no database/);
 });

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import type { KeyRecord } from '../store/keys.ts';
-import type { KeyLeases } from './key-leases.ts';
+import type { Client, KeyLeases } from './key-leases.ts';
 import type { KeyUsage } from './key-usage.ts';
 import type { RateDecision, RateLimiter } from './rate-limiter.ts';
 import { tiers } from './tiers.ts';
@@ -43,9 +43,9 @@ export class Gate {
   }
 
   /** @param authorization the Authorization header as it came */
-  async admit(authorization: string | undefined): Promise<Admission> {
+  async admit(authorization: string | undefined, client: Client): Promise<Admission> {
     const key = bearerToken(authorization);
-    const caller = key === undefined ? undefined : await this.#parts.leases.find(key);
+    const caller = key === undefined ? undefined : await this.#parts.leases.find(key, client);
     if (!caller || this.#hasExpired(caller)) return unauthorized;
     this.#parts.usage.note(caller);
 

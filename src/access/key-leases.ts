@@ -1,6 +1,15 @@
 import type { Clock } from '../clock.ts';
+import { LookupRefused } from '../store/key-lookups.ts';
 import type { KeyRecord } from '../store/keys.ts';
+import { clientNetwork } from './client-network.ts';
 import { hashKey, isWellFormedKey } from './key-format.ts';
+
+/** Who sent a request, as far as the network tells. */
+export interface Client {
+  readonly ip: string | undefined;
+}
+
+type FindKey = (hash: string, client: string) => Promise<KeyRecord | undefined>;
 
 /**
  * How long an instance may trust what it read about a key, counted from before the read was sent.
@@ -28,12 +37,12 @@ const nobody = Promise.resolve(undefined);
  */
 export class KeyLeases {
   readonly #clock: Clock;
-  readonly #find: (hash: string) => Promise<KeyRecord | undefined>;
+  readonly #find: FindKey;
   /** In the order of their ends, since all leases are equally long. */
   readonly #leases = new Map<string, Lease>();
 
   /** @param find reads the key from the primary database, never from a replica that may lag */
-  constructor(clock: Clock, find: (hash: string) => Promise<KeyRecord | undefined>) {
+  constructor(clock: Clock, find: FindKey) {
     this.#clock = clock;
     this.#find = find;
   }
@@ -43,21 +52,28 @@ export class KeyLeases {
     return this.#leases.size;
   }
 
-  /** @returns the key's record, or undefined where the key is malformed, unknown or revoked */
-  find(key: string): Promise<KeyRecord | undefined> {
+  /**
+   * @param client is looked at only where the key has to be looked up
+   * @returns the key's record, or undefined where the key is malformed, unknown or revoked
+   */
+  find(key: string, client: Client): Promise<KeyRecord | undefined> {
     const now = this.#clock.monotonic();
     const held = this.#leases.get(key);
     if (held && now < held.end) return held.record;
     if (!isWellFormedKey(key)) return nobody;
 
     this.#dropEnded(now);
-    const lease: Lease = { end: now + leaseMilliseconds, record: this.#find(hashKey(key)) };
+    const lease: Lease = {
+      end: now + leaseMilliseconds,
+      record: this.#find(hashKey(key), clientNetwork(client.ip)).catch((error) => {
+        // Nothing was read of the key: the next request asks again.
+        if (this.#leases.get(key) === lease) this.#leases.delete(key);
+        if (error instanceof LookupRefused) return undefined;
+        throw error;
+      }),
+    };
     this.#leases.delete(key);
     this.#leases.set(key, lease);
-    lease.record.catch(() => {
-      // A failed read says nothing about the key: the next request asks again.
-      if (this.#leases.get(key) === lease) this.#leases.delete(key);
-    });
     return lease.record;
   }
 

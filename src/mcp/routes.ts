@@ -45,7 +45,7 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer>
   if (misdirected) return misdirected;
   let facts: Facts | undefined;
   try {
-    const admission = await parts.gate.admit(request.headers.authorization);
+    const admission = await parts.gate.admit(request.headers.authorization, request);
     if ('refusal' in admission) return renderRefusal(admission.refusal, admission.rate);
     const { caller, rate } = admission;
     facts = { shopId: caller.shopId, keyId: caller.keyId };

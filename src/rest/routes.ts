@@ -48,7 +48,7 @@ function createHandler(operation: Operation, parts: RestParts): Handler {
     let rate: RateDecision | undefined;
     let facts: Facts | undefined;
     try {
-      const admission = await parts.gate.admit(request.headers.authorization);
+      const admission = await parts.gate.admit(request.headers.authorization, request);
       rate = admission.rate;
       if ('refusal' in admission) return renderRefusal(admission.refusal, rate);
 

@@ -1,7 +1,15 @@
 import type { Sql } from './database.ts';
 import { type KeyRecord, listKeysByHash } from './keys.ts';
+import type { LookupAllowance } from './lookup-allowance.ts';
 
-type Wanted = PromiseWithResolvers<KeyRecord | undefined>;
+interface Wanted extends PromiseWithResolvers<KeyRecord | undefined> {
+  readonly client: string;
+}
+
+/** The key was not looked up: its client has asked for too many that do not exist. */
+export class LookupRefused extends Error {}
+/** One for all: making a stack trace for each would cost more than the look-up. */
+const refused = new LookupRefused('The client has asked for too many keys that do not exist.');
 
 const keysPerStatement = 100;
 /** As many requests as can wait for a moment; more of them are somebody's attempt to find a key. */
@@ -15,6 +23,7 @@ const mostFamiliar = 10_000;
  */
 export class KeyLookups {
   readonly #sql: Sql;
+  readonly #allowance: LookupAllowance;
   /** What waits, by hash. Keys that were found before go first: inventors keep none of them waiting. */
   readonly #familiar = new Map<string, Wanted>();
   readonly #strange = new Map<string, Wanted>();
@@ -23,26 +32,31 @@ export class KeyLookups {
   #isBusy = false;
 
   /** @param sql the primary database, never a replica that may lag */
-  constructor(sql: Sql) {
+  constructor(sql: Sql, allowance: LookupAllowance) {
     this.#sql = sql;
+    this.#allowance = allowance;
   }
 
   /**
    * @param hash SHA-256 in base64
-   * @param wasKnown whether the key was there when it was last looked up
+   * @param client whose allowance of unknown keys counts; a key that was found before needs none
    * @returns the key's record, or undefined where it is unknown or revoked
+   * @throws LookupRefused when the client's allowance is used up
    * @throws when the database fails, or too many keys that were never found wait already
    */
-  find(hash: string): Promise<KeyRecord | undefined> {
+  find(hash: string, client: string): Promise<KeyRecord | undefined> {
     const waiting = this.#found.has(hash) ? this.#familiar : this.#strange;
     let wanted = waiting.get(hash);
     if (!wanted) {
+      if (waiting === this.#strange && this.#allowance.isUsedUp(client)) {
+        return Promise.reject(refused);
+      }
       if (this.#strange.size >= mostWaiting && waiting === this.#strange) {
         return Promise.reject(
           new Error(`${mostWaiting} keys are waiting to be looked up already.`),
         );
       }
-      wanted = Promise.withResolvers();
+      wanted = { ...Promise.withResolvers<KeyRecord | undefined>(), client };
       waiting.set(hash, wanted);
       if (!this.#isBusy) {
         this.#isBusy = true;
@@ -57,7 +71,8 @@ export class KeyLookups {
       try {
         const keys = await listKeysByHash(this.#sql, [...batch.keys()]);
         const records = new Map(keys.map(({ hash, record }) => [hash, record]));
-        for (const [hash, { resolve }] of batch) {
+        for (const [hash, { client, resolve }] of batch) {
+          if (!records.has(hash) && !this.#found.has(hash)) this.#allowance.charge(client);
           this.#remember(hash, records.has(hash));
           resolve(records.get(hash));
         }
@@ -88,8 +103,12 @@ export class KeyLookups {
     for (const waiting of [this.#familiar, this.#strange]) {
       for (const [hash, wanted] of waiting) {
         if (batch.size === keysPerStatement) return batch;
-        batch.set(hash, wanted);
         waiting.delete(hash);
+        if (waiting === this.#strange && this.#allowance.isUsedUp(wanted.client)) {
+          wanted.reject(refused);
+        } else {
+          batch.set(hash, wanted);
+        }
       }
     }
     return batch;

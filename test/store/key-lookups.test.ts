@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { hashKey } from '../../src/access/key-format.ts';
 import type { Sql } from '../../src/store/database.ts';
-import { KeyLookups } from '../../src/store/key-lookups.ts';
+import { FixedClock } from '../../src/clock.ts';
+import { KeyLookups, LookupRefused } from '../../src/store/key-lookups.ts';
+import { LookupAllowance } from '../../src/store/lookup-allowance.ts';
 import { revokeKey } from '../../src/store/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -27,8 +29,14 @@ onEveryDatabase('looking up keys', (open) => {
         return Reflect.apply(target, self, parts);
       },
     }) as Sql;
-    return { lookups: new KeyLookups(sql), statements: () => statements };
+    const clock = new FixedClock(0);
+    const lookups = new KeyLookups(sql, new LookupAllowance(clock));
+    return { lookups, clock, statements: () => statements };
   }
+
+  /** So many invented keys at once, each from a client of its own. */
+  const flood = (lookups: KeyLookups, count: number) =>
+    Array.from({ length: count }, (_, each) => lookups.find(invented(), `client ${each}`));
 
   async function keyOf(tier: 'growth' | 'pro' = 'growth') {
     const shop = await createShop(store, { tier, currency: 'JPY' });
@@ -40,7 +48,7 @@ onEveryDatabase('looking up keys', (open) => {
     const { lookups, statements } = begin();
     const keys = [await keyOf('growth'), await keyOf('pro')];
     const [first, nobody, second] = await Promise.all(
-      [keys[0]?.hash, invented(), keys[1]?.hash].map((hash) => lookups.find(hash ?? '')),
+      [keys[0]?.hash, invented(), keys[1]?.hash].map((hash) => lookups.find(hash ?? '', 'a')),
     );
     assert.equal(nobody, undefined);
     assert.deepEqual(
@@ -61,39 +69,75 @@ onEveryDatabase('looking up keys', (open) => {
   test('a key that is revoked is not found any more, though it was', async () => {
     const { lookups } = begin();
     const { shop, id, hash } = await keyOf();
-    assert.equal((await lookups.find(hash))?.keyId, id);
+    assert.equal((await lookups.find(hash, 'a'))?.keyId, id);
     await revokeKey(store.write, shop.id, id, new Date(now));
-    assert.equal(await lookups.find(hash), undefined);
-    assert.equal(await lookups.find(hash), undefined);
+    assert.equal(await lookups.find(hash, 'a'), undefined);
+    assert.equal(await lookups.find(hash, 'a'), undefined);
   });
 
   test('a flood of invented keys costs a statement for a hundred of them, and a key that was found goes first', async () => {
     const { lookups, statements } = begin();
     const { id, hash } = await keyOf();
-    await lookups.find(hash);
+    await lookups.find(hash, 'a');
     const sentBefore = statements();
 
     let answered = 0;
-    const flood = Array.from({ length: 2_000 }, async () => {
-      assert.equal(await lookups.find(invented()), undefined);
+    const asked = flood(lookups, 2_000).map(async (record) => {
+      assert.equal(await record, undefined);
       answered += 1;
     });
-    const found = await lookups.find(hash);
+    const found = await lookups.find(hash, 'a');
     assert.equal(found?.keyId, id);
     assert.ok(answered < 200, `${answered} invented keys were answered first`);
-    await Promise.all(flood);
+    await Promise.all(asked);
     assert.equal(statements() - sentBefore, 21);
   });
 
   test('too many that wait are refused rather than remembered, and those that wait are answered', async () => {
     const { lookups } = begin();
     const { id, hash } = await keyOf();
-    await lookups.find(hash);
-    const waiting = Array.from({ length: 10_000 }, () => lookups.find(invented()));
-    await assert.rejects(lookups.find(invented()), /10000 keys are waiting/);
-    assert.equal((await lookups.find(hash))?.keyId, id);
+    await lookups.find(hash, 'a');
+    const waiting = flood(lookups, 10_000);
+    await assert.rejects(lookups.find(invented(), 'a'), /10000 keys are waiting/);
+    assert.equal((await lookups.find(hash, 'a'))?.keyId, id);
     assert.deepEqual(new Set(await Promise.all(waiting)), new Set([undefined]));
-    assert.equal(await lookups.find(invented()), undefined);
+    assert.equal(await lookups.find(invented(), 'a'), undefined);
+  });
+
+  test('a client that invents keys has a hundred of them looked up, however many it sends', async () => {
+    const { lookups, statements } = begin();
+    const asked = await Promise.allSettled(
+      Array.from({ length: 2_000 }, () => lookups.find(invented(), 'a')),
+    );
+    assert.equal(statements(), 1);
+    assert.equal(asked.filter(({ status }) => status === 'fulfilled').length, 100);
+    await assert.rejects(lookups.find(invented(), 'a'), LookupRefused);
+    assert.equal(statements(), 1);
+    assert.equal(await lookups.find(invented(), 'b'), undefined);
+  });
+
+  test('a client that invents keys keeps those that were found before, and gets a new one later', async () => {
+    const { lookups, clock } = begin();
+    const [known, fresh] = [await keyOf(), await keyOf()];
+    await lookups.find(known.hash, 'b');
+    await Promise.allSettled(Array.from({ length: 200 }, () => lookups.find(invented(), 'a')));
+    assert.equal((await lookups.find(known.hash, 'a'))?.keyId, known.id);
+    await assert.rejects(lookups.find(fresh.hash, 'a'), LookupRefused);
+    clock.advance(10);
+    assert.equal((await lookups.find(fresh.hash, 'a'))?.keyId, fresh.id);
+    await lookups.find(invented(), 'a');
+    assert.equal((await lookups.find(fresh.hash, 'a'))?.keyId, fresh.id);
+  });
+
+  test('keys that exist cost their client nothing, however many are new', async () => {
+    const { lookups } = begin();
+    const keys = await Promise.all(Array.from({ length: 150 }, () => keyOf()));
+    const found = await Promise.all(keys.map(({ hash }) => lookups.find(hash, 'a')));
+    assert.deepEqual(
+      found.map((record) => record?.keyId),
+      keys.map(({ id }) => id),
+    );
+    assert.equal(await lookups.find(invented(), 'a'), undefined);
   });
 
   test('a database that fails fails all who wait, and is asked again by the next', async () => {
@@ -102,13 +146,13 @@ onEveryDatabase('looking up keys', (open) => {
       apply: (target, self, parts) =>
         isDown ? target`select 1 / 0` : Reflect.apply(target, self, parts),
     }) as Sql;
-    const lookups = new KeyLookups(sql);
+    const lookups = new KeyLookups(sql, new LookupAllowance(new FixedClock(0)));
     const { id, hash } = await keyOf();
     const asked = await Promise.allSettled(
-      [hash, ...Array.from({ length: 300 }, invented)].map((each) => lookups.find(each)),
+      [hash, ...Array.from({ length: 300 }, invented)].map((each) => lookups.find(each, 'a')),
     );
     assert.deepEqual(new Set(asked.map(({ status }) => status)), new Set(['rejected']));
     isDown = false;
-    assert.equal((await lookups.find(hash))?.keyId, id);
+    assert.equal((await lookups.find(hash, 'a'))?.keyId, id);
   });
 });

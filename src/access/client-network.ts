@@ -1,0 +1,27 @@
+import { isIP, isIPv6 } from 'node:net';
+
+/**
+ * What a client is counted by: an IPv4 address, or the /64 of an IPv6 address, which is what one
+ * subscriber of a provider has. Whatever is no address counts as one client.
+ * @param ip as a socket or a proxy reports it; some proxies add the port
+ */
+export function clientNetwork(ip: string | undefined): string {
+  const address = (ip ?? '')
+    .replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2')
+    .replace(/^::ffff:(?=\d+\.)/i, '');
+  if (isIPv6(address)) return networkOf(address);
+  return isIP(address) === 4 ? address : 'unknown';
+}
+
+/** The first 64 bits. */
+function networkOf(address: string): string {
+  const [head = '', tail] = address.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array<string>(zeros).fill('0'), ...after];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
