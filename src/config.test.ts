@@ -14,6 +14,7 @@ const defaults = {
   metricsPort: undefined,
   metricsHost: '127.0.0.1',
   baseUrl: undefined,
+  trustedProxies: [],
   logLevel: 'info',
   shopifyCredentialsFile: undefined,
   shopifyClientSecrets: [],
@@ -31,6 +32,7 @@ const names = [
   'METRICS_PORT',
   'METRICS_HOST',
   'BASE_URL',
+  'TRUSTED_PROXIES',
   'LOG_LEVEL',
   'SHOPIFY_CREDENTIALS_FILE',
   'SHOPIFY_CLIENT_SECRET',
@@ -72,6 +74,7 @@ test('every variable is read, without the space around it', () => {
     METRICS_PORT: '9464',
     METRICS_HOST: ' 10.0.0.7 ',
     BASE_URL: 'https://Retention.example/api//',
+    TRUSTED_PROXIES: ' 127.0.0.1, 10.0.0.0/8,2001:db8::/32 ',
     LOG_LEVEL: 'debug',
     SHOPIFY_CREDENTIALS_FILE: ' /etc/retention/shopify.json ',
     SHOPIFY_CLIENT_SECRET: ' hush_of_tomorrow_1 , hush_of_yesterday ',
@@ -96,6 +99,7 @@ test('every variable is read, without the space around it', () => {
       metricsPort: 9464,
       metricsHost: '10.0.0.7',
       baseUrl: 'https://retention.example/api',
+      trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'],
       logLevel: 'debug',
       shopifyCredentialsFile: '/etc/retention/shopify.json',
       shopifyClientSecrets: ['hush_of_tomorrow_1', 'hush_of_yesterday'],
@@ -209,6 +213,27 @@ for (const [what, env, isOn] of tracing) {
     assert.deepEqual(parseConfig(env).tracing, isOn ? expected : undefined);
   });
 }
+
+test('TRUSTED_PROXIES is a number of hops, or a list; 0 trusts nobody', () => {
+  const parsed = (text: string) => parseConfig({ TRUSTED_PROXIES: text }).trustedProxies;
+  assert.equal(parsed('0'), 0);
+  assert.equal(parsed('2'), 2);
+  assert.deepEqual(parsed('::1'), ['::1']);
+  assert.deepEqual(parsed('::ffff:10.0.0.0/104, 0.0.0.0/1'), ['::ffff:10.0.0.0/104', '0.0.0.0/1']);
+});
+
+test('TRUSTED_PROXIES names the part that it cannot use', () => {
+  for (const wrong of [
+    ...['10.0.0.0/33', '10.0.0.0/0', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/255.0.0.0', '10.0.0'],
+    ...['::/129', '::/0', 'proxy.example', 'loopback', 'true', '*', '-1', '1.5', '100', ''],
+  ]) {
+    assert.equal(
+      problemsOf({ TRUSTED_PROXIES: `127.0.0.1, ${wrong}` }),
+      `The configuration is not usable:\n  TRUSTED_PROXIES must be a number of proxies, or addresses and networks such as 10.0.0.0/8 with commas between, and "${wrong}" is none.`,
+    );
+  }
+  assert.match(problemsOf({ TRUSTED_PROXIES: '1, 10.0.0.0/8' }), /and "1" is none\.$/);
+});
 
 test('the metrics are on a port of their own', () => {
   assert.match(

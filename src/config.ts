@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { differOnlyInLogin, tlsProblemOf } from './database-url.ts';
 import { UsageError } from './errors.ts';
 
@@ -23,6 +24,8 @@ export interface Config {
   readonly metricsHost: string;
   /** The public address without a trailing slash; undefined means the address listened on. */
   readonly baseUrl: string | undefined;
+  /** Addresses and networks, or a number of hops, whose `X-Forwarded-*` headers are believed. */
+  readonly trustedProxies: readonly string[] | number;
   readonly logLevel: LogLevel;
   /** A file with what Shopify lets us in with; undefined means that no shop is synchronised. */
   readonly shopifyCredentialsFile: string | undefined;
@@ -56,12 +59,14 @@ export function parseConfig(env: Env): Config {
     name: string,
     fallback: T,
     parse: (text: string) => T | undefined,
-    want: string,
+    want: string | ((text: string) => string),
   ) => {
     const text = readEnv(env, name);
     if (text === undefined) return fallback;
     const value = parse(text);
-    if (value === undefined) problems.push(`${name} must be ${want}.`);
+    if (value === undefined) {
+      problems.push(`${name} must be ${typeof want === 'string' ? want : want(text)}.`);
+    }
     return value ?? fallback;
   };
 
@@ -101,6 +106,13 @@ export function parseConfig(env: Env): Config {
       undefined,
       parseBaseUrl,
       'an http:// or https:// address without a query',
+    ),
+    trustedProxies: check<Config['trustedProxies']>(
+      'TRUSTED_PROXIES',
+      [],
+      parseTrustedProxies,
+      (text) =>
+        `a number of proxies, or addresses and networks such as 10.0.0.0/8 with commas between, and "${splitList(text).find((each) => !isNetwork(each))}" is none`,
     ),
     logLevel: check('LOG_LEVEL', 'info', parseLogLevel, `one of ${logLevels.join(', ')}`),
     shopifyCredentialsFile: readEnv(env, 'SHOPIFY_CREDENTIALS_FILE'),
@@ -184,7 +196,7 @@ function parsePostgresUrls(text: string): string[] | undefined {
 
 /** Nobody has a secret as short as what a slip of the fingers leaves. */
 function parseSecrets(text: string): string[] | undefined {
-  const secrets = text.split(',').map((secret) => secret.trim());
+  const secrets = splitList(text);
   return secrets.every((secret) => /^\S{16,}$/.test(secret)) ? secrets : undefined;
 }
 
@@ -215,6 +227,23 @@ function parseBaseUrl(text: string): string | undefined {
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     return undefined;
   return url.href.replace(/\/+$/, '');
+}
+
+function splitList(text: string): string[] {
+  return text.split(',').map((each) => each.trim());
+}
+
+function parseTrustedProxies(text: string): Config['trustedProxies'] | undefined {
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  const networks = splitList(text);
+  return networks.every(isNetwork) ? networks : undefined;
+}
+
+/** An address, or one with the length of a prefix; that of 0 would be everybody. */
+function isNetwork(text: string): boolean {
+  const [, address = '', bits = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const family = isIP(address);
+  return family !== 0 && Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
 function parseLogLevel(text: string): LogLevel | undefined {

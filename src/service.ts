@@ -36,7 +36,14 @@ import { type Webhooks, startWebhooks } from './webhooks/start.ts';
 export interface ServiceParts {
   readonly config: Pick<Config, 'host' | 'port' | 'metricsHost' | 'baseUrl' | 'redisUrl'> &
     Partial<
-      Pick<Config, 'metricsPort' | 'tracing' | 'shopifyClientSecrets' | 'shopifyCredentialsFile'>
+      Pick<
+        Config,
+        | 'metricsPort'
+        | 'tracing'
+        | 'trustedProxies'
+        | 'shopifyClientSecrets'
+        | 'shopifyCredentialsFile'
+      >
     >;
   readonly store: Store;
   readonly clock: Clock;
@@ -94,6 +101,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const stopping = new AbortController();
   const app = createShell({
     log,
+    trustedProxies: config.trustedProxies,
     stopping: stopping.signal,
     routes: [
       ...windDown.routes([

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { Face } from '../telemetry/service-metrics.ts';
 import { parseTraceParent } from '../telemetry/trace-context.ts';
@@ -13,6 +14,7 @@ import {
   notFound,
   refuse,
 } from './answer.ts';
+import { trustProxy } from './trusted-proxies.ts';
 
 export interface Route {
   readonly method: 'GET' | 'POST';
@@ -27,6 +29,8 @@ export interface Route {
 export interface ShellOptions {
   readonly log: Log;
   readonly routes: readonly Route[];
+  /** Whose `X-Forwarded-*` headers are believed; nobody's if nothing is said. */
+  readonly trustedProxies?: Config['trustedProxies'] | undefined;
   /** Once aborted, each answer is the last of its connection. */
   readonly stopping?: AbortSignal;
   /** The last word on what is answered where no route fits. */
@@ -83,6 +87,7 @@ export function createShell(options: ShellOptions): FastifyInstance {
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.headerBytes },
     rewriteUrl: (request) => withReadablePath(originForm(request.url ?? '/')),
+    trustProxy: trustProxy(options.trustedProxies ?? []),
     clientErrorHandler: answerBrokenRequest,
   });
 

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { clientNetwork } from '../access/client-network.ts';
 import type { KeyUsage } from '../access/key-usage.ts';
 import type { Clock } from '../clock.ts';
 import type { Answer } from '../http/answer.ts';
@@ -19,7 +20,6 @@ import {
   type CookieName,
   type Visit,
   cookieName,
-  countedAddress,
   heldSecret,
   isOwnForm,
   readCookies,
@@ -89,7 +89,7 @@ export function createDesk(parts: OwnerParts): Desk {
       session,
       formSecret: session?.secret ?? formSecret ?? newSecret(),
       isNew: !session && formSecret === undefined,
-      address: countedAddress(request.ip),
+      address: clientNetwork(request.ip),
       device: held('device'),
     };
   };
@@ -123,7 +123,7 @@ export function createDesk(parts: OwnerParts): Desk {
     url,
     handle: guarded(async (request) => {
       const { isPublic } = parts;
-      if (!isOwnForm(request.headers, { baseUrl: parts.baseUrl(), isPublic })) return foreignPage();
+      if (!isOwnForm(request, { baseUrl: parts.baseUrl(), isPublic })) return foreignPage();
       const body = await readBody(request, {
         contentType: 'application/x-www-form-urlencoded',
         maxBytes: maxFormBytes,

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Shop } from '../store/shops.ts';
 import type { Session } from './sessions.ts';
@@ -55,35 +54,16 @@ export function setCookie(
   ].join('; ');
 }
 
-/** What attempts are counted by: an IPv4 address, or the network of an IPv6 one, which one person has. */
-export function countedAddress(ip: string): string {
-  const address = ip.replace(/^::ffff:(?=\d+\.)/i, '');
-  return isIP(address) === 6 ? networkOf(address) : address;
-}
-
-/** The first 64 bits. */
-function networkOf(address: string): string {
-  const [head = '', tail] = address.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
-  const groups = [...before, ...Array<string>(zeros).fill('0'), ...after];
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
-}
-
 /** Whether a form was sent by a page of ours, as far as the browser says. */
 export function isOwnForm(
-  headers: FastifyRequest['headers'],
+  { headers, protocol, host }: FastifyRequest,
   { baseUrl, isPublic }: { readonly baseUrl: string; readonly isPublic: boolean },
 ): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin') return false;
-  const { origin, host } = headers;
+  const { origin } = headers;
   if (origin === undefined) return site === 'same-origin';
   if (origin === new URL(baseUrl).origin) return true;
   // Without a public address the service may be asked for under any name of the machine.
-  return !isPublic && host !== undefined && origin === `http://${host}`;
+  return !isPublic && host !== '' && origin === `${protocol}://${host}`;
 }

@@ -96,6 +96,7 @@ interface ServiceOptions {
   readonly redisUrl?: string;
   readonly redisPatienceMilliseconds?: number;
   readonly telemetry?: Partial<Pick<Config, 'metricsPort' | 'tracing'>>;
+  readonly listen?: Partial<Pick<Config, 'port' | 'baseUrl' | 'trustedProxies'>>;
   readonly shopify?: Partial<Pick<Config, 'shopifyClientSecrets' | 'shopifyCredentialsFile'>>;
 }
 
@@ -116,6 +117,7 @@ export async function startTestService(
       metricsHost: '127.0.0.1',
       baseUrl: undefined,
       redisUrl: options.redisUrl,
+      ...options.listen,
       ...options.telemetry,
       ...options.shopify,
     },

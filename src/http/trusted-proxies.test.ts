@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { createLog } from '../log.ts';
+import { createShell } from './shell.ts';
+import { trustProxy } from './trusted-proxies.ts';
+
+/** What a client on loopback is taken for, by what its request says of itself. */
+async function takenFor(
+  trustedProxies: readonly string[] | number,
+  headers: Readonly<Record<string, string>>,
+): Promise<string> {
+  const app = createShell({
+    log: createLog('silent'),
+    trustedProxies,
+    routes: [
+      {
+        method: 'GET',
+        url: '/',
+        handle: ({ ip, protocol, host }) => ({
+          status: 200,
+          headers: {},
+          body: `${protocol}://${host} ${ip}`,
+        }),
+      },
+    ],
+    unrouted: (_path, answer) => answer,
+  });
+  try {
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.server.address() as AddressInfo;
+    const response = await fetch(`http://127.0.0.1:${port}/`, { headers });
+    return (await response.text()).replace(String(port), 'PORT');
+  } finally {
+    await app.close();
+  }
+}
+
+const forwarded = {
+  'x-forwarded-for': '198.51.100.1, 203.0.113.7, 10.0.0.5',
+  'x-forwarded-proto': 'https',
+  'x-forwarded-host': 'retention.example',
+};
+const direct = 'http://127.0.0.1:PORT 127.0.0.1';
+
+const cases: [what: string, trusted: readonly string[] | number, taken: string][] = [
+  ['nobody', [], direct],
+  ['no hops', 0, direct],
+  ['somebody else', ['192.0.2.1', '2001:db8::/32'], direct],
+  ['one hop', 1, 'https://retention.example 10.0.0.5'],
+  ['two hops', 2, 'https://retention.example 203.0.113.7'],
+  ['more hops than there are', 9, 'https://retention.example 198.51.100.1'],
+  ['the nearest proxy', ['127.0.0.1'], 'https://retention.example 10.0.0.5'],
+  ['both proxies', ['127.0.0.0/8', '10.0.0.0/8'], 'https://retention.example 203.0.113.7'],
+];
+for (const [what, trusted, taken] of cases) {
+  test(`X-Forwarded-* where ${what} is trusted: ${taken}`, async () => {
+    assert.equal(await takenFor(trusted, forwarded), taken);
+    assert.equal(await takenFor(trusted, {}), direct);
+  });
+}
+
+test('hops are counted behind a peer in a private network only', () => {
+  const trusts = trustProxy(2) as (address: string, hop: number) => boolean;
+  for (const peer of [
+    '127.0.0.1',
+    '::1',
+    '10.1.2.3',
+    '::ffff:172.16.0.1',
+    '192.168.1.1',
+    'fd00::1',
+  ]) {
+    assert.ok(trusts(peer, 0), peer);
+  }
+  for (const peer of ['203.0.113.7', '::ffff:203.0.113.7', '172.32.0.1', '2001:db8::1', '']) {
+    assert.ok(!trusts(peer, 0), peer);
+  }
+  assert.ok(trusts('203.0.113.7', 1));
+  assert.ok(!trusts('10.0.0.1', 2));
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { generateKey } from '../../src/access/key-format.ts';
+import {
+  createShop,
+  createTestKey,
+  openAnyStore,
+  startWorld,
+  type World,
+} from '../support/world.ts';
+import { bearer, type RawAnswer, request } from './raw.ts';
+
+function withoutChance({ status, headers, body }: RawAnswer) {
+  const { date: _, 'x-request-id': __, ...rest } = headers;
+  return { status, headers: rest, body };
+}
+
+describe('many invented keys from one address', () => {
+  let world: World;
+  const ask = (key: string, from: string) =>
+    request(world.service.baseUrl, 'GET', '/api/external/v1/plans', [
+      bearer(key),
+      `x-forwarded-for: ${from}`,
+    ]);
+  const newKey = async () => {
+    const shop = await createShop(world.store);
+    return (await createTestKey(world.store, shop.id)).key;
+  };
+
+  before(async () => {
+    world = await startWorld(openAnyStore(), { listen: { trustedProxies: 1 } });
+  });
+  after(() => world.close());
+
+  test('get one answer throughout; keys in use keep working there, and all keys elsewhere', async () => {
+    const [flooded, elsewhere] = ['2001:db8:1:2::', '2001:db8:1:3::'];
+    assert.equal((await ask(world.key, elsewhere)).status, 200);
+    const fresh = await newKey();
+    const answers: RawAnswer[] = [];
+    for (let each = 0; each < 110; each += 1) {
+      answers.push(await ask(generateKey(), flooded + each.toString(16)));
+    }
+    // Not looked up, so answered as one that does not exist.
+    answers.push(await ask(fresh, `${flooded}ffff`));
+    assert.equal(new Set(answers.map((each) => JSON.stringify(withoutChance(each)))).size, 1);
+    assert.equal(answers[0]?.status, 401);
+
+    assert.equal((await ask(world.key, flooded)).status, 200);
+    assert.equal((await ask(await newKey(), elsewhere)).status, 200);
+    assert.equal((await ask(fresh, elsewhere)).status, 200);
+    assert.equal((await ask(fresh, flooded)).status, 200);
+
+    // Long after its lease has ended, a key that was found is still looked up; a new one has to wait.
+    const another = await newKey();
+    assert.equal((await ask(another, flooded)).status, 401);
+    world.clock.advance(1_000);
+    assert.equal((await ask(fresh, flooded)).status, 200);
+    assert.equal((await ask(another, flooded)).status, 200);
+  });
+});
