@@ -24,8 +24,8 @@ import { referenceRoutes } from './reference/routes.ts';
 import { restRoutes } from './rest/routes.ts';
 import { type RestVersion, createWindDown, restVersions } from './rest/versions.ts';
 import { KeyLookups } from './store/key-lookups.ts';
-import { addKeyUse } from './store/key-requests.ts';
 import { LookupAllowance } from './store/lookup-allowance.ts';
+import { addKeyUse } from './store/key-requests.ts';
 import type { Store } from './store/open.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
@@ -101,6 +101,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const stopping = new AbortController();
   const app = createShell({
     log,
+    isHttps: config.baseUrl?.startsWith('https:') ?? false,
     trustedProxies: config.trustedProxies,
     stopping: stopping.signal,
     routes: [

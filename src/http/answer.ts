@@ -18,6 +18,17 @@ export interface Answer {
 
 export const json = { 'content-type': 'application/json; charset=utf-8' } as const;
 
+const yearSeconds = 365 * 24 * 60 * 60;
+
+/** Names and values, by turns, as Node.js takes them at the least cost. */
+export function headersOfEveryAnswer(isHttps: boolean): readonly string[] {
+  return [
+    ...['x-content-type-options', 'nosniff'],
+    // Of this host only: others below its name are not ours to bind.
+    ...(isHttps ? ['strict-transport-security', `max-age=${yearSeconds}`] : []),
+  ];
+}
+
 /** Answers behind a key are that key's alone and never kept. */
 export const keptPrivate = { ...json, 'cache-control': 'private, no-store' } as const;
 
@@ -44,8 +55,8 @@ export function methodNotAllowed(allow: string): Answer {
 }
 
 /** What a caller learns of a failure of ours: nothing but that it is one. */
-export function internalError(): Answer {
-  return refuse(500, 'Internal server error.', keptPrivate);
+export function internalError(rate?: RateDecision): Answer {
+  return refuse(500, 'Internal server error.', { ...keptPrivate, ...rateHeaders(rate) });
 }
 
 const statusOf: Readonly<Record<ErrorKind, number>> = {

@@ -8,12 +8,16 @@ import { parseTraceParent } from '../telemetry/trace-context.ts';
 import type { RequestSpan, Tracer } from '../telemetry/traces.ts';
 import {
   type Answer,
-  envelope,
   internalError,
   methodNotAllowed,
   notFound,
   refuse,
+  headersOfEveryAnswer,
 } from './answer.ts';
+import { Pipelines, boundConnections, limits } from './connections.ts';
+import { hostProblem } from './headers.ts';
+import { RawAnswers } from './raw-answers.ts';
+import { pathOf, readableTarget } from './target.ts';
 import { trustProxy } from './trusted-proxies.ts';
 
 export interface Route {
@@ -29,6 +33,8 @@ export interface Route {
 export interface ShellOptions {
   readonly log: Log;
   readonly routes: readonly Route[];
+  /** Whether the public address is https. */
+  readonly isHttps?: boolean;
   /** Whose `X-Forwarded-*` headers are believed; nobody's if nothing is said. */
   readonly trustedProxies?: Config['trustedProxies'] | undefined;
   /** Once aborted, each answer is the last of its connection. */
@@ -53,23 +59,13 @@ interface Begun {
   readonly span: RequestSpan | undefined;
 }
 
-/** Milliseconds and bytes: what a client may take of our patience and memory. */
-const limits = {
-  headersTimeout: 10_000,
-  requestTimeout: 20_000,
-  keepAliveTimeout: 65_000,
-  headerBytes: 16 * 1024,
-  connectionsCheckingInterval: 2_000,
-  /** One more is closed at once. Each has one request under way, so these are bounded as well. */
-  connections: 10_000,
-};
-
 /**
  * The HTTP server around all faces: bounds, request ids, one log line a request, and the envelope
  * for everything that reaches no face.
  */
 export function createShell(options: ShellOptions): FastifyInstance {
   const { log, routes, stopping, unrouted, metrics, tracer } = options;
+  const fixedHeaders = headersOfEveryAnswer(options.isHttps ?? false);
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -86,9 +82,9 @@ export function createShell(options: ShellOptions): FastifyInstance {
     // While closing, a request on an open connection is still answered, and the connection ended.
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.headerBytes },
-    rewriteUrl: (request) => withReadablePath(originForm(request.url ?? '/')),
+    rewriteUrl: (request) => readableTarget(request.url ?? '/'),
     trustProxy: trustProxy(options.trustedProxies ?? []),
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => rawAnswers.refuse(error, socket),
   });
 
   const begun = ({ method, headers }: FastifyRequest, route?: Route): Begun => ({
@@ -120,6 +116,7 @@ export function createShell(options: ShellOptions): FastifyInstance {
       request.id,
       'content-length',
       `${Buffer.byteLength(answer.body)}`,
+      ...fixedHeaders,
     ];
     // Else a client that keeps its connection would keep a service that is closing from its end.
     if (stopping?.aborted && !('connection' in answer.headers)) {
@@ -160,32 +157,32 @@ export function createShell(options: ShellOptions): FastifyInstance {
     allow: method === 'GET' ? 'GET, HEAD' : method,
     pattern: new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`),
   }));
+  const refuseMethod = (path: string): Answer => {
+    const allow = known.filter(({ pattern }) => pattern.test(path)).map((route) => route.allow);
+    return unrouted(path, allow.length > 0 ? methodNotAllowed(allow.join(', ')) : notFound());
+  };
+  const pipelines = new Pipelines();
+  const rawAnswers = new RawAnswers({ headers: fixedHeaders, pipelines, refuseMethod });
+
   // Before any body is read: what is not answered need not be received.
   app.addHook('onRequest', (request, reply, done) => {
-    // RFC 9112 section 3.2.
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      return respond(request, reply, refuse(400, 'The Host header is missing.'));
-    }
+    if (!pipelines.accept(request.raw, reply.raw)) return void reply.hijack();
+    const problem = hostProblem(request.raw);
+    if (problem !== undefined) return respond(request, reply, refuse(400, problem));
     if (!request.is404) return done();
-    const path = decodeURI(request.url.split('?', 1)[0] as string);
-    const allow = known.filter(({ pattern }) => pattern.test(path)).map((route) => route.allow);
-    const answer = allow.length > 0 ? methodNotAllowed(allow.join(', ')) : notFound();
-    respond(request, reply, unrouted(path, answer));
+    respond(request, reply, refuseMethod(pathOf(request.url)));
   });
   app.setErrorHandler((error, request, reply) =>
     respond(request, reply, answerFailure(request, error)),
   );
 
-  app.server.maxConnections = limits.connections;
+  boundConnections(app.server);
   // Node would answer what else is expected than 100-continue with a bare 417; it may be ignored
   // (RFC 9110 section 10.1.1).
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
-  // CONNECT would be cut off without a word.
-  app.server.on('connect', (_request, socket: Socket) =>
-    writeRaw(socket, 405, 'Method not allowed.'),
-  );
+  app.server.on('connect', (request, socket: Socket) => rawAnswers.refuseConnect(request, socket));
   return app;
 }
 
@@ -197,65 +194,4 @@ function clientFault(error: unknown): number | undefined {
   return isLibrarys && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
     ? statusCode
     : undefined;
-}
-
-/** A target in absolute form without the server that it names (RFC 9112 section 3.2.2). */
-function originForm(url: string): string {
-  if (url.startsWith('/')) return url;
-  const path = url.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, '');
-  return path.startsWith('/') ? path : `/${path}`;
-}
-
-/** A path that is not valid percent-encoding is taken literally, so that it names nothing. */
-function withReadablePath(url: string): string {
-  if (!url.includes('%')) return url;
-  const [path = '', ...query] = url.split('?');
-  try {
-    decodeURIComponent(path);
-    return url;
-  } catch {
-    return [path.replaceAll('%', '%25'), ...query].join('?');
-  }
-}
-
-const brokenRequests: Readonly<Record<string, readonly [number, string]>> = {
-  HPE_HEADER_OVERFLOW: [
-    431,
-    `The request line and headers are larger than ${limits.headerBytes} bytes.`,
-  ],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
-};
-
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  const [status, message] = brokenRequests[error.code ?? ''] ?? [
-    400,
-    'The request could not be read.',
-  ];
-  writeRaw(socket, status, message);
-}
-
-const reasons: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
-};
-
-/** An answer to what never became a request. */
-function writeRaw(socket: Socket, status: number, message: string): void {
-  if (!socket.writable) return void socket.destroy();
-  const body = envelope(message);
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${reasons[status]}`,
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${randomUUID()}`,
-      ...(status === 405 ? ['allow: GET, HEAD'] : []),
-      'connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
 }

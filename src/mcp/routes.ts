@@ -12,6 +12,7 @@ import {
   renderRefusal,
 } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
+import { authorizationOf } from '../http/headers.ts';
 import type { Route } from '../http/shell.ts';
 import type { Log } from '../log.ts';
 import type { InvokeParts } from '../operations/invoke.ts';
@@ -44,10 +45,12 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer>
   const misdirected = refuseByHeaders(request, parts);
   if (misdirected) return misdirected;
   let facts: Facts | undefined;
+  let rate: RateDecision | undefined;
   try {
-    const admission = await parts.gate.admit(request.headers.authorization, request);
-    if ('refusal' in admission) return renderRefusal(admission.refusal, admission.rate);
-    const { caller, rate } = admission;
+    const admission = await parts.gate.admit(authorizationOf(request.raw), request);
+    rate = admission.rate;
+    if ('refusal' in admission) return renderRefusal(admission.refusal, rate);
+    const { caller } = admission;
     facts = { shopId: caller.shopId, keyId: caller.keyId };
 
     const body = await readBody(request);
@@ -61,7 +64,7 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer>
     return { ...toCaller(answer, rate), facts };
   } catch (error) {
     parts.log.error({ requestId: request.id, ...facts, err: error }, 'request failed');
-    return { ...internalError(), facts };
+    return { ...internalError(rate), facts };
   }
 }
 

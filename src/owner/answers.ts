@@ -21,7 +21,6 @@ function readAsset(name: string, kind: Asset['kind'], before = ''): Asset {
       status: 200,
       headers: {
         'content-type': `text/${kind === 'js' ? 'javascript' : 'css'}; charset=utf-8`,
-        'x-content-type-options': 'nosniff',
         'cache-control': 'public, max-age=31536000, immutable',
       },
       body,
@@ -61,7 +60,6 @@ const guarded = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
   // Not `no-referrer`: forms would then be sent without an origin to check.
   'referrer-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 } as const;
 

@@ -32,7 +32,6 @@ export function referenceRoutes(baseUrl: () => string): Route[] {
         headers: {
           'content-type': 'text/html; charset=utf-8',
           'content-security-policy': referencePageCsp,
-          'x-content-type-options': 'nosniff',
           'referrer-policy': 'no-referrer',
           ...cached,
         },

@@ -10,6 +10,7 @@ import {
   rateHeaders,
   renderRefusal,
 } from '../http/answer.ts';
+import { authorizationOf } from '../http/headers.ts';
 import type { Route } from '../http/shell.ts';
 import type { Log } from '../log.ts';
 import type { Operation } from '../operations/define.ts';
@@ -48,7 +49,7 @@ function createHandler(operation: Operation, parts: RestParts): Handler {
     let rate: RateDecision | undefined;
     let facts: Facts | undefined;
     try {
-      const admission = await parts.gate.admit(request.headers.authorization, request);
+      const admission = await parts.gate.admit(authorizationOf(request.raw), request);
       rate = admission.rate;
       if ('refusal' in admission) return renderRefusal(admission.refusal, rate);
 
@@ -62,7 +63,7 @@ function createHandler(operation: Operation, parts: RestParts): Handler {
     } catch (error) {
       if (error instanceof ServiceError) return { ...renderRefusal(error, rate), facts };
       parts.log.error({ requestId: request.id, ...facts, err: error }, 'request failed');
-      return { ...internalError(), facts };
+      return { ...internalError(rate), facts };
     }
   };
 }

@@ -44,6 +44,7 @@ async function answer(
   response: ServerResponse,
   { expose, log }: MetricsServerParts,
 ): Promise<void> {
+  response.setHeader('x-content-type-options', 'nosniff');
   const isRead = method === 'GET' || method === 'HEAD';
   if (!isRead || url.split('?', 1)[0] !== '/metrics') {
     return void response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found.\n');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { createShell } from '../../src/http/shell.ts';
+import { type Route, createShell } from '../../src/http/shell.ts';
 import { createLog } from '../../src/log.ts';
 
 async function allFrom(socket: Socket): Promise<string> {
@@ -11,10 +11,16 @@ async function allFrom(socket: Socket): Promise<string> {
   return text;
 }
 
-const createApp = () =>
+const ok: Route = {
+  method: 'GET',
+  url: '/',
+  handle: () => ({ status: 200, headers: {}, body: 'ok' }),
+};
+
+const createApp = (...routes: Route[]) =>
   createShell({
     log: createLog('silent'),
-    routes: [{ method: 'GET', url: '/', handle: () => ({ status: 200, headers: {}, body: 'ok' }) }],
+    routes: [ok, ...routes],
     unrouted: (_path, answer) => answer,
   });
 

@@ -42,3 +42,23 @@ test('[mcp.errors.500] a database that fails is a 500 in the envelope, which say
     await world.close();
   }
 });
+
+test('a 500 tells a limited key how much of its limit is left, over REST and MCP', async () => {
+  const world = await startWorld(openAnyStore(), { tier: 'growth' });
+  try {
+    assert.equal(inShort(await callModern(world, 'list_plans')), '200 2026-07-28');
+    await world.store.primary.read.end({ timeout: 0 });
+
+    const mcp = await callModern(world, 'list_plans');
+    assert.equal(mcp.status, 500);
+    assert.equal(mcp.headers['ratelimit-policy'], '"default";q=60;w=60');
+    assert.equal(mcp.headers['ratelimit'], '"default";r=58;t=60');
+    const rest = await get(`${world.base}/plans`, world.key);
+    assert.equal(rest.status, 500);
+    assert.equal(rest.headers.get('ratelimit-policy'), '"default";q=60;w=60');
+    assert.equal(rest.headers.get('ratelimit'), '"default";r=57;t=60');
+    assert.equal(rest.headers.get('cache-control'), 'private, no-store');
+  } finally {
+    await world.close();
+  }
+});

@@ -45,6 +45,7 @@ describe('MCP over HTTP', () => {
     assert.equal(answer.status, 200);
     assert.equal(answer.body, '{"jsonrpc":"2.0","id":1,"result":{}}');
     assert.deepEqual(lasting(answer), {
+      'x-content-type-options': 'nosniff',
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'private, no-store',
       'content-length': '36',
@@ -169,12 +170,14 @@ describe('MCP over HTTP', () => {
         [json, 'authorization: Bearer nonsense'],
         [json, bearer('rtn_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAlZZfdg')],
         [json, `authorization: Basic ${world.key}`],
+        [json, bearer(world.key), bearer(world.key)],
         ['content-type: text/plain', ...modernHeaders('tools/list')],
       ]) {
         const answer = await postRaw(world.service.baseUrl, headers, body);
         assert.equal(answer.status, 401);
         assert.equal(answer.body, '{"success":false,"message":"Unauthorized"}');
         assert.deepEqual(lasting(answer), {
+          'x-content-type-options': 'nosniff',
           'content-type': 'application/json; charset=utf-8',
           'cache-control': 'private, no-store',
           'www-authenticate': 'Bearer',

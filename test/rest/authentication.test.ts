@@ -66,6 +66,10 @@ onEveryDatabase('authentication', (open) => {
       [bearer(`${world.key}A`)],
       [bearer(world.key.replace('rtn_', 'RTN_'))],
       [bearer(world.key.toUpperCase())],
+      // Several headers, the same one twice too.
+      [bearer(world.key), bearer(world.key)],
+      [bearer(world.key), 'Authorization:'],
+      ['AUTHORIZATION: Basic x', bearer(world.key)],
       // The wrong checksum, and a right one that nobody has.
       [bearer(lastTurned)],
       [bearer('rtn_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAlZZfdg')],
@@ -74,6 +78,7 @@ onEveryDatabase('authentication', (open) => {
     const expected = {
       status: 401,
       headers: {
+        'x-content-type-options': 'nosniff',
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'private, no-store',
         'www-authenticate': 'Bearer',
@@ -118,6 +123,7 @@ onEveryDatabase('authentication', (open) => {
         assert.deepEqual(withoutChance(answer), {
           status: 403,
           headers: {
+            'x-content-type-options': 'nosniff',
             'content-type': 'application/json; charset=utf-8',
             'cache-control': 'private, no-store',
             'content-length': '86',

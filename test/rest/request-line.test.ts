@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../support/until.ts';
+import { openAnyStore, startWorld, type World } from '../support/world.ts';
+import { bearer, exchange, hold, request } from './raw.ts';
+
+const v1 = '/api/external/v1';
+const notFound = '{"success":false,"message":"Not found."}';
+const notAllowed = '{"success":false,"message":"Method not allowed."}';
+const badHost =
+  '{"success":false,"message":"The Host header must be a host name or an IP address, optionally with a port."}';
+const operationPaths = [
+  '/api/external/entitlements?customerId=1',
+  `${v1}/entitlements?customerId=1`,
+  `${v1}/subscriptions`,
+  `${v1}/subscriptions/1`,
+  `${v1}/metrics/summary`,
+  `${v1}/plans`,
+  `${v1}/cancellations`,
+];
+
+describe('what stands before the headers, and Host', () => {
+  let world: World;
+  const ask = (method: string, path: string) =>
+    request(world.service.baseUrl, method, path, [bearer(world.key)]);
+  /** Sends what is no ordinary request; its answer is held to the envelope all the same. */
+  const askRaw = async (bytes: string) => {
+    const answer = await exchange(world.service.baseUrl, bytes);
+    assert.ok(answer, 'not answered');
+    hold('', answer);
+    return answer;
+  };
+
+  before(async () => {
+    world = await startWorld(openAnyStore());
+  });
+  after(() => world.close());
+
+  // Invented, of RTSP, in lower case, with every character that a method may have, and CONNECT.
+  const methods = ['FOO', 'GETX', 'PLAY', 'GET_PARAMETER', 'get', "M!#$%&'*+-.^_`|~9", 'CONNECT'];
+
+  test('a method that HTTP does not know gets 405 with Allow where there is a path, and 404 elsewhere', async () => {
+    for (const method of methods) {
+      for (const [path, status, allow] of [
+        ...operationPaths.map((each) => [each, 405, 'GET, HEAD'] as const),
+        ['/api/mcp', 405, 'POST'],
+        ['/docs', 405, 'GET, HEAD'],
+        ['/app/sign-in', 405, 'GET, HEAD, POST'],
+        [`${v1}/%70lans`, 405, 'GET, HEAD'],
+        [`http://example.com${v1}/plans`, 405, 'GET, HEAD'],
+        [`${v1}/nothing`, 404, undefined],
+        [`${v1}/%zz`, 404, undefined],
+        ['/', 404, undefined],
+      ] as const) {
+        const answer = await ask(method, path);
+        assert.equal(answer.status, status, `${method} ${path}`);
+        assert.equal(answer.headers['allow'], allow);
+        assert.equal(answer.body, status === 405 ? notAllowed : notFound);
+        assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+        assert.match(answer.headers['x-request-id'] ?? '', /^[\w-]{36}$/);
+      }
+    }
+    assert.equal((await askRaw('FOO * HTTP/1.0\r\n\r\n')).status, 404);
+  });
+
+  test('an unknown method is answered after the requests before it, and however it is cut', async () => {
+    const { hostname, port } = new URL(world.service.baseUrl);
+    const plans = `GET ${v1}/plans HTTP/1.1\r\nhost: a\r\n${bearer(world.key)}\r\n\r\n`;
+    const post = 'POST /api/mcp HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}';
+    for (const [parts, statuses] of [
+      [[`${plans}${plans}FOO ${v1}/plans HTTP/1.1\r\nhost: a\r\n\r\n`], [200, 200, 405]],
+      [[`${plans}nonsense\r\n\r\n`], [200, 400]],
+      [[`${post}\r\nFOO /api/mcp HTTP/1.1\r\n\r\n`], [401, 405]],
+      [['F', 'OO', ' ', `${v1}/pl`, 'ans HTTP', '/1.1', '\r', '\n', 'host: a'], [405]],
+      [
+        [plans, 'FO', `O ${v1}/nothing HTTP/1.1\r\n`, '\r\n', 'more'],
+        [200, 404],
+      ],
+      [['FOO ', `${v1}/plans\x01`], [400]],
+      [['FOO ', 'a'.repeat(10_000), 'a'.repeat(10_000)], [400]],
+    ] as const) {
+      const socket = connect(Number(port), hostname).setNoDelay();
+      let text = '';
+      socket.on('data', (chunk: Buffer) => {
+        text += chunk.toString('latin1');
+      });
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      for (const part of parts) {
+        socket.write(part);
+        await sleep(5);
+      }
+      await until(() => socket.closed || socket.readableEnded);
+      const seen = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+      assert.deepEqual(seen, statuses, parts.join('|').slice(0, 200));
+      socket.destroy();
+    }
+  });
+
+  test('several Host headers, or one that is no host, get 400, whatever is asked', async () => {
+    for (const path of [`${v1}/plans`, '/nothing', '/healthz', '/api/mcp']) {
+      for (const method of ['GET', 'POST']) {
+        const twice = await askRaw(`${method} ${path} HTTP/1.1\r\nHost: a\r\nhOsT: a\r\n\r\n`);
+        assert.equal(twice.status, 400);
+        assert.equal(
+          twice.body,
+          '{"success":false,"message":"There must be only one Host header."}',
+        );
+        const { status, body } = await askRaw(`${method} ${path} HTTP/1.1\r\nHost: a, b\r\n\r\n`);
+        assert.equal(status, 400);
+        assert.equal(body, badHost);
+      }
+    }
+    assert.equal((await askRaw('GET /healthz HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n')).status, 400);
+    assert.equal((await askRaw('CONNECT a:1 HTTP/1.1\r\nHost: a b\r\n\r\n')).status, 400);
+    for (const host of ['', '[::1]:8787', 'retention.example:443']) {
+      assert.equal((await askRaw(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).status, 200);
+    }
+  });
+});
