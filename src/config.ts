@@ -107,7 +107,7 @@ export function parseConfig(env: Env): Config {
       parseBaseUrl,
       'an http:// or https:// address without a query',
     ),
-    trustedProxies: check<Config['trustedProxies']>(
+    trustedProxies: check(
       'TRUSTED_PROXIES',
       [],
       parseTrustedProxies,

@@ -68,10 +68,32 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
   }
 }
 
-/** What to warn of where several instances may run, but would not share their limits. */
-export function limitsWarning({ databaseUrl, redisUrl }: Config): string | undefined {
-  if (databaseUrl === undefined || redisUrl !== undefined) return undefined;
-  return 'Each instance counts requests by itself: with several, a key may use its limit on each of them. Set REDIS_URL to share one count.';
+interface Warning {
+  readonly check: string;
+  readonly detail: string;
+}
+
+/** Settings that work, but hardly as they are meant. */
+export function listWarnings(config: Config): Warning[] {
+  const { databaseUrl, redisUrl, baseUrl, trustedProxies } = config;
+  const warnings: Warning[] = [];
+  if (databaseUrl !== undefined && redisUrl === undefined) {
+    warnings.push({
+      check: 'limits',
+      detail:
+        'Each instance counts requests by itself: with several, a key may use its limit on each of them. Set REDIS_URL to share one count.',
+    });
+  }
+  // A number says that it was thought of, 0 too.
+  const namesNoProxy = typeof trustedProxies !== 'number' && trustedProxies.length === 0;
+  if (baseUrl?.startsWith('https:') && namesNoProxy) {
+    warnings.push({
+      check: 'proxies',
+      detail:
+        'BASE_URL is https, so there is a proxy in front, and all clients count as one address. Set TRUSTED_PROXIES to tell them apart.',
+    });
+  }
+  return warnings;
 }
 
 /** The text of an option that must be given. */

@@ -19,7 +19,7 @@ import { type Store, openStore } from '../store/open.ts';
 import { listServingProblems } from '../store/serving-login.ts';
 import { nameOf } from '../store/sockets.ts';
 import { checkStandby } from '../store/standby-check.ts';
-import { type Command, exitStatus, limitsWarning, print, printJson } from './command.ts';
+import { type Command, exitStatus, listWarnings, print, printJson } from './command.ts';
 
 const worstSkewMilliseconds = 2_000;
 const patienceMilliseconds = 10_000;
@@ -47,13 +47,10 @@ export const doctorCommand: Command = {
       shopifyClientSecrets: config.shopifyClientSecrets.map(() => 'redacted'),
       databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
     };
-    const warning = limitsWarning(config);
     const findings: Finding[] = [
       { check: 'runtime', ok: true, detail: `Node.js ${process.version}` },
       ...(await examine(config)),
-      ...(warning === undefined
-        ? []
-        : [{ check: 'limits', ok: true, warning: true, detail: warning } as const]),
+      ...listWarnings(config).map((warning) => ({ ...warning, ok: true, warning: true }) as const),
       ...(config.redisUrl === undefined ? [] : [await examineRedis(config.redisUrl)]),
       ...(config.shopifyCredentialsFile === undefined
         ? []

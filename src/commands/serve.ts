@@ -8,7 +8,7 @@ import { type Service, startService } from '../service.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { prepareServingLogin } from '../store/serving-login.ts';
-import { type Command, exitStatus, limitsWarning, print } from './command.ts';
+import { type Command, exitStatus, listWarnings, print } from './command.ts';
 import { stopSignal } from './stop-signal.ts';
 import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
 
@@ -69,8 +69,7 @@ export async function serve(
     if (config.databaseServeUrl !== undefined) {
       await prepareServingLogin(store, loginOf(config.databaseServeUrl));
     }
-    const warning = limitsWarning(config);
-    if (warning !== undefined) log.warn(warning);
+    for (const { detail } of listWarnings(config)) log.warn(detail);
     await prepare(store);
     const service = await startService({ config, store, clock: systemClock, log });
     const { baseUrl, metricsUrl } = service;

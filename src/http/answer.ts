@@ -23,7 +23,8 @@ const yearSeconds = 365 * 24 * 60 * 60;
 /** Names and values, by turns, as Node.js takes them at the least cost. */
 export function headersOfEveryAnswer(isHttps: boolean): readonly string[] {
   return [
-    ...['x-content-type-options', 'nosniff'],
+    'x-content-type-options',
+    'nosniff',
     // Of this host only: others below its name are not ours to bind.
     ...(isHttps ? ['strict-transport-security', `max-age=${yearSeconds}`] : []),
   ];
@@ -33,7 +34,7 @@ export function headersOfEveryAnswer(isHttps: boolean): readonly string[] {
 export const keptPrivate = { ...json, 'cache-control': 'private, no-store' } as const;
 
 /** The envelope of every answer that is not 2xx. */
-export function envelope(message: string): string {
+function envelope(message: string): string {
   return JSON.stringify({ success: false, message });
 }
 

@@ -68,12 +68,9 @@ for (const [baseUrl, transport] of [
         await send('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'),
         await send(`GET / HTTP/1.1\r\nHost: a\r\nx: ${'a'.repeat(17_000)}\r\n\r\n`),
       ];
-      assert.deepEqual(
-        answers.map(({ status }) => status),
-        [
-          ...[200, 200, 401, 401, 404, 400, 405, 404, 200, 200, 200, 200, 200, 401, 415, 405, 401],
-          ...[200, 200, 303, 404, 403, 400, 400, 405, 405, 431],
-        ],
+      assert.equal(
+        answers.map(({ status }) => status).join(' '),
+        '200 200 401 401 404 400 405 404 200 200 200 200 200 401 415 405 401 200 200 303 404 403 400 400 405 405 431',
       );
       for (const [index, { headers }] of answers.entries()) {
         assert.equal(headers['x-content-type-options'], 'nosniff', `answer ${index}`);
