@@ -19,12 +19,11 @@ export const limits = {
 /** Sets what Fastify has no option for. */
 export function boundConnections(server: Server): void {
   server.maxConnections = limits.connections;
-  server.timeout = limits.stallTimeout;
   // Nothing moves in either direction: an idle connection between requests, which has a time of its own,
   // a client that does not read, or a request that we have not answered yet.
   server.on('timeout', (socket) => {
-    const isUnanswered = socket.timeout === server.timeout && socket.writableLength === 0;
-    if (!isUnanswered) socket.destroy();
+    const isIdle = socket.timeout === server.keepAliveTimeout + server.keepAliveTimeoutBuffer;
+    if (isIdle || socket.writableLength > 0) socket.destroy();
   });
 }
 
@@ -36,6 +35,11 @@ interface Pipeline {
 /** The answers that each connection is still owed; they are sent in the order of the requests. */
 export class Pipelines {
   readonly #pipelines = new WeakMap<Socket, Pipeline>();
+  readonly #stallTimeout: number;
+
+  constructor(stallTimeout: number = limits.stallTimeout) {
+    this.#stallTimeout = stallTimeout;
+  }
 
   /** @returns false where the connection was closed, since too many of its requests wait */
   accept({ socket }: IncomingMessage, response: ServerResponse): boolean {
@@ -52,7 +56,16 @@ export class Pipelines {
       pipeline.waiting -= 1;
     });
     if (pipeline.waiting > limits.pipelined) socket.destroy();
+    else socket.setTimeout(this.#stallTimeout);
     return !socket.destroyed;
+  }
+
+  /**
+   * Cuts the client off if it stops reading, once an answer is written. A timer for every request would
+   * cost more than this, and most answers are with the operating system by now.
+   */
+  guardAnswer({ socket }: IncomingMessage): void {
+    if (socket.writableLength > 0) socket.setTimeout(this.#stallTimeout);
   }
 
   /**

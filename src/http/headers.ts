@@ -15,7 +15,7 @@ export function hostProblem({ headers, rawHeaders, httpVersion }: Head): string 
     return httpVersion === '1.1' ? 'The Host header is missing.' : undefined;
   }
   if (isRepeated(rawHeaders, 'host')) return 'There must be only one Host header.';
-  return isHost(host)
+  return host === latestHost || isHost(host)
     ? undefined
     : 'The Host header must be a host name or an IP address, optionally with a port.';
 }
@@ -34,11 +34,16 @@ function isRepeated(rawHeaders: readonly string[], name: string): boolean {
  * By the grammar of RFC 3986 section 3.2.2, less the comma: in a Host header it is what a proxy leaves
  * when it joins several.
  */
-const hostAndPort = /^(?:\[([\da-f:.]+)\]|(?:[\w.~!$&'()*+;=-]|%[\da-f]{2})+)(?::(\d*))?$/i;
+const hostAndPort = /^(?:\[([\da-f:.]+)\]|(?:[\w.~!$&'()*+;=-]|%[\da-f]{2})+)(?::(\d*))?$|^$/i;
+
+/** Nearly all requests name the same host. */
+let latestHost = '';
 
 /** An empty one is valid: it is what a client sends that has no name for the server. */
 function isHost(host: string): boolean {
-  if (host === '') return true;
   const [matched, ipv6, port = ''] = hostAndPort.exec(host) ?? [];
-  return matched !== undefined && (ipv6 === undefined || isIPv6(ipv6)) && Number(port) <= 65_535;
+  const isValid =
+    matched !== undefined && (ipv6 === undefined || isIPv6(ipv6)) && Number(port) <= 65_535;
+  if (isValid) latestHost = host;
+  return isValid;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Answer, methodNotAllowed, refuse } from './answer.ts';
 import { type Pipelines, limits } from './connections.ts';
@@ -33,6 +33,16 @@ const refusals: Readonly<Record<string, Answer>> = {
     `The request line and headers are larger than ${limits.headerBytes} bytes.`,
   ),
   ERR_HTTP_REQUEST_TIMEOUT: refuse(408, 'The request took too long to arrive.'),
+};
+
+/** Not Node's own list: `telemetry/metrics-server.ts` says what importing `node:http` costs. */
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  410: 'Gone',
+  431: 'Request Header Fields Too Large',
 };
 
 /** How the parser fails at a method that it does not know, or knows from RTSP only. */
@@ -106,7 +116,7 @@ export class RawAnswers {
   #render({ status, headers, body }: Answer): string {
     const fixed = this.#parts.headers;
     const lines = [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `HTTP/1.1 ${status} ${reasons[status]}`,
       `x-request-id: ${randomUUID()}`,
       `content-length: ${Buffer.byteLength(body)}`,
       ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),

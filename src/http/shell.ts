@@ -41,6 +41,8 @@ export interface ShellOptions {
   readonly stopping?: AbortSignal;
   /** The last word on what is answered where no route fits. */
   unrouted(path: string, answer: Answer): Answer;
+  /** Only tests are less patient with clients that stop reading. */
+  readonly stallTimeout?: number;
   /** Where requests are counted. */
   readonly metrics?: RequestCounter | undefined;
   /** Where traces are made. */
@@ -65,6 +67,7 @@ interface Begun {
  */
 export function createShell(options: ShellOptions): FastifyInstance {
   const { log, routes, stopping, unrouted, metrics, tracer } = options;
+  const pipelines = new Pipelines(options.stallTimeout);
   const fixedHeaders = headersOfEveryAnswer(options.isHttps ?? false);
   const app = fastify({
     logger: false,
@@ -127,6 +130,7 @@ export function createShell(options: ShellOptions): FastifyInstance {
     // Past the library's own way of answering, which has nothing to add.
     reply.hijack();
     reply.raw.writeHead(status, headers).end(answer.body);
+    pipelines.guardAnswer(request.raw);
   };
   const answerFailure = (request: FastifyRequest, error: unknown): Answer => {
     const status = clientFault(error);
@@ -161,7 +165,6 @@ export function createShell(options: ShellOptions): FastifyInstance {
     const allow = known.filter(({ pattern }) => pattern.test(path)).map((route) => route.allow);
     return unrouted(path, allow.length > 0 ? methodNotAllowed(allow.join(', ')) : notFound());
   };
-  const pipelines = new Pipelines();
   const rawAnswers = new RawAnswers({ headers: fixedHeaders, pipelines, refuseMethod });
 
   // Before any body is read: what is not answered need not be received.
