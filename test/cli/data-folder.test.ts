@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { type RunOptions, launchServer, run, throwawayFolder } from './process.ts';
+import { type RunOptions, executable, launchServer, run, throwawayFolder } from './process.ts';
 
 const create = ['shops', 'create', '--id', '1', '--name', 'x', '--currency', 'USD'];
 const folder = throwawayFolder();
@@ -25,7 +25,7 @@ const isRoot = process.getuid?.() === 0;
 
 const nobody = 65534;
 /** Everybody may read and write whatever a process creates without saying otherwise. */
-const openUmask = ['sh', '-c', 'umask 000; exec bin/retention "$@"', 'retention'] as const;
+const openUmask = ['sh', '-c', 'umask 000; exec "$0" "$@"', executable] as const;
 
 const modeOf = (file: string) => (statSync(file).mode & 0o7777).toString(8);
 
