@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { type Command, isReaderGone, print, tell } from './commands/command.ts';
-import { suggest } from './commands/suggest.ts';
 import { demoDataCommand } from './commands/demo-data.ts';
 import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -13,6 +12,7 @@ import { ownerCommands } from './commands/owners.ts';
 import { serveCommand } from './commands/serve.ts';
 import { shopifyCommands } from './commands/shopify.ts';
 import { shopCommands } from './commands/shops.ts';
+import { suggest } from './commands/suggest.ts';
 import { syncCommands } from './commands/sync.ts';
 import { parseConfig } from './config.ts';
 import { withEnvFile } from './env-file.ts';

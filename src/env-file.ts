@@ -36,7 +36,7 @@ function readEnvFile(): string | undefined {
   }
 }
 
-/** Another user's folder says of every name that it may not be looked at. */
+/** In a folder that may not be searched, every name gives EACCES, whether or not it exists. */
 function canEnterFolder(): boolean {
   try {
     accessSync('.', constants.X_OK);

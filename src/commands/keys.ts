@@ -42,8 +42,8 @@ const create: Command = {
   details: [
     '--scopes  one or more, with commas between them:',
     ...allScopes.map((scope) => `            ${scope.padEnd(20)}${scopeDescriptions[scope]}`),
-    'The shop must be on a tier with API access: growth or higher.',
     '--expires-in  ends the key by itself after whole hours or days: 24h, 30d; at most 3650d',
+    'The shop must be on a tier with API access: growth or higher.',
   ],
   options: {
     shop: { type: 'string' },

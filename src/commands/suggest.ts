@@ -1,7 +1,7 @@
-/** What was probably meant: the nearest of the names, if it takes at most two slips of the fingers. */
+/** The closest of the names, if it is at most two edits away; of several, the first. */
 export function suggest(typed: string, names: Iterable<string>): string | undefined {
   let best: string | undefined;
-  // Of a short word, two slips leave too little to recognise.
+  // Two edits of a short word would match almost anything.
   let allowed = typed.length < 5 ? 1 : 2;
   for (const name of names) {
     const distance = editDistance(typed, name);
@@ -12,9 +12,9 @@ export function suggest(typed: string, names: Iterable<string>): string | undefi
   return best;
 }
 
-/** How many characters are to be inserted, left out, replaced or swapped with the next one. */
+/** How many characters to insert, delete, replace or swap with their neighbour. */
 function editDistance(from: string, to: string): number {
-  // Row by row: what it takes to make the beginnings of `to` of the beginnings of `from`.
+  // Row by row: the distances between every prefix of `from` and every prefix of `to`.
   let before: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row += 1) {

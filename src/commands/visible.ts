@@ -4,8 +4,8 @@ const invisible = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Text on one line, with such characters written out (`\u202e`), so that a name that somebody chose
- * can neither hide nor forge what stands beside it on a terminal.
+ * Text on one line, with such characters escaped (`\u202e`), so that no name can hide or forge other
+ * output on a terminal.
  */
 export function visible(text: string): string {
   return text.replace(

@@ -94,7 +94,7 @@ export class RefusedLines {
     const file = this.#fileFor(source);
     let handle = this.#handles.get(file);
     if (!handle) {
-      // Customers' data, for whoever runs the import; the mode of a file that is there already stays.
+      // Shop data. The mode only counts for a new file, so an existing one is tightened below.
       handle = await open(file, 'w', 0o600);
       this.#handles.set(file, handle);
       await handle.chmod(0o600);

@@ -33,7 +33,7 @@ type NotIssued =
   /** The shop's tier has no API access, so no key is made. */
   | { readonly kind: 'locked'; readonly tier: Tier };
 
-/** Every new key, a rotated one included, is made here, so that the tier is checked in one place. */
+/** Creates every new key, rotated ones included, so that the tier is checked in one place. */
 async function issueKey(
   tx: Transaction,
   shopId: number,

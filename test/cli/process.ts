@@ -26,7 +26,7 @@ export interface Running {
 export interface RunOptions {
   /** All of the environment, besides what any program needs. */
   readonly env?: Readonly<Record<string, string>>;
-  /** An empty folder by default, so that no .env of whoever runs the tests is read. */
+  /** An empty folder by default, so that a developer's .env is not read. */
   readonly cwd?: string;
   readonly input?: string;
   /** The program and what stands before the command's own arguments; bin/retention by default. */
