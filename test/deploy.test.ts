@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import postgres from 'postgres';
-import { launchServer, root, run, throwawayFolder } from './cli/process.ts';
+import { launchServer, migratedFolder, root, run } from './cli/process.ts';
 import { findPostgresPrograms, startPostgres } from './support/postgres.ts';
 
 /**
@@ -100,7 +100,7 @@ describe('the image', () => {
     assert.equal(await statusAt('1'), 1);
 
     const { baseUrl, child, ended } = await launchServer('serve', {
-      RETENTION_DATA_DIR: path.join(throwawayFolder(), 'data'),
+      RETENTION_DATA_DIR: migratedFolder(),
       LOG_LEVEL: 'silent',
     });
     assert.equal(await statusAt(new URL(baseUrl).port), 0);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { Visitor, password } from '../owner/visitor.ts';
-import { launchServer, newShopId, run, throwawayFolder } from './process.ts';
+import { launchServer, migratedFolder, newShopId, run } from './process.ts';
 
 const shop = newShopId();
-const env = { RETENTION_DATA_DIR: throwawayFolder(), LOG_LEVEL: 'silent' };
+const env = { RETENTION_DATA_DIR: migratedFolder(), LOG_LEVEL: 'silent' };
 const retention = (...args: string[]) => run(args, { env });
 
 before(async () => {
@@ -66,7 +66,7 @@ test('what cannot be done to owners is said', async () => {
 });
 
 test('the demo prints a link for its owner, once and again', async () => {
-  const data = { RETENTION_DATA_DIR: throwawayFolder(), LOG_LEVEL: 'silent' };
+  const data = { RETENTION_DATA_DIR: migratedFolder(), LOG_LEVEL: 'silent' };
   for (const word of [password, `new ${password}`]) {
     const { child, ended, said, baseUrl } = await launchServer('demo', data);
     const [, path = ''] = await said(/Owner's pages: http:\/\/[\d.:]+(\/app\/links\/[\w-]{43})\n/);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after } from 'node:test';
@@ -42,8 +42,7 @@ export function launch(args: readonly string[], options: RunOptions = {}): Runni
     env: {
       PATH: process.env['PATH'],
       TMPDIR: tmpdir(),
-      // Halves what starting costs.
-      NODE_COMPILE_CACHE: path.join(root, 'node_modules', '.cache', 'compile'),
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       ...options.env,
     },
     ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
@@ -120,6 +119,14 @@ export function throwawayFolder(): string {
 }
 
 let elsewhere: string | undefined;
+
+/** The data folder of an embedded database that has the schema and nothing else: making one takes seconds. */
+export function migratedFolder(): string {
+  const folder = path.join(throwawayFolder(), 'data');
+  cpSync(process.env['TEST_EMBEDDED_FOLDER'] as string, folder, { recursive: true });
+  return folder;
+}
+
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 // Else what a test that failed has left running would keep its file from ending.

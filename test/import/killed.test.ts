@@ -6,9 +6,8 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateShop } from '../../src/demo/generate.ts';
 import type { Sql } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll, openStore } from '../../src/store/open.ts';
-import { launch, run, throwawayFolder } from '../cli/process.ts';
+import { launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
 import { assertSameShop } from '../model/dump.ts';
 import { createShop, importAll, now } from '../support/world.ts';
 
@@ -98,12 +97,11 @@ test(
 );
 
 test('so does one into the embedded database', async (t) => {
-  const dataDir = path.join(throwawayFolder(), 'data');
+  const dataDir = migratedFolder();
   const env = { RETENTION_DATA_DIR: dataDir, LOG_LEVEL: 'error' };
   const options = { databaseUrl: undefined, dataDir, role: 'command' } as const;
   const file = writeRecords();
   const created = await openStore(options);
-  await migrate(created.write);
   const [shop, other] = [await createShop(created), await createShop(created)];
   await importAll(created, other, readFileSync(file, 'utf8').trim().split('\n'));
   await created.close();

@@ -3,10 +3,10 @@ import { Agent, type IncomingMessage, get } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createShopWithKey, launchServer, throwawayFolder } from '../cli/process.ts';
+import { createShopWithKey, launchServer, migratedFolder } from '../cli/process.ts';
 
-describe('a server that is told to stop under load', { timeout: 60_000 }, () => {
-  const env = { RETENTION_DATA_DIR: throwawayFolder(), LOG_LEVEL: 'error' };
+describe('a server that is told to stop under load', { timeout: 240_000 }, () => {
+  const env = { RETENTION_DATA_DIR: migratedFolder(), LOG_LEVEL: 'error' };
   const agent = new Agent({ keepAlive: true, maxSockets: 24 });
   let key = '';
   before(async () => {

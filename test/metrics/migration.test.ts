@@ -19,11 +19,11 @@ const records = [
   ...generateShop({ subscriptions: 80, seed: 2, endAt, currency: 'USD', minorDigits: 2 }),
 ];
 
-describe('the migration that adds the aggregates', { skip, timeout: 60_000 }, () => {
+describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, () => {
   let server: PostgresServer;
   let store: Store;
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
+    const started = await startPostgres(['fsync=off'], { isNew: true });
     assert.ok(started);
     server = started;
     store = { ...connectAll(server.url), failed: new Promise(() => {}) };

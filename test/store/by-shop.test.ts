@@ -48,14 +48,14 @@ const settings = [
   'track_functions=all',
 ];
 
-describe('statements that stay within a shop', { skip, timeout: 120_000 }, () => {
+describe('statements that stay within a shop', { skip, timeout: 600_000 }, () => {
   let server: PostgresServer;
   let watched: Store;
   let observer: Store;
   let statements: Statement[];
 
   before(async () => {
-    const started = await startPostgres(settings);
+    const started = await startPostgres(settings, { isNew: true });
     assert.ok(started);
     server = started;
     observer = open(server.url);

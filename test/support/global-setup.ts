@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrate } from '../../src/store/migrate.ts';
@@ -7,26 +7,41 @@ import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open
 import { type PostgresServer, startPostgres } from './postgres.ts';
 import { redisMissing } from './redis.ts';
 
+const root = path.join(import.meta.dirname, '..', '..');
+
 let server: PostgresServer | undefined;
 let embedded: EmbeddedServer | undefined;
 let folder = '';
 
-/** One server of each kind for the whole run; every test makes its own shop in them. */
+/**
+ * One server of each kind for the whole run; every test makes its own shop in them. Copies of their
+ * data, migrated and empty, are for tests that need a server to themselves.
+ */
 export async function globalSetup(): Promise<void> {
+  // Each test file is a process that would otherwise compile the sources again.
+  process.env['NODE_COMPILE_CACHE'] ??= path.join(root, 'node_modules', '.cache', 'compile');
   if (redisMissing !== false && process.env['CI'])
     throw new Error('Redis is not installed, and in CI no test may be skipped.');
   server = await startPostgres(['fsync=off', 'max_connections=300']);
   if (server) {
     process.env['TEST_POSTGRES'] = server.url;
     await migrateOnce(server.url);
+    await server.stop();
+    process.env['TEST_POSTGRES_FOLDER'] = server.saveData();
+    await server.start();
   } else if (process.env['CI']) {
     throw new Error('PostgreSQL is not installed, and in CI no test may be skipped.');
   }
 
   folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));
-  embedded = await openEmbedded(path.join(folder, 'data'), { role: 'serve' });
+  const [data, saved] = [path.join(folder, 'data'), path.join(folder, 'saved')];
+  const created = await openEmbedded(data, { role: 'serve' });
+  await migrateOnce(created.socketPath);
+  await created.close();
+  cpSync(data, saved, { recursive: true });
+  process.env['TEST_EMBEDDED_FOLDER'] = saved;
+  embedded = await openEmbedded(data, { role: 'serve' });
   process.env['TEST_EMBEDDED'] = embedded.socketPath;
-  await migrateOnce(embedded.socketPath);
 }
 
 export async function globalTeardown(): Promise<void> {

@@ -16,6 +16,8 @@ export interface PostgresServer {
   start(): Promise<void>;
   /** `crash` is kill -9 of every process of the server; `stop` waits for a clean end. */
   stop(how?: 'stop' | 'crash'): Promise<void>;
+  /** Copies the data of the stopped server; gives the folder of the copy, which goes with the server. */
+  saveData(): string;
   /** Stops every process of the server where it stands, until it is let go on. */
   freeze(): void;
   thaw(): void;
@@ -42,19 +44,31 @@ export function findPostgresPrograms(): string | undefined {
   );
 }
 
+interface PostgresOptions {
+  /** An empty cluster with an identity of its own, rather than a copy of the one that is migrated. */
+  readonly isNew?: boolean;
+}
+
 /**
- * A PostgreSQL server of its own, on a free port, in a folder of its own.
+ * A PostgreSQL server of its own, on a free port, in a folder of its own; its database has the schema.
  * @param settings server settings, such as fsync=off
  * @returns undefined where the system has no PostgreSQL
  */
 export async function startPostgres(
   settings: readonly string[] = [],
+  { isNew = false }: PostgresOptions = {},
 ): Promise<PostgresServer | undefined> {
   const programs = findPostgresPrograms();
   if (programs === undefined) return undefined;
 
+  const saved = isNew ? undefined : process.env['TEST_POSTGRES_FOLDER'];
   return startIn(programs, settings, (data, run) =>
-    run('initdb', `-D ${data} -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync`),
+    saved === undefined
+      ? run(
+          path.join(programs, 'initdb'),
+          `-D ${data} -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync`,
+        )
+      : run('cp', `-Rp ${saved} ${data}`),
   );
 }
 
@@ -70,8 +84,7 @@ async function startIn(
   const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid);
   prepare(data, (program, args) => {
-    const file = path.join(programs, program);
-    execFileSync(file, args.split(' '), { ...owner, stdio: 'ignore', cwd: folder });
+    execFileSync(program, args.split(' '), { ...owner, stdio: 'ignore', cwd: folder });
   });
 
   const port = await freePort();
@@ -115,6 +128,11 @@ async function startIn(
     },
     start,
     stop,
+    saveData() {
+      const copy = path.join(folder, 'saved');
+      execFileSync('cp', ['-Rp', data, copy], owner);
+      return copy;
+    },
     freeze: () => void (server?.pid && signalFamily(server.pid, 'SIGSTOP')),
     thaw: () => void (server?.pid && signalFamily(server.pid, 'SIGCONT')),
     startReplica: () =>
@@ -123,7 +141,7 @@ async function startIn(
         [...settings, 'hot_standby=on', 'wal_retrieve_retry_interval=200ms'],
         (copy, run) =>
           run(
-            'pg_basebackup',
+            path.join(programs, 'pg_basebackup'),
             `-d ${url} -D ${copy} --write-recovery-conf --checkpoint=fast --no-sync`,
           ),
       ),

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, test } from 'node:test';
-import { launchServer, run, throwawayFolder } from '../cli/process.ts';
+import { launchServer, migratedFolder, run } from '../cli/process.ts';
 import { startCollector } from './collector.ts';
 import { parseExposition, valueOf } from './exposition.ts';
 
-const environment = () => ({ RETENTION_DATA_DIR: throwawayFolder(), LOG_LEVEL: 'info' });
+const environment = () => ({ RETENTION_DATA_DIR: migratedFolder(), LOG_LEVEL: 'info' });
 
 const closers: (() => void)[] = [];
 after(() => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe } from 'node:test';
@@ -17,7 +17,9 @@ interface OwnDatabase {
 const kinds: Readonly<Record<string, () => Promise<OwnDatabase>>> = {
   embedded: async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));
-    const server = await openEmbedded(path.join(folder, 'data'), { role: 'serve' });
+    const data = path.join(folder, 'data');
+    cpSync(process.env['TEST_EMBEDDED_FOLDER'] as string, data, { recursive: true });
+    const server = await openEmbedded(data, { role: 'serve' });
     return {
       target: server.socketPath,
       async drop() {
@@ -54,7 +56,7 @@ export function onOwnDatabases(
   for (const [name, create] of Object.entries(kinds)) {
     const isMissing = name === 'PostgreSQL' && process.env['TEST_POSTGRES'] === undefined;
     const skip = isMissing && `${name} could not be had on this machine`;
-    describe(`${title} (${name})`, { skip, timeout: 120_000 }, () => {
+    describe(`${title} (${name})`, { skip, timeout: 600_000 }, () => {
       let database: OwnDatabase;
       const open = (): Store => ({
         ...connectAll(database.target),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createShopWithKey, launchServer, throwawayFolder } from '../cli/process.ts';
+import { createShopWithKey, launchServer, migratedFolder } from '../cli/process.ts';
 import { type StandIn, startStandIn } from '../feeds/shopify/stand-in.ts';
 import { StandInWorld } from '../feeds/shopify/stand-in-world.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
@@ -26,7 +26,7 @@ describe('webhooks and a server that is killed', { concurrency: 2 }, () => {
 });
 
 function killing(name: string, skip: boolean | string): void {
-  describe(name, { skip, timeout: 180_000, concurrency: 1 }, () => {
+  describe(name, { skip, timeout: 600_000, concurrency: 1 }, () => {
     let postgres: PostgresServer | undefined;
     let standIn: StandIn;
     let env: Record<string, string>;
@@ -36,7 +36,7 @@ function killing(name: string, skip: boolean | string): void {
       standIn = await startStandIn(new StandInWorld());
       const place = postgres
         ? { DATABASE_URL: postgres.url }
-        : { RETENTION_DATA_DIR: throwawayFolder() };
+        : { RETENTION_DATA_DIR: migratedFolder() };
       env = {
         ...place,
         LOG_LEVEL: 'silent',

@@ -15,9 +15,8 @@ const folder = mkdtempSync(join(tmpdir(), 'multiplexer-test-'));
 let server: EmbeddedServer;
 
 before(async () => {
-  const created = await openEmbedded(join(folder, 'main'), { role: 'command' });
-  await created.close();
-  cpSync(join(folder, 'main'), join(folder, 'impatient'), { recursive: true });
+  const saved = process.env['TEST_EMBEDDED_FOLDER'] as string;
+  for (const name of ['main', 'impatient']) cpSync(saved, join(folder, name), { recursive: true });
   server = await openEmbedded(join(folder, 'main'), { role: 'serve' });
 });
 

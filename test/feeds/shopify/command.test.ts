@@ -5,9 +5,8 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Sql } from '../../../src/store/database.ts';
-import { migrate } from '../../../src/store/migrate.ts';
 import { type Store, connectAll, openStore } from '../../../src/store/open.ts';
-import { launch, run, throwawayFolder } from '../../cli/process.ts';
+import { launch, migratedFolder, run, throwawayFolder } from '../../cli/process.ts';
 import { assertSameShop } from '../../model/dump.ts';
 import { createShop } from '../../support/world.ts';
 import { until } from '../../support/until.ts';
@@ -105,11 +104,10 @@ describe('retention import --from shopify', { skip }, () => {
 });
 
 test('so does one into the embedded database', async () => {
-  const dataDir = path.join(throwawayFolder(), 'data');
+  const dataDir = migratedFolder();
   const embedded = { RETENTION_DATA_DIR: dataDir, LOG_LEVEL: 'error', TMPDIR: throwawayFolder() };
   const options = { databaseUrl: undefined, dataDir, role: 'command' } as const;
   const created = await openStore(options);
-  await migrate(created.write);
   const [shop, other] = [await createShop(created), await createShop(created)];
   await created.close();
   const file = writeContracts(600);

@@ -8,7 +8,7 @@ import { takeNodes } from '../../../src/feeds/shopify/intake.ts';
 import { type Store, connectAll } from '../../../src/store/open.ts';
 import { lockShop } from '../../../src/store/shop-lock.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';
-import { launch, newShopId, run, throwawayFolder } from '../../cli/process.ts';
+import { launch, migratedFolder, newShopId, run, throwawayFolder } from '../../cli/process.ts';
 import { until } from '../../support/until.ts';
 import { type TestShop, createShop } from '../../support/world.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
@@ -223,7 +223,7 @@ describe('retention sync shopify', { skip }, () => {
 });
 
 test('the embedded database: one process a shop there too', async () => {
-  const dataDir = path.join(throwawayFolder(), 'data');
+  const dataDir = migratedFolder();
   const standIn = await startStandIn(sampleWorld());
   standIn.bulk.looks = 1;
   const env = {
