@@ -21,6 +21,8 @@ export interface Running {
   readonly ended: Promise<Ended>;
   /** Resolves with the match once standard output has it; rejects if the process ends before. */
   said(pattern: RegExp): Promise<RegExpMatchArray>;
+  /** The same of standard error. */
+  logged(pattern: RegExp): Promise<RegExpMatchArray>;
 }
 
 export interface RunOptions {
@@ -65,19 +67,21 @@ export function launch(args: readonly string[], options: RunOptions = {}): Runni
       resolve({ code, signal, out, err });
     });
   });
-  const said = (pattern: RegExp) =>
+  const matched = (stream: 'stdout' | 'stderr', pattern: RegExp) =>
     new Promise<RegExpMatchArray>((resolve, reject) => {
       const look = () => {
-        const match = out.match(pattern);
+        const match = (stream === 'stdout' ? out : err).match(pattern);
         if (match) resolve(match);
       };
       look();
-      child.stdout?.on('data', look);
+      child[stream]?.on('data', look);
       child.on('close', (code) =>
         reject(new Error(`${args.join(' ')} ended (${code}) without ${pattern}:\n${out}${err}`)),
       );
     });
-  return { child, ended, said };
+  const said = (pattern: RegExp) => matched('stdout', pattern);
+  const logged = (pattern: RegExp) => matched('stderr', pattern);
+  return { child, ended, said, logged };
 }
 
 /** Runs the command line to its end. */

@@ -40,11 +40,9 @@ test('serve says in its log where the metrics are, and nothing more on standard 
     HOST: '0.0.0.0',
     METRICS_PORT: '0',
   });
-  let err = '';
-  server.child.stderr?.on('data', (text: string) => (err += text));
   await fetch(`${server.baseUrl}/healthz`);
-  while (!err.includes('metricsUrl')) await once(server.child.stderr ?? server.child, 'data');
-  const [{ metricsUrl }] = logged(err.slice(0, err.lastIndexOf('\n')), 'listening');
+  const [line] = await server.logged(/^\{.*"msg":"listening"\}$/m);
+  const { metricsUrl } = JSON.parse(line) as { metricsUrl: string };
   // Loopback, wherever the public port listens.
   assert.match(metricsUrl, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
   const families = parseExposition(await (await fetch(metricsUrl)).text());
