@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { RateDecision, RateLimiter } from '../../src/access/rate-limiter.ts';
+import { runs } from '../support/seed.ts';
 
 interface LimiterUnderTest {
   readonly limiter: RateLimiter;
@@ -146,7 +147,7 @@ export function limiterContract(open: () => LimiterUnderTest): void {
         }
       },
     );
-    await fc.assert(property, { numRuns: 100 });
+    await fc.assert(property, runs(100));
   });
 }
 

@@ -13,6 +13,7 @@ import {
 } from '../../src/access/redis-window.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
+import { runs } from '../support/seed.ts';
 import { silentLog } from '../support/world.ts';
 import { limiterContract } from './contract.ts';
 
@@ -150,7 +151,7 @@ describe(
           }
         },
       );
-      await fc.assert(property, { numRuns: 50 });
+      await fc.assert(property, runs(50));
     });
 
     test('a window vanishes by itself, and a refused request does not prolong it', async () => {

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { plan, session, subscription } from '../rest/records.ts';
+import { runs } from '../support/seed.ts';
 import { importAll, openAnyStore, startWorld, type World } from '../support/world.ts';
 import { inShort, legacyRequest, modernHeaders, modernMeta, post } from './wire.ts';
-
-/** As many runs as fit; a failure prints the seed and path that repeat it. */
-const runs = { numRuns: 2_000, interruptAfterTimeLimit: 2_000, markInterruptAsFailure: false };
 
 const versions = ['2026-07-28', '2025-06-18', '2025-11-25', 'v999', ''];
 const methods = ['initialize', 'ping', 'server/discover', 'tools/list', 'tools/call', 'x', ''];
@@ -119,7 +117,7 @@ describe('whatever is posted', () => {
   test('as bytes, the answer is sound', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), headers, assertSound),
-      runs,
+      runs(400),
     );
   });
 
@@ -128,12 +126,12 @@ describe('whatever is posted', () => {
       fc.json({ maxDepth: 6 }),
       json.map((value) => JSON.stringify(value)),
     );
-    await fc.assert(fc.asyncProperty(text, headers, assertSound), runs);
+    await fc.assert(fc.asyncProperty(text, headers, assertSound), runs(400));
   });
 
   test('as a message with any headers, the answer is sound', async () => {
     const body = message.map((value) => JSON.stringify(value));
-    await fc.assert(fc.asyncProperty(body, headers, assertSound), runs);
+    await fc.assert(fc.asyncProperty(body, headers, assertSound), runs(400));
   });
 
   test('as a framed tool call with any arguments, the answer is a result or says what is wrong', async () => {
@@ -148,7 +146,7 @@ describe('whatever is posted', () => {
         );
         assert.match(inShort(answer), /^200 (2026-07-28|-32602 )/);
       }),
-      runs,
+      runs(400),
     );
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import * as fc from 'fast-check';
 import { onEveryDatabase } from '../support/databases.ts';
+import { runs } from '../support/seed.ts';
 import {
   createShop,
   createTestKey,
@@ -12,9 +13,6 @@ import {
 } from '../support/world.ts';
 import { importGenerated, restBody } from './faces.ts';
 import { callModern, legacyRequest, post } from './wire.ts';
-
-/** A failure prints the seed and path that repeat it. */
-const runs = { numRuns: 150, interruptAfterTimeLimit: 4_000, markInterruptAsFailure: false };
 
 const anyId = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 495, max: 560 }) },
@@ -96,7 +94,7 @@ onEveryDatabase('REST and MCP', (open) => {
       fc.asyncProperty(fc.nat(3), anyCall, async (shop, call) => {
         await assertAlike(shops[shop] as World, call);
       }),
-      runs,
+      runs(150),
     );
   });
 

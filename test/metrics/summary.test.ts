@@ -7,14 +7,14 @@ import { summariseMetrics } from '../../src/store/metrics.ts';
 import type { Store } from '../../src/store/open.ts';
 import { dumpShop } from '../model/dump.ts';
 import { onEveryDatabase } from '../support/databases.ts';
+import { runs } from '../support/seed.ts';
 import { createShop } from '../support/world.ts';
 import { instantOf } from './instants.ts';
 import { randomOf } from './random.ts';
 import { preparePlans, writeSomething } from './writers.ts';
 
 /** More of them find more; the suite is to be quick. A failure names its seed. */
-const worlds = Number(process.env['TEST_WORLDS'] ?? 6);
-const firstSeed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const { numRuns: worlds, seed: firstSeed } = runs(6);
 const batches = 6;
 
 const decimal = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);

@@ -10,14 +10,14 @@ import { summariseMetrics } from '../../src/store/metrics.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
+import { runs } from '../support/seed.ts';
 import { createShop, importAll } from '../support/world.ts';
 import { about, instantOf } from './instants.ts';
 import { randomOf } from './random.ts';
 import { preparePlans, writeSomething } from './writers.ts';
 
 const day = 24 * 3_600_000;
-const firstSeed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-const worlds = Math.ceil(Number(process.env['TEST_WORLDS'] ?? 6) / 3);
+const { numRuns: worlds, seed: firstSeed } = runs(2);
 
 const iso = (at: number) => new Date(at).toISOString();
 

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import * as fc from 'fast-check';
+import { runs } from '../support/seed.ts';
 import { get, importAll, openAnyStore, startWorld, type World } from '../support/world.ts';
 import { bearer, exchange, hold, type RawAnswer, request } from './raw.ts';
 import { plan, session, subscription } from './records.ts';
-
-/** As many runs as fit; a failure prints the seed and path that repeat it. */
-const runs = { numRuns: 2_000, interruptAfterTimeLimit: 2_500, markInterruptAsFailure: false };
 
 const v1 = '/api/external/v1';
 const knownPaths = [
@@ -82,7 +80,7 @@ describe('whatever is sent', () => {
         assert.ok([200, 400, 404].includes(answer.status), String(answer.status));
         assertSound(path, answer);
       }),
-      runs,
+      runs(400),
     );
   });
 
@@ -118,7 +116,7 @@ describe('whatever is sent', () => {
           assertSound(path, answer);
         },
       ),
-      runs,
+      runs(400),
     );
   });
 
@@ -149,7 +147,7 @@ describe('whatever is sent', () => {
         const answer = await exchange(world.service.baseUrl, ended);
         if (answer) assertSound('', answer);
       }),
-      runs,
+      runs(400),
     );
   });
 });

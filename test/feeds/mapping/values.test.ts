@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { type AmountFormat, readAmount } from '../../../src/feeds/mapping/amounts.ts';
 import { createTimeReader } from '../../../src/feeds/mapping/times.ts';
 import { createReader } from '../../../src/feeds/mapping/values.ts';
+import { runs } from '../../support/seed.ts';
 
 const show = (reading: object) => Object.values(reading)[0] as unknown;
 const time = (format: string, timeZone: string | undefined, text: string) =>
@@ -88,6 +89,7 @@ test('a time that is written in a zone is read back', () => {
       assert.equal(time('iso', undefined, there.toString({ timeZoneName: 'never' })), expected);
       assert.equal(time('unix-seconds', undefined, String(seconds)), expected);
     }),
+    runs(100),
   );
 });
 
@@ -147,6 +149,7 @@ test('an amount that is written in a format is read back, to the last digit', ()
       assert.equal(amount(`US$ ${written}`, { ...format, signs: ['$', 'US$'] }, digits), expected);
       assert.equal(amount(minor.toString(), { minorUnits: true }, digits), expected);
     }),
+    runs(100),
   );
 });
 
