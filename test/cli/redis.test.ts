@@ -9,7 +9,7 @@ import { launchServer, run, throwawayFolder } from './process.ts';
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
 const skip = redisMissing || (DATABASE_URL === '' && 'PostgreSQL could not be had on this machine');
 
-describe('the command line with Redis', { skip, timeout: 120_000 }, () => {
+describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
   let redis: RedisServer;
 
   before(async () => {

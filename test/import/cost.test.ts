@@ -4,6 +4,8 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { onServer } from '../support/replication.ts';
+import { until } from '../support/until.ts';
 import { createShop, importAll } from '../support/world.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
@@ -19,7 +21,7 @@ const records = [
 /** What each record may cost; one that read its whole shop would cost hundreds. */
 const rowsReadPerRecord = 40;
 
-describe('what an import reads', { skip, timeout: 60_000 }, () => {
+describe('what an import reads', { skip, timeout: 600_000 }, () => {
   let server: PostgresServer;
   before(async () => {
     const started = await startPostgres(['fsync=off', 'autovacuum=off']);
@@ -35,8 +37,21 @@ describe('what an import reads', { skip, timeout: 60_000 }, () => {
       return await task({ ...store, failed: new Promise(() => {}), close });
     } finally {
       await close();
+      await untilAlone();
     }
   }
+
+  /** A connection has ended a moment after it was closed from here. */
+  const untilAlone = () =>
+    until(
+      () =>
+        onServer(
+          server.url,
+          `select from pg_stat_activity
+           where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+        ),
+      ({ length }) => length === 0,
+    );
 
   async function rowsRead(): Promise<number> {
     const [row] = await connected(

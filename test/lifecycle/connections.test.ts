@@ -11,6 +11,12 @@ async function allFrom(socket: Socket): Promise<string> {
   return text;
 }
 
+async function opened(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
+}
+
 const ok: Route = {
   method: 'GET',
   url: '/',
@@ -55,19 +61,13 @@ describe('clients that are slow', { concurrency: true }, () => {
   });
   after(() => app.close());
 
-  async function opened(): Promise<Socket> {
-    const socket = connect(port, '127.0.0.1');
-    await once(socket, 'connect');
-    return socket;
-  }
-
   const slow: [what: string, sent: string][] = [
     ['half a header', 'GET / HTTP/1.1\r\nHost: a\r\nAccep'],
     ['half a request line', 'GET /api/ext'],
   ];
   for (const [what, sent] of slow) {
     test(`whoever sends ${what} and no more is answered and sent away`, async () => {
-      const socket = await opened();
+      const socket = await opened(port);
       socket.write(sent);
       const answer = await allFrom(socket);
       const [head = '', body] = answer.split('\r\n\r\n');
@@ -78,15 +78,19 @@ describe('clients that are slow', { concurrency: true }, () => {
       assert.equal(body, '{"success":false,"message":"The request took too long to arrive."}');
     });
   }
+});
 
-  test('many who say nothing keep nobody else waiting', async () => {
-    const idle = await Promise.all(Array.from({ length: 300 }, opened));
-    const halves = await Promise.all(Array.from({ length: 100 }, opened));
-    for (const socket of halves) socket.write('GET / HTTP/1.1\r\nHo');
-    for (let each = 0; each < 20; each += 1) {
-      const response = await fetch(`http://127.0.0.1:${port}/`);
-      assert.deepEqual([response.status, await response.text()], [200, 'ok']);
-    }
-    for (const socket of [...idle, ...halves]) socket.destroy();
-  });
+test('many who say nothing keep nobody else waiting', async (t) => {
+  const app = createApp();
+  t.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const idle = await Promise.all(Array.from({ length: 300 }, () => opened(port)));
+  const halves = await Promise.all(Array.from({ length: 100 }, () => opened(port)));
+  for (const socket of halves) socket.write('GET / HTTP/1.1\r\nHo');
+  for (let each = 0; each < 20; each += 1) {
+    const response = await fetch(`http://127.0.0.1:${port}/`);
+    assert.deepEqual([response.status, await response.text()], [200, 'ok']);
+  }
+  for (const socket of [...idle, ...halves]) socket.destroy();
 });

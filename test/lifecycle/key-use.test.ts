@@ -14,7 +14,7 @@ const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be ha
 /** The hour of `now`, counted from 1970. */
 const noon = 498_660;
 
-describe('the use of keys, while the database is away', { skip, timeout: 60_000 }, () => {
+describe('the use of keys, while the database is away', { skip, timeout: 600_000 }, () => {
   let server: PostgresServer;
   let store: Store;
   before(async () => {

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
 
-describe('serving from a PostgreSQL server', { skip, timeout: 60_000 }, () => {
+describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
   let database: PostgresServer;
   let env: Record<string, string>;
   let key = '';

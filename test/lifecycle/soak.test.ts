@@ -35,7 +35,7 @@ async function heldBytes(): Promise<number> {
   return least;
 }
 
-describe('a day of requests', { skip, timeout: 240_000 }, () => {
+describe('a day of requests', { skip, timeout: 1_200_000 }, () => {
   test('leaves nothing behind', async (t) => {
     const store = { ...connectAll(postgres as string), failed: new Promise<Error>(() => {}) };
     const world = await startWorld(store);

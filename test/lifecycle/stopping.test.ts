@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
 import { Agent, type IncomingMessage, get } from 'node:http';
 import { connect } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createShopWithKey, launchServer, migratedFolder } from '../cli/process.ts';
+import { openAnyStore, startWorld } from '../support/world.ts';
 
-describe('a server that is told to stop under load', { timeout: 240_000 }, () => {
-  const env = { RETENTION_DATA_DIR: migratedFolder(), LOG_LEVEL: 'error' };
+/** More than any client of this test needs to learn that its connection ends. */
+const drainMilliseconds = 600_000;
+
+test('a service that is told to stop under load answers every request, the last of a connection says so, and readyz sends nobody more', async (t) => {
+  const world = await startWorld(openAnyStore());
+  const { service, key } = world;
   const agent = new Agent({ keepAlive: true, maxSockets: 24 });
-  let key = '';
-  before(async () => {
-    key = await createShopWithKey(env, 'read:plans');
+  t.after(async () => {
+    agent.destroy();
+    await world.close();
   });
-  after(() => agent.destroy());
-
   const ask = (url: string) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       get(url, { agent, headers: { authorization: `Bearer ${key}` } }, (response) => {
@@ -21,35 +23,32 @@ describe('a server that is told to stop under load', { timeout: 240_000 }, () =>
       }).once('error', reject);
     });
 
-  test('answers every request, the last of a connection says so, and readyz sends nobody more', async () => {
-    const server = await launchServer('serve', env);
-    const plans = `${server.baseUrl}/api/external/v1/plans`;
-    // As a load balancer: whoever hears that a connection ends sends this server nothing more.
-    let isLeaving = false;
-    let readiness: number | undefined;
-    let answers = 0;
-    const warm = Promise.withResolvers<void>();
-    const clients = Array.from({ length: 24 }, async (_, client) => {
-      while (!isLeaving) {
-        const response = await ask(plans);
-        assert.equal(response.statusCode, 200);
-        answers += 1;
-        if (answers === 500) warm.resolve();
-        if (response.headers.connection === 'close' && !isLeaving) {
-          isLeaving = true;
-          readiness = (await ask(`${server.baseUrl}/readyz`)).statusCode;
-        }
-        if (client % 2 === 1) await sleep(Math.random() * 5);
+  // As a load balancer: whoever hears that a connection ends sends this server nothing more.
+  let isLeaving = false;
+  let readiness: number | undefined;
+  let answers = 0;
+  const warm = Promise.withResolvers<void>();
+  const clients = Array.from({ length: 24 }, async (_, client) => {
+    while (!isLeaving) {
+      const response = await ask(`${world.base}/plans`);
+      assert.equal(response.statusCode, 200);
+      answers += 1;
+      if (answers === 500) warm.resolve();
+      if (response.headers.connection === 'close' && !isLeaving) {
+        isLeaving = true;
+        readiness = (await ask(`${service.baseUrl}/readyz`)).statusCode;
       }
-    });
-    // Somebody who says nothing, so that the server does not find itself alone at once.
-    const { hostname, port } = new URL(server.baseUrl);
-    const silent = connect(Number(port), hostname);
-    await warm.promise;
-    server.child.kill('SIGTERM');
-    await Promise.all(clients);
-    assert.equal(readiness, 503);
-    silent.destroy();
-    assert.equal((await server.ended).code, 0);
+      if (client % 2 === 1) await sleep(Math.random() * 5);
+    }
   });
+  // Somebody who says nothing, so that the service does not find itself alone at once.
+  const { hostname, port } = new URL(service.baseUrl);
+  const silent = connect(Number(port), hostname);
+  await warm.promise;
+  const closing = service.close(drainMilliseconds);
+  await Promise.all(clients);
+  assert.equal(readiness, 503);
+  silent.destroy();
+  agent.destroy();
+  await closing;
 });

@@ -246,14 +246,14 @@ test('metrics history prints the days that have ended', { skip }, async () => {
   const history = (...more: string[]) =>
     run(['metrics', 'history', '--shop', shop, ...more], { env });
   const yesterday = () => new Date(Date.now() - day).toISOString().slice(0, 10);
-  const before = yesterday();
+  const asked = yesterday();
   const { code, out } = await history('--days', '2', '--json');
   assert.equal(code, 0);
   const rows = JSON.parse(out);
   assert.equal(rows.length, 2);
   const { day: last, ...figures } = rows[1];
   // Midnight may come meanwhile.
-  assert.ok([before, yesterday()].includes(last), last);
+  assert.ok([asked, yesterday()].includes(last), last);
   assert.deepEqual(figures, {
     activeSubscribers: 0,
     mrr: 0,

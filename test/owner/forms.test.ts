@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import { onEveryDatabase } from '../support/databases.ts';
 import { startService } from '../../src/service.ts';
+import { freePort } from '../support/postgres.ts';
 import { type World, silentLog, startWorld } from '../support/world.ts';
 import { Visitor, password, signedInOwner } from './visitor.ts';
 
@@ -160,11 +159,3 @@ onEveryDatabase('the owner’s pages', (open) => {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -8,17 +8,16 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** How long a request that is not whole is waited for: the server is as patient as it must be. */
-const patienceMilliseconds = 1_000;
-
 /**
  * Sends bytes as they are; clients of HTTP would mend or refuse half of what a server has to
  * withstand.
+ * @param patienceMilliseconds less for a request that may not be whole, and so never be answered
  * @returns the first answer; undefined where there was none
  */
 export async function exchange(
   baseUrl: string,
   bytes: string | Uint8Array,
+  patienceMilliseconds = 120_000,
 ): Promise<RawAnswer | undefined> {
   const { hostname, port } = new URL(baseUrl);
   const isHead = Buffer.from(bytes).subarray(0, 5).toString('latin1') === 'HEAD ';

@@ -9,7 +9,7 @@ const skip = target === undefined && 'PostgreSQL could not be had on this machin
 for (const readOnly of [true, false]) {
   test(
     `a connection that is lost with half a statement in hand is made anew (${readOnly ? 'reading' : 'writing'})`,
-    { skip, timeout: 20_000 },
+    { skip, timeout: 600_000 },
     async (t) => {
       const sockets = new Sockets();
       const sql = connect(target as string, {

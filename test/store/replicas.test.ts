@@ -22,7 +22,7 @@ const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be ha
 /** What a reader is promised: it sees what was committed so long before it asked. */
 const boundMilliseconds = 2_000;
 
-describe('reading from one standby', { skip, timeout: 120_000 }, () => {
+describe('reading from one standby', { skip, timeout: 600_000 }, () => {
   let all: Replicated;
   before(async () => {
     all = await startReplicated(1);
@@ -40,64 +40,82 @@ describe('reading from one standby', { skip, timeout: 120_000 }, () => {
   const renamePlan = (name: string) =>
     importAll(all.store, all.world.shop, [plan({ name, updatedAt: new Date().toISOString() })]);
 
-  /** The last statements of the connections that answer requests. */
-  const lastStatements = async (url: string) =>
+  /** The last statements since then of the connections that answer requests. */
+  const lastStatements = async (url: string, since: string) =>
     (
       await onServer<{ query: string }>(
         url,
         `select query from pg_stat_activity
-         where application_name in ('retention read', 'retention analyse')`,
+         where application_name in ('retention read', 'retention analyse')
+           and query_start > '${since}'`,
       )
     )
       .map(({ query }) => query)
       .join('\n');
 
   test('all operations read there, keys and readiness from the primary', async () => {
-    await askEverything(all.world);
-    await planNames();
-    assert.match(await lastStatements(standbyUrl()), /from plans where shop_id/);
-    assert.match(await lastStatements(standbyUrl()), /from metric_shops/);
-    assert.match(await lastStatements(all.primary.url), /from api_keys/);
-    assert.doesNotMatch(await lastStatements(all.primary.url), /plans|metric_shops/);
-    const { body } = await get(`${all.world.service.baseUrl}/readyz`);
-    const { name, lagMilliseconds } = all.store.replicas[0] ?? {};
-    assert.equal(name, `127.0.0.1:${all.standbys[0]?.port}`);
+    const { standby, primary, body, lag, ready } = await all.whileInUse(async () => {
+      const [server] = await onServer<{ now: string }>(
+        all.primary.url,
+        'select clock_timestamp()::text as now',
+      );
+      const since = server?.now ?? '';
+      await askEverything(all.world);
+      await planNames();
+      return {
+        standby: await lastStatements(standbyUrl(), since),
+        primary: await lastStatements(all.primary.url, since),
+        body: (await get(`${all.world.service.baseUrl}/readyz`)).body,
+        lag: all.store.replicas[0]?.lagMilliseconds,
+        ready: await lastStatements(all.primary.url, since),
+      };
+    });
+    assert.match(standby, /from plans where shop_id/);
+    assert.match(standby, /from metric_shops/);
+    assert.match(primary, /from api_keys/);
+    assert.doesNotMatch(primary, /plans|metric_shops/);
     assert.deepEqual(body, {
       status: 'ready',
       database: 'up',
-      replicas: { [name]: 'in use' },
+      replicas: { [`127.0.0.1:${all.standbys[0]?.port}`]: 'in use' },
     });
-    assert.ok(lagMilliseconds !== undefined && lagMilliseconds <= boundMilliseconds);
-    assert.match(await lastStatements(all.primary.url), /select 1/);
+    assert.ok(lag !== undefined && lag <= boundMilliseconds);
+    assert.match(ready, /select 1/);
   });
 
   test('whose replay pauses: nobody sees what is older than the bound, then it is left out', async () => {
-    await onServer(standbyUrl(), 'select pg_wal_replay_pause()');
-    await renamePlan('Renamed');
-    const committedAt = performance.now();
-    const seen = new Set<string>();
-    for (let late = 0; late < 5;) {
-      const begunAt = performance.now();
-      const names = await planNames();
-      if (begunAt >= committedAt + boundMilliseconds) {
-        assert.equal(names, 'Renamed');
-        late += 1;
+    // Again if no answer came from the standby that was paused: on a busy machine it may be left out
+    // before the first one.
+    for (let isPausedRead = false; !isPausedRead;) {
+      await all.untilInUse(true);
+      await onServer(standbyUrl(), 'select pg_wal_replay_pause()');
+      await renamePlan('Renamed');
+      const committedAt = performance.now();
+      for (let late = 0; late < 5;) {
+        const begunAt = performance.now();
+        const names = await planNames();
+        if (begunAt >= committedAt + boundMilliseconds) {
+          assert.equal(names, 'Renamed');
+          late += 1;
+        }
+        isPausedRead ||= names === 'Monthly box';
+        await sleep(10);
       }
-      seen.add(names);
-      await sleep(10);
-    }
-    assert.ok(seen.has('Monthly box'), 'no answer came from the standby that was paused');
-    assert.equal(all.isInUse(), false);
-    assert.equal(all.said.at(-1), 'standby left out: it lags');
-    const { body } = await get(`${all.world.service.baseUrl}/readyz`);
-    assert.deepEqual(Object.values(body.replicas), ['left out']);
+      assert.equal(all.isInUse(), false);
+      await all.untilSaid('standby left out: it lags');
+      const { body } = await get(`${all.world.service.baseUrl}/readyz`);
+      assert.deepEqual(Object.values(body.replicas), ['left out']);
 
-    await onServer(standbyUrl(), 'select pg_wal_replay_resume()');
-    await all.untilInUse(true);
-    assert.equal(await planNames(), 'Renamed');
-    assert.equal(all.said.at(-1), 'standby in use');
-    await renamePlan('Monthly box');
-    await until(planNames, (names) => names === 'Monthly box');
+      await onServer(standbyUrl(), 'select pg_wal_replay_resume()');
+      await all.untilInUse(true);
+      assert.equal(await planNames(), 'Renamed');
+      await renamePlan('Monthly box');
+      const name = 'select name from plans';
+      await until(
+        () => onServer<{ name: string }>(standbyUrl(), name),
+        ([stored]) => stored?.name === 'Monthly box',
+      );
+    }
   });
 
   test('a key that is revoked while it lags is refused from the acknowledgement on', async () => {
@@ -134,7 +152,7 @@ describe('reading from one standby', { skip, timeout: 120_000 }, () => {
       await all.untilInUse(true);
     }
     assert.deepEqual(await load.end(), []);
-    assert.equal(all.said.at(-1), 'standby in use');
+    await all.untilSaid('standby in use');
   });
 
   test('which is shut down, and whose connections are ended, under load: every answer is right', async () => {
@@ -164,7 +182,7 @@ describe('reading from one standby', { skip, timeout: 120_000 }, () => {
     await all.untilInUse(false);
     const { rounds } = load;
     await until(() => load.rounds > rounds + 20);
-    assert.equal(all.said.at(-1), 'standby left out: it failed');
+    await all.untilSaid('standby left out: it failed');
     assert.equal(JSON.parse(all.lines.at(-1) ?? '').cause, 'no answer within 1000 ms');
     all.standbys[0]?.thaw();
     await all.untilInUse(true);
@@ -187,9 +205,7 @@ describe('reading from one standby', { skip, timeout: 120_000 }, () => {
 
   test('which is promoted: left out, with a line that says so, and no password in any', async () => {
     await onServer(standbyUrl(), 'select pg_promote()');
-    await all.untilInUse(false);
-    assert.equal(
-      all.said.at(-1),
+    await all.untilSaid(
       'standby left out: it is not in recovery: it was promoted, or is no standby',
     );
     await onServer(standbyUrl(), "update plans set name = 'Elsewhere'");

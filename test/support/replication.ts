@@ -24,8 +24,19 @@ export interface Replicated {
   isInUse(standby?: number): boolean;
   /** Waits until the standby is, or is not, in use. */
   untilInUse(isInUse: boolean, standby?: number): Promise<unknown>;
+  /** Waits until this is the last that was said: one who is left out for several reasons tells each. */
+  untilSaid(last: string): Promise<unknown>;
+  /**
+   * Does something, and again if a standby was left out for its lag meanwhile: on a busy machine none
+   * is fresh all the time.
+   * @param work hands on what it found; a standby that is left out must not keep it from ending
+   */
+  whileInUse<Found>(work: () => Promise<Found>): Promise<Found>;
   close(): Promise<void>;
 }
+
+/** What may be said at any time, however well everything is. */
+const isOfLag = (said: string) => /(?:in use|it lags|it cannot be compared)$/.test(said);
 
 /** A primary with standbys that stream from it, and a service in front of them, its clock running. */
 export async function startReplicated(count: number): Promise<Replicated> {
@@ -66,6 +77,16 @@ export async function startReplicated(count: number): Promise<Replicated> {
         () => isInUse(standby),
         (is) => is === wanted,
       ),
+    untilSaid: (last) => until(() => said.at(-1) === last),
+    async whileInUse(work) {
+      for (;;) {
+        await until(() => standbys.every((_, standby) => isInUse(standby)));
+        const told = said.length;
+        const found = await work();
+        const since = said.slice(told);
+        if (since.length === 0 || !since.every(isOfLag)) return found;
+      }
+    },
     async close() {
       await world.close();
       for (const server of [...standbys, primary]) {

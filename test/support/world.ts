@@ -102,7 +102,9 @@ interface ServiceOptions {
 
 /** A store for what is the same on every database. */
 export function openAnyStore(): Store {
-  return { ...connectAll(process.env['TEST_EMBEDDED'] as string), failed: new Promise(() => {}) };
+  // The embedded one serves all files that run at the same time from one thread.
+  const target = process.env['TEST_POSTGRES'] ?? process.env['TEST_EMBEDDED'];
+  return { ...connectAll(target as string), failed: new Promise(() => {}) };
 }
 
 /** The whole service on a free port. */
@@ -132,9 +134,9 @@ export async function startTestService(
 /** A service whose clock stands still, and one shop with a key for everything. */
 export async function startWorld(store: Store, options: ShopOptions & ServiceOptions = {}) {
   const clock = new FixedClock(now);
-  const service = await startTestService(store, { clock, ...options });
   const shop = await createShop(store, options);
   const { id: keyId, key } = await createTestKey(store, shop.id);
+  const service = await startTestService(store, { clock, ...options });
   return {
     store,
     clock,

@@ -7,6 +7,7 @@ import { generateKey } from '../../src/access/key-format.ts';
 import { systemClock } from '../../src/clock.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { ServiceMetrics } from '../../src/telemetry/service-metrics.ts';
+import { until } from '../support/until.ts';
 import { openAnyStore, startTestService, startWorld } from '../support/world.ts';
 import { type Family, parseExposition, valueOf } from './exposition.ts';
 import { counted, scrape } from './scrape.ts';
@@ -148,11 +149,12 @@ test('a turn of the event loop that took long is seen, and forgotten after a scr
     return valueOf(families, 'retention_event_loop_delay_seconds', { percentile: '100' }) ?? 0;
   };
   try {
-    assert.ok((await longest()) < 1.9);
-    const end = systemClock.monotonic() + 2_000;
+    // A busy machine has long turns of its own; one that was never forgotten would stay.
+    await until(longest, (seconds) => seconds < 0.9);
+    const end = systemClock.monotonic() + 1_000;
     while (systemClock.monotonic() < end);
-    assert.ok((await longest()) >= 1.9);
-    assert.ok((await longest()) < 1.9);
+    assert.ok((await longest()) >= 0.9);
+    await until(longest, (seconds) => seconds < 0.9);
   } finally {
     metrics.close();
   }

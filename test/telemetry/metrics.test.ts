@@ -6,6 +6,7 @@ import { callModern, legacyRequest, post, postRaw } from '../mcp/wire.ts';
 import { bearer, exchange } from '../rest/raw.ts';
 import { plan } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
+import { until } from '../support/until.ts';
 import { createShop, createTestKey, importAll, startWorld, type World } from '../support/world.ts';
 import { valueOf } from './exposition.ts';
 import { counted, duration, scrape } from './scrape.ts';
@@ -14,6 +15,7 @@ onEveryDatabase('metrics', (open) => {
   let world: World;
   before(async () => {
     world = await startWorld(open(), { telemetry: { metricsPort: 0 } });
+    assert.deepEqual((await importAll(world.store, world.shop, [plan()])).refused, []);
   });
   after(() => world.close());
 
@@ -148,9 +150,14 @@ onEveryDatabase('metrics', (open) => {
     await importAll(world.store, world.shop, [plan()]);
     world.clock.advance(60_000);
     assert.equal(await ask(`${base}/plans`), 200);
-    const { families } = await scrape(world.service.metricsUrl);
+    // A scrape waits a second for the database, which others may keep busy for longer.
+    const { families } = await until(
+      () => scrape(world.service.metricsUrl),
+      (scraped) =>
+        valueOf(scraped.families, 'retention_database_up') === 1 &&
+        scraped.families.has('retention_feed_shops'),
+    );
     const has = (name: string, labels = {}) => valueOf(families, name, labels) ?? -1;
-    assert.equal(has('retention_database_up'), 1);
     assert.ok(has('retention_database_check_seconds') >= 0);
     for (const [connection, most] of Object.entries({ read: 1, analyse: 2, write: 4 })) {
       assert.equal(has('retention_database_connections', { connection }), most);

@@ -70,6 +70,7 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     const customerId = randomInt(1e9, 1e10);
     await follow(customerId);
     const event = { event: '11111111-0000-4000-a000-000000000013' };
+    const begun = Date.now();
     for (let each = 0; each < 2; each += 1) {
       await world.send('customers/data_request', requestBody(customerId), event);
       await untilQuiet(store);
@@ -77,7 +78,8 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     const [request, ...others] = await listDataRequests(store.write, world.shop.id);
     assert.deepEqual(others, []);
     assert.equal(request?.customerId, customerId);
-    assert.ok(Math.abs(request.receivedAt.getTime() - Date.now()) < 120_000);
+    const receivedAt = request.receivedAt.getTime();
+    assert.ok(begun <= receivedAt && receivedAt <= Date.now());
 
     const held = await listAllOfCustomer(store.write, world.shop.id, customerId);
     assert.deepEqual(JSON.parse(JSON.stringify(held)), [

@@ -144,7 +144,7 @@ onOwnDatabases('the route of webhooks', (open) => {
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
 
-describe('the route of webhooks without its database', { skip, timeout: 120_000 }, () => {
+describe('the route of webhooks without its database', { skip, timeout: 600_000 }, () => {
   test('asks Shopify to send it again, and takes it once the database is back', async () => {
     const server = await startPostgres(['fsync=off']);
     assert.ok(server);

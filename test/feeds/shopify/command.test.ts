@@ -169,12 +169,18 @@ async function killAndCompare({ file, shopId, otherId, env: of, sql }: Killing):
   assert.equal(total, 9000);
 
   let killed = 0;
-  // While it reads, and after so many rows.
-  for (const share of [0, 0, 0.01, 0.5, 0.9]) {
+  // As it begins, while it reads, and after so many rows.
+  for (const [share, milliseconds] of [
+    [0, 0],
+    [0, 900],
+    [0.01, 40],
+    [0.5, 40],
+    [0.9, 40],
+  ] as const) {
     const { child, ended } = launch(args(shopId), { env: of });
     const isThere = async () => child.exitCode !== null || (await count(shopId)) >= share * total;
     await until(isThere);
-    const timer = setTimeout(() => child.kill('SIGKILL'), randomInt(0, share === 0 ? 900 : 40));
+    const timer = setTimeout(() => child.kill('SIGKILL'), randomInt(0, milliseconds + 1));
     const { signal, code, err } = await ended;
     clearTimeout(timer);
     assert.ok(signal === 'SIGKILL' || code === 0, err);
