@@ -20,7 +20,7 @@ export interface Config {
   readonly port: number;
   /** Where Prometheus finds the metrics, apart from the public port; undefined means nowhere. */
   readonly metricsPort: number | undefined;
-  /** Where the metrics port listens; nobody is asked for a key there. */
+  /** Where the metrics port listens; it asks for no key. */
   readonly metricsHost: string;
   /** The public address without a trailing slash; undefined means the address listened on. */
   readonly baseUrl: string | undefined;

@@ -27,7 +27,7 @@ const patienceMilliseconds = 10_000;
 interface Finding {
   readonly check: string;
   readonly ok: boolean;
-  /** Nothing is broken, but whoever runs the service should know. */
+  /** Nothing is broken, but the operator should know. */
   readonly warning?: true;
   readonly detail: string;
 }

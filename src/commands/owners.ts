@@ -32,7 +32,7 @@ function printLink(context: CommandContext, email: string, link: NewOwnerLink): 
   if (context.options['json']) return printJson({ email, url, expiresAt: link.expiresAt });
   print(url);
   const life = link.hours === 1 ? 'an hour' : `${link.hours} hours`;
-  tell(`For ${email}. It works once, for ${life}; whoever has it can sign in with it.`);
+  tell(`For ${email}. It works once, for ${life}; anybody who has it can sign in with it.`);
 }
 
 const invite: Command = {

@@ -74,7 +74,7 @@ export async function serve(
     const service = await startService({ config, store, clock: systemClock, log });
     const { baseUrl, metricsUrl } = service;
     log.info({ baseUrl, metricsUrl, pid: process.pid, node: process.version }, 'listening');
-    // Before the greeting: whoever reads it may signal at once.
+    // Before the greeting: a supervisor that reads it may send a signal at once.
     const stopped = stopSignal();
     await greet(service, store);
 

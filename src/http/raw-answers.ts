@@ -69,13 +69,13 @@ export class RawAnswers {
     if (answer) this.#answer(socket, answer);
   }
 
-  /** For the event `connect`: nobody is connected to anything through here. */
+  /** For the event `connect`: this service is no tunnel. */
   refuseConnect(request: IncomingMessage, socket: Socket): void {
-    // By now nobody else listens for errors, and one without a listener ends the process.
+    // Node.js has removed its own listeners by now, and an error without a listener ends the process.
     socket.on('error', () => socket.destroy());
     const problem = hostProblem(request);
     const target = request.url ?? '';
-    // What is usual is a host and port, which is no path of ours.
+    // The target is usually a host and port, which is not a path.
     const refusal = /^\/|:\/\//.test(target)
       ? this.#refuseMethod(target)
       : methodNotAllowed('GET, HEAD');

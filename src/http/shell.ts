@@ -35,7 +35,7 @@ export interface ShellOptions {
   readonly routes: readonly Route[];
   /** Whether the public address is https. */
   readonly isHttps?: boolean;
-  /** Whose `X-Forwarded-*` headers are believed; nobody's if nothing is said. */
+  /** Whose `X-Forwarded-*` headers are believed; none by default. */
   readonly trustedProxies?: Config['trustedProxies'] | undefined;
   /** Once aborted, each answer is the last of its connection. */
   readonly stopping?: AbortSignal;

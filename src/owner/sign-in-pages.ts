@@ -21,7 +21,7 @@ export function explainRefusal(refused: Refused, wrong: string): Refusal {
   if (refused.kind === 'wrong') return { problem: wrong, status: 422 };
   const { waitSeconds } = refused;
   return {
-    problem: `Too many wrong passwords. Try again in ${showWait(waitSeconds)}, or ask whoever runs this service for a link to set a new one.`,
+    problem: `Too many wrong passwords. Try again in ${showWait(waitSeconds)}, or ask the operator of this service for a link to set a new one.`,
     status: 429,
     headers: { 'retry-after': String(waitSeconds) },
   };

@@ -25,7 +25,7 @@ export function readCookies(header: string | undefined): ReadonlyMap<string, str
   return new Map(pairs.map(([name = '', value = '']) => [name, value]));
 }
 
-/** What a cookie holds, if it has the form of a secret of ours. */
+/** What a cookie holds, if it has the form of one of our secrets. */
 export function heldSecret(value: string | undefined): string | undefined {
   return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined;
 }

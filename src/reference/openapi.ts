@@ -249,7 +249,7 @@ function forClients(node: unknown, side: 'input' | 'output', name = ''): unknown
     );
   const isId = 'type' in node && node.type === 'integer' && /(^i|I)d$/.test(name);
   if (!isId) return Object.fromEntries(entries);
-  // A greater id may be asked for, and nobody has it.
+  // A greater id may be asked for; no customer has it.
   const bound = side === 'output' ? [['maximum', Number.MAX_SAFE_INTEGER]] : [];
   return Object.fromEntries([...entries, ...bound, ['format', 'int64']]);
 }

@@ -34,7 +34,7 @@ const refusedLogin: ReadonlySet<unknown> = new Set(['28P01', '28000']);
  * Makes the login of DATABASE_SERVE_URL, or gives it the password that the address has, and leaves it
  * nothing but to read what is served. Run again it changes nothing.
  * @param store whose `primary` uses the login
- * @throws CommandError when the login may do more all the same, or cannot be used
+ * @throws CommandError when the login may still do more, or cannot be used
  */
 export async function createServingLogin(store: Store, login: Login): Promise<void> {
   await refuseOtherRole(store.write, login);
@@ -174,7 +174,7 @@ async function grantServed(tx: Transaction, user: string): Promise<void> {
   await runFormatted(tx, `grant select on ${servedTables.join(', ')} to %I`, [user]);
 }
 
-/** Of what belongs to the login of DATABASE_URL; nobody else's rights can be taken away. */
+/** Only for what belongs to the login of DATABASE_URL: it can take away no other rights. */
 async function revokeAll(tx: Transaction, user: string): Promise<void> {
   const schemas = await tx<{ name: string; isPublic: boolean }[]>`
     select nspname as name, has_schema_privilege('public', oid, 'create') as "isPublic"

@@ -8,7 +8,7 @@ const isRoot = process.getuid?.() === 0;
 /** For root nothing is unreadable, so that it has to be somebody else. */
 const someone = isRoot ? { uid: 65534 } : {};
 
-/** Doctor shows the configuration all the same, and need not open a database first. */
+/** Doctor shows the configuration without opening a database first. */
 const down = { DATABASE_URL: 'postgres://user@127.0.0.1:1/x' };
 
 /** A folder with this `.env`, and what doctor says there. */
@@ -61,7 +61,7 @@ describe('.env in the current folder', { concurrency: 2 }, () => {
     });
   }
 
-  test('one that is wrong keeps nobody from the help', async () => {
+  test('one that is wrong does not stop the help', async () => {
     const { cwd } = prepare('sesame');
     for (const args of [['help'], ['serve', '--help'], ['--version']]) {
       assert.equal((await run(args, { cwd })).code, 0, args.join(' '));

@@ -80,7 +80,7 @@ describe('clients that are slow', { concurrency: true }, () => {
   }
 });
 
-test('many who say nothing keep nobody else waiting', async (t) => {
+test('many silent clients keep no other client waiting', async (t) => {
   const app = createApp();
   t.after(() => app.close());
   await app.listen({ host: '127.0.0.1', port: 0 });

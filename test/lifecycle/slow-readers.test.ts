@@ -136,7 +136,7 @@ test('up to 64 requests of a connection wait for an earlier one; with one more i
   await until(() => text.split('HTTP/1.1 200 OK').length - 1 === 130);
 });
 
-test('a client that asks for a tunnel and breaks off harms nobody, and cannot stay', async (t) => {
+test('a client that asks for a tunnel and breaks off does no harm, and cannot stay', async (t) => {
   const { countConnections, open } = await begin(t, 15_000);
   for (let each = 0; each < 50; each += 1) {
     const socket = await open();

@@ -8,7 +8,7 @@ import { openAnyStore, startWorld } from '../support/world.ts';
 /** More than any client of this test needs to learn that its connection ends. */
 const drainMilliseconds = 600_000;
 
-test('a service that is told to stop under load answers every request, the last of a connection says so, and readyz sends nobody more', async (t) => {
+test('a service that stops under load answers every request, closes each connection with its last answer, and is not ready', async (t) => {
   const world = await startWorld(openAnyStore());
   const { service, key } = world;
   const agent = new Agent({ keepAlive: true, maxSockets: 24 });
@@ -23,7 +23,7 @@ test('a service that is told to stop under load answers every request, the last 
       }).once('error', reject);
     });
 
-  // As a load balancer: whoever hears that a connection ends sends this server nothing more.
+  // Like a load balancer: once an answer closes its connection, no more requests go to this server.
   let isLeaving = false;
   let readiness: number | undefined;
   let answers = 0;

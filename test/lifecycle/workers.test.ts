@@ -67,7 +67,7 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
     assert.ok(first && second && first !== second);
 
     process.kill(first, 'SIGKILL');
-    // Whoever was being answered by it has lost that; nobody who comes once its end is known has.
+    // Requests that it was answering are lost; none that come once its end is known are.
     const died = 'worker died; another takes its place';
     await until(() => log.lines(died).length === 1);
     for (let each = 0; each < 40; each += 1) assert.equal(await plans(), 200);

@@ -54,7 +54,7 @@ for (const [database, createPlace] of places) {
         assert.deepEqual(await dunningOf(shop), [3, 0.5]);
       }
 
-      // The embedded database is one session, which the migration would share with whoever reads.
+      // The embedded database is one session, which the migration would share with readers.
       if (database === 'PostgreSQL') {
         const [shop] = shops as [TestShop];
         const takenBack = new Error('taken back');

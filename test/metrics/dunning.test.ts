@@ -53,7 +53,7 @@ onEveryDatabase('dunning cases', (open) => {
     await assertRight(other);
   });
 
-  test('open and go with a return to life, whoever writes it', async () => {
+  test('open and go with a return to life, by any way of writing', async () => {
     const shop = await createShop(store);
     await importAll(store, shop, troubledRecords);
     const of = async (id: number) =>

@@ -120,7 +120,7 @@ export function parentKeyOf(record: WorldRecord): string | undefined {
   }
 }
 
-/** Whether a record tells of what has not happened yet, by more than clocks differ. */
+/** Whether a record says what has not happened yet, by more than clocks differ. */
 export function liesAhead(record: WorldRecord, now: number): boolean {
   if (record.type === 'delete') return false;
   const times: (string | undefined)[] = [record.updatedAt];

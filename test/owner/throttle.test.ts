@@ -66,7 +66,7 @@ onEveryDatabase('guessing passwords', (open) => {
       assert.deepEqual([first.status, first.headers.get('retry-after')], [429, '10']);
       assert.match(
         first.text,
-        /Too many wrong passwords\. Try again in 10 seconds, or ask whoever runs this service for a link to set a new one\./,
+        /Too many wrong passwords\. Try again in 10 seconds, or ask the operator of this service for a link to set a new one\./,
       );
       // What is refused is not counted, and the right password is not looked at either.
       clock.advance(9_001);

@@ -26,7 +26,7 @@ describe('what stands before the headers, and Host', () => {
   let world: World;
   const ask = (method: string, path: string) =>
     request(world.service.baseUrl, method, path, [bearer(world.key)]);
-  /** Sends what is no ordinary request; its answer is held to the envelope all the same. */
+  /** Sends what is no ordinary request; its answer must be an envelope as well. */
   const askRaw = async (bytes: string) => {
     const answer = await exchange(world.service.baseUrl, bytes);
     assert.ok(answer, 'not answered');
