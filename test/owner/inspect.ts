@@ -6,9 +6,6 @@ import { patienceMilliseconds } from '../support/browser.ts';
 const widths = [360, 768, 1440];
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** What may differ in the dark, where a page has other colours and nothing else. */
-const rulesOfColours = ['color-contrast', 'link-in-text-block'];
-
 /** Holds a page, as it is, to WCAG and to the widths of phones, tablets and screens. */
 export async function inspect(page: Page, name: string): Promise<void> {
   await page.waitForLoadState();
@@ -20,12 +17,10 @@ export async function inspect(page: Page, name: string): Promise<void> {
       const where = `${name}, ${width} px, ${colorScheme}`;
       const wide = await page.evaluate('document.documentElement.scrollWidth');
       assert.ok(Number(wide) <= width, `${where}: ${wide} px are wide`);
-      const isDark = colorScheme === 'dark';
-      const runOnly = isDark ? rulesOfColours : rules;
       const found = (await page.evaluate(
-        `axe.run({ runOnly: ${JSON.stringify(runOnly)} })`,
+        `axe.run({ runOnly: ${JSON.stringify(rules)} })`,
       )) as AxeResults;
-      assert.ok(found.passes.length > (isDark ? 0 : 10), where);
+      assert.ok(found.passes.length > 10, where);
       const said = found.violations.map(({ id, nodes }) => [id, ...nodes.map((each) => each.html)]);
       assert.deepEqual(said, [], where);
       const folder = process.env['TEST_SCREENSHOTS'];

@@ -68,8 +68,9 @@ export function onOwnDatabases(
         await migrate(write);
         await close();
       });
-      after(() => database.drop());
       suite(open, () => database.target);
+      // Last: hooks run in the order in which they are registered.
+      after(() => database.drop());
     });
   }
 }

@@ -107,6 +107,7 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     await send('subscription_contracts/update', { id: 1002 }, event);
     await untilQuiet(store);
     assert.deepEqual(asked(), ['Contract']);
+    await second.close();
   });
 
   test('become one question while they wait, and the one that comes meanwhile is not lost', async () => {
