@@ -163,7 +163,7 @@ const invalid: [name: string, want: string, texts: string[]][] = [
   ],
   [
     'SHOPIFY_CLIENT_SECRET',
-    "the app's client secret; while it is rotated the new one and the old one, with a comma between",
+    "the app's client secret, 16 characters or more without spaces; while it is rotated the new one and the old one, with a comma between",
     ['sesame', 'open sesame, please!', ',', 'sesame_sesame_sesame,', 'sesame_sesame_sesame,sesame'],
   ],
   ['LOG_LEVEL', 'one of debug, info, warn, error, silent', ['trace', 'INFO', 'fatal', '30']],

@@ -121,7 +121,7 @@ export function parseConfig(env: Env): Config {
       'SHOPIFY_CLIENT_SECRET',
       [],
       parseSecrets,
-      "the app's client secret; while it is rotated the new one and the old one, with a comma between",
+      "the app's client secret, 16 characters or more without spaces; while it is rotated the new one and the old one, with a comma between",
     ),
     tracing: readTracing(env),
   };
@@ -153,7 +153,7 @@ export function parseConfig(env: Env): Config {
 function listServeProblems({ databaseUrl, databaseServeUrl }: Config): string[] {
   if (databaseServeUrl === undefined) return [];
   if (databaseUrl === undefined) {
-    return ['DATABASE_SERVE_URL is another login to DATABASE_URL, which is not set.'];
+    return ['DATABASE_SERVE_URL is another login to DATABASE_URL, which must be set as well.'];
   }
   return differOnlyInLogin(databaseUrl, databaseServeUrl)
     ? []

@@ -22,7 +22,7 @@ test('DATABASE_SERVE_URL is the address of DATABASE_URL with another user', () =
   const alone = problemsOf({ DATABASE_SERVE_URL: server });
   assert.match(
     alone,
-    / {2}DATABASE_SERVE_URL is another login to DATABASE_URL, which is not set\.$/,
+    / {2}DATABASE_SERVE_URL is another login to DATABASE_URL, which must be set as well\.$/,
   );
   for (const wrong of [
     server,

@@ -19,7 +19,7 @@ import { withShop } from './keys.ts';
 
 function parseEmail(context: CommandContext): string {
   const email = normaliseEmail(requiredOption(context, 'email'));
-  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) {
+  if (!/^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(email) || email.length > 254) {
     throw new UsageError(`--email must be an address such as ana@example.com, not "${email}".`);
   }
   return email;

@@ -48,6 +48,7 @@ export async function createServingLogin(store: Store, login: Login): Promise<vo
   await store.write.begin(async (tx) => {
     await lockMigrations(tx);
     if (!canConnect) await setPassword(tx, login);
+    await resetSearchPath(tx, login.user);
     await revokeAll(tx, login.user);
     await grantServed(tx, login.user);
   });
@@ -101,12 +102,12 @@ export async function listServingProblems(sql: Sql): Promise<string[]> {
       from pg_roles where rolname = current_user
     ), relations as (
       select c.oid, c.oid::regclass::text as name, n.nspname as schema,
-        c.relowner = (select relowner from pg_class where oid = to_regclass('shops')) as is_ours
+        c.relowner = (select relowner from pg_class where oid = to_regclass('public.shops')) as is_ours
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
         and n.nspname <> 'information_schema' and n.nspname !~ '^pg_'
     ), served as (
-      select name, to_regclass(name) as oid from unnest(${served}::text[]) name
+      select name, to_regclass('public.' || name) as oid from unnest(${served}::text[]) name
     ), problems as (
       select 1 as rank, 'it is a superuser' as problem from me where rolsuper
       union all
@@ -115,6 +116,11 @@ export async function listServingProblems(sql: Sql): Promise<string[]> {
       union all
       select 3, 'it is a member of ' || string_agg(roleid::regrole::text, ', ' order by roleid)
       from pg_auth_members m join me on m.member = me.oid having count(*) > 0
+      union all
+      select 3, 'it looks for tables elsewhere (' || setting || ')'
+      from pg_db_role_setting s join me on s.setrole = me.oid, unnest(s.setconfig) setting
+      where setting like 'search_path=%'
+        and s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
       union all
       select 4, 'it cannot read ' || string_agg(name, ', ' order by name) from served
       where oid is null or not has_table_privilege(oid, 'select') having count(*) > 0
@@ -168,10 +174,27 @@ async function setPassword(tx: Transaction, { user, password }: Login): Promise<
 }
 
 async function grantServed(tx: Transaction, user: string): Promise<void> {
-  const [database] = await tx<{ name: string }[]>`select current_database() as name`;
-  await runFormatted(tx, 'grant connect on database %I to %I', [database?.name ?? '', user]);
+  await runFormatted(tx, 'grant connect on database %I to %I', [await nameOfDatabase(tx), user]);
   await runFormatted(tx, 'grant usage on schema public to %I', [user]);
   await runFormatted(tx, `grant select on ${servedTables.join(', ')} to %I`, [user]);
+}
+
+/** A login may always change its own settings, and so where its statements look for tables. */
+async function resetSearchPath(tx: Transaction, user: string): Promise<void> {
+  const [changed] = await tx`
+    select from pg_db_role_setting s join pg_roles r on r.oid = s.setrole, unnest(s.setconfig) setting
+    where r.rolname = ${user} and setting like 'search_path=%' limit 1`;
+  if (!changed) return;
+  await runFormatted(tx, 'alter role %I reset search_path', [user]);
+  await runFormatted(tx, 'alter role %I in database %I reset search_path', [
+    user,
+    await nameOfDatabase(tx),
+  ]);
+}
+
+async function nameOfDatabase(tx: Transaction): Promise<string> {
+  const [database] = await tx<{ name: string }[]>`select current_database() as name`;
+  return database?.name ?? '';
 }
 
 /** Only for what belongs to the login of DATABASE_URL: it can take away no other rights. */

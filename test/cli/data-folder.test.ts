@@ -93,6 +93,12 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
     assert.match(below, /^retention: Cannot use the data folder \/file\/below: .*ENOTDIR/);
   });
 
+  test('a place that takes no folder is named', async () => {
+    for (const data of ['/proc/retention', '/proc/retention/data']) {
+      assert.match(await refusal(data), /^retention: Cannot use the data folder \/proc\/retention/);
+    }
+  });
+
   test('a folder that may not be written is named', async () => {
     const locked = path.join(folder, 'locked');
     mkdirSync(locked);

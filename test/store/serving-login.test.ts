@@ -257,6 +257,21 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     assert.deepEqual(await rights('postgres'), ['it is a superuser']);
   });
 
+  test('puts right where a login looks for tables, which it may change itself', async () => {
+    const readerUrl = server.urlFor('reader', password);
+    const paths = ['alter role reader', 'alter role reader in database shop'];
+    for (const alter of paths) {
+      await onServer(readerUrl, `${alter} set search_path = pg_temp`);
+      const refused = await run(['doctor', '--json'], { env });
+      assert.equal(refused.code, 1);
+      assert.match(refused.out, /it looks for tables elsewhere \(search_path=pg_temp\)/);
+      const mended = await run(['migrate', '--roles'], { env });
+      assert.deepEqual([mended.code, mended.err], [0, '']);
+      const doctor = await run(['doctor', '--json'], { env });
+      assert.doesNotMatch(doctor.out, /search_path/);
+    }
+  });
+
   test('sets a changed password, and gives a role without login one', async () => {
     await asAdmin("create role late password 'old'");
     for (const user of ['changed', 'late']) {

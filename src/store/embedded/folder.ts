@@ -10,7 +10,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 import { CommandError } from '../../errors.ts';
 
@@ -35,7 +35,7 @@ export function prepareFolder(folder: string): void {
     if (existsSync(folder) && !statSync(folder).isDirectory()) {
       throw new CommandError(`The data folder ${folder} is not a folder.`);
     }
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(resolve(folder));
     checkOwner(folder, statSync(folder));
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     const foreign = checkContents(folder);
@@ -43,9 +43,25 @@ export function prepareFolder(folder: string): void {
     closeFolder(folder, foreign);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError(`Cannot use the data folder ${folder}: ${String(error)}`, {
-      cause: error,
-    });
+    throw new CommandError(
+      `Cannot use the data folder ${folder}: ${(error as Error).message}. RETENTION_DATA_DIR names another one.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * One folder at a time: where the system has no place for a folder, such as in /proc, Node.js's own
+ * recursive way never ends.
+ */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been quicker.
+    if (!existsSync(folder)) throw error;
   }
 }
 
