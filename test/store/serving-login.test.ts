@@ -258,10 +258,8 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
   });
 
   test('puts right where a login looks for tables, which it may change itself', async () => {
-    const readerUrl = server.urlFor('reader', password);
-    const paths = ['alter role reader', 'alter role reader in database shop'];
-    for (const alter of paths) {
-      await onServer(readerUrl, `${alter} set search_path = pg_temp`);
+    for (const alter of ['alter role reader', 'alter role reader in database shop']) {
+      await onServer(server.urlFor('reader', password), `${alter} set search_path = pg_temp`);
       const refused = await run(['doctor', '--json'], { env });
       assert.equal(refused.code, 1);
       assert.match(refused.out, /it looks for tables elsewhere \(search_path=pg_temp\)/);
