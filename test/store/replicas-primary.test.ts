@@ -210,6 +210,11 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     const promoted = await all.primary.startReplica();
     t.after(() => promoted.destroy());
     await onServer(promoted.url, 'select pg_promote()');
+    // The server has patience for a minute; one that still followed would replay what comes next.
+    await until(
+      () => onServer<{ follows: boolean }>(promoted.url, 'select pg_is_in_recovery() as follows'),
+      ([server]) => server?.follows === false,
+    );
     // More than the promotion has written.
     await onServer(
       all.primary.url,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../src/clock.ts';
 import { leaseDrainMilliseconds } from '../../src/access/key-leases.ts';
 import { revokeKey } from '../../src/store/keys.ts';
 import { findPostgresPrograms } from '../support/postgres.ts';
@@ -37,8 +38,11 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     assert.equal(status, 200);
     return body.plans.map(({ name }: { name: string }) => name).join();
   };
-  const renamePlan = (name: string) =>
-    importAll(all.store, all.world.shop, [plan({ name, updatedAt: new Date().toISOString() })]);
+  const renamePlan = async (name: string) => {
+    const renamed = plan({ name, updatedAt: new Date().toISOString() });
+    const { counts } = await importAll(all.store, all.world.shop, [renamed], false, systemClock);
+    assert.equal(counts.plan?.replaced, 1);
+  };
 
   /** The last statements since then of the connections that answer requests. */
   const lastStatements = async (url: string, since: string) =>

@@ -1,13 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 
-/** Asks until the answer fits, or is something; the runner's own patience is the limit. */
+/** Long enough for any machine; it only keeps a file whose condition never comes from running for ever. */
+const patienceMilliseconds = 300_000;
+
+/**
+ * Asks until the answer fits, or is something.
+ * @throws after five minutes, with the last answer
+ */
 export async function until<T>(
   ask: () => T | Promise<T>,
   fits: (answer: T) => boolean = Boolean,
 ): Promise<T> {
+  const error = new Error();
+  const endsAt = performance.now() + patienceMilliseconds;
   for (;;) {
     const answer = await ask();
     if (fits(answer)) return answer;
+    if (performance.now() > endsAt) {
+      error.message = `Waited five minutes for ${fits === Boolean ? ask : fits}; the last answer: ${inspect(answer)}`;
+      throw error;
+    }
     await sleep(20);
   }
 }

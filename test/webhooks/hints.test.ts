@@ -116,12 +116,12 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     world.standIn.pause = () => gate.promise;
     asked();
     await send('subscription_contracts/create', { id: 1003 });
-    await until(() => world.standIn.asked.length === 1);
+    await until(() => world.standIn.asked.length >= 1);
     // Its answer was made before this.
     putContract(world.source, 1003, { title: 'After', updatedAt: '2026-11-02T00:00:00Z' });
     // With one that runs in each of two workers, all others wait.
     await send('subscription_contracts/update', { id: 1003 });
-    await until(() => world.standIn.asked.length === 2);
+    await until(() => world.standIn.asked.length >= 2);
     for (let each = 0; each < 5; each += 1)
       await send('subscription_contracts/update', { id: 1003 });
     gate.resolve();
