@@ -1,11 +1,10 @@
-import type { ReadConnections } from '../src/store/read-connections.ts';
+import { Entitlements } from '../src/store/entitlements.ts';
 import { connectAll } from '../src/store/open.ts';
+import type { ReadConnections } from '../src/store/read-connections.ts';
+import { type Sent, watched } from '../test/support/client.ts';
 
 /** A statement as the service sends it. */
-export interface Statement {
-  /** With parameters as `$1`. */
-  readonly text: string;
-  readonly parameters: readonly unknown[];
+export interface Statement extends Sent {
   /** What the service sets on the connection that it sends it over. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
@@ -19,17 +18,26 @@ export async function captureStatement(
   work: (from: ReadConnections) => Promise<unknown>,
 ): Promise<Statement> {
   const { primary, close } = connectAll(databaseUrl);
-  const statements: Statement[] = [];
-  for (const { options } of [primary.read, primary.analyse]) {
-    options.debug = (_connection, text, parameters) =>
-      void statements.push({ text, parameters, settings: { ...options.connection } });
-  }
+  const sent: { statement: Sent; by: typeof primary.analyse }[] = [];
+  const watch = (by: typeof primary.analyse) =>
+    watched(by, (statement) => void sent.push({ statement, by }));
+  const subscriptions = watch(primary.subscriptions);
   try {
-    await work(primary);
+    await work({
+      keys: watch(primary.keys),
+      subscriptions,
+      entitlements: new Entitlements(subscriptions),
+      plans: watch(primary.plans),
+      cancellations: watch(primary.cancellations),
+      analyse: watch(primary.analyse),
+    });
+    const [one, another] = sent;
+    if (!one || another) throw new Error(`${sent.length} statements were sent, not one.`);
+    const rows = await one.by<{ name: string; setting: string }[]>`
+      select name, setting from pg_settings where source = 'client'`;
+    const settings = Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+    return { ...one.statement, settings };
   } finally {
     await close();
   }
-  const [statement, another] = statements;
-  if (!statement || another) throw new Error(`${statements.length} statements were sent, not one.`);
-  return statement;
 }

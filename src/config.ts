@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { differOnlyInLogin, tlsProblemOf } from './database-url.ts';
+import { differOnlyInLogin, parseAddress, problemOf, splitByHost } from './database-url.ts';
 import { UsageError } from './errors.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -135,7 +135,7 @@ export function parseConfig(env: Env): Config {
     ['DATABASE_READ_URL', config.databaseReadUrls.slice(0, 1)],
     ['DATABASE_SERVE_URL', [config.databaseServeUrl]],
   ] as const) {
-    const [problem] = urls.map((url) => url && tlsProblemOf(url));
+    const [problem] = urls.map((url) => url && problemOf(url));
     if (problem) problems.push(`${name} ${problem}`);
   }
   if (config.metricsPort === config.port && config.port !== 0) {
@@ -181,17 +181,12 @@ export function urlOf(host: string, port: number): string {
 }
 
 function parsePostgresUrl(text: string): string | undefined {
-  const url = URL.parse(text);
-  return url && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined;
+  return parseAddress(text) && text;
 }
 
 /** Several hosts with commas between them, as PostgreSQL's own programs take them. */
 function parsePostgresUrls(text: string): string[] | undefined {
-  const [, scheme, user = '', hosts = '', rest = ''] =
-    /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]+)(.*)$/.exec(text) ?? [];
-  if (scheme === undefined) return undefined;
-  const urls = hosts.split(',').map((host) => parsePostgresUrl(`${scheme}${user}${host}${rest}`));
-  return urls.every((url) => url !== undefined) ? urls : undefined;
+  return parseAddress(text) && splitByHost(text);
 }
 
 /** Nobody has a secret as short as what a slip of the fingers leaves. */

@@ -1,4 +1,100 @@
-import { isIP } from 'node:net';
+import { userInfo } from 'node:os';
+
+/** One server of an address. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What postgres://user:password@host:port,host:port/database?… says. */
+export interface Address {
+  /** Of several, only one that takes writes is used. */
+  readonly places: readonly Place[];
+  readonly user: string;
+  /** Empty where the server lets the user in without one. */
+  readonly password: string;
+  readonly database: string;
+  readonly tls: TlsSettings;
+  /** Settings of the server, from further parameters. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** Read by the client; all other parameters are the server's. */
+const ownParameters = ['sslmode', 'sslrootcert', 'target_session_attrs'];
+
+/** @returns undefined for what is no address of PostgreSQL */
+export function parseAddress(text: string): Address | undefined {
+  const split = splitHosts(text);
+  const places = split?.hosts.map(parsePlace);
+  if (!split || !places?.every((place) => place !== undefined)) return undefined;
+  const { url } = split;
+  const user = decodeURIComponent(url.username) || userInfo().username;
+  const parameters = Object.fromEntries(url.searchParams);
+  return {
+    places,
+    user,
+    password: decodeURIComponent(url.password),
+    database: decodeURIComponent(url.pathname.slice(1)) || user,
+    tls: tlsSettingsOf(parameters),
+    settings: Object.fromEntries(
+      Object.entries(parameters).filter(([name]) => !ownParameters.includes(name)),
+    ),
+  };
+}
+
+/** @param text an address that the configuration has let through */
+export function addressOf(text: string): Address {
+  const address = parseAddress(text);
+  if (!address) throw new TypeError('This is not an address of PostgreSQL.');
+  return address;
+}
+
+/** The servers of an address, as people know them: `host:port`, never with its password. */
+export function nameOf(text: string): string {
+  return addressOf(text)
+    .places.map(({ host, port }) => `${bracketed(host)}:${port}`)
+    .join();
+}
+
+/** Each host of an address with all the rest of it. */
+export function splitByHost(text: string): string[] {
+  const { before = '', hosts = [], after = '' } = splitHosts(text) ?? {};
+  return hosts.map((host) => before + host + after);
+}
+
+/** The same address, with nothing in it that is secret. */
+export function withoutPassword(text: string): string {
+  const { before = '', hosts = [], after = '' } = splitHosts(text) ?? {};
+  const url = new URL(`${before}host${after}`);
+  if (url.password !== '') url.password = 'redacted';
+  for (const name of url.searchParams.keys()) {
+    if (/password/i.test(name)) url.searchParams.set(name, 'redacted');
+  }
+  return url.href.replace(/(?<=@|\/\/)host(?=[/?#]|$)/, hosts.join());
+}
+
+/** As `URL` knows only one host, with one port, the list of them is taken out first. */
+function splitHosts(text: string) {
+  const [, before, hosts, after] =
+    /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]+)(.*)$/.exec(text) ?? [];
+  const url = before === undefined ? null : URL.parse(`${before}host${after}`);
+  if (before === undefined || hosts === undefined || after === undefined || !url) return undefined;
+  return { before, hosts: hosts.split(','), after, url };
+}
+
+function parsePlace(text: string): Place | undefined {
+  // What any URL may have there.
+  const url = URL.parse(`postgres://${text}`);
+  if (!url || url.hostname === '' || url.host === '' || url.username !== '') return undefined;
+  return {
+    host: decodeURIComponent(url.hostname).replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 5432),
+  };
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
 
 /** What PostgreSQL's own programs take for `sslmode`. */
 const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
@@ -12,9 +108,10 @@ export interface TlsSettings {
   readonly rootFile: string | undefined;
 }
 
-/** @param address a PostgreSQL address of which `tlsProblemOf` has nothing to say */
-export function tlsSettingsOf(address: string): TlsSettings {
-  const { sslmode = 'disable', sslrootcert } = parametersOf(address);
+function tlsSettingsOf({
+  sslmode = 'disable',
+  sslrootcert,
+}: Readonly<Record<string, string>>): TlsSettings {
   const rootFile = sslrootcert === 'system' ? undefined : sslrootcert;
   // Neither of the two checks anything, so TLS wherever the server offers it does for both.
   if (sslmode === 'allow') return { mode: 'prefer', rootFile };
@@ -23,17 +120,13 @@ export function tlsSettingsOf(address: string): TlsSettings {
   return { mode: sslmode as TlsSettings['mode'], rootFile };
 }
 
-/** The same address without what only the client needs to know about TLS. */
-export function withoutTls(address: string): string {
-  const url = new URL(address);
-  for (const name of ['sslmode', 'sslrootcert']) url.searchParams.delete(name);
-  return url.href;
-}
-
-/** What is wrong with the parameters of a PostgreSQL address for TLS, as a sentence about it. */
-export function tlsProblemOf(address: string): string | undefined {
-  const parameters = parametersOf(address);
-  const { sslmode = 'disable', sslrootcert } = parameters;
+/** What is wrong with the parameters of a PostgreSQL address, as a sentence about it. */
+export function problemOf(address: string): string | undefined {
+  const parameters = Object.fromEntries(splitHosts(address)?.url.searchParams ?? []);
+  const { sslmode = 'disable', sslrootcert, target_session_attrs: session } = parameters;
+  if (session !== undefined && session !== 'read-write') {
+    return 'has a target_session_attrs that is not supported; it can only be read-write, as it is without it where there are several hosts.';
+  }
   const unknown = Object.keys(parameters).find((name) => unsupported.test(name));
   if (unknown !== undefined) {
     return `has the parameter ${unknown}, which is not supported; TLS is set by sslmode and sslrootcert.`;
@@ -50,24 +143,17 @@ export function tlsProblemOf(address: string): string | undefined {
   if (sslmode === 'verify-ca' && sslrootcert === undefined) {
     return 'has sslmode=verify-ca, which needs sslrootcert=FILE: without it, a certificate that any public authority signed for anybody would do. Or use sslmode=verify-full.';
   }
-  const hosts = new URL(address).hostname.split(',');
-  if (sslmode === 'verify-full' && hosts.length > 1 && hosts.some(isAddress)) {
-    return 'has sslmode=verify-full with several hosts, which must then be names, not IP addresses.';
-  }
   return undefined;
 }
 
-/** Whether two addresses lead to the same database of the same server, each as a user of its own. */
+/** Whether two addresses lead to the same database of the same servers, each as a user of its own. */
 export function differOnlyInLogin(one: string, other: string): boolean {
-  const [first, second] = [one, other].map((address) => {
-    const { hostname, port, pathname, username } = new URL(address);
-    const database = pathname.slice(1) || username;
-    return { place: `${hostname}:${port || 5432}/${database}`, username };
-  });
+  const [first, second] = [one, other].map(addressOf) as [Address, Address];
   return (
-    first?.place === second?.place &&
-    second?.username !== '' &&
-    first?.username !== second?.username
+    nameOf(one) === nameOf(other) &&
+    first.database === second.database &&
+    splitHosts(other)?.url.username !== '' &&
+    first.user !== second.user
   );
 }
 
@@ -78,17 +164,6 @@ export interface Login {
 }
 
 export function loginOf(address: string): Login {
-  const { username, password } = new URL(address);
-  return {
-    user: decodeURIComponent(username),
-    password: password === '' ? undefined : decodeURIComponent(password),
-  };
-}
-
-function isAddress(host: string): boolean {
-  return isIP(host.replace(/^\[|\]$/g, '')) !== 0;
-}
-
-function parametersOf(address: string): Record<string, string> {
-  return Object.fromEntries(new URL(address).searchParams);
+  const { user, password } = addressOf(address);
+  return { user, password: password === '' ? undefined : password };
 }

@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import type { KeyLeases } from './access/key-leases.ts';
 import type { RedisRateLimiter } from './access/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
-import { answerOf, poolOf } from './store/database.ts';
+import { answerOf } from './store/database.ts';
+import { listConnections } from './store/read-connections.ts';
 import { listFeedLags } from './store/feeds.ts';
 import { jobStates, listJobCounts } from './store/jobs.ts';
 import type { Store } from './store/open.ts';
@@ -44,17 +45,15 @@ export function addGauges(metrics: ServiceMetrics, parts: Measured): void {
 }
 
 function addDatabase(metrics: ServiceMetrics, { store, clock }: Measured): void {
-  const pools = [store.primary.read, store.primary.analyse, store.write]
-    .map(poolOf)
-    .filter((pool) => !!pool);
+  const pools = [...listConnections(store.primary), store.write];
   metrics.gauge('retention_database_statements_in_flight', () =>
-    pools.map(({ name, statementsInFlight }) => ({ labels: [name], value: statementsInFlight })),
+    pools.map(({ label, statementsInFlight }) => ({ labels: [label], value: statementsInFlight })),
   );
   metrics.gauge('retention_database_connections', () =>
-    pools.map(({ name, connections }) => ({ labels: [name], value: connections })),
+    pools.map(({ label, size }) => ({ labels: [label], value: size })),
   );
   // After the pools, so that they are read before the check adds a statement of its own.
-  const check = createPatientCheck(() => answerOf(store.write, store.write`select 1`), clock);
+  const check = createPatientCheck(() => answerOf(store.write`select 1`), clock);
   metrics.gauge('retention_database_up', async () => Number((await check()).answer !== undefined));
   metrics.gauge('retention_database_check_seconds', async () => (await check()).seconds);
 }

@@ -82,7 +82,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const usage = new KeyUsage(clock, log, ({ shopId, keyId }, lastUsedAt, requests) =>
     addKeyUse(store.write, shopId, keyId, { lastUsedAt: new Date(lastUsedAt), requests }),
   );
-  const lookups = new KeyLookups(store.primary.read, new LookupAllowance(clock));
+  const lookups = new KeyLookups(store.primary.keys, new LookupAllowance(clock));
   const leases = new KeyLeases(clock, (hash, client) => lookups.find(hash, client));
   const gate = new Gate({
     clock,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import postgres from 'postgres';
+import { openClient } from './support/client.ts';
 import { launchServer, migratedFolder, root, run } from './cli/process.ts';
 import { findPostgresPrograms, startPostgres } from './support/postgres.ts';
 
@@ -181,7 +181,7 @@ describe('the services of compose.yaml', () => {
       assert.ok(serviceOf('database').includes(mount));
       const server = await startPostgres(['fsync=off']);
       assert.ok(server && programs !== undefined);
-      const admin = postgres(server.url, { max: 1 });
+      const admin = openClient(server.url);
       const address = new URL(server.url);
       try {
         const made = await run([], {
@@ -213,7 +213,7 @@ describe('the services of compose.yaml', () => {
         const shop = ['--id', '1', '--name', 'x', '--currency', 'USD'];
         assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
         assert.equal((await run(['doctor'], { env })).code, 0);
-        const login = postgres(address.href, { max: 1 });
+        const login = openClient(address.href);
         await assert.rejects(login`copy (select 1) to program 'true'`, { code: '42501' });
         await assert.rejects(login`create role other`, { code: '42501' });
         await login.end();

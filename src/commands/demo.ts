@@ -36,7 +36,7 @@ export const demoCommand: Command = {
       { ...config, databaseUrl: undefined, databaseServeUrl: undefined },
       log,
       async ({ baseUrl }, store) => {
-        const [shop = demoShop] = await listShops(store.primary.read);
+        const [shop = demoShop] = await listShops(store.primary.keys);
         const signInUrl = `${baseUrl}${await makeSignInPath(store, shop)}`;
         print(greeting({ baseUrl, key, shop, signInUrl }));
       },

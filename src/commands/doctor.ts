@@ -10,14 +10,13 @@ import {
 } from '../access/redis-window.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { loginOf } from '../database-url.ts';
+import { loginOf, nameOf, withoutPassword } from '../database-url.ts';
 import { readShopifyCredentials } from '../feeds/shopify/credentials.ts';
 import { redact } from '../log.ts';
 import { connect } from '../store/database.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { listServingProblems } from '../store/serving-login.ts';
-import { nameOf } from '../store/sockets.ts';
 import { checkStandby } from '../store/standby-check.ts';
 import { type Command, exitStatus, listWarnings, print, printJson } from './command.ts';
 
@@ -71,15 +70,6 @@ export const doctorCommand: Command = {
   },
 };
 
-function withoutPassword(url: string): string {
-  const parsed = new URL(url);
-  if (parsed.password !== '') parsed.password = 'redacted';
-  for (const name of parsed.searchParams.keys()) {
-    if (/password/i.test(name)) parsed.searchParams.set(name, 'redacted');
-  }
-  return parsed.href;
-}
-
 async function examine(config: Config): Promise<Finding[]> {
   let store: Store;
   try {
@@ -104,13 +94,13 @@ async function examine(config: Config): Promise<Finding[]> {
 
 async function examineDatabase(store: Store): Promise<Finding[]> {
   const [server] = await inTime(
-    store.primary.read<{ version: string; number: number; now: Date }[]>`
+    store.primary.keys<{ version: string; number: number; now: Date }[]>`
       select current_setting('server_version') as version,
         current_setting('server_version_num')::int as number, clock_timestamp() as now`,
   );
   if (!server) throw new Error('the server answered nothing');
   const skew = Math.abs(server.now.getTime() - systemClock.now());
-  const missing = await listMissingMigrations(store.primary.read);
+  const missing = await listMissingMigrations(store.primary.keys);
   return [
     {
       check: 'database',
@@ -187,14 +177,14 @@ async function examineServingLogin(url: string): Promise<Finding> {
   } catch (error) {
     return failure(check, error);
   } finally {
-    await sql.end({ timeout: 0 });
+    await sql.end(0);
   }
 }
 
 async function examineStandby({ primary }: Store, url: string): Promise<Finding> {
   const check = `standby ${nameOf(url)}`;
   try {
-    return { check, ...(await inTime(checkStandby(primary.read, url))) };
+    return { check, ...(await inTime(checkStandby(primary.keys, url))) };
   } catch (error) {
     return failure(check, error);
   }

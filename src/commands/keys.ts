@@ -115,7 +115,7 @@ const list: Command = {
   summary: 'lists the keys of a shop, without the keys themselves',
   options: { shop: { type: 'string' }, json: { type: 'boolean' } },
   async run(context) {
-    const keys = await withShop(context, (store, shop) => listKeys(store.primary.read, shop.id));
+    const keys = await withShop(context, (store, shop) => listKeys(store.primary.keys, shop.id));
     if (context.options['json']) {
       printJson(keys);
       return exitStatus.done;

@@ -65,7 +65,7 @@ const list: Command = {
   summary: 'lists the shops',
   options: { json: { type: 'boolean' } },
   async run({ config, options }) {
-    const shops = await withStore(config, (store) => listShops(store.primary.read));
+    const shops = await withStore(config, (store) => listShops(store.primary.keys));
     if (options['json']) {
       printJson(shops);
       return exitStatus.done;

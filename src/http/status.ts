@@ -30,7 +30,7 @@ export function statusRoutes(parts: StatusParts): Route[] {
 async function readiness({ store, shared, stopping }: StatusParts): Promise<Answer> {
   if (stopping.aborted) return unready('the service is stopping');
   const isUp = await Promise.race([
-    store.primary.read`select 1`.then(
+    store.primary.keys`select 1`.then(
       () => true,
       () => false,
     ),

@@ -20,7 +20,7 @@ export const getSubscription = defineOperation({
   fails: ['notFound'],
   async run({ caller, store }, input) {
     const found = Number.isSafeInteger(input.subscriptionId)
-      ? await findSubscription(store.read, caller.shopId, input.subscriptionId)
+      ? await findSubscription(store.subscriptions, caller.shopId, input.subscriptionId)
       : undefined;
     if (found === undefined) throw new ServiceError('notFound', 'Subscription not found.');
     return new JsonText(`{"subscription":${found}}`);

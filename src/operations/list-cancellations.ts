@@ -27,7 +27,7 @@ export const listCancellations = defineOperation({
   async run({ caller, store }, input) {
     const listing = `${caller.shopId} cancellations ${input.outcome ?? ''}`;
     const after = input.cursor === undefined ? undefined : decodeCursor(listing, input.cursor);
-    const found = await listRows(store.read, caller.shopId, {
+    const found = await listRows(store.cancellations, caller.shopId, {
       outcome: input.outcome,
       after,
       limit: input.limit + 1,

@@ -17,7 +17,7 @@ export const listPlans = defineOperation({
   output: sellingPlansResponse,
   fails: [],
   async run({ caller, store }) {
-    const { lines } = await listRows(store.read, caller.shopId);
+    const { lines } = await listRows(store.plans, caller.shopId);
     return new JsonText(`{"plans":${jsonArrayOf(lines)}}`);
   },
 });

@@ -26,7 +26,7 @@ export const listSubscriptions = defineOperation({
   async run({ caller, store }, input) {
     const listing = `${caller.shopId} subscriptions ${input.status ?? ''}`;
     const after = input.cursor === undefined ? undefined : decodeCursor(listing, input.cursor);
-    const found = await listRows(store.read, caller.shopId, {
+    const found = await listRows(store.subscriptions, caller.shopId, {
       status: input.status,
       after,
       limit: input.limit + 1,

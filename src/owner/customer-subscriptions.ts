@@ -36,8 +36,8 @@ export async function customerSubscriptions(
   const after = data.cursor === undefined ? undefined : decodeCursor(listing, data.cursor);
   // Nobody has a greater number, and the database could not even hold some.
   if (!Number.isSafeInteger(data.customerId)) return { subscriptions: [], nextCursor: null };
-  const found = await store.readRecent(({ read }) =>
-    listSubscriptionsOfCustomer(read, shopId, data.customerId, {
+  const found = await store.readRecent(({ subscriptions }) =>
+    listSubscriptionsOfCustomer(subscriptions, shopId, data.customerId, {
       status: data.status,
       after,
       limit: limit + 1,

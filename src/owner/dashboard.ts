@@ -74,7 +74,7 @@ export async function readDashboard(
         listHistory(from, shop, period, now),
         listUpcoming(from, shop, period, now),
         listOutcomesByReason(from.analyse, shop.id, today - period * day, today),
-        listFeeds(from.read, shop.id),
+        listFeeds(from.analyse, shop.id),
       ]),
     ),
   ]);

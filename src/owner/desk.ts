@@ -170,7 +170,7 @@ export function createDesk(parts: OwnerParts): Desk {
 
 export async function listShopsOf(store: Store, ownerId: string): Promise<Shop[]> {
   const ids = await listShopIdsOfOwner(store.write, ownerId);
-  const shops = await Promise.all(ids.map((id) => findShop(store.primary.read, id)));
+  const shops = await Promise.all(ids.map((id) => findShop(store.primary.keys, id)));
   return shops.filter((shop) => shop !== undefined);
 }
 

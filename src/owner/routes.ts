@@ -73,7 +73,7 @@ function linkRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
     const link = await openLink(sql, clock, secret);
     if (!link) return undefined;
     if (link.shopId === null) return { secret, link, shopName: undefined };
-    const shop = await findShop(store.primary.read, link.shopId);
+    const shop = await findShop(store.primary.keys, link.shopId);
     return shop && { secret, link, shopName: shop.name };
   };
   const contextOf = async ({ link, shopName = '' }: Opened) => {

@@ -53,8 +53,8 @@ export function subscriptionRoutes(desk: Desk, parts: OwnerParts): Route[] {
     return listingPage(visit, { ...frame, status: missing === undefined ? 200 : 404 }, async () => {
       const listed = await list(visit);
       const ids = listed.subscriptions.map(({ subscriptionId }) => subscriptionId);
-      const intervals = await store.readRecent(({ read }) =>
-        listIntervals(read, visit.shop.id, ids),
+      const intervals = await store.readRecent(({ subscriptions }) =>
+        listIntervals(subscriptions, visit.shop.id, ids),
       );
       return subscriptionsContent(visit, { ...listed, intervals, missing });
     });
@@ -74,8 +74,11 @@ export function subscriptionRoutes(desk: Desk, parts: OwnerParts): Route[] {
       if (!subscription) return notFoundPage();
       const { subscriptionId: id } = subscription;
       const now = clock.now();
-      const [course, intervals] = await store.readRecent(({ read }) =>
-        Promise.all([findCourse(read, shop.id, id, now), listIntervals(read, shop.id, [id])]),
+      const [course, intervals] = await store.readRecent(({ subscriptions }) =>
+        Promise.all([
+          findCourse(subscriptions, shop.id, id, now),
+          listIntervals(subscriptions, shop.id, [id]),
+        ]),
       );
       const { standing } = course;
       // It may have been deleted since it was found.

@@ -39,14 +39,11 @@ export async function listSubscriptionsOfSessions(
   shopId: number,
   sessionIds: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
-  const rows = await answerOf(
-    sql,
-    sql<{ id: number; subscriptionId: number | null }[]>`
+  const rows = await answerOf(sql<{ id: number; subscriptionId: number | null }[]>`
     select s.session_id as id, s.subscription_id as "subscriptionId"
     from unnest(${arrayText(sessionIds)}::bigint[]) wanted (session_id),
       lateral (select * from cancellation_sessions
-        where shop_id = ${shopId} and session_id = wanted.session_id offset 0) s`,
-  );
+        where shop_id = ${shopId} and session_id = wanted.session_id offset 0) s`);
   return new Map(
     rows.flatMap(({ id, subscriptionId }) =>
       subscriptionId === null ? [] : [[id, subscriptionId] as const],

@@ -1,27 +1,75 @@
-import postgres from 'postgres';
-import { withoutTls } from '../database-url.ts';
-import { renewed } from './renewed.ts';
-import { type Sockets, hostOf } from './sockets.ts';
-import { tlsOptionsOf } from './tls.ts';
+import { dirname } from 'node:path';
+import { type Address, type Place, addressOf } from '../database-url.ts';
+import { Connections } from './connections/connections.ts';
+import {
+  type Answer,
+  Query,
+  type Runner,
+  type Statement,
+  type Value,
+} from './connections/query.ts';
+import { Session } from './connections/session.ts';
+import { tlsOf } from './tls.ts';
 
-interface CustomTypes extends Record<string, unknown> {
-  bigint: number;
-  date: Date | string;
+type Rows = readonly object[];
+
+/** What may stand in a template: a value, or another query as a part of this one's text. */
+type Part = Value | Query<Rows>;
+
+/** Writes queries: as templates, whose values become parameters. */
+export interface Queries {
+  <Found extends Rows = Record<string, unknown>[]>(
+    strings: TemplateStringsArray,
+    ...parts: readonly Part[]
+  ): Query<Found>;
+  /** A text as it stands, as a query or a part of one; never with anything from outside in it. */
+  unsafe<Found extends Rows = Record<string, unknown>[]>(
+    text: string,
+    values?: readonly Value[],
+  ): Query<Found>;
+  /** Runs several statements in one text; answers the rows of all, one after the other. */
+  script(text: string): Promise<object[]>;
+}
+
+/** Inside one transaction. */
+export type Transaction = Queries;
+
+/** On a connection that nobody else uses. */
+export interface Reserved extends Queries {
+  release(): void;
 }
 
 /**
- * A connection, or a few, to PostgreSQL, real or embedded. Ids (bigint) come as numbers: they are at
- * most 2^53 - 1. Numeric stays text, since it must not pass through floating point.
+ * A few connections to PostgreSQL, real or embedded. Ids (bigint) come as numbers: they are at most
+ * 2^53 - 1. Numeric stays text, since it must not pass through floating point.
  */
-export type Sql = postgres.Sql<CustomTypes>;
-
-/** A Sql inside one transaction. */
-export type Transaction = postgres.TransactionSql<CustomTypes>;
+export interface Sql extends Queries {
+  /** As the server's list of activity has it, after `retention`. */
+  readonly label: string;
+  /** Connections at most. */
+  readonly size: number;
+  /** That were sent or wait, and are not yet answered. */
+  readonly statementsInFlight: number;
+  /**
+   * Does work in a transaction, which is rolled back where the work fails.
+   * @param mode of the transaction, such as `read only`
+   * @throws ConnectionLost when nobody knows whether it was kept; its callers can be told no more
+   */
+  begin<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  begin<Result>(mode: string, work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  reserve(): Promise<Reserved>;
+  /** Closes what is open without a word to the server. */
+  reset(): void;
+  /** @param graceSeconds for what is under way; as long as that takes where nothing is said */
+  end(graceSeconds?: number): Promise<void>;
+}
 
 export interface ConnectOptions {
-  /** Connections at most; queries are pipelined on each. */
+  /** Connections at most. */
   readonly connections: number;
-  /** The server refuses every write. */
+  /** Statements share one connection, each sent without waiting for the one before. */
+  readonly isShared?: boolean;
+  /** The server refuses every write, and whatever a lost connection leaves unanswered is asked again. */
   readonly readOnly?: boolean;
   /**
    * Every statement has an index that gives its rows, in their order. What the server believes of a
@@ -32,9 +80,7 @@ export interface ConnectOptions {
   readonly statementTimeoutMilliseconds: number;
   /** Shown in the server's list of activity. */
   readonly name: string;
-  /** Whence the driver has its sockets, for whoever must be able to cut them off; of an address only. */
-  readonly sockets?: Sockets;
-  /** Called whenever a connection has been closed, by whichever side. */
+  /** Called whenever a connection has been closed that was not meant to. */
   readonly closed?: () => void;
 }
 
@@ -44,95 +90,176 @@ export interface ConnectOptions {
  */
 export function connect(target: string, options: ConnectOptions): Sql {
   const isEmbedded = target.startsWith('/');
-  const isOneHost = !isEmbedded && hasOneHost(target);
-  const ssl = !isEmbedded && tlsOptionsOf(target, isOneHost ? hostOf(target).host : undefined);
-  const settings = {
-    max: options.connections,
-    // Nothing here uses types that the driver would have to look up first.
-    fetch_types: false,
-    connect_timeout: 5,
-    // A connection is closed for a reason only, never for its age.
-    max_lifetime: null,
-    // Each attempt to connect settles one waiting query, so attempts must not wait for each other.
-    backoff: () => 0,
-    onnotice: () => {},
-    types: {
-      bigint: { to: 20, from: [20], parse: Number, serialize: String },
-      // The driver's own would refuse the text 'infinity'.
-      date: {
-        to: 1184,
-        from: [1082, 1114, 1184],
-        parse: (text: string): Date | string => new Date(text),
-        serialize: (value: Date | string) =>
-          typeof value === 'string' ? value : value.toISOString(),
-      },
-    },
-    connection: {
-      application_name: `retention ${options.name}`,
-      // Compiling a query costs more than any of these takes.
-      jit: 'off',
-      TimeZone: 'UTC',
-      default_transaction_read_only: options.readOnly === true,
-      // Each statement is planned once, whatever its parameters. They are few and known, so comparing
-      // plans would cost more than running the right one; and of a shop that is just being imported the
-      // statistics say that it has nothing, which would make any index that begins with the shop look
-      // as good as the right one. Nor is room set aside for remembering rows, as much as the planner
-      // fears to need without knowing the parameters.
-      plan_cache_mode: 'force_generic_plan',
-      enable_memoize: false,
-      ...(options.byIndexOnly && {
-        enable_seqscan: false,
-        enable_bitmapscan: false,
-        enable_sort: false,
-      }),
-      statement_timeout: options.statementTimeoutMilliseconds,
-    },
+  const connections = new Connections({
+    most: options.connections,
+    isShared: options.isShared === true,
+    isRepeatable: options.readOnly === true,
+    isWatched: !isEmbedded,
+    open: isEmbedded ? openerOfSocket(target, options) : openerOf(addressOf(target), options),
+    closed: options.closed,
+  });
+  return sqlOf(connections, options);
+}
+
+type Opener = (listener: Connections, patienceMilliseconds: number) => Promise<Session>;
+
+function openerOfSocket(path: string, options: ConnectOptions): Opener {
+  const begin = {
+    // Of these two the driver makes the path again.
+    place: { host: dirname(path), port: 5432 },
+    login: { user: 'postgres', password: '', database: 'postgres' },
+    tls: undefined,
+    settings: settingsOf(options),
   };
-  const sql = renewed(({ lost, sockets }) => {
-    const onclose = () => {
-      lost();
-      options.closed?.();
-    };
-    if (isEmbedded) {
-      return postgres({
-        ...settings,
-        onclose,
-        path: target,
-        user: 'postgres',
-        database: 'postgres',
-      });
-    }
-    const socket = () => (options.sockets ?? sockets).open(target);
-    return postgres(withoutTls(target), {
-      ...settings,
-      onclose,
-      ssl,
-      ...(isOneHost && { socket }),
+  return (listener, patienceMilliseconds) =>
+    Session.open({ ...begin, patienceMilliseconds }, listener);
+}
+
+/** Tries one host after the other. Of several, only one that takes writes will do. */
+function openerOf(address: Address, options: ConnectOptions): Opener {
+  const { places } = address;
+  const tls = tlsOf(address.tls);
+  const settings = { ...address.settings, ...settingsOf(options) };
+  const open = async (place: Place, listener: Connections, patienceMilliseconds: number) => {
+    const begin = { place, login: address, settings, patienceMilliseconds };
+    const session = await Session.open({ ...begin, tls: tls.options }, listener).catch((error) => {
+      if (!tls.isOptional || !isWithoutTls(error)) throw error;
+      return Session.open({ ...begin, tls: undefined }, listener);
     });
-  }, options.readOnly === true);
-  pools.set(sql, { name: options.name, connections: options.connections, statementsInFlight: 0 });
-  return sql;
+    if (places.length === 1 || !session.isStandby) return session;
+    session.close();
+    throw new Error('it is a standby');
+  };
+  return async (listener, patienceMilliseconds) => {
+    const failures: Error[] = [];
+    for (const place of places) {
+      try {
+        const patience = places.length === 1 ? patienceMilliseconds : ofSeveralMilliseconds;
+        return await open(place, listener, patience);
+      } catch (error) {
+        failures.push(error as Error);
+      }
+    }
+    const [first] = failures as [Error];
+    if (failures.length === 1) throw first;
+    const said = places.map(({ host, port }, at) => `${host}:${port}: ${failures[at]?.message}`);
+    throw Object.assign(new Error(said.join('; ')), { code: (first as { code?: string }).code });
+  };
 }
 
-/** The driver itself goes from one of several hosts to the next. */
-function hasOneHost(address: string): boolean {
-  return !new URL(address).hostname.includes(',');
+function settingsOf(options: ConnectOptions): Readonly<Record<string, string>> {
+  return {
+    application_name: `retention ${options.name}`,
+    // Compiling a query costs more than any of these takes.
+    jit: 'off',
+    TimeZone: 'UTC',
+    DateStyle: 'ISO',
+    default_transaction_read_only: options.readOnly === true ? 'on' : 'off',
+    // Each statement is planned once, whatever its parameters. They are few and known, so comparing
+    // plans would cost more than running the right one; and of a shop that is just being imported the
+    // statistics say that it has nothing, which would make any index that begins with the shop look
+    // as good as the right one. Nor is room set aside for remembering rows, as much as the planner
+    // fears to need without knowing the parameters.
+    plan_cache_mode: 'force_generic_plan',
+    enable_memoize: 'off',
+    ...(options.byIndexOnly && {
+      enable_seqscan: 'off',
+      enable_bitmapscan: 'off',
+      enable_sort: 'off',
+    }),
+    statement_timeout: String(options.statementTimeoutMilliseconds),
+  };
 }
 
-/** How much of a connection is in use. */
-interface Pool {
-  readonly name: string;
-  /** At most. */
-  readonly connections: number;
-  /** Statements that were sent or queued, and are not yet answered. */
-  statementsInFlight: number;
+/** So that all of them can be tried in the time that one may take. */
+const ofSeveralMilliseconds = 2_000;
+
+const isWithoutTls = (error: Error) => error.message.includes('does not support SSL');
+
+function queriesOf(runner: Runner, script: (text: string) => Promise<object[]>): Queries {
+  return Object.assign(
+    <Found extends Rows>(strings: TemplateStringsArray, ...parts: readonly Part[]) =>
+      new Query<Found>(runner, strings, parts),
+    {
+      unsafe: <Found extends Rows>(text: string, values: readonly Value[] = []) =>
+        Query.of<Found>(runner, text, values),
+      script,
+    },
+  );
 }
 
-const pools = new WeakMap<Sql | Transaction, Pool>();
+function sqlOf(connections: Connections, { name, connections: size }: ConnectOptions): Sql {
+  const queries = queriesOf(connections, (text) =>
+    onOne(connections, async (session) => {
+      try {
+        return await session.ask(text);
+      } catch (error) {
+        // What failed may have left a transaction open.
+        if (session.isOpen) await session.ask('rollback').catch(() => {});
+        throw error;
+      }
+    }),
+  );
+  const begin = (...parts: [...mode: string[], work: (tx: Transaction) => Promise<unknown>]) => {
+    const work = parts.pop() as (tx: Transaction) => Promise<unknown>;
+    return onOne(connections, (session) => inTransaction(session, parts.join(''), work));
+  };
+  return Object.defineProperties(
+    Object.assign(queries, {
+      label: name,
+      size,
+      begin: begin as Sql['begin'],
+      async reserve() {
+        const session = await connections.take();
+        return Object.assign(queriesOfSession(session), {
+          release: () => connections.give(session),
+        });
+      },
+      reset: () => connections.reset(),
+      end: (graceSeconds?: number) => connections.end(graceSeconds),
+    }),
+    { statementsInFlight: { get: () => connections.statementsInFlight } },
+  ) as Sql;
+}
 
-/** @returns undefined for what `connect` has not made */
-export function poolOf(sql: Sql): Readonly<Pool> | undefined {
-  return pools.get(sql);
+async function onOne<Result>(
+  connections: Connections,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const session = await connections.take();
+  try {
+    return await work(session);
+  } finally {
+    connections.give(session);
+  }
+}
+
+function queriesOfSession(session: Session): Queries {
+  return queriesOf({ run: (statement) => session.send(statement) }, (text) => session.ask(text));
+}
+
+async function inTransaction<Result>(
+  session: Session,
+  mode: string,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  let isOver = false;
+  const run = (statement: Statement) => {
+    if (isOver) statement.reject(new Error('The transaction is over.'));
+    else session.send(statement);
+  };
+  await session.ask(`begin ${mode}`);
+  try {
+    const result = await work(queriesOf({ run }, (text) => session.ask(text)));
+    isOver = true;
+    await session.commit();
+    return result;
+  } catch (error) {
+    isOver = true;
+    // Where it cannot be, the connection is not used again.
+    if (session.isOpen && session.isInTransaction) await session.ask('rollback').catch(() => {});
+    throw error;
+  }
 }
 
 /** Longer than any statement of a request may run on a server that answers at all. */
@@ -146,31 +273,25 @@ class NoAnswer extends Error {
 
 /**
  * The rows of a query that a request waits for.
- * @param sql where it is asked
  * @throws NoAnswer after 10 seconds
  */
-export function answerOf<Rows extends readonly object[]>(
-  sql: Sql | Transaction,
-  query: postgres.PendingQuery<Rows>,
-): Promise<Rows> {
+export function answerOf<Found extends Rows>(query: Query<Found>): Promise<Answer<Found>> {
   // `finally`, or an async function around this, would cost as much again as the whole look-up.
   return new Promise((resolve, reject) => {
-    const pool = pools.get(sql);
-    if (pool) pool.statementsInFlight += 1;
     const timer = setTimeout(() => {
       reject(new NoAnswer(`The database did not answer within ${patienceMilliseconds} ms.`));
-      // Out of the driver's queue. Once sent it stays: the server would be asked to cancel whatever
-      // runs on the connection by then, which others share.
-      if (!('state' in query) || query.state === null) query.cancel();
+      query.abandon();
     }, patienceMilliseconds);
-    const settled =
-      <Value>(settle: (value: Value) => void) =>
-      (value: Value) => {
+    query.run(
+      (rows) => {
         clearTimeout(timer);
-        if (pool) pool.statementsInFlight -= 1;
-        settle(value);
-      };
-    query.then(settled(resolve), settled(reject));
+        resolve(rows);
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
 }
 

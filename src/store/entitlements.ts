@@ -75,9 +75,7 @@ function listEntitlements(
   shopId: number,
   customerIds: readonly number[],
 ): Promise<EntitlementRow[]> {
-  return answerOf(
-    sql,
-    sql<EntitlementRow[]>`
+  return answerOf(sql<EntitlementRow[]>`
     select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
       s.plan_id as "planId", p.name as "planName", p.plan_type as "planType", s.status,
       (date_part('epoch', s.paid_through_at) * 1000)::bigint as "paidThroughAt"
@@ -85,6 +83,5 @@ function listEntitlements(
       lateral (select * from subscriptions
         where shop_id = ${shopId} and customer_id = wanted.customer_id offset 0) s,
       lateral (select * from plans
-        where shop_id = ${shopId} and plan_id = s.plan_id offset 0) p`,
-  );
+        where shop_id = ${shopId} and plan_id = s.plan_id offset 0) p`);
 }

@@ -9,34 +9,18 @@ interface JobDatabase {
 export function jobDatabase(sql: Sql): JobDatabase {
   return {
     async executeSql(text, values = []) {
-      if (values.length > 0) {
-        // Without its catalogue of types the driver cannot write arrays.
-        const ready = values.map((value) => (Array.isArray(value) ? arrayLiteral(value) : value));
-        return { rows: [...(await sql.unsafe<object[]>(text, ready as never[]))] };
-      }
-      return { rows: await runScript(sql, text) };
+      // Some texts are transactions of several statements.
+      if (values.length === 0) return { rows: await sql.script(text) };
+      return { rows: [...(await sql.unsafe<object[]>(text, values.map(valueOf)))] };
     },
   };
 }
 
-/** Some are transactions of several statements, which need a connection to themselves. */
-async function runScript(sql: Sql, text: string): Promise<object[]> {
-  if (!/^\s*begin\b/i.test(text)) return rowsOf(await sql.unsafe(text).simple());
-  const connection = await sql.reserve();
-  try {
-    return rowsOf(await connection.unsafe(text).simple());
-  } catch (error) {
-    // What failed has left its transaction open.
-    await connection`rollback`.catch(() => {});
-    throw error;
-  } finally {
-    connection.release();
-  }
-}
-
-/** Several statements give a list of lists. */
-function rowsOf(result: readonly unknown[]): object[] {
-  return result.flat() as object[];
+function valueOf(value: unknown): string | number | boolean | Date | null {
+  if (value === undefined || value === null) return null;
+  if (Array.isArray(value)) return arrayLiteral(value);
+  if (typeof value === 'object' && !(value instanceof Date)) return JSON.stringify(value);
+  return value as string | number | boolean | Date;
 }
 
 function arrayLiteral(values: readonly unknown[]): string {

@@ -3,7 +3,7 @@
  * work than sending the columns one by one; for the service it is far less: of a page of 50 rows,
  * taking 450 values apart and writing them again cost more than all the rest of the request.
  */
-import type postgres from 'postgres';
+import type { Query } from './connections/query.ts';
 import { type Sql, answerOf } from './database.ts';
 
 /** SQL for the text of one JSON value; null where the value is null. */
@@ -55,11 +55,8 @@ const none: JsonLines = { lines: '', count: 0 };
  * The rows of a subquery. One long value is less work to receive than many short ones.
  * @param rows its one column is `json`
  */
-export async function linesOf(sql: Sql, rows: postgres.Fragment): Promise<JsonLines> {
-  const [found = none] = await answerOf(
-    sql,
-    sql<JsonLines[]>`
-    select coalesce(string_agg(json, chr(10)), '') as lines, count(*) from (${rows}) found`,
-  );
+export async function linesOf(sql: Sql, rows: Query<readonly object[]>): Promise<JsonLines> {
+  const [found = none] = await answerOf(sql<JsonLines[]>`
+    select coalesce(string_agg(json, chr(10)), '') as lines, count(*) from (${rows}) found`);
   return found;
 }

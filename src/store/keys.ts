@@ -53,9 +53,7 @@ interface NewKey {
  * @param hashes SHA-256 in base64
  */
 export function listKeysByHash(sql: Sql, hashes: readonly string[]): Promise<FoundKey[]> {
-  return answerOf(
-    sql,
-    sql<FoundKey[]>`
+  return answerOf(sql<FoundKey[]>`
     select wanted.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
       'tier', s.tier, 'currency', s.currency,
       'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint,
@@ -63,8 +61,7 @@ export function listKeysByHash(sql: Sql, hashes: readonly string[]): Promise<Fou
     from unnest(${arrayText(hashes)}::text[]) wanted (hash),
       lateral (select * from api_keys
         where hash = decode(wanted.hash, 'base64') and revoked_at is null offset 0) k,
-      lateral (select * from shops where shop_id = k.shop_id offset 0) s`,
-  );
+      lateral (select * from shops where shop_id = k.shop_id offset 0) s`);
 }
 
 export async function listKeys(sql: Sql, shopId: number): Promise<KeyListing[]> {

@@ -27,9 +27,7 @@ export async function summariseMetrics(
   // What holds at an instant includes what happens just then.
   const after = restOfTime(now + 1);
 
-  const sums = await answerOf(
-    sql,
-    sql<FactSum[]>`
+  const sums = await answerOf(sql<FactSum[]>`
     with kept as materialized (
       select coalesce(max(hours_since), 'infinity') as since from metric_shops
       where shop_id = ${shopId}
@@ -202,8 +200,7 @@ export async function summariseMetrics(
       union all select * from state
       union all select * from corrections
     ) facts
-    group by fact`,
-  );
+    group by fact`);
   return rowOf(sums);
 }
 

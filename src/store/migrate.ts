@@ -29,7 +29,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
       const [done] = await tx`
         select from schema_migrations where version = ${migration.version}`;
       if (done) return false;
-      await tx.unsafe(text);
+      await tx.script(text);
       await tx`
         insert into schema_migrations (version, name, applied_at)
         values (${migration.version}, ${migration.name}, now())`;

@@ -3,7 +3,7 @@ import { CommandError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Sql, connect } from './database.ts';
 import { openEmbedded } from './embedded/open.ts';
-import { type ReadConnections, connectForReading } from './read-connections.ts';
+import { type ReadConnections, connectForReading, listConnections } from './read-connections.ts';
 import { reach } from './reach.ts';
 import { type ReplicaState, Replicas } from './replicas.ts';
 
@@ -43,6 +43,8 @@ interface Replication {
   readonly log: Log;
 }
 
+/** For what is under way when the store is closed. */
+const closeSeconds = 5;
 const retryMilliseconds = 250;
 const attempts = 40;
 
@@ -115,8 +117,8 @@ export function connectAll(
     readRecent: (work) => (replicas ? replicas.read(work) : work(primary)),
     replicas: replicas?.states ?? [],
     async close() {
-      const all = [primary.read, primary.analyse, write, jobs];
-      await Promise.all([replicas?.close(), ...all.map((sql) => sql.end({ timeout: 5 }))]);
+      const all = [...listConnections(primary), write, jobs];
+      await Promise.all([replicas?.close(), ...all.map((sql) => sql.end(closeSeconds))]);
     },
   };
 }

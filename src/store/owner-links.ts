@@ -31,15 +31,12 @@ export async function findLink(
   tokenHash: string,
   at: Date,
 ): Promise<OwnerLink | undefined> {
-  const [link] = await answerOf(
-    sql,
-    sql<OwnerLink[]>`
+  const [link] = await answerOf(sql<OwnerLink[]>`
       select l.owner_id as "ownerId", a.email, a.password_hash as "passwordHash",
         l.shop_id as "shopId"
       from owners.links l join owners.accounts a using (owner_id)
       where l.token_hash = decode(${tokenHash}, 'base64') and l.used_at is null
-        and l.expires_at > ${at}`,
-  );
+        and l.expires_at > ${at}`);
   return link;
 }
 

@@ -34,12 +34,9 @@ export async function insertLogEntry(
 
 /** The newest first. */
 export async function listLog(sql: Sql, shopId: number, limit: number): Promise<LogEntry[]> {
-  return answerOf(
-    sql,
-    sql<LogEntry[]>`
+  return answerOf(sql<LogEntry[]>`
       select l.at, a.email, l.owner_id is null as "isCommandLine", l.action,
         l.key_id as "keyId", l.key_name as "keyName"
       from owners.log l left join owners.accounts a using (owner_id)
-      where l.shop_id = ${shopId} order by l.at desc, l.entry_id desc limit ${limit}`,
-  );
+      where l.shop_id = ${shopId} order by l.at desc, l.entry_id desc limit ${limit}`);
 }

@@ -36,24 +36,18 @@ export async function findSession(
   tokenHash: string,
   { createdAfter, seenAfter }: SessionBounds,
 ): Promise<OwnerSession | undefined> {
-  const [session] = await answerOf(
-    sql,
-    sql<OwnerSession[]>`
+  const [session] = await answerOf(sql<OwnerSession[]>`
       select s.owner_id as "ownerId", a.email, s.seen_at as "seenAt"
       from owners.sessions s join owners.accounts a using (owner_id)
       where s.token_hash = decode(${tokenHash}, 'base64')
-        and s.created_at > ${createdAfter} and s.seen_at > ${seenAfter}`,
-  );
+        and s.created_at > ${createdAfter} and s.seen_at > ${seenAfter}`);
   return session;
 }
 
 export async function touchSession(sql: Sql, tokenHash: string, at: Date): Promise<void> {
-  await answerOf(
-    sql,
-    sql`
+  await answerOf(sql`
       update owners.sessions set seen_at = greatest(seen_at, ${at})
-      where token_hash = decode(${tokenHash}, 'base64')`,
-  );
+      where token_hash = decode(${tokenHash}, 'base64')`);
 }
 
 export async function deleteSession(sql: Sql, tokenHash: string): Promise<void> {

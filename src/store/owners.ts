@@ -23,12 +23,9 @@ export async function ensureOwner(sql: Sql, email: string, at: Date): Promise<Ow
 }
 
 export async function findOwnerByEmail(sql: Sql, email: string): Promise<OwnerAccount | undefined> {
-  const [owner] = await answerOf(
-    sql,
-    sql<OwnerAccount[]>`
+  const [owner] = await answerOf(sql<OwnerAccount[]>`
       select owner_id as "ownerId", email, password_hash as "passwordHash"
-      from owners.accounts where email = ${email}`,
-  );
+      from owners.accounts where email = ${email}`);
   return owner;
 }
 
@@ -81,11 +78,8 @@ export async function deleteMembership(sql: Sql, email: string, shopId: number):
 
 /** The shops of an owner by their ids, in order. */
 export async function listShopIdsOfOwner(sql: Sql, ownerId: string): Promise<number[]> {
-  const rows = await answerOf(
-    sql,
-    sql<{ id: number }[]>`
-      select shop_id as id from owners.memberships where owner_id = ${ownerId} order by shop_id`,
-  );
+  const rows = await answerOf(sql<{ id: number }[]>`
+      select shop_id as id from owners.memberships where owner_id = ${ownerId} order by shop_id`);
   return rows.map(({ id }) => id);
 }
 

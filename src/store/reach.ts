@@ -1,6 +1,6 @@
+import { addressOf, nameOf } from '../database-url.ts';
 import { CommandError } from '../errors.ts';
 import type { Sql } from './database.ts';
-import { nameOf } from './sockets.ts';
 
 const unreachable = 'Check that PostgreSQL runs there, and that host and port are right.';
 const notAdmitted = 'Check user and password, and what pg_hba.conf of the server allows.';
@@ -30,10 +30,10 @@ export async function reach(sql: Sql, variable: string, address: string): Promis
     await sql`select 1`;
   } catch (error) {
     const { code = '', message } = error as { code?: string; message: string };
-    const { pathname } = new URL(address);
+    const { database } = addressOf(address);
     throw new CommandError(
       // Where a name has several addresses, and none answers, the error has no message.
-      `${variable}: PostgreSQL at ${nameOf(address)}${pathname} cannot be used: ${message || code}. ` +
+      `${variable}: PostgreSQL at ${nameOf(address)}/${database} cannot be used: ${message || code}. ` +
         (advice[code] ?? `Check the server's log, and ${variable}.`),
       { cause: error },
     );

@@ -38,10 +38,10 @@ const refusedLogin: ReadonlySet<unknown> = new Set(['28P01', '28000']);
  */
 export async function createServingLogin(store: Store, login: Login): Promise<void> {
   await refuseOtherRole(store.write, login);
-  const canConnect = await store.primary.read`select 1`.then(
+  const canConnect = await store.primary.keys`select 1`.then(
     () => true,
-    (error: { code?: unknown }) => {
-      if (!refusedLogin.has(error.code)) throw error;
+    (error: unknown) => {
+      if (!refusedLogin.has((error as { code?: unknown }).code)) throw error;
       return false;
     },
   );
@@ -76,7 +76,7 @@ export async function prepareServingLogin(store: Store, login: Login): Promise<v
 async function checkServingLogin({ primary }: Store, { user }: Login): Promise<void> {
   let problems: string[];
   try {
-    problems = await listServingProblems(primary.read);
+    problems = await listServingProblems(primary.keys);
   } catch (error) {
     throw new CommandError(
       `The login "${user}" of DATABASE_SERVE_URL cannot be used: ${(error as Error).message}. "retention migrate --roles" makes it.`,

@@ -33,12 +33,9 @@ export interface LinkedShop {
 }
 
 export async function findShopifyShop(sql: Sql, domain: string): Promise<LinkedShop | undefined> {
-  const [found] = await answerOf(
-    sql,
-    sql<LinkedShop[]>`
+  const [found] = await answerOf(sql<LinkedShop[]>`
       select shop_id as "shopId", uninstalled_by as "uninstalledBy"
-      from shopify.shops where domain = ${domain}`,
-  );
+      from shopify.shops where domain = ${domain}`);
   return found;
 }
 

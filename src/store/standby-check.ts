@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
 import { type Sql, connect } from './database.ts';
 import { type PrimaryAnswer, primaryQuestion } from './primary-positions.ts';
-import { Sockets } from './sockets.ts';
 import {
   type StandbyAnswer,
   boundMilliseconds,
@@ -20,13 +19,11 @@ export async function checkStandby(
   primary: Sql,
   address: string,
 ): Promise<{ readonly ok: boolean; readonly detail: string }> {
-  const sockets = new Sockets();
   const sql = connect(address, {
     name: 'doctor',
     connections: 1,
     readOnly: true,
     statementTimeoutMilliseconds: 5_000,
-    sockets,
   });
   try {
     // Connected beforehand, so that it does not count as lag.
@@ -48,7 +45,6 @@ export async function checkStandby(
       await sleep(pauseMilliseconds);
     }
   } finally {
-    await sql.end({ timeout: 0 });
-    sockets.cut();
+    await sql.end(0);
   }
 }

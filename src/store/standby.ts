@@ -1,8 +1,8 @@
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { PrimaryPositions } from './primary-positions.ts';
-import { type ReadConnections, connectForReading } from './read-connections.ts';
-import { Sockets, nameOf } from './sockets.ts';
+import { type ReadConnections, connectForReading, listConnections } from './read-connections.ts';
+import { nameOf } from '../database-url.ts';
 import {
   type StandbyAnswer,
   boundMilliseconds,
@@ -25,10 +25,6 @@ type Reason =
   | NonNullable<ReturnType<typeof strangenessOf>>
   | 'it has changes that the primary does not have';
 
-interface Opened extends ReadConnections {
-  readonly sockets: Sockets;
-}
-
 /** One hot standby: what reads from it, and a watch over whether it may be read from. */
 export class Standby {
   /** `host:port` */
@@ -37,7 +33,7 @@ export class Standby {
   readonly #positions: PrimaryPositions;
   readonly #log: Log;
   readonly #watch: Watch<StandbyAnswer>;
-  #opened: Opened | undefined;
+  #opened: ReadConnections | undefined;
   #said: StandbyAnswer | undefined;
   /** Where it was at a time: the primary, asked later, must be there or further. */
   #claim: { readonly position: number; readonly heardAt: number } | undefined;
@@ -137,8 +133,7 @@ export class Standby {
 
   #takeIn(): void {
     if (!this.#opened) {
-      const sockets = new Sockets();
-      this.#opened = { ...connectForReading(this.#address, sockets), sockets };
+      this.#opened = { ...connectForReading(this.#address) };
     }
     this.#isInUse = true;
     this.#reason = undefined;
@@ -198,7 +193,6 @@ export class Standby {
     this.#opened = undefined;
     if (!opened) return;
     // Whoever waits for an answer is refused at once, and reads from the primary.
-    await Promise.all([opened.read, opened.analyse].map((sql) => sql.end({ timeout: 0 })));
-    opened.sockets.cut();
+    await Promise.all(listConnections(opened).map((sql) => sql.end(0)));
   }
 }

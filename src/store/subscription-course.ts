@@ -67,30 +67,19 @@ export async function findCourse(
 ): Promise<Course> {
   const at = new Date(now).toISOString();
   const [[standing], [dunning], changes, payments, sessions] = await Promise.all([
-    answerOf(
-      sql,
-      sql<Standing[]>`
+    answerOf(sql<Standing[]>`
       select status, status_since as "statusSince", paid_through_at as "paidThroughAt"
-      from subscriptions where shop_id = ${shopId} and subscription_id = ${subscriptionId}`,
-    ),
-    answerOf(
-      sql,
-      sql<{ openedAt: Date }[]>`
+      from subscriptions where shop_id = ${shopId} and subscription_id = ${subscriptionId}`),
+    answerOf(sql<{ openedAt: Date }[]>`
       select opened_at as "openedAt" from dunning_cases
       where shop_id = ${shopId} and subscription_id = ${subscriptionId}
         and opened_at <= ${at} and (closed_at is null or closed_at > ${at})
-      order by position desc limit 1`,
-    ),
-    answerOf(
-      sql,
-      sql<StatusChange[]>`
+      order by position desc limit 1`),
+    answerOf(sql<StatusChange[]>`
       select at, to_status as "to" from status_events
       where shop_id = ${shopId} and subscription_id = ${subscriptionId}
-      order by position desc limit ${courseLimit}`,
-    ),
-    answerOf(
-      sql,
-      sql<PaymentRow[]>`
+      order by position desc limit ${courseLimit}`),
+    answerOf(sql<PaymentRow[]>`
       select p.payment_id as id, p.cycle, p.status, p.failure_kind as "failureKind", p.amount,
         p.processed_at as "processedAt", r.refunded, r."refundedAt"
       from (select * from payments
@@ -98,18 +87,14 @@ export async function findCourse(
         order by processed_at desc, payment_id desc limit ${courseLimit}) p,
         lateral (select sum(amount) as refunded, max(refunded_at) as "refundedAt" from refunds
           where shop_id = ${shopId} and payment_id = p.payment_id) r
-      order by p.processed_at desc, p.payment_id desc`,
-    ),
+      order by p.processed_at desc, p.payment_id desc`),
     // `offset 0` keeps the planner from going through all of the shop's sessions in their order.
-    answerOf(
-      sql,
-      sql<SessionRow[]>`
+    answerOf(sql<SessionRow[]>`
       select session_id as id, detected_reason as reason, offer_type as offer, outcome,
         created_at as "createdAt"
       from (select * from cancellation_sessions
         where shop_id = ${shopId} and subscription_id = ${subscriptionId} offset 0) s
-      order by created_at desc, session_id desc limit ${courseLimit}`,
-    ),
+      order by created_at desc, session_id desc limit ${courseLimit}`),
   ]);
   return { standing, dunningSince: dunning?.openedAt, changes, payments, sessions };
 }

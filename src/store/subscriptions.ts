@@ -109,17 +109,14 @@ export async function listIntervals(
   shopId: number,
   subscriptionIds: readonly number[],
 ): Promise<ReadonlyMap<number, Interval>> {
-  const rows = await answerOf(
-    sql,
-    sql<(Interval & { readonly id: number })[]>`
+  const rows = await answerOf(sql<(Interval & { readonly id: number })[]>`
     select s.subscription_id as id, coalesce(s.own_interval_unit, p.interval_unit) as unit,
       coalesce(s.own_interval_count, p.interval_count) as count
     from unnest(${arrayText(subscriptionIds)}::bigint[]) wanted (subscription_id),
       lateral (select * from subscriptions
         where shop_id = ${shopId} and subscription_id = wanted.subscription_id offset 0) s,
       lateral (select * from plans
-        where shop_id = ${shopId} and plan_id = s.plan_id offset 0) p`,
-  );
+        where shop_id = ${shopId} and plan_id = s.plan_id offset 0) p`);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -130,12 +127,9 @@ export async function findSubscription(
   subscriptionId: number,
 ): Promise<string | undefined> {
   // One statement, so that a subscription that is being replaced never shows another's lines.
-  const [found] = await answerOf(
-    sql,
-    sql<{ json: string }[]>`
+  const [found] = await answerOf(sql<{ json: string }[]>`
     select ${sql.unsafe(subscriptionDetail)} as json
     from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
-    where s.shop_id = ${shopId} and s.subscription_id = ${subscriptionId}`,
-  );
+    where s.shop_id = ${shopId} and s.subscription_id = ${subscriptionId}`);
   return found?.json;
 }

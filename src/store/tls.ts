@@ -1,40 +1,32 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
-import { tlsSettingsOf } from '../database-url.ts';
+import type { ConnectionOptions } from 'node:tls';
+import type { TlsSettings } from '../database-url.ts';
 import { CommandError } from '../errors.ts';
 
-/**
- * What the driver is told of TLS for an address.
- * @param host the one that the address names; undefined where it names several
- * @throws CommandError when the file with root certificates cannot be used
- */
-export function tlsOptionsOf(
-  address: string,
-  host: string | undefined,
-): false | 'prefer' | 'require' | ConnectionOptions {
-  const { mode, rootFile } = tlsSettingsOf(address);
+/** How connections to an address are encrypted. */
+export interface Tls {
+  /** Undefined where none are. */
+  readonly options: ConnectionOptions | undefined;
+  /** A server without TLS will do, too. */
+  readonly isOptional: boolean;
+}
+
+/** @throws CommandError when the file with root certificates cannot be used */
+export function tlsOf({ mode, rootFile }: TlsSettings): Tls {
   // Said outright, since an environment variable of Node.js can turn the default around.
   const verified = {
     rejectUnauthorized: true,
     ...(rootFile !== undefined && { ca: readRoots(rootFile) }),
   };
-  switch (mode) {
-    case 'disable':
-      return false;
-    case 'prefer':
-    case 'require':
-      return mode;
-    case 'verify-ca':
-      return { ...verified, checkServerIdentity: () => undefined };
-    case 'verify-full':
-      return {
-        ...verified,
-        // The driver gives Node.js no name to check where the host is an IP address, and Node.js then
-        // checks for "localhost". Of several hosts, all names, it does give the one it connects to.
-        checkServerIdentity: (name, certificate) => checkServerIdentity(host ?? name, certificate),
-      };
-  }
+  const options: Readonly<Record<TlsSettings['mode'], ConnectionOptions | undefined>> = {
+    disable: undefined,
+    prefer: { rejectUnauthorized: false },
+    require: { rejectUnauthorized: false },
+    'verify-ca': { ...verified, checkServerIdentity: () => undefined },
+    'verify-full': verified,
+  };
+  return { options: options[mode], isOptional: mode === 'prefer' };
 }
 
 /** Kept, so that connections that are made later cannot fail because of a file. */

@@ -1,6 +1,5 @@
 import { systemClock } from '../clock.ts';
 import { type Sql, connect } from './database.ts';
-import { Sockets } from './sockets.ts';
 
 /** After so long without an answer a new connection is tried. */
 const patienceMilliseconds = 5_000;
@@ -16,7 +15,6 @@ export interface Listener<Answer> {
 export class Watch<Answer extends object> {
   readonly #question: string;
   readonly #listener: Listener<Answer>;
-  readonly #sockets = new Sockets();
   readonly #sql: Sql;
   #askedAt: number | undefined;
   #retriedAt = 0;
@@ -31,7 +29,6 @@ export class Watch<Answer extends object> {
       connections: 1,
       readOnly: true,
       statementTimeoutMilliseconds: patienceMilliseconds,
-      sockets: this.#sockets,
       closed: () => this.#lose(new Error('its connection was closed')),
     });
   }
@@ -46,15 +43,14 @@ export class Watch<Answer extends object> {
     if (this.#askedAt !== undefined) {
       if (now - Math.max(this.#askedAt, this.#retriedAt) <= patienceMilliseconds) return;
       this.#retriedAt = now;
-      return this.#sockets.reset();
+      return this.#sql.reset();
     }
     void this.#ask();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#sql.end({ timeout: 0 });
-    this.#sockets.cut();
+    await this.#sql.end(0);
   }
 
   async #ask(): Promise<void> {

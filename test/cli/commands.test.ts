@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import postgres from 'postgres';
+import { openClient } from '../support/client.ts';
 import { isWellFormedKey } from '../../src/access/key-format.ts';
 import { newShopId, root, run, throwawayFolder } from './process.ts';
 
@@ -249,7 +249,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
 
   test('migrate: three at once on an empty database, one of them does it', async () => {
     const name = `cli_${newShopId()}`;
-    const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} });
+    const sql = openClient(DATABASE_URL);
     try {
       await sql.unsafe(`create database ${name}`);
       const own = { env: { ...env, DATABASE_URL: DATABASE_URL.replace(/[^/]+$/, name) } };

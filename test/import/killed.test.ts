@@ -109,14 +109,14 @@ test('so does one into the embedded database', async (t) => {
   let watched: Omit<Store, 'failed'> | undefined;
   /** The process that runs the database lets others in; before it does, there is nothing to see. */
   const watch = async (pid: number | undefined) => {
-    if (watched) return watched.primary.read;
+    if (watched) return watched.primary.keys;
     try {
       const record = JSON.parse(readFileSync(path.join(dataDir, 'server.json'), 'utf8'));
       if (record.pid === pid) watched = connectAll(record.socketPath);
     } catch {
       // The record is written once the database is open.
     }
-    return watched?.primary.read;
+    return watched?.primary.keys;
   };
   await importAndKill({ file, shopId: shop.id, env, after: 1500, watch });
   await watched?.close();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, createServer, get } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import postgres from 'postgres';
+import { openClient } from '../support/client.ts';
 import { createShopWithKey, launch, launchServer, run } from '../cli/process.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -71,7 +71,7 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
   /** A server with requests that wait for a lock of ours, on connections that it has accepted. */
   async function withWaitingRequests(count: number) {
     const server = await launchServer('serve', env);
-    const sql = postgres(database.url, { max: 2, onnotice: () => {} });
+    const sql = openClient(database.url, 2);
     const agent = new Agent({ keepAlive: true });
     const held = await sql.reserve();
     await held`begin`;

@@ -12,8 +12,8 @@ test('[mcp.errors.500] a database that fails is a 500 in the envelope, which say
     post(world, legacyRequest('tools/call', { name, arguments: args }));
   try {
     assert.equal(inShort(await callModern(world, 'list_plans')), '200 2026-07-28');
-    await world.store.primary.read.end({ timeout: 0 });
-    await world.store.primary.analyse.end({ timeout: 0 });
+    await world.store.primary.keys.end(0);
+    await world.store.primary.analyse.end(0);
 
     for (const answer of [
       await call('list_plans'),
@@ -47,7 +47,7 @@ test('a 500 tells a limited key how much of its limit is left, over REST and MCP
   const world = await startWorld(openAnyStore(), { tier: 'growth' });
   try {
     assert.equal(inShort(await callModern(world, 'list_plans')), '200 2026-07-28');
-    await world.store.primary.read.end({ timeout: 0 });
+    await world.store.primary.keys.end(0);
 
     const mcp = await callModern(world, 'list_plans');
     assert.equal(mcp.status, 500);

@@ -63,7 +63,7 @@ for (const [database, createPlace] of places) {
           const { primary } = store;
           const row = await summariseMetrics(primary.analyse, shop.id, at);
           assert.equal(row.dunningActive, 3);
-          assert.equal((await listCases(primary.read, shop.id)).length, 7);
+          assert.equal((await listCases(primary.keys, shop.id)).length, 7);
           assert.equal((await primary.entitlements.of(shop.id, 1)).length, 1);
           throw takenBack;
         });

@@ -37,7 +37,7 @@ onEveryDatabase('the history of a shop', (open) => {
       until - 1,
     );
     const [from, to] = [new Date(begin).toISOString(), new Date(until).toISOString()];
-    const [row] = await store.write`
+    const [row] = await store.write<Omit<DayOfHistory, 'day' | 'activeSubscribers' | 'mrr'>[]>`
       select (
           select count(*) from (
             select min(created_at) as first from subscriptions where shop_id = ${shop.id}
@@ -107,16 +107,17 @@ onEveryDatabase('the history of a shop', (open) => {
           'inProgress', count(*) filter (where outcome is null)) as sessions
       from cancellation_sessions
       where shop_id = ${shop.id} and created_at >= ${from} and created_at < ${to}`;
+    assert.ok(row);
     return {
       day: from.slice(0, 10),
       activeSubscribers: end.activeSubscribers,
       mrr: end.mrr,
-      newSubscribers: row?.['newSubscribers'],
-      cancelled: row?.['cancelled'],
-      revenue: Number(row?.['revenue']),
-      failedPayments: row?.['failedPayments'],
-      recoveredPayments: row?.['recoveredPayments'],
-      sessions: row?.['sessions'],
+      newSubscribers: row.newSubscribers,
+      cancelled: row.cancelled,
+      revenue: Number(row.revenue),
+      failedPayments: row.failedPayments,
+      recoveredPayments: row.recoveredPayments,
+      sessions: row.sessions,
     };
   }
 

@@ -15,7 +15,7 @@ export async function dumpShop(sql: Sql, shopId: number): Promise<Dump> {
   const dump: Record<string, string[]> = {};
   for (const { name } of tables) {
     const rows = await sql<{ row: string }[]>`
-      select (to_jsonb(t) - 'shop_id')::text as row from ${sql(name)} t where shop_id = ${shopId}`;
+      select (to_jsonb(t) - 'shop_id')::text as row from ${sql.unsafe(name)} t where shop_id = ${shopId}`;
     dump[name] = rows.map(({ row }) => row).toSorted();
   }
   return dump;

@@ -147,7 +147,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     const [shop, other] = [await createShop(store), await createShop(store)];
     const endless = 'Kaffeehausbohnen'.repeat(12);
     await store.write`
-      update shops set name = ${endless} where shop_id in ${store.write([shop.id, other.id])}`;
+      update shops set name = ${endless} where shop_id in (${shop.id}, ${other.id})`;
     const item = { ...line, productTitle: endless, variantTitle: endless, quantity: 1_000_000 };
     const records = [
       plan({ name: endless }),

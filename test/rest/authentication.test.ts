@@ -105,7 +105,7 @@ onEveryDatabase('authentication', (open) => {
 
   test('[rest.auth.key-format] [rest.auth.only-hash-stored] makes keys of a fixed prefix and 43 characters, and keeps only a hash', async () => {
     assert.match(world.key, /^rtn_[A-Za-z0-9_-]{43}$/);
-    const rows = await world.store.primary.read<{ stored: string }[]>`
+    const rows = await world.store.primary.keys<{ stored: string }[]>`
       select row_to_json(k)::text as stored from api_keys k where shop_id = ${world.shop.id}`;
     assert.ok(rows.length > 0);
     for (const { stored } of rows) {

@@ -95,7 +95,7 @@ onEveryDatabase('isolation of shops', (open) => {
     };
     assert.deepEqual(await answers(), await answers());
     await assert.rejects(
-      world.store.primary.read`delete from plans where shop_id = ${world.shop.id}`,
+      world.store.primary.keys`delete from plans where shop_id = ${world.shop.id}`,
       /read-only transaction/,
     );
     await assert.rejects(

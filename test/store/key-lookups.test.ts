@@ -23,7 +23,7 @@ onEveryDatabase('looking up keys', (open) => {
   /** Lookups over a connection that tells how many statements it was given. */
   function begin() {
     let statements = 0;
-    const sql = new Proxy(store.primary.read, {
+    const sql = new Proxy(store.primary.keys, {
       apply(target, self, parts) {
         statements += 1;
         return Reflect.apply(target, self, parts);
@@ -142,7 +142,7 @@ onEveryDatabase('looking up keys', (open) => {
 
   test('a database that fails fails all who wait, and is asked again by the next', async () => {
     let isDown = true;
-    const sql = new Proxy(store.primary.read, {
+    const sql = new Proxy(store.primary.keys, {
       apply: (target, self, parts) =>
         isDown ? target`select 1 / 0` : Reflect.apply(target, self, parts),
     }) as Sql;

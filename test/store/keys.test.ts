@@ -23,7 +23,7 @@ onEveryDatabase('a key in the database', (open) => {
     for (const { name } of tables) {
       const [row] = await store.write<{ exists: boolean }[]>`
         select exists (
-          select from ${store.write(name)} t
+          select from ${store.write.unsafe(name)} t
           where strpos(t::text, ${text}) > 0 or strpos(t::text, ${hex}) > 0) as exists`;
       if (row?.exists) found.push(name);
     }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import postgres from 'postgres';
 import { listCancellations, listSubscriptionsOfSessions } from '../../src/store/cancellations.ts';
 import type { Sql } from '../../src/store/database.ts';
 import { Entitlements } from '../../src/store/entitlements.ts';
@@ -13,6 +12,7 @@ import {
   listSubscriptions,
   listSubscriptionsOfCustomer,
 } from '../../src/store/subscriptions.ts';
+import { type Sent, openClient, watched } from '../support/client.ts';
 import { createShop } from '../support/world.ts';
 
 interface PlanNode {
@@ -120,7 +120,7 @@ for (const [name, target] of [
     let store: Omit<Store, 'failed'>;
     let sql: Sql;
     let shopId: number;
-    const sent: { text: string; parameters: readonly unknown[] }[] = [];
+    const sent: Sent[] = [];
 
     before(async () => {
       store = connectAll(target ?? '');
@@ -128,15 +128,7 @@ for (const [name, target] of [
       while (ids.length < shops) ids.push((await createShop(store as Store)).id);
       shopId = ids[5] ?? 0;
       await fill(store.write, ids);
-      const settings: postgres.Options<{}> = {
-        max: 1,
-        fetch_types: false,
-        types: { date: { to: 1184, from: [1184], parse: String, serialize: String } },
-        debug: (_connection, text, parameters) => void sent.push({ text, parameters }),
-      };
-      sql = (target?.startsWith('/')
-        ? postgres({ ...settings, path: target, user: 'postgres', database: 'postgres' })
-        : postgres(target ?? '', settings)) as unknown as Sql;
+      sql = watched(openClient(target ?? ''), (statement) => void sent.push(statement));
     });
     after(async () => {
       await sql.end();

@@ -15,7 +15,7 @@ onEveryDatabase('what serves requests', (open) => {
   });
   after(() => store.close());
 
-  for (const name of ['read', 'analyse'] as const) {
+  for (const name of ['keys', 'subscriptions', 'plans', 'cancellations', 'analyse'] as const) {
     test(`[rest.service.read-only] the connection "${name}" cannot write`, async () => {
       const sql: Sql = store.primary[name];
       const { id } = await createShop(store);

@@ -121,7 +121,8 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     for (const url of [...urls(), all.primary.url]) {
       const counts = await until(
         () => countConnections(url),
-        ({ 'retention read': read, 'retention watch': watch }) => read === 1 && watch === 1,
+        ({ 'retention read subscriptions': read, 'retention watch': watch }) =>
+          read === 1 && watch === 1,
       );
       assert.ok((counts['retention analyse'] ?? 0) <= 2);
     }
@@ -235,7 +236,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
   test('what is cut short by the server for its length is not begun again on the primary', async () => {
     const tried = await all.whileInUse(async () => {
       const on: boolean[] = [];
-      const cancelled = all.store.readRecent(async ({ read }) => {
+      const cancelled = all.store.readRecent(async ({ analyse: read }) => {
         const [row] = await read<{ isStandby: boolean }[]>`
           select pg_is_in_recovery() as "isStandby"`;
         on.push(row?.isStandby === true);
@@ -258,7 +259,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     const { rows, tried } = await all.whileInUse(async () => {
       const told = all.said.length;
       let times = 0;
-      const reading = all.store.readRecent(({ read }) => {
+      const reading = all.store.readRecent(({ analyse: read }) => {
         times += 1;
         return read<{ isStandby: boolean; slept: string | null }[]>`
           select pg_is_in_recovery() as "isStandby",

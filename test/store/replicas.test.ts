@@ -50,7 +50,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
       await onServer<{ query: string }>(
         url,
         `select query from pg_stat_activity
-         where application_name in ('retention read', 'retention analyse')
+         where application_name like 'retention read %' or application_name = 'retention analyse'
            and query_start > '${since}'`,
       )
     )
@@ -167,7 +167,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
       await onServer(
         standbyUrl(),
         `select pg_terminate_backend(pid) from pg_stat_activity
-         where application_name = 'retention read'`,
+         where application_name like 'retention read %'`,
       );
       return !all.isInUse();
     });

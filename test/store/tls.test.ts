@@ -70,7 +70,7 @@ describe('TLS of DATABASE_URL', { skip }, () => {
     } catch (error) {
       return (error as NodeJS.ErrnoException).code ?? String(error);
     } finally {
-      await sql.end({ timeout: 0 });
+      await sql.end(0);
     }
   }
 

@@ -98,7 +98,7 @@ export async function useEverything(store: Store): Promise<void> {
   });
   await revokeKey(store.write, shop.id, keyId, new Date(now));
   await findShop(store.write, shop.id);
-  const { read } = store.primary;
+  const { subscriptions: read } = store.primary;
   const page = { status: undefined, after: undefined, limit: 51 };
   await listSubscriptionsOfCustomer(read, shop.id, 77, page);
   await listIntervals(read, shop.id, [1001]);

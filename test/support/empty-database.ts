@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import postgres from 'postgres';
+import { openClient } from './client.ts';
 import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
 
 /** A database without a schema, and a way to take it away again. */
@@ -13,7 +13,7 @@ export interface Place {
 
 function inPostgres(url: string): Place {
   const name = `migrate_${randomInt(2 ** 40)}`;
-  const admin = postgres(url, { max: 1, onnotice: () => {} });
+  const admin = openClient(url);
   return {
     async target() {
       await admin.unsafe(`create database ${name}`);

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import postgres from 'postgres';
+import { openClient } from './client.ts';
 
 export interface PostgresServer {
   /** Address of the server's first database. */
@@ -121,7 +121,7 @@ async function startIn(
       return server?.pid ?? 0;
     },
     async createDatabase(name) {
-      const sql = postgres(url, { max: 1, onnotice: () => {} });
+      const sql = openClient(url);
       await sql.unsafe(`create database ${name}`);
       await sql.end();
       return url.replace(/postgres$/, name);
@@ -165,12 +165,7 @@ function signalFamily(pid: number, signal: NodeJS.Signals): void {
 }
 
 async function untilReady(url: string, exitCode: () => number | null): Promise<void> {
-  const sql = postgres(url, {
-    max: 1,
-    connect_timeout: 2,
-    backoff: () => 0.05,
-    onnotice: () => {},
-  });
+  const sql = openClient(url);
   try {
     const end = Date.now() + startPatienceMilliseconds;
     for (;;) {
@@ -183,7 +178,7 @@ async function untilReady(url: string, exitCode: () => number | null): Promise<v
       }
     }
   } finally {
-    await sql.end({ timeout: 1 });
+    await sql.end(1);
   }
 }
 

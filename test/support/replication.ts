@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import postgres from 'postgres';
+import { openClient } from './client.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log.ts';
 import { operations } from '../../src/operations/index.ts';
@@ -174,7 +174,7 @@ export async function startLoad(world: World, clients: number) {
 
 /** Runs one statement on a server, on a connection of its own. */
 export async function onServer<Row extends object>(url: string, statement: string): Promise<Row[]> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  const sql = openClient(url);
   try {
     return [...(await sql.unsafe<Row[]>(statement))];
   } finally {

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe } from 'node:test';
-import postgres from 'postgres';
+import { openClient } from '../support/client.ts';
 import { openEmbedded } from '../../src/store/embedded/open.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
@@ -30,15 +30,15 @@ const kinds: Readonly<Record<string, () => Promise<OwnDatabase>>> = {
   },
   PostgreSQL: async () => {
     const address = process.env['TEST_POSTGRES'] as string;
-    const admin = postgres(address, { max: 1, onnotice: () => {} });
+    const admin = openClient(address);
     const name = `webhooks_${randomUUID().replaceAll('-', '')}`;
-    await admin`create database ${admin(name)}`;
+    await admin.unsafe(`create database ${name}`);
     const target = new URL(address);
     target.pathname = `/${name}`;
     return {
       target: target.href,
       async drop() {
-        await admin`drop database ${admin(name)} with (force)`;
+        await admin.unsafe(`drop database ${name} with (force)`);
         await admin.end();
       },
     };

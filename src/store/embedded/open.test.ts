@@ -14,16 +14,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import postgres from 'postgres';
-
 import { CommandError } from '../../errors.ts';
 import { openEmbedded } from './open.ts';
+import { openClient } from '../../../test/support/client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'open-test-'));
 const pristine = join(folder, 'new', 'pristine');
 
-async function query(socketPath: string, statement: string): Promise<postgres.Row[]> {
-  const sql = postgres({ path: socketPath, max: 1, username: 'postgres' });
+async function query(socketPath: string, statement: string): Promise<object[]> {
+  const sql = openClient(socketPath);
   try {
     return [...(await sql.unsafe(statement))];
   } finally {
@@ -77,7 +76,7 @@ test('a command that ends lets those that joined it finish first; a server does 
   const data = copyOfPristine('guests');
   for (const role of ['command', 'serve']) {
     const owner = await openEmbedded(data, { role });
-    const guest = postgres({ path: owner.socketPath, max: 1, username: 'postgres' });
+    const guest = openClient(owner.socketPath);
     await guest`select 1`;
     let isClosed = false;
     const closing = owner.close().then(() => (isClosed = true));
@@ -94,10 +93,10 @@ test('a command that ends lets those that joined it finish first; a server does 
 test('what was acknowledged survives the killing of its process', async () => {
   const data = copyOfPristine('killed');
   const program = `
-    import postgres from ${JSON.stringify(import.meta.resolve('postgres'))};
+    import { openClient } from ${JSON.stringify(import.meta.resolve('../../../test/support/client.ts'))};
     import { openEmbedded } from ${JSON.stringify(new URL('./open.ts', import.meta.url))};
     const server = await openEmbedded(${JSON.stringify(data)}, { role: 'serve' });
-    const sql = postgres({ path: server.socketPath, max: 1, username: 'postgres' });
+    const sql = openClient(server.socketPath);
     for (let id = 0; id < 200; id++) await sql\`INSERT INTO kept VALUES (\${id})\`;
     process.stdout.write(server.socketPath);
   `;

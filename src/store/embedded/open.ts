@@ -13,7 +13,7 @@ import type { WorkerOptions, WorkerOrder, WorkerReport } from './worker.ts';
 
 /** The embedded PostgreSQL of a data folder, run by this process or by another one. */
 export interface EmbeddedServer {
-  /** Where the ordinary driver connects: `postgres({ path: socketPath })`. */
+  /** Where any driver connects, or psql: its folder is their host, 5432 their port. */
   socketPath: string;
   /** Whether this process runs the database. */
   owned: boolean;
@@ -41,6 +41,8 @@ interface ServerRecord {
 
 const pollMilliseconds = 50;
 const stopMilliseconds = 30_000;
+/** As the server itself would name it. */
+const socketName = '.s.PGSQL.5432';
 const socketFolderPrefix = 'retention-';
 /** The shortest limit among the systems we run on is 104 bytes (macOS), with a final zero. */
 const maximumSocketPathBytes = 103;
@@ -180,7 +182,7 @@ function clearRemains(folder: string): void {
 
 /** In a folder of its own, open to this user only, as nothing else guards the socket. */
 function createSocketPath(): string {
-  const path = join(mkdtempSync(join(tmpdir(), socketFolderPrefix)), 'pg');
+  const path = join(mkdtempSync(join(tmpdir(), socketFolderPrefix)), socketName);
   if (Buffer.byteLength(path) <= maximumSocketPathBytes) return path;
   rmSync(dirname(path), { recursive: true, force: true });
   throw new CommandError(

@@ -118,7 +118,7 @@ onEveryDatabase('the worked examples', (open) => {
     const found: string[] = [];
     for (const { schema, name } of tables) {
       const { length } = await store.write`
-        select from ${store.write(schema)}.${store.write(name)} as t
+        select from ${store.write.unsafe(`${schema}.${name}`)} as t
         where t::text ilike ${`%${part}%`} limit 1`;
       if (length > 0) found.push(name);
     }

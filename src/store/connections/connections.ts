@@ -1,0 +1,271 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../clock.ts';
+import type { Runner, Statement } from './query.ts';
+import { type ConnectionLost, Session } from './session.ts';
+import { examine, isUnreachable } from './silence.ts';
+
+export interface ConnectionsOptions {
+  /** At most so many at once. */
+  readonly most: number;
+  /**
+   * Statements share one connection, each sent without waiting for the one before; else each has a
+   * connection to itself, and a transaction can.
+   */
+  readonly isShared: boolean;
+  /** What was under way on a connection that is lost is run once more. */
+  readonly isRepeatable: boolean;
+  /** Whether one that does not answer is asked about on another. */
+  readonly isWatched: boolean;
+  /** @throws when no server of the address can be used */
+  open(listener: Connections, patienceMilliseconds: number): Promise<Session>;
+  /** A connection has ended that was not meant to. */
+  readonly closed?: (() => void) | undefined;
+}
+
+interface Waiting {
+  take(session: Session): void;
+  refuse(error: Error): void;
+}
+
+/** More than can wait for a moment: whoever comes then is refused, so that memory stays bounded. */
+const mostWaiting = 10_000;
+/** While no connection can be had, one is tried for this often; nobody waits for it. */
+const probeMilliseconds = 250;
+const watchMilliseconds = 500;
+/** Which statements that take so long are usual, on a server that is well. */
+const suspicionMilliseconds = { shared: 1_000, own: 3_000 };
+/** After so long without an answer, on a server that cannot be reached either, it is given up. */
+const giveUpMilliseconds = { shared: 2_000, own: 10_000 };
+const patienceMilliseconds = 5_000;
+const probePatienceMilliseconds = 2_000;
+const pollMilliseconds = 5;
+
+/** A few connections to one database, made when they are needed and anew when they are lost. */
+export class Connections implements Runner {
+  readonly #options: ConnectionsOptions;
+  readonly #sessions = new Set<Session>();
+  /** The one that is shared. */
+  #lane: Session | undefined;
+  /** Of those that are not. */
+  readonly #idle: Session[] = [];
+  #waiting: Waiting[] = [];
+  #opening = 0;
+  /** Why there is none, since the last attempt. */
+  #failure: Error | undefined;
+  #probe: NodeJS.Timeout | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  readonly #examined = new Set<Session>();
+  #isOver = false;
+  #restsUntil = 0;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** Statements that are sent or wait. */
+  get statementsInFlight(): number {
+    let sum = this.#waiting.length;
+    for (const { inFlight } of this.#sessions) sum += inFlight;
+    return sum;
+  }
+
+  run(statement: Statement): void {
+    if (this.#lane) return this.#send(statement, this.#lane);
+    this.#wait({
+      take: (session) => {
+        if (this.#options.isShared) return this.#send(statement, session);
+        if (statement.isAbandoned) return this.give(session);
+        session.send(followed(statement, () => this.give(session)));
+      },
+      refuse: (error) => statement.reject(error),
+    });
+  }
+
+  /** One for a transaction, or whatever else needs a connection to itself. */
+  take(): Promise<Session> {
+    if (this.#options.isShared) throw new Error('A shared connection has no transactions.');
+    return new Promise((take, refuse) => this.#wait({ take, refuse }));
+  }
+
+  give(session: Session): void {
+    if (!session.isOpen) return this.#serve();
+    if (session.isInTransaction) {
+      // Left by a transaction that could not be ended.
+      session.destroy(new Error('its transaction was left open'));
+      return;
+    }
+    this.#idle.push(session);
+    this.#serve();
+  }
+
+  /** Closes all that are open without asking the server; new ones may be made. */
+  reset(): void {
+    for (const session of this.#sessions) session.destroy(new Error('it was given up'));
+  }
+
+  /**
+   * Nothing new is taken.
+   * @param graceSeconds how long what is under way may take to come to its end
+   */
+  async end(graceSeconds = Number.POSITIVE_INFINITY): Promise<void> {
+    this.#isOver = true;
+    clearTimeout(this.#probe);
+    clearInterval(this.#watch);
+    if (graceSeconds > 0) await this.#settle(graceSeconds);
+    const error = new Error('The connections to the database are closed.');
+    for (const waiting of this.#waiting.splice(0)) waiting.refuse(error);
+    for (const session of this.#sessions) {
+      if (session.inFlight > 0) session.destroy(error);
+      else session.close();
+    }
+  }
+
+  lost(session: Session, cause: Error): void {
+    if (!this.#sessions.delete(session)) return;
+    const index = this.#idle.indexOf(session);
+    if (index >= 0) this.#idle.splice(index, 1);
+    if (this.#lane === session) this.#lane = undefined;
+    if (this.#isOver) return;
+    this.#options.closed?.();
+    if (isUnreachable(cause)) this.#fail(cause);
+    this.#serve();
+  }
+
+  stranded(statement: Statement, error: ConnectionLost): void {
+    if (!this.#options.isRepeatable || statement.isRetried || this.#isOver) {
+      return statement.reject(error);
+    }
+    statement.isRetried = true;
+    // Not before the driver has done with the lost one.
+    setImmediate(() => this.run(statement));
+  }
+
+  #send(statement: Statement, session: Session): void {
+    if (statement.isAbandoned) return;
+    if (session.inFlight >= mostWaiting) return statement.reject(tooMany());
+    session.send(statement);
+  }
+
+  #wait(waiting: Waiting): void {
+    if (this.#isOver)
+      return waiting.refuse(new Error('The connections to the database are closed.'));
+    if (this.#failure) return waiting.refuse(this.#failure);
+    if (this.#waiting.length >= mostWaiting) return waiting.refuse(tooMany());
+    this.#waiting.push(waiting);
+    this.#serve();
+  }
+
+  /** Hands out what is free, and opens what is missing. */
+  #serve(): void {
+    while (this.#waiting.length > 0) {
+      const session = this.#lane ?? this.#idle.pop();
+      if (!session) break;
+      this.#waiting.shift()?.take(session);
+    }
+    if (systemClock.monotonic() < this.#restsUntil) return;
+    const missing = Math.min(
+      this.#waiting.length - this.#opening,
+      this.#options.most - this.#sessions.size - this.#opening,
+    );
+    for (let opened = 0; opened < missing; opened += 1) void this.#open();
+  }
+
+  async #open(): Promise<void> {
+    this.#opening += 1;
+    try {
+      const patience = this.#failure ? probePatienceMilliseconds : patienceMilliseconds;
+      this.#adopt(await this.#options.open(this, patience));
+    } catch (error) {
+      this.#fail(error as Error);
+    } finally {
+      this.#opening -= 1;
+      this.#serve();
+    }
+  }
+
+  #adopt(session: Session): void {
+    if (this.#isOver || !session.isOpen) return session.close();
+    this.#failure = undefined;
+    this.#sessions.add(session);
+    if (this.#options.isShared) this.#lane = session;
+    else this.#idle.push(session);
+    if (this.#options.isWatched) {
+      this.#watch ??= setInterval(() => this.#look(), watchMilliseconds).unref();
+    }
+  }
+
+  /** While none can be had, whoever waits is told at once, and whoever comes, until one can. */
+  #fail(error: Error): void {
+    if (this.#isOver) return;
+    this.#restsUntil = systemClock.monotonic() + probeMilliseconds;
+    if (this.#sessions.size === 0) {
+      this.#failure = error;
+      for (const waiting of this.#waiting.splice(0)) waiting.refuse(error);
+    }
+    this.#probe ??= setTimeout(() => {
+      this.#probe = undefined;
+      this.#restsUntil = 0;
+      if (this.#failure && this.#opening === 0) void this.#open();
+      else this.#serve();
+    }, probeMilliseconds).unref();
+  }
+
+  #look(): void {
+    const { isShared } = this.#options;
+    const now = systemClock.monotonic();
+    const limit = isShared ? suspicionMilliseconds.shared : suspicionMilliseconds.own;
+    for (const session of this.#sessions) {
+      const isSilent = session.inFlight > 0 && now - session.heardAt > limit;
+      if (isSilent && !this.#examined.has(session)) void this.#examine(session);
+    }
+  }
+
+  async #examine(session: Session): Promise<void> {
+    const { isShared } = this.#options;
+    this.#examined.add(session);
+    try {
+      const verdict = await examine(session, {
+        open: () => this.#options.open(this, probePatienceMilliseconds),
+        giveUpMilliseconds: isShared ? giveUpMilliseconds.shared : giveUpMilliseconds.own,
+      });
+      if (verdict.witness && verdict.cause) this.#adopt(verdict.witness);
+      else verdict.witness?.close();
+      if (verdict.cause) session.destroy(verdict.cause);
+    } finally {
+      this.#examined.delete(session);
+    }
+  }
+
+  async #settle(graceSeconds: number): Promise<void> {
+    const end = systemClock.monotonic() + graceSeconds * 1000;
+    const isBusy = () =>
+      this.statementsInFlight > 0 ||
+      (!this.#options.isShared && this.#idle.length < this.#sessions.size);
+    while (isBusy() && systemClock.monotonic() < end) await sleep(pollMilliseconds);
+  }
+}
+
+/** The same statement, and something to be done once it has its answer. */
+function followed(statement: Statement, then: () => void): Statement {
+  const { text, parameters, types } = statement;
+  return {
+    text,
+    parameters,
+    types,
+    isScript: false,
+    isAbandoned: false,
+    isRetried: statement.isRetried,
+    resolve(rows) {
+      then();
+      statement.resolve(rows);
+    },
+    reject(error) {
+      then();
+      statement.reject(error);
+    },
+  };
+}
+
+function tooMany(): Error {
+  return new Error(`${mostWaiting} statements wait for the database already.`);
+}

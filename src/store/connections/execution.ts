@@ -1,0 +1,136 @@
+import pg from 'pg';
+import type { Answer, Statement } from './query.ts';
+
+/** What the driver lets a query write. */
+interface Wire {
+  query(text: string): void;
+  parse(statement: { name: string; text: string; types: readonly number[] }): void;
+  bind(bound: { statement: string; values: readonly (string | null)[] }): void;
+  describe(what: { type: 'P' }): void;
+  execute(): void;
+  sync(): void;
+}
+
+interface Field {
+  readonly name: string;
+  readonly dataTypeID: number;
+}
+
+interface Column {
+  readonly name: string;
+  readonly read: (text: string) => unknown;
+}
+
+/** A statement as one session knows it: parsed once, and its columns described once. */
+export interface Prepared {
+  readonly name: string;
+  isParsed: boolean;
+  /** Undefined until a first answer has come. */
+  columns: readonly Column[] | undefined;
+}
+
+/** Whom an execution tells what became of it. */
+interface Executor {
+  /** Before anything is written in a turn of the event loop. */
+  writes(): void;
+  done(execution: Execution, rows: Answer<object[]>): void;
+  failed(execution: Execution, error: Error): void;
+}
+
+const toText = (text: string) => text;
+const toInstant = (text: string) => new Date(text);
+
+/** By the numbers of types in the database. Exact decimals stay text: no floating point may touch them. */
+const readers: ReadonlyMap<number, (text: string) => unknown> = new Map([
+  [16, (text: string): unknown => text === 't'],
+  // Ids are at most 2^53 - 1.
+  ...[20, 21, 23, 26, 700, 701].map((type) => [type, Number] as const),
+  ...[114, 3802].map((type) => [type, JSON.parse] as const),
+  ...[1082, 1114, 1184].map((type) => [type, toInstant] as const),
+]);
+
+/** The driver's own, with the methods that it calls; its types do not name them. */
+const DriverQuery = pg.Query as unknown as new (config: { readonly text: string }) => object;
+
+/**
+ * One run of a statement on a session. The driver's own query would describe the columns each time, and
+ * has an event for each row: half of what a short statement costs.
+ */
+export class Execution extends DriverQuery {
+  readonly statement: Statement;
+  readonly prepared: Prepared | undefined;
+  /** Else the driver would report failures as events, which nobody hears. */
+  readonly callback = () => {};
+  readonly #executor: Executor;
+  #columns: readonly Column[];
+  readonly #rows: object[] = [];
+  #command = '';
+
+  constructor(statement: Statement, prepared: Prepared | undefined, executor: Executor) {
+    super({ text: statement.text });
+    this.statement = statement;
+    this.prepared = prepared;
+    this.#executor = executor;
+    this.#columns = prepared?.columns ?? [];
+  }
+
+  submit(wire: Wire): null {
+    const { statement, prepared } = this;
+    this.#executor.writes();
+    if (prepared === undefined) {
+      wire.query(statement.text);
+      return null;
+    }
+    if (!prepared.isParsed) {
+      wire.parse({ name: prepared.name, text: statement.text, types: statement.types });
+      prepared.isParsed = true;
+    }
+    wire.bind({ statement: prepared.name, values: statement.parameters });
+    if (prepared.columns === undefined) wire.describe({ type: 'P' });
+    wire.execute();
+    wire.sync();
+    return null;
+  }
+
+  handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
+    this.#columns = fields.map(({ name, dataTypeID }) => ({
+      name,
+      read: readers.get(dataTypeID) ?? toText,
+    }));
+  }
+
+  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    const row: Record<string, unknown> = {};
+    for (let index = 0; index < this.#columns.length; index += 1) {
+      const { name, read } = this.#columns[index] as Column;
+      const text = fields[index] as string | null;
+      row[name] = text === null ? null : read(text);
+    }
+    this.#rows.push(row);
+  }
+
+  /** @param text such as `UPDATE 3`; a row that was inserted has a zero before its number */
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    this.#command = text;
+  }
+
+  handleEmptyQuery(): void {}
+
+  handleReadyForQuery(): void {
+    if (this.prepared) this.prepared.columns ??= this.#columns;
+    const command = this.#command;
+    const count = Number(command.slice(command.lastIndexOf(' ') + 1)) || 0;
+    this.#executor.done(this, Object.assign(this.#rows, { command, count }));
+  }
+
+  handleError(error: Error): void {
+    this.#executor.failed(this, error);
+  }
+
+  handleCopyInResponse(connection: { sendCopyFail(reason: string): void }): void {
+    connection.sendCopyFail('rows are not sent this way');
+  }
+
+  handleCopyData(): void {}
+  handlePortalSuspended(): void {}
+}

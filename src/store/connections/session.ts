@@ -1,0 +1,248 @@
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import pg from 'pg';
+import { systemClock } from '../../clock.ts';
+import type { Place } from '../../database-url.ts';
+import { Execution, type Prepared } from './execution.ts';
+import type { Answer, Statement } from './query.ts';
+
+export interface SessionOptions {
+  readonly place: Place;
+  readonly login: { readonly user: string; readonly password: string; readonly database: string };
+  /** Undefined for a connection without TLS. */
+  readonly tls: ConnectionOptions | undefined;
+  /** Settings of the server, by their names. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** How long the server may take to let us in. */
+  readonly patienceMilliseconds: number;
+}
+
+/** The connection is gone, and with it what was under way: a change may or may not have been made. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+  readonly code = 'CONNECTION_LOST';
+
+  constructor(cause: Error) {
+    super(`The connection to the database was lost: ${cause.message}`, { cause });
+  }
+}
+
+/** What the driver has, but its types do not name. */
+interface DriverParts {
+  readonly connection: { readonly stream: Socket };
+  getTransactionStatus(): string | null;
+}
+
+/** Settings go with the first message, as the server takes them: nothing has to be quoted. */
+class DriverClient extends pg.Client {
+  readonly #settings: Readonly<Record<string, string>>;
+
+  constructor(config: pg.ClientConfig, settings: Readonly<Record<string, string>>) {
+    super(config);
+    this.#settings = settings;
+  }
+
+  getStartupConf(): Record<string, string> {
+    const { user = '', database = '' } = this;
+    return { ...this.#settings, user, database, client_encoding: 'UTF8' };
+  }
+}
+
+const keepAliveMilliseconds = 5_000;
+/** A statement that was prepared is gone, or gives other columns since a table was changed. */
+const outdated = ['FetchPreparedStatement', 'RevalidateCachedQuery'];
+/** The server ends the connection, or is about to. */
+const isFarewell = ({ code = '' }: { code?: string | undefined }) =>
+  /^(?:57P0[1-5]|08...)$/.test(code);
+
+interface Listener {
+  /** The session is over; what it had not answered is handed over first. */
+  lost(session: Session, cause: Error): void;
+  /** Its session was lost before this was answered. */
+  stranded(statement: Statement, error: ConnectionLost): void;
+}
+
+/** One connection. Statements are pipelined: each is sent at once, and answered in turn. */
+export class Session {
+  readonly place: Place;
+  /** The server's process behind it, and when that began. */
+  pid = 0;
+  begunAt = '';
+  /** Its server replays another one's changes. */
+  isStandby = false;
+  inFlight = 0;
+  /** When it last answered, or had nothing to answer; monotonic milliseconds. */
+  heardAt = 0;
+  isOpen = true;
+  readonly #client: DriverClient & DriverParts;
+  readonly #listener: Listener;
+  readonly #prepared = new Map<string, Prepared>();
+  #cause: Error | undefined;
+  #isCorked = false;
+
+  private constructor(place: Place, client: DriverClient, listener: Listener) {
+    this.place = place;
+    this.#client = client as DriverClient & DriverParts;
+    this.#listener = listener;
+    client.on('error', (error) => this.destroy(error));
+    client.on('end', () => this.destroy(new Error('it was closed')));
+  }
+
+  /** @throws when the server cannot be reached, or does not let us in */
+  static async open(options: SessionOptions, listener: Listener): Promise<Session> {
+    const { place, login, tls, settings, patienceMilliseconds } = options;
+    const client = new DriverClient(
+      {
+        ...place,
+        user: login.user,
+        database: login.database,
+        // A function, lest the driver look for one elsewhere where there is none.
+        password: () => login.password,
+        ssl: tls ?? false,
+        pipeline: true,
+        keepAlive: true,
+        keepAliveInitialDelayMillis: keepAliveMilliseconds,
+      },
+      settings,
+    );
+    const session = new Session(place, client, listener);
+    const timer = setTimeout(
+      () => session.destroy(noAnswer(patienceMilliseconds)),
+      patienceMilliseconds,
+    );
+    try {
+      await client.connect();
+      const [about] = await session.ask<Pick<Session, 'pid' | 'begunAt' | 'isStandby'>>(
+        `select pid, backend_start::text as "begunAt", pg_is_in_recovery() as "isStandby"
+         from pg_stat_activity where pid = pg_backend_pid()`,
+      );
+      Object.assign(session, about);
+      return session;
+    } catch (error) {
+      session.destroy(error as Error);
+      throw session.#cause === undefined || session.#cause === error ? error : session.#cause;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** What is between begin and commit here, or has failed there. */
+  get isInTransaction(): boolean {
+    return this.#client.getTransactionStatus() !== 'I';
+  }
+
+  send(statement: Statement): void {
+    if (this.inFlight === 0) this.heardAt = systemClock.monotonic();
+    this.inFlight += 1;
+    const prepared = statement.isScript ? undefined : this.#prepare(statement);
+    this.#client.query(new Execution(statement, prepared, this) as unknown as pg.Submittable);
+  }
+
+  /** Runs a script for its own sake. */
+  ask<Row extends object>(text: string): Promise<Answer<Row[]>> {
+    return new Promise((resolve, reject) => {
+      this.send({
+        text,
+        parameters: [],
+        types: [],
+        isScript: true,
+        isAbandoned: false,
+        isRetried: true,
+        resolve: (rows) => resolve(rows as Answer<Row[]>),
+        reject,
+      });
+    });
+  }
+
+  /** @throws when nothing of the transaction was kept, or nobody knows */
+  async commit(): Promise<void> {
+    const { command } = await this.ask('commit');
+    if (command === 'ROLLBACK') {
+      throw new Error('A statement of the transaction has failed, so nothing of it was kept.');
+    }
+  }
+
+  /** Takes leave of the server, without waiting for what it says to that. */
+  close(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    void this.#client.end();
+    this.#client.connection.stream.destroySoon();
+  }
+
+  /** Ends it at once, however the server is. */
+  destroy(cause: Error): void {
+    this.#cause ??= cause;
+    const wasOpen = this.isOpen;
+    this.isOpen = false;
+    this.#client.connection.stream.destroy();
+    if (wasOpen) this.#listener.lost(this, this.#cause);
+  }
+
+  /** All that is sent in one turn goes out together. */
+  writes(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    const { stream } = this.#client.connection;
+    stream.cork();
+    setImmediate(() => {
+      this.#isCorked = false;
+      stream.uncork();
+    });
+  }
+
+  done({ statement }: Execution, rows: Answer<object[]>): void {
+    this.inFlight -= 1;
+    this.heardAt = systemClock.monotonic();
+    statement.resolve(rows);
+  }
+
+  failed(
+    { statement, prepared }: Execution,
+    error: Error & { code?: string; routine?: string },
+  ): void {
+    this.inFlight -= 1;
+    this.heardAt = systemClock.monotonic();
+    // Refused before it was ever answered, or overtaken by a change of a table.
+    if (prepared && (!prepared.columns || outdated.includes(error.routine ?? ''))) {
+      this.#prepared.delete(keyOf(statement));
+    }
+    const isServers = error instanceof pg.DatabaseError && !isFarewell(error);
+    if (isServers && outdated.includes(error.routine ?? '') && this.#isRepeatable(statement)) {
+      statement.isRetried = true;
+      return this.send(statement);
+    }
+    if (isServers) return statement.reject(error);
+    this.destroy(error);
+    this.#listener.stranded(statement, new ConnectionLost(this.#cause ?? error));
+  }
+
+  /** Within a transaction one failure has failed all that follows. */
+  #isRepeatable({ isRetried }: Statement): boolean {
+    return !isRetried && this.#client.getTransactionStatus() === 'I';
+  }
+
+  #prepare(statement: Statement): Prepared {
+    const key = keyOf(statement);
+    let prepared = this.#prepared.get(key);
+    if (!prepared) {
+      const name = `s${process}_${(names += 1)}`;
+      prepared = { name, isParsed: false, columns: undefined };
+      this.#prepared.set(key, prepared);
+    }
+    return prepared;
+  }
+}
+
+/** All sessions with the embedded database, of whatever process, share the names of statements. */
+const process = randomBytes(6).toString('hex');
+let names = 0;
+
+function keyOf({ text, types }: Statement): string {
+  return types.length === 0 ? text : `${text}\n${types.join()}`;
+}
+
+export function noAnswer(milliseconds: number): Error {
+  return Object.assign(new Error(`no answer within ${milliseconds} ms`), { code: 'NO_ANSWER' });
+}
