@@ -20,7 +20,7 @@ export interface Address {
 }
 
 /** Read by the client; all other parameters are the server's. */
-const ownParameters = ['sslmode', 'sslrootcert', 'target_session_attrs'];
+const ownParameters = new Set(['sslmode', 'sslrootcert', 'target_session_attrs']);
 
 /** @returns undefined for what is no address of PostgreSQL */
 export function parseAddress(text: string): Address | undefined {
@@ -37,7 +37,7 @@ export function parseAddress(text: string): Address | undefined {
     database: decodeURIComponent(url.pathname.slice(1)) || user,
     tls: tlsSettingsOf(parameters),
     settings: Object.fromEntries(
-      Object.entries(parameters).filter(([name]) => !ownParameters.includes(name)),
+      Object.entries(parameters).filter(([name]) => !ownParameters.has(name)),
     ),
   };
 }

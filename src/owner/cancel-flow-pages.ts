@@ -44,8 +44,8 @@ export function cancelFlowRoutes(desk: Desk, parts: OwnerParts): Route[] {
         const ids = cancellations.map(({ sessionId }) => sessionId);
         const [{ summary }, subscriptions] = await Promise.all([
           ask(parts, shop, getMetricsSummary),
-          parts.store.readRecent(({ cancellations }) =>
-            listSubscriptionsOfSessions(cancellations, shop.id, ids),
+          parts.store.readRecent((from) =>
+            listSubscriptionsOfSessions(from.cancellations, shop.id, ids),
           ),
         ]);
         return html`${saveRate(visit, summary as Summary)}

@@ -17,7 +17,7 @@ type Rows = readonly object[];
 type Part = Value | Query<Rows>;
 
 /** Writes queries: as templates, whose values become parameters. */
-export interface Queries {
+interface Queries {
   <Found extends Rows = Record<string, unknown>[]>(
     strings: TemplateStringsArray,
     ...parts: readonly Part[]
@@ -35,7 +35,7 @@ export interface Queries {
 export type Transaction = Queries;
 
 /** On a connection that nobody else uses. */
-export interface Reserved extends Queries {
+interface Reserved extends Queries {
   release(): void;
 }
 
@@ -128,7 +128,7 @@ function openerOf(address: Address, options: ConnectOptions): Opener {
     });
     if (places.length === 1 || !session.isStandby) return session;
     session.close();
-    throw new Error('it is a standby');
+    throw Object.assign(new Error('it is a standby'), { code: 'CONNECTION_FAILED' });
   };
   return async (listener, patienceMilliseconds) => {
     const failures: Error[] = [];

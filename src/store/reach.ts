@@ -11,7 +11,7 @@ const advice: Readonly<Record<string, string>> = {
   EHOSTUNREACH: unreachable,
   ENETUNREACH: unreachable,
   ETIMEDOUT: unreachable,
-  CONNECT_TIMEOUT: unreachable,
+  NO_ANSWER: unreachable,
   ENOTFOUND: unreachable,
   EAI_AGAIN: unreachable,
   '28000': notAdmitted,

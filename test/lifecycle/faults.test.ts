@@ -196,7 +196,7 @@ describe(
         for (const { url } of [primary, standby]) {
           await onServer(
             url,
-            `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'retention %'`,
+            `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'retention %' and application_name <> 'retention test'`,
           );
         }
         await sleep(20);

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../src/log.ts';
-import { get, openAnyStore, startWorld } from '../support/world.ts';
+import { listConnections } from '../../src/store/read-connections.ts';
+import { type World, get, openAnyStore, startWorld } from '../support/world.ts';
 import { callModern, inShort, legacyRequest, modernHeaders, modernRequest, post } from './wire.ts';
+
+const endAll = ({ store }: World) =>
+  Promise.all(listConnections(store.primary).map((sql) => sql.end(0)));
 
 test('[mcp.errors.500] a database that fails is a 500 in the envelope, which says nothing of the cause; the log does', async () => {
   const lines: string[] = [];
@@ -12,8 +16,7 @@ test('[mcp.errors.500] a database that fails is a 500 in the envelope, which say
     post(world, legacyRequest('tools/call', { name, arguments: args }));
   try {
     assert.equal(inShort(await callModern(world, 'list_plans')), '200 2026-07-28');
-    await world.store.primary.keys.end(0);
-    await world.store.primary.analyse.end(0);
+    await endAll(world);
 
     for (const answer of [
       await call('list_plans'),
@@ -27,7 +30,10 @@ test('[mcp.errors.500] a database that fails is a 500 in the envelope, which say
       assert.equal(answer.headers['cache-control'], 'private, no-store');
     }
     assert.equal(lines.length, 5);
-    assert.match(lines[0] ?? '', /"operation":"list_plans".*CONNECTION_ENDED/);
+    assert.match(
+      lines[0] ?? '',
+      /"operation":"list_plans".*The connections to the database are closed/,
+    );
     assert.ok(!lines.join('').includes(world.key));
     const rest = await get(`${world.base}/plans`, world.key);
     assert.deepEqual(rest.body, { success: false, message: 'Internal server error.' });
@@ -47,7 +53,7 @@ test('a 500 tells a limited key how much of its limit is left, over REST and MCP
   const world = await startWorld(openAnyStore(), { tier: 'growth' });
   try {
     assert.equal(inShort(await callModern(world, 'list_plans')), '200 2026-07-28');
-    await world.store.primary.keys.end(0);
+    await endAll(world);
 
     const mcp = await callModern(world, 'list_plans');
     assert.equal(mcp.status, 500);

@@ -59,7 +59,7 @@ for (const [database, createPlace] of places) {
         const [shop] = shops as [TestShop];
         const takenBack = new Error('taken back');
         const migrating = write.begin(async (tx) => {
-          await tx.unsafe(migrationText(name));
+          await tx.script(migrationText(name));
           const { primary } = store;
           const row = await summariseMetrics(primary.analyse, shop.id, at);
           assert.equal(row.dunningActive, 3);

@@ -39,7 +39,7 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
     assert.notEqual(last, undefined);
     const takenBack = new Error('taken back');
     const building = store.write.begin(async (tx) => {
-      await tx.unsafe(most);
+      await tx.script(most);
       await reading();
       throw takenBack;
     });

@@ -33,14 +33,17 @@ onEveryDatabase('entitlements of many customers at once', (open) => {
 
   after(() => store.close());
 
+  const fail = (lost: (error: Error) => void) => lost(new Error('lost'));
+
   /** Counts what is sent, and can lose the connection. */
   function counted() {
     const seen = { statements: 0, isLost: false };
     const sql = new Proxy(store.primary.keys, {
       apply(target, self, args) {
         seen.statements += 1;
-        if (seen.isLost) return Promise.reject(new Error('lost'));
-        return Reflect.apply(target, self, args);
+        const query = Reflect.apply(target, self, args);
+        if (seen.isLost) query.run = (_rows: never, lost: never) => fail(lost);
+        return query;
       },
     });
     return { seen, entitlements: new Entitlements(sql) };

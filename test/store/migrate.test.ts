@@ -26,7 +26,7 @@ for (const [name, createPlace] of places) {
       await place.remove();
     });
     beforeEach(() =>
-      sql.unsafe(
+      sql.script(
         `drop schema public cascade; drop schema if exists owners cascade;
         drop schema if exists shopify cascade; create schema public`,
       ),

@@ -160,11 +160,11 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     assert.equal((await fetch(`${world.service.baseUrl}/readyz`)).status, 200);
     const connections = await asAdmin(
       `select distinct usename as name, application_name as application from pg_stat_activity
-       where application_name in ('retention read', 'retention analyse', 'retention write')`,
+       where application_name in ('retention read keys', 'retention analyse', 'retention write')`,
     );
     assert.deepEqual(
       connections.map(({ application, name }) => `${application}: ${name}`).toSorted(),
-      ['retention analyse: reader', 'retention read: reader', 'retention write: owner'],
+      ['retention analyse: reader', 'retention read keys: reader', 'retention write: owner'],
     );
   });
 

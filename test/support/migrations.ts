@@ -13,7 +13,7 @@ export async function migrateBefore(sql: Sql, name: string): Promise<void> {
   for (const each of readdirSync(folder).toSorted()) {
     if (each >= name) return;
     await sql.begin(async (tx) => {
-      await tx.unsafe(migrationText(each));
+      await tx.script(migrationText(each));
       await tx`insert into schema_migrations values (${Number(each.slice(0, 4))}, ${each}, now())`;
     });
   }

@@ -187,7 +187,7 @@ export async function countConnections(url: string): Promise<Record<string, numb
   const rows = await onServer<{ name: string; count: number }>(
     url,
     `select application_name as name, count(*)::int as count from pg_stat_activity
-     where application_name like 'retention %' group by 1 order by 1`,
+     where application_name like 'retention %' and application_name <> 'retention test' group by 1 order by 1`,
   );
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }

@@ -197,7 +197,7 @@ onOwnDatabases('signed bodies that are sent again, or under another topic', (ope
 
   test('are done once, and not lost, where the server dies in between', async () => {
     const failing = async (table: string, when: string) => {
-      await store.write.unsafe(`
+      await store.write.script(`
         create function fail() returns trigger language plpgsql as $$
           begin raise exception 'as if the server had died'; end $$;
         create trigger fail before ${when} on ${table} execute function fail()`);

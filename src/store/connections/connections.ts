@@ -35,7 +35,7 @@ const watchMilliseconds = 500;
 /** Which statements that take so long are usual, on a server that is well. */
 const suspicionMilliseconds = { shared: 1_000, own: 3_000 };
 /** After so long without an answer, on a server that cannot be reached either, it is given up. */
-const giveUpMilliseconds = { shared: 2_000, own: 10_000 };
+const giveUpMilliseconds = { shared: 2_000, reading: 5_000, writing: 30_000 };
 const patienceMilliseconds = 5_000;
 const probePatienceMilliseconds = 2_000;
 const pollMilliseconds = 5;
@@ -112,8 +112,9 @@ export class Connections implements Runner {
     clearTimeout(this.#probe);
     clearInterval(this.#watch);
     if (graceSeconds > 0) await this.#settle(graceSeconds);
-    const error = new Error('The connections to the database are closed.');
+    const error = closed();
     for (const waiting of this.#waiting.splice(0)) waiting.refuse(error);
+    this.#lane = undefined;
     for (const session of this.#sessions) {
       if (session.inFlight > 0) session.destroy(error);
       else session.close();
@@ -147,8 +148,7 @@ export class Connections implements Runner {
   }
 
   #wait(waiting: Waiting): void {
-    if (this.#isOver)
-      return waiting.refuse(new Error('The connections to the database are closed.'));
+    if (this.#isOver) return waiting.refuse(closed());
     if (this.#failure) return waiting.refuse(this.#failure);
     if (this.#waiting.length >= mostWaiting) return waiting.refuse(tooMany());
     this.#waiting.push(waiting);
@@ -184,7 +184,9 @@ export class Connections implements Runner {
   }
 
   #adopt(session: Session): void {
-    if (this.#isOver || !session.isOpen) return session.close();
+    if (this.#isOver) return session.close();
+    // It may have been lost in the moment before.
+    if (!session.isOpen) return this.#fail(unavailable('The connection was lost at once.'));
     this.#failure = undefined;
     this.#sessions.add(session);
     if (this.#options.isShared) this.#lane = session;
@@ -221,12 +223,13 @@ export class Connections implements Runner {
   }
 
   async #examine(session: Session): Promise<void> {
-    const { isShared } = this.#options;
+    const { isShared, isRepeatable } = this.#options;
+    const kind = isShared ? 'shared' : isRepeatable ? 'reading' : 'writing';
     this.#examined.add(session);
     try {
       const verdict = await examine(session, {
         open: () => this.#options.open(this, probePatienceMilliseconds),
-        giveUpMilliseconds: isShared ? giveUpMilliseconds.shared : giveUpMilliseconds.own,
+        giveUpMilliseconds: giveUpMilliseconds[kind],
       });
       if (verdict.witness && verdict.cause) this.#adopt(verdict.witness);
       else verdict.witness?.close();
@@ -265,6 +268,13 @@ function followed(statement: Statement, then: () => void): Statement {
     },
   };
 }
+
+/** With a code, by which whoever reads from a standby knows that it was not the work that failed. */
+function unavailable(message: string): Error {
+  return Object.assign(new Error(message), { code: 'CONNECTION_FAILED' });
+}
+
+const closed = () => unavailable('The connections to the database are closed.');
 
 function tooMany(): Error {
   return new Error(`${mostWaiting} statements wait for the database already.`);

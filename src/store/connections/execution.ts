@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Query as PgQuery } from 'pg';
 import type { Answer, Statement } from './query.ts';
 
 /** What the driver lets a query write. */
@@ -50,7 +50,7 @@ const readers: ReadonlyMap<number, (text: string) => unknown> = new Map([
 ]);
 
 /** The driver's own, with the methods that it calls; its types do not name them. */
-const DriverQuery = pg.Query as unknown as new (config: { readonly text: string }) => object;
+const DriverQuery = PgQuery as unknown as new (config: { readonly text: string }) => object;
 
 /**
  * One run of a statement on a session. The driver's own query would describe the columns each time, and

@@ -125,7 +125,7 @@ export class Query<Rows extends readonly object[]> implements Promise<Answer<Row
   }
 
   finally(settled?: (() => void) | null): Promise<Answer<Rows>> {
-    return this.then().finally(settled);
+    return this.then((rows) => rows).finally(settled);
   }
 
   #compile(): Compiled {

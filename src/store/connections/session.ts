@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import pg from 'pg';
+import { Client, type ClientConfig, DatabaseError, type Submittable } from 'pg';
 import { systemClock } from '../../clock.ts';
 import type { Place } from '../../database-url.ts';
 import { Execution, type Prepared } from './execution.ts';
@@ -24,7 +24,7 @@ export class ConnectionLost extends Error {
   readonly code = 'CONNECTION_LOST';
 
   constructor(cause: Error) {
-    super(`The connection to the database was lost: ${cause.message}`, { cause });
+    super(`The connection to the database was lost: ${cause.message}`);
   }
 }
 
@@ -35,10 +35,10 @@ interface DriverParts {
 }
 
 /** Settings go with the first message, as the server takes them: nothing has to be quoted. */
-class DriverClient extends pg.Client {
+class DriverClient extends Client {
   readonly #settings: Readonly<Record<string, string>>;
 
-  constructor(config: pg.ClientConfig, settings: Readonly<Record<string, string>>) {
+  constructor(config: ClientConfig, settings: Readonly<Record<string, string>>) {
     super(config);
     this.#settings = settings;
   }
@@ -51,7 +51,7 @@ class DriverClient extends pg.Client {
 
 const keepAliveMilliseconds = 5_000;
 /** A statement that was prepared is gone, or gives other columns since a table was changed. */
-const outdated = ['FetchPreparedStatement', 'RevalidateCachedQuery'];
+const outdated = new Set(['FetchPreparedStatement', 'RevalidateCachedQuery']);
 /** The server ends the connection, or is about to. */
 const isFarewell = ({ code = '' }: { code?: string | undefined }) =>
   /^(?:57P0[1-5]|08...)$/.test(code);
@@ -121,7 +121,10 @@ export class Session {
       return session;
     } catch (error) {
       session.destroy(error as Error);
-      throw session.#cause === undefined || session.#cause === error ? error : session.#cause;
+      // Whoever reads from a standby tells by the code that it is not the work that has failed.
+      throw Object.assign(session.#cause ?? (error as Error), {
+        code: (session.#cause as { code?: string }).code ?? 'CONNECTION_FAILED',
+      });
     } finally {
       clearTimeout(timer);
     }
@@ -136,7 +139,7 @@ export class Session {
     if (this.inFlight === 0) this.heardAt = systemClock.monotonic();
     this.inFlight += 1;
     const prepared = statement.isScript ? undefined : this.#prepare(statement);
-    this.#client.query(new Execution(statement, prepared, this) as unknown as pg.Submittable);
+    this.#client.query(new Execution(statement, prepared, this) as unknown as Submittable);
   }
 
   /** Runs a script for its own sake. */
@@ -205,11 +208,11 @@ export class Session {
     this.inFlight -= 1;
     this.heardAt = systemClock.monotonic();
     // Refused before it was ever answered, or overtaken by a change of a table.
-    if (prepared && (!prepared.columns || outdated.includes(error.routine ?? ''))) {
+    if (prepared && (!prepared.columns || outdated.has(error.routine ?? ''))) {
       this.#prepared.delete(keyOf(statement));
     }
-    const isServers = error instanceof pg.DatabaseError && !isFarewell(error);
-    if (isServers && outdated.includes(error.routine ?? '') && this.#isRepeatable(statement)) {
+    const isServers = error instanceof DatabaseError && !isFarewell(error);
+    if (isServers && outdated.has(error.routine ?? '') && this.#isRepeatable(statement)) {
       statement.isRetried = true;
       return this.send(statement);
     }
@@ -243,6 +246,6 @@ function keyOf({ text, types }: Statement): string {
   return types.length === 0 ? text : `${text}\n${types.join()}`;
 }
 
-export function noAnswer(milliseconds: number): Error {
+function noAnswer(milliseconds: number): Error {
   return Object.assign(new Error(`no answer within ${milliseconds} ms`), { code: 'NO_ANSWER' });
 }

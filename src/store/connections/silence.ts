@@ -71,7 +71,7 @@ async function isAtWork({ pid, begunAt }: Session, witness: Session): Promise<bo
       `select state from pg_stat_activity where pid = ${pid} and backend_start = '${begunAt}'`,
     );
     // What may not be seen, or is not tracked, is believed to be at work.
-    return row !== undefined && !/^idle/.test(row.state ?? '');
+    return row !== undefined && !(row.state ?? '').startsWith('idle');
   } finally {
     clearTimeout(timer);
   }

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type ConnectOptions, type Sql, connect } from '../../src/store/database.ts';
+import { openClient } from '../support/client.ts';
+import { until } from '../support/until.ts';
+import { startWire } from '../support/wire.ts';
+
+const target = process.env['TEST_POSTGRES'];
+const skip = target === undefined && 'PostgreSQL could not be had on this machine';
+const kinds = {
+  'shared, reading': { isShared: true, readOnly: true },
+  'one at a time, reading': { readOnly: true },
+  'one at a time, writing': {},
+} as const;
+
+describe('connections', { skip }, () => {
+  let admin: Sql;
+  before(() => {
+    admin = openClient(target as string);
+  });
+  after(() => admin.end());
+
+  const one = async (sql: Sql) => (await sql<{ one: number }[]>`select 1 as one`)[0]?.one;
+  const pidOf = async (sql: Sql) =>
+    (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid ?? 0;
+  const end = async (pid: number) => {
+    await admin`select pg_terminate_backend(${pid})`;
+    await until(
+      async () => (await admin`select from pg_stat_activity where pid = ${pid}`).length === 0,
+    );
+  };
+
+  for (const [kind, options] of Object.entries(kinds)) {
+    const open = (port = new URL(target as string).port): Sql =>
+      connect(Object.assign(new URL(target as string), { port }).href, {
+        name: 'connections',
+        connections: 1,
+        statementTimeoutMilliseconds: 5_000,
+        ...options,
+      } satisfies ConnectOptions);
+
+    test(`${kind}: one that is ended by the server is made anew`, async (t) => {
+      const sql = open();
+      t.after(() => sql.end());
+      for (let round = 0; round < 10; round += 1) {
+        const pid = await pidOf(sql);
+        await end(pid);
+        await until(() => sql.statementsInFlight === 0);
+        const next = await until(() => pidOf(sql).catch(() => undefined));
+        assert.notEqual(next, pid);
+      }
+    });
+
+    test(`${kind}: what is lost under way is ${'readOnly' in options ? 'asked again' : 'told'}`, async (t) => {
+      const sql = open();
+      t.after(() => sql.end());
+      const pid = await pidOf(sql);
+      const answer = sql<{ ok: boolean }[]>`
+        select pg_backend_pid() <> ${pid} or pg_sleep(60) is null as ok`.then<unknown, unknown>(
+        ([row]) => row?.ok,
+        (error) => (error as { code?: string }).code,
+      );
+      await until(async () => {
+        const [row] = await admin`
+          select from pg_stat_activity where pid = ${pid} and wait_event = 'PgSleep'`;
+        return row !== undefined;
+      });
+      await end(pid);
+      assert.equal(await answer, 'readOnly' in options ? true : 'CONNECTION_LOST');
+      assert.equal(await one(sql), 1);
+    });
+
+    test(`${kind}: one that falls silent without an end is replaced`, async (t) => {
+      const wire = await startWire(() => Number(new URL(target as string).port));
+      const sql = open(String(wire.port));
+      t.after(async () => {
+        await sql.end(0);
+        await wire.close();
+      });
+      assert.equal(await one(sql), 1);
+      wire.hush();
+      const answer = await one(sql).catch((error: Error & { code?: string }) => error.code);
+      assert.equal(answer, 'readOnly' in options ? 1 : 'CONNECTION_LOST');
+      assert.equal(await one(sql), 1);
+    });
+
+    test(`${kind}: while nothing answers, all are refused, and none waits; after that all is well`, async (t) => {
+      const wire = await startWire(() => Number(new URL(target as string).port));
+      const sql = open(String(wire.port));
+      t.after(async () => {
+        await sql.end(0);
+        await wire.close();
+      });
+      assert.equal(await one(sql), 1);
+      wire.hushAll();
+      await assert.rejects(one(sql));
+      // Each of them would wait for an attempt of its own, or for its patience.
+      for (let each = 0; each < 1_000; each += 1) await assert.rejects(one(sql));
+      wire.mend();
+      await until(() => one(sql).catch(() => 0));
+    });
+
+    test(`${kind}: a statement that takes its time is left alone`, async (t) => {
+      const sql = open();
+      t.after(() => sql.end());
+      const pid = await pidOf(sql);
+      await sql`select pg_sleep(4.5)`;
+      assert.equal(await pidOf(sql), pid);
+    });
+  }
+
+  const openForWriting = (connections = 1) =>
+    connect(target as string, {
+      name: 'connections',
+      connections,
+      statementTimeoutMilliseconds: 0,
+    });
+
+  test('a transaction whose connection is lost is told so, and leaves nothing', async (t) => {
+    const sql = openForWriting();
+    t.after(() => sql.end());
+    await sql`create table if not exists connections_lost (id int)`;
+    t.after(() => admin`drop table connections_lost`);
+    const work = sql.begin(async (tx) => {
+      await tx`insert into connections_lost values (1)`;
+      const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      await end(row?.pid ?? 0);
+      await tx`insert into connections_lost values (2)`;
+    });
+    await assert.rejects(work, { code: 'CONNECTION_LOST' });
+    assert.deepEqual([...(await sql`select from connections_lost`)], []);
+  });
+
+  test('a transaction that swallows a failure is not taken for kept', async (t) => {
+    const sql = openForWriting();
+    t.after(() => sql.end());
+    await assert.rejects(
+      sql.begin((tx) => tx`select 1 / 0`.catch(() => 'never mind')),
+      /nothing of it was kept/,
+    );
+    assert.equal(await one(sql), 1);
+  });
+
+  test('what is sent after its transaction is over is refused, not run outside of it', async (t) => {
+    const sql = openForWriting();
+    t.after(() => sql.end());
+    const tx = await sql.begin(async (inner) => ({ inner }));
+    await assert.rejects(Promise.resolve(tx.inner`select 1`), /transaction is over/);
+  });
+
+  test('a connection is not given on with a transaction open', async (t) => {
+    const sql = openForWriting();
+    t.after(() => sql.end());
+    const reserved = await sql.reserve();
+    await reserved`begin`;
+    await reserved`set local application_name = 'left open'`;
+    reserved.release();
+    const [row] = await sql<{ name: string }[]>`
+      select current_setting('application_name') as name`;
+    assert.equal(row?.name, 'retention connections');
+    await assert.rejects(sql.script('begin; select 1 / 0; commit'), { code: '22012' });
+    assert.equal(await one(sql), 1);
+  });
+
+  test('a table that changes under a prepared statement is read as it is now', async (t) => {
+    const sql = openForWriting();
+    t.after(() => sql.end());
+    await sql`create table connections_changing (id int)`;
+    t.after(() => admin`drop table connections_changing`);
+    const read = () => sql`select * from connections_changing`;
+    await sql`insert into connections_changing values (1)`;
+    assert.deepEqual([...(await read())], [{ id: 1 }]);
+    await sql`alter table connections_changing add column more int default 2`;
+    assert.deepEqual([...(await read())], [{ id: 1, more: 2 }]);
+    await sql`deallocate all`;
+    assert.deepEqual([...(await read())], [{ id: 1, more: 2 }]);
+  });
+
+  test('whoever comes when ten thousand wait is refused', async (t) => {
+    const sql = openForWriting();
+    t.after(() => sql.end(0));
+    const held = await sql.reserve();
+    const waiting = Array.from({ length: 10_000 }, () => one(sql));
+    await assert.rejects(one(sql), /10000 statements wait for the database already/);
+    held.release();
+    assert.deepEqual(new Set(await Promise.all(waiting)), new Set([1]));
+  });
+
+  test('values are what was written', async (t) => {
+    const sql = openForWriting();
+    t.after(() => sql.end());
+    const at = new Date('2026-02-28T23:59:59.999Z');
+    const part = sql`${2}::int + ${3}::int`;
+    const [row] = await sql`
+      select ${'a\'b"\\'} as text, ${2 ** 53 - 1}::bigint as id, ${true} as yes, ${null}::int as none,
+        ${at} as at, ${at} + interval '1 millisecond' as later, ${Buffer.from([0, 255])}::bytea = '\\x00ff' as bytes,
+        (${part}) as sum, 1.50::numeric as price, '{"a": [1]}'::json as json, '{}'::text[] as array`;
+    assert.deepEqual(row, {
+      text: 'a\'b"\\',
+      id: 2 ** 53 - 1,
+      yes: true,
+      none: null,
+      at,
+      later: new Date('2026-03-01T00:00:00.000Z'),
+      bytes: true,
+      sum: 5,
+      price: '1.50',
+      json: { a: [1] },
+      array: '{}',
+    });
+    await assert.rejects(Promise.resolve(sql`select ${undefined as never}`), /undefined/);
+  });
+});
