@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfig } from './config.ts';
+import { addressOf, nameOf, withoutPassword } from './database-url.ts';
 import { UsageError } from './errors.ts';
 
 /** What is said of an environment that cannot be used. */
@@ -93,12 +94,42 @@ for (const [parameters, says] of wrongTls) {
   });
 }
 
-test('of several hosts, verify-full takes names only', () => {
-  const list = (hosts: string) => ({ DATABASE_URL: `postgres://u@${hosts}/d?sslmode=verify-full` });
-  assert.doesNotThrow(() => parseConfig(list('one.example,two.example')));
-  assert.doesNotThrow(() => parseConfig(list('10.0.0.1')));
-  assert.match(
-    problemsOf(list('one.example,10.0.0.1')),
-    /DATABASE_URL has sslmode=verify-full with several hosts, which must then be names, not IP addresses\./,
+test('each of several hosts has its port; all the rest is shared', () => {
+  const text =
+    'postgres://me:s%20same@one.example,two.example:5433,[::1]:5434/shop?target_session_attrs=read-write&search_path=x';
+  assert.deepEqual(addressOf(text), {
+    places: [
+      { host: 'one.example', port: 5432 },
+      { host: 'two.example', port: 5433 },
+      { host: '::1', port: 5434 },
+    ],
+    user: 'me',
+    password: 's same',
+    database: 'shop',
+    tls: { mode: 'disable', rootFile: undefined },
+    settings: { search_path: 'x' },
+  });
+  assert.equal(nameOf(text), 'one.example:5432,two.example:5433,[::1]:5434');
+  assert.equal(
+    withoutPassword(text),
+    'postgres://me:redacted@one.example,two.example:5433,[::1]:5434/shop?target_session_attrs=read-write&search_path=x',
   );
+});
+
+for (const wrong of ['one,', 'one:x', 'one,two:99999', ',', 'one two']) {
+  test(`hosts that are ${JSON.stringify(wrong)} are refused`, () => {
+    assert.match(
+      problemsOf({ DATABASE_URL: `postgres://u:sesame@${wrong}/d` }),
+      / {2}DATABASE_URL must be an address such as postgres:\/\/user@host:5432\/database\.$/,
+    );
+  });
+}
+
+test('a user or password that cannot be decoded is refused', () => {
+  assert.match(problemsOf({ DATABASE_URL: 'postgres://u:50%@one/d' }), /DATABASE_URL must be/);
+});
+
+test('only a session that takes writes can be asked for', () => {
+  const message = problemsOf({ DATABASE_URL: 'postgres://u@one,two/d?target_session_attrs=any' });
+  assert.match(message, /DATABASE_URL has a target_session_attrs that is not supported;/);
 });

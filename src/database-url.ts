@@ -28,16 +28,19 @@ export function parseAddress(text: string): Address | undefined {
   const places = split?.hosts.map(parsePlace);
   if (!split || !places?.every((place) => place !== undefined)) return undefined;
   const { url } = split;
-  const user = decodeURIComponent(url.username) || userInfo().username;
+  if (!/^postgres(?:ql)?:$/.test(url.protocol)) return undefined;
+  const [name, password, path] = [url.username, url.password, url.pathname.slice(1)].map(decoded);
+  if (name === undefined || password === undefined || path === undefined) return undefined;
+  const user = name || userInfo().username;
   const parameters = Object.fromEntries(url.searchParams);
   return {
     places,
     user,
-    password: decodeURIComponent(url.password),
-    database: decodeURIComponent(url.pathname.slice(1)) || user,
+    password,
+    database: path || user,
     tls: tlsSettingsOf(parameters),
     settings: Object.fromEntries(
-      Object.entries(parameters).filter(([name]) => !ownParameters.has(name)),
+      Object.entries(parameters).filter(([each]) => !ownParameters.has(each)),
     ),
   };
 }
@@ -62,7 +65,7 @@ export function splitByHost(text: string): string[] {
   return hosts.map((host) => before + host + after);
 }
 
-/** The same address, with nothing in it that is secret. */
+/** The same address, of whatever kind, with nothing in it that is secret. */
 export function withoutPassword(text: string): string {
   const { before = '', hosts = [], after = '' } = splitHosts(text) ?? {};
   const url = new URL(`${before}host${after}`);
@@ -75,11 +78,19 @@ export function withoutPassword(text: string): string {
 
 /** As `URL` knows only one host, with one port, the list of them is taken out first. */
 function splitHosts(text: string) {
-  const [, before, hosts, after] =
-    /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]+)(.*)$/.exec(text) ?? [];
+  const [, before, hosts, after] = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#@]+)(.*)$/.exec(text) ?? [];
   const url = before === undefined ? null : URL.parse(`${before}host${after}`);
   if (before === undefined || hosts === undefined || after === undefined || !url) return undefined;
   return { before, hosts: hosts.split(','), after, url };
+}
+
+/** @returns undefined where a % is followed by anything but the number of a character */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function parsePlace(text: string): Place | undefined {

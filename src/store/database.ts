@@ -1,5 +1,3 @@
-import { dirname } from 'node:path';
-import { type Address, type Place, addressOf } from '../database-url.ts';
 import { Connections } from './connections/connections.ts';
 import {
   type Answer,
@@ -8,8 +6,8 @@ import {
   type Statement,
   type Value,
 } from './connections/query.ts';
-import { Session } from './connections/session.ts';
-import { tlsOf } from './tls.ts';
+import { openerOf } from './connections/opener.ts';
+import type { Session } from './connections/session.ts';
 
 type Rows = readonly object[];
 
@@ -58,7 +56,7 @@ export interface Sql extends Queries {
   begin<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   begin<Result>(mode: string, work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   reserve(): Promise<Reserved>;
-  /** Closes what is open without a word to the server. */
+  /** Closes what is open without a word to the server, and begins anew. */
   reset(): void;
   /** @param graceSeconds for what is under way; as long as that takes where nothing is said */
   end(graceSeconds?: number): Promise<void>;
@@ -95,56 +93,10 @@ export function connect(target: string, options: ConnectOptions): Sql {
     isShared: options.isShared === true,
     isRepeatable: options.readOnly === true,
     isWatched: !isEmbedded,
-    open: isEmbedded ? openerOfSocket(target, options) : openerOf(addressOf(target), options),
+    open: openerOf(target, settingsOf(options)),
     closed: options.closed,
   });
   return sqlOf(connections, options);
-}
-
-type Opener = (listener: Connections, patienceMilliseconds: number) => Promise<Session>;
-
-function openerOfSocket(path: string, options: ConnectOptions): Opener {
-  const begin = {
-    // Of these two the driver makes the path again.
-    place: { host: dirname(path), port: 5432 },
-    login: { user: 'postgres', password: '', database: 'postgres' },
-    tls: undefined,
-    settings: settingsOf(options),
-  };
-  return (listener, patienceMilliseconds) =>
-    Session.open({ ...begin, patienceMilliseconds }, listener);
-}
-
-/** Tries one host after the other. Of several, only one that takes writes will do. */
-function openerOf(address: Address, options: ConnectOptions): Opener {
-  const { places } = address;
-  const tls = tlsOf(address.tls);
-  const settings = { ...address.settings, ...settingsOf(options) };
-  const open = async (place: Place, listener: Connections, patienceMilliseconds: number) => {
-    const begin = { place, login: address, settings, patienceMilliseconds };
-    const session = await Session.open({ ...begin, tls: tls.options }, listener).catch((error) => {
-      if (!tls.isOptional || !isWithoutTls(error)) throw error;
-      return Session.open({ ...begin, tls: undefined }, listener);
-    });
-    if (places.length === 1 || !session.isStandby) return session;
-    session.close();
-    throw Object.assign(new Error('it is a standby'), { code: 'CONNECTION_FAILED' });
-  };
-  return async (listener, patienceMilliseconds) => {
-    const failures: Error[] = [];
-    for (const place of places) {
-      try {
-        const patience = places.length === 1 ? patienceMilliseconds : ofSeveralMilliseconds;
-        return await open(place, listener, patience);
-      } catch (error) {
-        failures.push(error as Error);
-      }
-    }
-    const [first] = failures as [Error];
-    if (failures.length === 1) throw first;
-    const said = places.map(({ host, port }, at) => `${host}:${port}: ${failures[at]?.message}`);
-    throw Object.assign(new Error(said.join('; ')), { code: (first as { code?: string }).code });
-  };
 }
 
 function settingsOf(options: ConnectOptions): Readonly<Record<string, string>> {
@@ -170,11 +122,6 @@ function settingsOf(options: ConnectOptions): Readonly<Record<string, string>> {
     statement_timeout: String(options.statementTimeoutMilliseconds),
   };
 }
-
-/** So that all of them can be tried in the time that one may take. */
-const ofSeveralMilliseconds = 2_000;
-
-const isWithoutTls = (error: Error) => error.message.includes('does not support SSL');
 
 function queriesOf(runner: Runner, script: (text: string) => Promise<object[]>): Queries {
   return Object.assign(

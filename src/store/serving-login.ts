@@ -52,6 +52,7 @@ export async function createServingLogin(store: Store, login: Login): Promise<vo
     await revokeAll(tx, login.user);
     await grantServed(tx, login.user);
   });
+  store.primary.keys.reset();
   await checkServingLogin(store, login);
 }
 

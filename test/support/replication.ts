@@ -172,11 +172,11 @@ export async function startLoad(world: World, clients: number) {
   };
 }
 
-/** Runs one statement on a server, on a connection of its own. */
+/** Runs a statement, or several, on a server, on a connection of its own. */
 export async function onServer<Row extends object>(url: string, statement: string): Promise<Row[]> {
   const sql = openClient(url);
   try {
-    return [...(await sql.unsafe<Row[]>(statement))];
+    return (await sql.script(statement)) as Row[];
   } finally {
     await sql.end();
   }

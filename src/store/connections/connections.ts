@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../clock.ts';
+import type { Opener } from './opener.ts';
 import type { Runner, Statement } from './query.ts';
-import { type ConnectionLost, Session } from './session.ts';
+import type { ConnectionLost, Listener, Session } from './session.ts';
 import { examine, isUnreachable } from './silence.ts';
 
 export interface ConnectionsOptions {
@@ -16,8 +17,7 @@ export interface ConnectionsOptions {
   readonly isRepeatable: boolean;
   /** Whether one that does not answer is asked about on another. */
   readonly isWatched: boolean;
-  /** @throws when no server of the address can be used */
-  open(listener: Connections, patienceMilliseconds: number): Promise<Session>;
+  readonly open: Opener;
   /** A connection has ended that was not meant to. */
   readonly closed?: (() => void) | undefined;
 }
@@ -41,7 +41,7 @@ const probePatienceMilliseconds = 2_000;
 const pollMilliseconds = 5;
 
 /** A few connections to one database, made when they are needed and anew when they are lost. */
-export class Connections implements Runner {
+export class Connections implements Runner, Listener {
   readonly #options: ConnectionsOptions;
   readonly #sessions = new Set<Session>();
   /** The one that is shared. */
@@ -98,8 +98,10 @@ export class Connections implements Runner {
     this.#serve();
   }
 
-  /** Closes all that are open without asking the server; new ones may be made. */
+  /** Closes all that are open without asking the server, and forgets what has failed. */
   reset(): void {
+    this.#failure = undefined;
+    this.#restsUntil = 0;
     for (const session of this.#sessions) session.destroy(new Error('it was given up'));
   }
 

@@ -56,7 +56,7 @@ const outdated = new Set(['FetchPreparedStatement', 'RevalidateCachedQuery']);
 const isFarewell = ({ code = '' }: { code?: string | undefined }) =>
   /^(?:57P0[1-5]|08...)$/.test(code);
 
-interface Listener {
+export interface Listener {
   /** The session is over; what it had not answered is handed over first. */
   lost(session: Session, cause: Error): void;
   /** Its session was lost before this was answered. */

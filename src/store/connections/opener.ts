@@ -1,0 +1,66 @@
+import { dirname } from 'node:path';
+import { type Address, type Place, addressOf } from '../../database-url.ts';
+import { tlsOf } from '../tls.ts';
+import { type Listener, Session } from './session.ts';
+
+/** Of the server, by their names. */
+type Settings = Readonly<Record<string, string>>;
+
+/** So that all of them can be tried in the time that one may take. */
+const ofSeveralMilliseconds = 2_000;
+
+const isWithoutTls = (error: Error) => error.message.includes('does not support SSL');
+
+/** @throws when no server can be used */
+export type Opener = (listener: Listener, patienceMilliseconds: number) => Promise<Session>;
+
+/** @param target an address (postgres://…), or the path of the embedded database's socket */
+export function openerOf(target: string, settings: Settings): Opener {
+  return target.startsWith('/')
+    ? openerOfSocket(target, settings)
+    : openerOfServers(addressOf(target), settings);
+}
+
+function openerOfSocket(path: string, settings: Settings): Opener {
+  const begin = {
+    // Of these two the driver makes the path again.
+    place: { host: dirname(path), port: 5432 },
+    login: { user: 'postgres', password: '', database: 'postgres' },
+    tls: undefined,
+    settings,
+  };
+  return (listener, patienceMilliseconds) =>
+    Session.open({ ...begin, patienceMilliseconds }, listener);
+}
+
+/** Tries one host after the other. Of several, only one that takes writes will do. */
+function openerOfServers(address: Address, ours: Settings): Opener {
+  const { places } = address;
+  const tls = tlsOf(address.tls);
+  const settings = { ...address.settings, ...ours };
+  const open = async (place: Place, listener: Listener, patienceMilliseconds: number) => {
+    const begin = { place, login: address, settings, patienceMilliseconds };
+    const session = await Session.open({ ...begin, tls: tls.options }, listener).catch((error) => {
+      if (!tls.isOptional || !isWithoutTls(error)) throw error;
+      return Session.open({ ...begin, tls: undefined }, listener);
+    });
+    if (places.length === 1 || !session.isStandby) return session;
+    session.close();
+    throw Object.assign(new Error('it is a standby'), { code: 'CONNECTION_FAILED' });
+  };
+  return async (listener, patienceMilliseconds) => {
+    const failures: Error[] = [];
+    for (const place of places) {
+      try {
+        const patience = places.length === 1 ? patienceMilliseconds : ofSeveralMilliseconds;
+        return await open(place, listener, patience);
+      } catch (error) {
+        failures.push(error as Error);
+      }
+    }
+    const [first] = failures as [Error];
+    if (failures.length === 1) throw first;
+    const said = places.map(({ host, port }, at) => `${host}:${port}: ${failures[at]?.message}`);
+    throw Object.assign(new Error(said.join('; ')), { code: (first as { code?: string }).code });
+  };
+}
