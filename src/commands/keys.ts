@@ -150,7 +150,12 @@ const revoke: Command = {
   async run(context) {
     const keyId = context.positionals[0] as string;
     await withShop(context, async (store, shop) => {
-      const isKnown = await endKey(store.write, systemClock, shop.id, 'command line', keyId);
+      const isKnown = await endKey(
+        { sql: store.write, clock: systemClock, log: context.log },
+        shop.id,
+        'command line',
+        keyId,
+      );
       if (!isKnown) {
         throw new CommandError(
           `Shop ${shop.id} has no key ${keyId}; "retention keys list" shows them.`,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseDrainMilliseconds } from '../access/key-leases.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
-import { endKeysOfShop } from '../owner/keys.ts';
+import { endKeysOfShop, logUninstall } from '../owner/keys.ts';
 import { listAllOfCustomer } from '../store/customers.ts';
 import { listDataRequests } from '../store/data-requests.ts';
 import { retryFailedJobs } from '../store/jobs.ts';
@@ -91,14 +91,15 @@ const uninstalled: Command = {
   async run(context) {
     await withShop(context, async ({ write: sql }, { id }) => {
       const at = new Date(systemClock.now());
-      await sql.begin(async (tx) => {
+      const keyIds = await sql.begin(async (tx) => {
         if (!(await noteUninstall(tx, id, randomUUID(), at))) {
           throw new CommandError(
             `Shop ${id} is not connected to Shopify; "serve" connects the shops of SHOPIFY_CREDENTIALS_FILE.`,
           );
         }
-        await endKeysOfShop(tx, id, at);
+        return endKeysOfShop(tx, id, at);
       });
+      logUninstall(context.log, id, keyIds, at);
       await sleep(leaseDrainMilliseconds);
       print(`The keys of shop ${id} are revoked, and it is not followed any more.`);
     });

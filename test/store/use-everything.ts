@@ -36,6 +36,7 @@ import {
   get,
   importAll,
   now,
+  silentLog,
   startTestService,
 } from '../support/world.ts';
 
@@ -90,7 +91,8 @@ export async function useEverything(store: Store): Promise<void> {
 
   await listKeys(store.write, shop.id);
   await listKeyRequests(store.write, shop.id, 0);
-  await rotateKey(store.write, new FixedClock(now), shop.id, 'command line', {
+  const ending = { sql: store.write, clock: new FixedClock(now), log: silentLog };
+  await rotateKey(ending, shop.id, 'command line', {
     keyId,
     newId: newKeyId(),
     newExpiresAt: null,
