@@ -19,6 +19,7 @@ import {
   tell,
   withStore,
 } from './command.ts';
+import { committed } from './failover.ts';
 
 /** Opens the store and finds the shop that --shop names. */
 export async function withShop<T>(
@@ -150,12 +151,8 @@ const revoke: Command = {
   async run(context) {
     const keyId = context.positionals[0] as string;
     await withShop(context, async (store, shop) => {
-      const isKnown = await endKey(
-        { sql: store.write, clock: systemClock, log: context.log },
-        shop.id,
-        'command line',
-        keyId,
-      );
+      const ending = { sql: store.write, clock: systemClock, log: context.log };
+      const isKnown = await committed(endKey(ending, shop.id, 'command line', keyId));
       if (!isKnown) {
         throw new CommandError(
           `Shop ${shop.id} has no key ${keyId}; "retention keys list" shows them.`,

@@ -6,6 +6,7 @@ import { CommandError } from '../errors.ts';
 import { endKeysOfShop, logUninstall } from '../owner/keys.ts';
 import { listAllOfCustomer } from '../store/customers.ts';
 import { listDataRequests } from '../store/data-requests.ts';
+import { requireSynchronousCommit } from '../store/failover.ts';
 import { retryFailedJobs } from '../store/jobs.ts';
 import { noteInstall, noteUninstall } from '../store/shopify-shops.ts';
 import {
@@ -17,6 +18,7 @@ import {
   printJson,
   requiredOption,
 } from './command.ts';
+import { committed } from './failover.ts';
 import { withShop } from './keys.ts';
 
 const shopOption = { shop: { type: 'string' } } as const;
@@ -91,7 +93,8 @@ const uninstalled: Command = {
   async run(context) {
     await withShop(context, async ({ write: sql }, { id }) => {
       const at = new Date(systemClock.now());
-      const keyIds = await sql.begin(async (tx) => {
+      const uninstalling = sql.begin(async (tx) => {
+        await requireSynchronousCommit(tx);
         if (!(await noteUninstall(tx, id, randomUUID(), at))) {
           throw new CommandError(
             `Shop ${id} is not connected to Shopify; "serve" connects the shops of SHOPIFY_CREDENTIALS_FILE.`,
@@ -99,6 +102,7 @@ const uninstalled: Command = {
         }
         return endKeysOfShop(tx, id, at);
       });
+      const keyIds = await committed(uninstalling);
       logUninstall(context.log, id, keyIds, at);
       await sleep(leaseDrainMilliseconds);
       print(`The keys of shop ${id} are revoked, and it is not followed any more.`);

@@ -4,6 +4,7 @@ import { type Tier, tiers } from '../access/tiers.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import { requireSynchronousCommit } from '../store/failover.ts';
 import { lockKey, replaceKey, revokeKey, revokeKeysOfShop } from '../store/keys.ts';
 import { insertLogEntry } from '../store/owner-log.ts';
 import { findShop } from '../store/shops.ts';
@@ -94,6 +95,8 @@ export async function endKey(
 ): Promise<boolean> {
   const at = new Date(clock.now());
   const revokedAt = await sql.begin(async (tx) => {
+    // Also for a key that is revoked already: the first attempt may have been cut short while it waited.
+    await requireSynchronousCommit(tx);
     const key = await lockKey(tx, shopId, keyId);
     if (!key) return null;
     if (key.revokedAt) return key.revokedAt;
@@ -143,6 +146,7 @@ export async function rotateKey(
   const at = new Date(clock.now());
   const ownerId = ownerIdOf(actor);
   const rotated = await sql.begin(async (tx): Promise<Rotated> => {
+    await requireSynchronousCommit(tx);
     const old = await lockKey(tx, shopId, keyId);
     if (!old) return { kind: 'ended' };
     if (old.replacedBy !== null) return { kind: 'already' };
@@ -176,6 +180,7 @@ export async function rotateKey(
 /**
  * Ends all keys of a shop whose app was uninstalled, and notes it for the owners. They are certain to be
  * refused everywhere only `leaseDrainMilliseconds` after the commit.
+ * @param tx one that has called `requireSynchronousCommit`
  * @returns the ids of those that it ended, for `logUninstall` after the commit
  */
 export async function endKeysOfShop(tx: Transaction, shopId: number, at: Date): Promise<string[]> {

@@ -3,6 +3,7 @@ import { leaseDrainMilliseconds } from '../access/key-leases.ts';
 import type { Log } from '../log.ts';
 import { endKeysOfShop, logUninstall } from '../owner/keys.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import { requireSynchronousCommit } from '../store/failover.ts';
 import { insertHandledEvent, lockInstallation, noteUninstall } from '../store/shopify-shops.ts';
 
 interface Uninstall {
@@ -40,6 +41,8 @@ async function endKeysOnce(
   tx: Transaction,
   { shopId, domain, event, updatedAt, receivedAt }: Uninstall,
 ): Promise<Ended | string> {
+  // Also for a known event: the first delivery may still wait for a standby.
+  await requireSynchronousCommit(tx);
   const shop = await lockInstallation(tx, shopId);
   if (shop?.domain !== domain) return 'The domain is not that of this shop any more.';
   const unlessGone = `If the app is uninstalled, run "retention shopify uninstalled --shop ${shopId}".`;
