@@ -7,7 +7,7 @@ import { listSubscriptionsOfSessions } from '../../src/store/cancellations.ts';
 import { deletions } from '../../src/store/deletions.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/customers.ts';
 import { listKeyRequests } from '../../src/store/key-requests.ts';
-import { listKeys, revokeKey, revokeKeysOfShop } from '../../src/store/keys.ts';
+import { listKeys, listRevokedKeys, revokeKey, revokeKeysOfShop } from '../../src/store/keys.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
 import { findFirstDay, hasFewChanges, listDays } from '../../src/store/metrics-history.ts';
@@ -99,6 +99,7 @@ export async function useEverything(store: Store): Promise<void> {
     overlapMilliseconds: 3_600_000,
   });
   await revokeKey(store.write, shop.id, keyId, new Date(now));
+  assert.equal((await listRevokedKeys(store.write, [shop.id], new Date(now))).length, 1);
   await findShop(store.write, shop.id);
   const { read } = store.primary;
   const page = { status: undefined, after: undefined, limit: 51 };
