@@ -16,7 +16,7 @@ import {
   printJson,
   requiredOption,
 } from './command.ts';
-import { committed } from './failover.ts';
+import { committed, tellOfFailover } from './failover.ts';
 import { withShop } from './keys.ts';
 import { parsePast } from './times.ts';
 
@@ -38,6 +38,7 @@ const revoke: Command = {
       }
       await sleep(leaseDrainMilliseconds);
       print(`Key ${keyId} is revoked.`);
+      await tellOfFailover(context.config, store.write);
     });
     return exitStatus.done;
   },
@@ -49,7 +50,8 @@ const revoked: Command = {
   summary: 'lists the keys that were revoked or rotated since then, of a shop or of every shop',
   details: [
     '--since  an ISO 8601 time such as 2026-11-21T16:00:00Z, or how long ago: 2h, 7d',
-    'It writes nothing, so it may be asked of a server that was replaced, to revoke them again on another.',
+    'After a failover, the new server may lack what it is to list: ask the old server, or keep what this',
+    'prints elsewhere beforehand. "After a failover" in docs/operations.md says how. It writes nothing.',
   ],
   options: { since: { type: 'string' }, shop: { type: 'string' }, json: { type: 'boolean' } },
   async run(context) {

@@ -18,7 +18,7 @@ import {
   printJson,
   requiredOption,
 } from './command.ts';
-import { committed } from './failover.ts';
+import { committed, tellOfFailover } from './failover.ts';
 import { withShop } from './keys.ts';
 
 const shopOption = { shop: { type: 'string' } } as const;
@@ -106,6 +106,7 @@ const uninstalled: Command = {
       logUninstall(context.log, id, keyIds, at);
       await sleep(leaseDrainMilliseconds);
       print(`The keys of shop ${id} are revoked, and it is not followed any more.`);
+      await tellOfFailover(context.config, sql);
     });
     return exitStatus.done;
   },

@@ -6,6 +6,7 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { listSubscriptionsOfSessions } from '../../src/store/cancellations.ts';
 import { deletions } from '../../src/store/deletions.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/customers.ts';
+import { findReplication } from '../../src/store/failover.ts';
 import { listKeyRequests } from '../../src/store/key-requests.ts';
 import { listKeys, listRevokedKeys, revokeKey, revokeKeysOfShop } from '../../src/store/keys.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
@@ -100,6 +101,7 @@ export async function useEverything(store: Store): Promise<void> {
   });
   await revokeKey(store.write, shop.id, keyId, new Date(now));
   assert.equal((await listRevokedKeys(store.write, [shop.id], new Date(now))).length, 1);
+  await findReplication(store.write);
   await findShop(store.write, shop.id);
   const { read } = store.primary;
   const page = { status: undefined, after: undefined, limit: 51 };
