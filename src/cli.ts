@@ -9,6 +9,7 @@ import { keyCommands } from './commands/keys.ts';
 import { metricsCommands } from './commands/metrics.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { ownerCommands } from './commands/owners.ts';
+import { revocationCommands } from './commands/revocations.ts';
 import { serveCommand } from './commands/serve.ts';
 import { shopifyCommands } from './commands/shopify.ts';
 import { shopCommands } from './commands/shops.ts';
@@ -26,6 +27,7 @@ const commands: readonly Command[] = [
   migrateCommand,
   ...shopCommands,
   ...keyCommands,
+  ...revocationCommands,
   ...ownerCommands,
   importCommand,
   ...syncCommands,

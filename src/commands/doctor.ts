@@ -19,6 +19,7 @@ import { type Store, openStore } from '../store/open.ts';
 import { listServingProblems } from '../store/serving-login.ts';
 import { checkStandby } from '../store/standby-check.ts';
 import { type Command, exitStatus, listWarnings, print, printJson } from './command.ts';
+import { type FailoverSafety, assessFailover } from './failover.ts';
 
 const worstSkewMilliseconds = 2_000;
 const patienceMilliseconds = 10_000;
@@ -80,6 +81,7 @@ async function examine(config: Config): Promise<Finding[]> {
   try {
     return [
       ...(await examineDatabase(store)),
+      ...(await examineFailover(config, store)),
       ...(config.databaseServeUrl === undefined
         ? []
         : [await examineServingLogin(config.databaseServeUrl)]),
@@ -121,6 +123,37 @@ async function examineDatabase(store: Store): Promise<Finding[]> {
       detail: `${skew} ms from the database's`,
     },
   ];
+}
+
+const failoverFindings: Readonly<Record<FailoverSafety, Pick<Finding, 'warning' | 'detail'>[]>> = {
+  'no standby': [],
+  waits: [{ detail: 'revocations wait for a synchronous standby' }],
+  'waits in vain': [
+    {
+      warning: true,
+      detail:
+        'synchronous_standby_names is set, but no standby is connected: revocations and all other writes wait until one is.',
+    },
+  ],
+  unknown: [
+    {
+      warning: true,
+      detail:
+        'This login cannot see whether standbys stream from the server, so it is unknown whether a failover can bring back revoked keys. Grant it select on pg_stat_replication and pg_replication_slots.',
+    },
+  ],
+  'can be undone': [
+    {
+      warning: true,
+      detail:
+        'The standbys are asynchronous: a failover can bring back a key that was revoked just before it. Set synchronous_standby_names on the server, or be ready to revoke again ("After a failover" in docs/operations.md).',
+    },
+  ],
+};
+
+async function examineFailover(config: Config, { primary }: Store): Promise<Finding[]> {
+  const safety = await inTime(assessFailover(config, primary.read));
+  return failoverFindings[safety].map((found) => ({ check: 'failover', ok: true, ...found }));
 }
 
 /** Does with it what a request does, for nobody. */

@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { leaseDrainMilliseconds } from '../access/key-leases.ts';
 import { isScope, scopeDescriptions, scopes as allScopes } from '../access/scopes.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import { endKey, makeKey } from '../owner/keys.ts';
+import { makeKey } from '../owner/keys.ts';
 import { type KeyListing, listKeys } from '../store/keys.ts';
 import type { Store } from '../store/open.ts';
 import { type Shop, findShop } from '../store/shops.ts';
@@ -19,6 +17,7 @@ import {
   tell,
   withStore,
 } from './command.ts';
+import { parseDuration } from './times.ts';
 
 /** Opens the store and finds the shop that --shop names. */
 export async function withShop<T>(
@@ -65,7 +64,7 @@ const create: Command = {
       throw new UsageError(`--scopes takes ${allScopes.join(', ')}, with commas between them.`);
     }
     const duration = context.options['expires-in'];
-    const milliseconds = typeof duration === 'string' ? parseDuration(duration) : undefined;
+    const milliseconds = typeof duration === 'string' ? parseExpiry(duration) : undefined;
     await withShop(context, async (store, shop) => {
       const expiresAt =
         milliseconds === undefined ? null : new Date(systemClock.now() + milliseconds);
@@ -91,22 +90,15 @@ const create: Command = {
   },
 };
 
-const hoursOf: Readonly<Record<string, number>> = { h: 1, d: 24 };
-const mostHours = 3650 * 24;
-
-/**
- * @returns milliseconds
- * @throws UsageError for what is no whole number of hours or days, and for more than ten years
- */
-function parseDuration(text: string): number {
-  const [, count = '0', unit = 'h'] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
-  const hours = Number(count) * (hoursOf[unit] ?? 0);
-  if (hours < 1 || hours > mostHours) {
+/** @returns milliseconds */
+function parseExpiry(text: string): number {
+  const milliseconds = parseDuration(text);
+  if (milliseconds === undefined) {
     throw new UsageError(
       `--expires-in takes a whole number of hours or days, such as 24h or 30d, and at most 3650d, not "${text}".`,
     );
   }
-  return hours * 3_600_000;
+  return milliseconds;
 }
 
 const list: Command = {
@@ -141,26 +133,4 @@ function stateOf({ revokedAt, expiresAt }: KeyListing): string {
   return `${word} ${expiresAt.toISOString()}`;
 }
 
-const revoke: Command = {
-  name: 'keys revoke',
-  synopsis: '--shop ID KEY_ID',
-  summary: 'ends a key: every request that begins after this returns is refused',
-  options: { shop: { type: 'string' } },
-  positionals: [1, 1],
-  async run(context) {
-    const keyId = context.positionals[0] as string;
-    await withShop(context, async (store, shop) => {
-      const isKnown = await endKey(store.write, systemClock, shop.id, 'command line', keyId);
-      if (!isKnown) {
-        throw new CommandError(
-          `Shop ${shop.id} has no key ${keyId}; "retention keys list" shows them.`,
-        );
-      }
-      await sleep(leaseDrainMilliseconds);
-      print(`Key ${keyId} is revoked.`);
-    });
-    return exitStatus.done;
-  },
-};
-
-export const keyCommands = [create, list, revoke];
+export const keyCommands = [create, list];

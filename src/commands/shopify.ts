@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseDrainMilliseconds } from '../access/key-leases.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
-import { endKeysOfShop } from '../owner/keys.ts';
+import { endKeysOfShop, logUninstall } from '../owner/keys.ts';
 import { listAllOfCustomer } from '../store/customers.ts';
 import { listDataRequests } from '../store/data-requests.ts';
+import { requireSynchronousCommit } from '../store/failover.ts';
 import { retryFailedJobs } from '../store/jobs.ts';
 import { noteInstall, noteUninstall } from '../store/shopify-shops.ts';
 import {
@@ -17,6 +18,7 @@ import {
   printJson,
   requiredOption,
 } from './command.ts';
+import { committed, tellOfFailover } from './failover.ts';
 import { withShop } from './keys.ts';
 
 const shopOption = { shop: { type: 'string' } } as const;
@@ -91,16 +93,20 @@ const uninstalled: Command = {
   async run(context) {
     await withShop(context, async ({ write: sql }, { id }) => {
       const at = new Date(systemClock.now());
-      await sql.begin(async (tx) => {
+      const uninstalling = sql.begin(async (tx) => {
+        await requireSynchronousCommit(tx);
         if (!(await noteUninstall(tx, id, randomUUID(), at))) {
           throw new CommandError(
             `Shop ${id} is not connected to Shopify; "serve" connects the shops of SHOPIFY_CREDENTIALS_FILE.`,
           );
         }
-        await endKeysOfShop(tx, id, at);
+        return endKeysOfShop(tx, id, at);
       });
+      const keyIds = await committed(uninstalling);
+      logUninstall(context.log, id, keyIds, at);
       await sleep(leaseDrainMilliseconds);
       print(`The keys of shop ${id} are revoked, and it is not followed any more.`);
+      await tellOfFailover(context.config, sql);
     });
     return exitStatus.done;
   },

@@ -29,7 +29,8 @@ const logEntries = 50;
 
 /** What a shop's owners do with its keys. */
 export function keyRoutes(desk: Desk, parts: OwnerParts): Route[] {
-  const { store, clock, usage } = parts;
+  const { store, clock, log, usage } = parts;
+  const ending = { sql: store.write, clock, log };
   /** With their last use as this process knows it, where that is later than what is stored. */
   const list = async (shopId: number) =>
     (await listKeys(store.write, shopId)).map((key): KeyListing => {
@@ -44,12 +45,12 @@ export function keyRoutes(desk: Desk, parts: OwnerParts): Route[] {
     desk.shops(base, async (visit) => {
       const { id } = visit.shop;
       const now = clock.now();
-      const [keys, log, requests] = await Promise.all([
+      const [keys, entries, requests] = await Promise.all([
         list(id),
         listLog(store.write, id, logEntries),
         listKeyRequests(store.write, id, firstHour(now)),
       ]);
-      return keysPage(visit, { keys: keys.toReversed(), log, requests, now });
+      return keysPage(visit, { keys: keys.toReversed(), log: entries, requests, now });
     }),
     desk.shops(`${base}/new`, async (visit) => newKeyPage(visit)),
     desk.shopsForm(base, async (visit, form) => {
@@ -80,7 +81,7 @@ export function keyRoutes(desk: Desk, parts: OwnerParts): Route[] {
     }),
     desk.shopsForm(`${base}/:keyId/revoke`, async ({ shop, session, params }) => {
       const keyId = params['keyId'] ?? '';
-      if (!(await endKey(store.write, clock, shop.id, session, keyId))) return notFoundPage();
+      if (!(await endKey(ending, shop.id, session, keyId))) return notFoundPage();
       await sleep(leaseDrainMilliseconds);
       return redirect(shopPath(shop, `/keys?done=revoked&key=${keyId}`));
     }),
@@ -97,7 +98,7 @@ export function keyRoutes(desk: Desk, parts: OwnerParts): Route[] {
       const newId = form.get('id') ?? '';
       const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
       if (!isKeyId(newId) || overlap === undefined) return rotateKeyPage(visit, key);
-      const rotated = await rotateKey(store.write, clock, shop.id, session, {
+      const rotated = await rotateKey(ending, shop.id, session, {
         keyId: key.id,
         newId,
         newExpiresAt: expiryOf(form, clock),

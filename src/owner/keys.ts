@@ -2,10 +2,13 @@ import { type KeyRequest, createKeyOnce, newKeyId } from '../access/create-key.t
 import type { Scope } from '../access/scopes.ts';
 import { type Tier, tiers } from '../access/tiers.ts';
 import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import { requireSynchronousCommit } from '../store/failover.ts';
 import { lockKey, replaceKey, revokeKey, revokeKeysOfShop } from '../store/keys.ts';
 import { insertLogEntry } from '../store/owner-log.ts';
 import { findShop } from '../store/shops.ts';
+import { logRevocation, logRotation } from './revocation-log.ts';
 
 /** Whoever makes or ends a key: an owner, or the command line. */
 export type Actor = { readonly ownerId: string } | 'command line';
@@ -72,23 +75,31 @@ export async function makeKey(
   });
 }
 
+/** What ending a key needs. */
+interface KeyEnding {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /**
  * Ends a key and logs who did, once. It is certain to be refused everywhere only
  * `leaseDrainMilliseconds` later.
  * @returns false where the shop has no such key
  */
 export async function endKey(
-  sql: Sql,
-  clock: Clock,
+  { sql, clock, log }: KeyEnding,
   shopId: number,
   actor: Actor,
   keyId: string,
 ): Promise<boolean> {
   const at = new Date(clock.now());
-  return sql.begin(async (tx) => {
+  const revokedAt = await sql.begin(async (tx) => {
+    // Also for a key that is revoked already: the first attempt may have been cut short while it waited.
+    await requireSynchronousCommit(tx);
     const key = await lockKey(tx, shopId, keyId);
-    if (!key) return false;
-    if (key.revokedAt) return true;
+    if (!key) return null;
+    if (key.revokedAt) return key.revokedAt;
     await revokeKey(tx, shopId, keyId, at);
     const ownerId = ownerIdOf(actor);
     await insertLogEntry(tx, shopId, {
@@ -98,12 +109,21 @@ export async function endKey(
       keyId,
       keyName: key.name,
     });
-    return true;
+    return at;
   });
+  if (revokedAt === null) return false;
+  const cause = actor === 'command line' ? actor : 'owner';
+  logRevocation(log, { shopId, keyId, revokedAt, cause });
+  return true;
 }
 
 type Rotated =
-  | (Issued & { readonly name: string; readonly scopes: readonly Scope[] })
+  | (Issued & {
+      readonly name: string;
+      readonly scopes: readonly Scope[];
+      /** When the old key ends. */
+      readonly endsAt: Date;
+    })
   | { readonly kind: 'ended' }
   | NotIssued;
 
@@ -118,15 +138,15 @@ interface Rotation {
 
 /** Makes a key with the name and scopes of another, which ends after an overlap. */
 export async function rotateKey(
-  sql: Sql,
-  clock: Clock,
+  { sql, clock, log }: KeyEnding,
   shopId: number,
   actor: Actor,
   { keyId, newId, newExpiresAt, overlapMilliseconds }: Rotation,
 ): Promise<Rotated> {
   const at = new Date(clock.now());
   const ownerId = ownerIdOf(actor);
-  return sql.begin(async (tx): Promise<Rotated> => {
+  const rotated = await sql.begin(async (tx): Promise<Rotated> => {
+    await requireSynchronousCommit(tx);
     const old = await lockKey(tx, shopId, keyId);
     if (!old) return { kind: 'ended' };
     if (old.replacedBy !== null) return { kind: 'already' };
@@ -140,24 +160,45 @@ export async function rotateKey(
       expiresAt: newExpiresAt,
     });
     if (issued.kind !== 'made') return issued;
-    const expiresAt = new Date(at.getTime() + overlapMilliseconds);
-    await replaceKey(tx, shopId, keyId, { replacedBy: newId, expiresAt });
+    const overlapEnd = new Date(at.getTime() + overlapMilliseconds);
+    const endsAt = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
+    await replaceKey(tx, shopId, keyId, { replacedBy: newId, expiresAt: endsAt });
     // Not by the clocks of all instances, which may differ a little.
     if (overlapMilliseconds === 0) await revokeKey(tx, shopId, keyId, at);
     const entry = { at, ownerId, keyName: name };
     await insertLogEntry(tx, shopId, { ...entry, action: 'key_rotated', keyId });
     await insertLogEntry(tx, shopId, { ...entry, action: 'key_created', keyId: newId });
-    return { ...issued, name, scopes };
+    return { ...issued, name, scopes, endsAt };
   });
+  if (rotated.kind !== 'made') return rotated;
+  if (overlapMilliseconds === 0) {
+    logRevocation(log, { shopId, keyId, revokedAt: at, cause: 'rotation' });
+  } else logRotation(log, { shopId, keyId, replacedBy: newId, expiresAt: rotated.endsAt });
+  return rotated;
 }
 
 /**
- * Ends all keys of a shop whose app was uninstalled, and logs it. They are certain to be refused
- * everywhere only `leaseDrainMilliseconds` after the commit.
+ * Ends all keys of a shop whose app was uninstalled, and notes it for the owners. They are certain to be
+ * refused everywhere only `leaseDrainMilliseconds` after the commit.
+ * @param tx one that has called `requireSynchronousCommit`
+ * @returns the ids of those that it ended, for `logUninstall` after the commit
  */
-export async function endKeysOfShop(tx: Transaction, shopId: number, at: Date): Promise<void> {
-  for (const { id, name } of await revokeKeysOfShop(tx, shopId, at)) {
+export async function endKeysOfShop(tx: Transaction, shopId: number, at: Date): Promise<string[]> {
+  const ended = await revokeKeysOfShop(tx, shopId, at);
+  for (const { id, name } of ended) {
     const entry = { at, ownerId: null, keyId: id, keyName: name };
     await insertLogEntry(tx, shopId, { ...entry, action: 'key_uninstalled' });
+  }
+  return ended.map(({ id }) => id);
+}
+
+export function logUninstall(
+  log: Log,
+  shopId: number,
+  keyIds: readonly string[],
+  revokedAt: Date,
+): void {
+  for (const keyId of keyIds) {
+    logRevocation(log, { shopId, keyId, revokedAt, cause: 'uninstall' });
   }
 }

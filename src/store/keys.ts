@@ -72,6 +72,33 @@ export async function listKeys(sql: Sql, shopId: number): Promise<KeyListing[]> 
     from api_keys where shop_id = ${shopId} order by created_at, key_id`;
 }
 
+export interface RevokedKey extends Pick<
+  KeyListing,
+  'name' | 'revokedAt' | 'expiresAt' | 'replacedBy'
+> {
+  readonly shopId: number;
+  readonly keyId: string;
+}
+
+/** Keys of these shops that were revoked, or replaced by another one, at that instant or later. */
+export function listRevokedKeys(
+  sql: Sql,
+  shopIds: readonly number[],
+  since: Date,
+): Promise<RevokedKey[]> {
+  return sql<RevokedKey[]>`
+    select k.*
+    from unnest(${arrayText(shopIds)}::bigint[]) wanted (shop_id),
+      lateral (
+        select old.shop_id as "shopId", old.key_id as "keyId", old.name, old.revoked_at as "revokedAt",
+          old.expires_at as "expiresAt", old.replaced_by as "replacedBy"
+        from api_keys old
+        left join api_keys new on new.shop_id = old.shop_id and new.key_id = old.replaced_by
+        where old.shop_id = wanted.shop_id
+          and (old.revoked_at >= ${since} or new.created_at >= ${since})) k
+    order by least(k."revokedAt", k."expiresAt"), k."shopId", k."keyId"`;
+}
+
 type LockedKey = Pick<KeyListing, 'name' | 'scopes' | 'revokedAt' | 'expiresAt' | 'replacedBy'>;
 
 /** The key with an id, whether it still works or not; it cannot change before the transaction ends. */

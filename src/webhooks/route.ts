@@ -122,7 +122,7 @@ async function take(parts: RouteParts, request: FastifyRequest, body: Buffer): P
     : idOf(domain, topic, eventOf(request), JSON.stringify(notice.task));
   const receivedAt = new Date(clock.now());
   if (notice.queue === undefined) {
-    const reason = await uninstall(sql, { ...notice, shopId, event, receivedAt });
+    const reason = await uninstall({ sql, log }, { ...notice, shopId, event, receivedAt });
     if (reason) log.error({ requestId: request.id, shopId, topic, reason }, ignored);
     return taken;
   }

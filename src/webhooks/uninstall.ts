@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseDrainMilliseconds } from '../access/key-leases.ts';
-import { endKeysOfShop } from '../owner/keys.ts';
+import type { Log } from '../log.ts';
+import { endKeysOfShop, logUninstall } from '../owner/keys.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import { requireSynchronousCommit } from '../store/failover.ts';
 import { insertHandledEvent, lockInstallation, noteUninstall } from '../store/shopify-shops.ts';
 
 interface Uninstall {
@@ -19,17 +21,28 @@ interface Uninstall {
  * Ends the keys of a shop, once per event. When this has returned, no instance lets in a key that it ended.
  * @returns why nothing was done; undefined also where the event is in force already
  */
-export async function uninstall(sql: Sql, told: Uninstall): Promise<string | undefined> {
-  const reason = await sql.begin((tx) => endKeysOnce(tx, told));
+export async function uninstall(
+  { sql, log }: { readonly sql: Sql; readonly log: Log },
+  told: Uninstall,
+): Promise<string | undefined> {
+  const ended = await sql.begin((tx) => endKeysOnce(tx, told));
+  if (typeof ended === 'string') return ended;
+  logUninstall(log, told.shopId, ended.keyIds, told.receivedAt);
   // Also for a known event: the answer to the first delivery may not have got through.
-  if (reason === undefined) await sleep(leaseDrainMilliseconds);
-  return reason;
+  await sleep(leaseDrainMilliseconds);
+  return undefined;
+}
+
+interface Ended {
+  readonly keyIds: readonly string[];
 }
 
 async function endKeysOnce(
   tx: Transaction,
   { shopId, domain, event, updatedAt, receivedAt }: Uninstall,
-): Promise<string | undefined> {
+): Promise<Ended | string> {
+  // Also for a known event: the first delivery may still wait for a standby.
+  await requireSynchronousCommit(tx);
   const shop = await lockInstallation(tx, shopId);
   if (shop?.domain !== domain) return 'The domain is not that of this shop any more.';
   const unlessGone = `If the app is uninstalled, run "retention shopify uninstalled --shop ${shopId}".`;
@@ -38,10 +51,9 @@ async function endKeysOnce(
   }
   if (!(await insertHandledEvent(tx, shopId, event, receivedAt))) {
     return shop.uninstalledAt
-      ? undefined
+      ? { keyIds: [] }
       : `The same body was followed before the reinstall. ${unlessGone}`;
   }
   await noteUninstall(tx, shopId, event, receivedAt);
-  await endKeysOfShop(tx, shopId, receivedAt);
-  return undefined;
+  return { keyIds: await endKeysOfShop(tx, shopId, receivedAt) };
 }

@@ -82,8 +82,12 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     assert.match(plain.err, /^This is key key_[0-9a-f]{16}\. Copy it now: /);
     assert.doesNotMatch(plain.err, /rtn_/);
 
-    const revoked = await done('keys', 'revoke', '--shop', id, made.id);
-    assert.equal(revoked, `Key ${made.id} is revoked.\n`);
+    const revoked = await run(['keys', 'revoke', '--shop', id, made.id], {
+      env: { ...env, LOG_LEVEL: 'info' },
+    });
+    assert.deepEqual([revoked.code, revoked.out], [0, `Key ${made.id} is revoked.\n`]);
+    const { keyId, cause, msg } = JSON.parse(revoked.err);
+    assert.deepEqual([keyId, cause, msg], [made.id, 'command line', 'key revoked']);
     const text = await done('keys', 'list', '--shop', id, '--json');
     assert.doesNotMatch(text, /rtn_/);
     const [first, second, ...others] = JSON.parse(text);

@@ -14,6 +14,7 @@ const commands: [name: string, synopsis: string][] = [
   ['keys create', '--shop ID --name TEXT --scopes a,b [--expires-in DURATION] [--json]'],
   ['keys list', '--shop ID [--json]'],
   ['keys revoke', '--shop ID KEY_ID'],
+  ['keys revoked', '--since TIME [--shop ID] [--json]'],
   ['owners invite', '--shop ID --email ADDRESS [--json]'],
   ['owners reset', '--email ADDRESS [--json]'],
   ['owners list', '--shop ID [--json]'],
@@ -77,13 +78,13 @@ describe(
       ],
       [
         ['keys', 'crate', '--shop', '1'],
-        '"retention keys" is followed by create, list, revoke. Did you mean "keys create"?\n',
+        '"retention keys" is followed by create, list, revoke, revoked. Did you mean "keys create"?\n',
       ],
       [
         ['keys', 'list', '--shpo', '1'],
         'Unknown option \'--shpo\'. Did you mean "--shop"?\nUsage: retention keys list',
       ],
-      [['keys'], '"retention keys" is followed by create, list, revoke.'],
+      [['keys'], '"retention keys" is followed by create, list, revoke, revoked.'],
       [['shops', 'delete'], '"retention shops" is followed by create, list, set-tier.'],
       [
         ['serve', '--port', '1'],
@@ -111,6 +112,21 @@ describe(
         (duration): [string[], string] => [
           [...createKey, `--expires-in=${duration}`],
           `--expires-in takes a whole number of hours or days, such as 24h or 30d, and at most 3650d, not "${duration}".`,
+        ],
+      ),
+      [['keys', 'revoked', '--shop', '1'], '--since is missing.'],
+      [
+        ['keys', 'revoked', '--snice', '1h'],
+        'Unknown option \'--snice\'. Did you mean "--since"?\nUsage: retention keys revoked',
+      ],
+      [
+        ['keys', 'revoked', '--since', '9999-01-01T00:00:00Z'],
+        '--since must not be in the future, and 9999-01-01T00:00:00Z is.',
+      ],
+      ...['yesterday', '5m', '2026-11-01', '2026-11-01T12:00', '2026-02-30T00:00:00Z'].map(
+        (time): [string[], string] => [
+          ['keys', 'revoked', '--since', time],
+          `--since takes an ISO 8601 time with an offset or Z, such as 2026-11-21T16:00:00Z, or how long ago in whole hours or days, such as 2h or 7d, not "${time}".`,
         ],
       ),
       [

@@ -6,8 +6,9 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { listSubscriptionsOfSessions } from '../../src/store/cancellations.ts';
 import { deletions } from '../../src/store/deletions.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/customers.ts';
+import { findReplication } from '../../src/store/failover.ts';
 import { listKeyRequests } from '../../src/store/key-requests.ts';
-import { listKeys, revokeKey, revokeKeysOfShop } from '../../src/store/keys.ts';
+import { listKeys, listRevokedKeys, revokeKey, revokeKeysOfShop } from '../../src/store/keys.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
 import { findFirstDay, hasFewChanges, listDays } from '../../src/store/metrics-history.ts';
@@ -36,6 +37,7 @@ import {
   get,
   importAll,
   now,
+  silentLog,
   startTestService,
 } from '../support/world.ts';
 
@@ -90,13 +92,16 @@ export async function useEverything(store: Store): Promise<void> {
 
   await listKeys(store.write, shop.id);
   await listKeyRequests(store.write, shop.id, 0);
-  await rotateKey(store.write, new FixedClock(now), shop.id, 'command line', {
+  const ending = { sql: store.write, clock: new FixedClock(now), log: silentLog };
+  await rotateKey(ending, shop.id, 'command line', {
     keyId,
     newId: newKeyId(),
     newExpiresAt: null,
     overlapMilliseconds: 3_600_000,
   });
   await revokeKey(store.write, shop.id, keyId, new Date(now));
+  assert.equal((await listRevokedKeys(store.write, [shop.id], new Date(now))).length, 1);
+  await findReplication(store.write);
   await findShop(store.write, shop.id);
   const { subscriptions: read } = store.primary;
   const page = { status: undefined, after: undefined, limit: 51 };

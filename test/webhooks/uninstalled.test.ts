@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
+import { createLog } from '../../src/log.ts';
 import { listKeys } from '../../src/store/keys.ts';
 import { listLog } from '../../src/store/owner-log.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -15,9 +16,19 @@ import { startWebhookWorld, untilQuiet } from './world.ts';
 onOwnDatabases('a shop whose app is uninstalled', (open) => {
   let store: Store;
   let world: Awaited<ReturnType<typeof startWebhookWorld>>;
+  const logged: { readonly msg: string; readonly keyId?: string; readonly cause?: string }[] = [];
   before(async () => {
     store = open();
-    world = await startWebhookWorld(store);
+    const log = createLog('info', {
+      write: (text) =>
+        void logged.push(
+          ...text
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line)),
+        ),
+    });
+    world = await startWebhookWorld(store, { log });
   });
   after(async () => {
     await world.close();
@@ -59,6 +70,13 @@ onOwnDatabases('a shop whose app is uninstalled', (open) => {
     assert.deepEqual(
       log.map(({ action, keyId }) => [action, keyId]).toSorted(),
       keys.map(({ id }) => ['key_uninstalled', id]).toSorted(),
+    );
+    assert.deepEqual(
+      logged
+        .filter(({ msg }) => msg === 'key revoked')
+        .map(({ keyId, cause }) => [cause, keyId])
+        .toSorted(),
+      keys.map(({ id }) => ['uninstall', id]).toSorted(),
     );
     const page = await owner.visitor.get(`/app/shops/${shop.id}/keys`);
     assert.match(page.text, /was\s+revoked by Shopify, where the app was uninstalled/);

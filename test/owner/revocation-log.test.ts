@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { newKeyId } from '../../src/access/create-key.ts';
+import { FixedClock } from '../../src/clock.ts';
+import { createLog } from '../../src/log.ts';
+import { endKey, rotateKey } from '../../src/owner/keys.ts';
+import type { Store } from '../../src/store/open.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, createTestKey, now, startWorld } from '../support/world.ts';
+import { signedInOwner } from './visitor.ts';
+
+const hour = 3_600_000;
+
+onEveryDatabase('the log of ended keys', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  /** A log, and the lines about keys in it, without time and level. */
+  function listen() {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog('info', {
+      write(text) {
+        for (const line of text.trimEnd().split('\n')) {
+          const { time: _time, level, ...rest } = JSON.parse(line);
+          if (String(rest.msg).startsWith('key ')) lines.push({ level, ...rest });
+        }
+      },
+    });
+    return { lines, ending: { sql: store.write, clock: new FixedClock(now), log }, log };
+  }
+
+  test('has a line for a key that an owner revokes, and no part of the key', async () => {
+    const { lines, log } = listen();
+    const world = await startWorld(store, { log });
+    try {
+      const { visitor } = await signedInOwner(world, { shopId: world.shop.id });
+      const path = `/app/shops/${world.shop.id}/keys/${world.keyId}/revoke`;
+      await visitor.get(path);
+      await visitor.post(path);
+    } finally {
+      await world.service.close();
+    }
+    const { keyId, shop } = world;
+    assert.deepEqual(lines, [
+      {
+        level: 'info',
+        shopId: shop.id,
+        keyId,
+        revokedAt: now,
+        cause: 'owner',
+        msg: 'key revoked',
+      },
+    ]);
+  });
+
+  test('has it again, with the first date, for a key that was revoked before', async () => {
+    const { lines, ending } = listen();
+    const shop = await createShop(store);
+    const { id } = await createTestKey(store, shop.id);
+    await endKey(ending, shop.id, 'command line', id);
+    ending.clock.advance(hour);
+    await endKey(ending, shop.id, 'command line', id);
+    assert.equal(await endKey(ending, shop.id, 'command line', newKeyId()), false);
+    assert.deepEqual(
+      lines.map(({ keyId, revokedAt, cause }) => [keyId, revokedAt, cause]),
+      [
+        [id, now, 'command line'],
+        [id, now, 'command line'],
+      ],
+    );
+  });
+
+  test('says of a rotation when the old key ends', async () => {
+    const { lines, ending } = listen();
+    const shop = await createShop(store);
+    const rotate = async (keyId: string, overlapMilliseconds: number) => {
+      const newId = newKeyId();
+      await rotateKey(ending, shop.id, 'command line', {
+        keyId,
+        newId,
+        newExpiresAt: new Date(Date.parse(now) + hour),
+        overlapMilliseconds,
+      });
+      return newId;
+    };
+    const { id } = await createTestKey(store, shop.id);
+    const second = await rotate(id, 2 * hour);
+    const third = await rotate(second, 2 * hour);
+    await rotate(third, 0);
+    const rotated = { level: 'info', shopId: shop.id, msg: 'key rotated' };
+    assert.deepEqual(lines, [
+      { ...rotated, keyId: id, replacedBy: second, expiresAt: '2026-11-20T14:00:00.000Z' },
+      // It was to end before the overlap.
+      { ...rotated, keyId: second, replacedBy: third, expiresAt: '2026-11-20T13:00:00.000Z' },
+      { ...rotated, keyId: third, revokedAt: now, cause: 'rotation', msg: 'key revoked' },
+    ]);
+  });
+});

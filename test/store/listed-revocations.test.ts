@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { newKeyId } from '../../src/access/create-key.ts';
+import { FixedClock } from '../../src/clock.ts';
+import { endKey, rotateKey } from '../../src/owner/keys.ts';
+import { listRevokedKeys } from '../../src/store/keys.ts';
+import type { Store } from '../../src/store/open.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createShop, createTestKey, now, silentLog } from '../support/world.ts';
+
+const hour = 3_600_000;
+const at = (hours: number) => new Date(Date.parse(now) + hours * hour);
+
+onEveryDatabase('the list of revoked keys', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  test('has keys by when they were revoked or rotated, whichever ends first at the top', async () => {
+    const clock = new FixedClock(now);
+    const ending = { sql: store.write, clock, log: silentLog };
+    const [shop, other] = [await createShop(store), await createShop(store)];
+    const create = async (shopId: number) => (await createTestKey(store, shopId)).id;
+    const [rotated, revoked] = [await create(shop.id), await create(shop.id)];
+    const foreign = await create(other.id);
+    await create(shop.id);
+
+    const newId = newKeyId();
+    await rotateKey(ending, shop.id, 'command line', {
+      keyId: rotated,
+      newId,
+      newExpiresAt: null,
+      overlapMilliseconds: 24 * hour,
+    });
+    clock.advance(hour);
+    await endKey(ending, shop.id, 'command line', revoked);
+    await endKey(ending, other.id, 'command line', foreign);
+
+    const list = async (hours: number, ...shopIds: number[]) =>
+      (await listRevokedKeys(store.write, shopIds, at(hours))).map((each) => ({ ...each }));
+    const row = { shopId: shop.id, name: 'test' };
+    const first = { ...row, keyId: revoked, revokedAt: at(1), expiresAt: null, replacedBy: null };
+    const second = {
+      ...row,
+      keyId: rotated,
+      revokedAt: null,
+      expiresAt: at(24),
+      replacedBy: newId,
+    };
+    assert.deepEqual(await list(0, shop.id), [first, second]);
+    // By when it was rotated, not by when it ends.
+    assert.deepEqual(await list(0.5, shop.id), [first]);
+    assert.deepEqual(await list(2, shop.id, other.id), []);
+    assert.deepEqual(
+      (await list(1, shop.id, other.id)).map(({ keyId }) => keyId).toSorted(),
+      [revoked, foreign].toSorted(),
+    );
+    assert.deepEqual(await list(0), []);
+  });
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { newKeyId } from '../../src/access/create-key.ts';
+import { systemClock } from '../../src/clock.ts';
+import { endKey, rotateKey } from '../../src/owner/keys.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import { linkShopifyShops } from '../../src/store/shopify-shops.ts';
+import { uninstall } from '../../src/webhooks/uninstall.ts';
+import { type Running, launch, run } from '../cli/process.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { onServer } from '../support/replication.ts';
+import { makeSynchronous, waitingForStandby } from '../support/synchronous.ts';
+import { until } from '../support/until.ts';
+import { createShop, createTestKey, get, silentLog, startTestService } from '../support/world.ts';
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+
+describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, () => {
+  let primary: PostgresServer;
+  let standby: PostgresServer;
+  let store: Store;
+  /** Keys that were ended, and those that took their place. */
+  const ended: string[] = [];
+  const live: string[] = [];
+
+  before(async () => {
+    const started = await startPostgres(['fsync=off']);
+    assert.ok(started);
+    primary = started;
+    standby = await primary.startReplica();
+    // Nothing else that the service commits waits for the standby.
+    await onServer(primary.url, 'alter role postgres set synchronous_commit = off');
+    store = { ...connectAll(primary.url), failed: new Promise(() => {}) };
+    await makeSynchronous({ primary, standby });
+  });
+  after(async () => {
+    await store.close();
+    for (const server of [standby, primary]) await server.destroy();
+  });
+
+  const frozen = <Result>(work: () => Promise<Result>, waiting?: () => Promise<unknown>) =>
+    waitingForStandby({ primary, standby }, work, waiting);
+  const ending = () => ({ sql: store.write, clock: systemClock, log: silentLog });
+  const retention = async (...args: string[]) => {
+    const { code, out, err } = await run(args, {
+      env: { DATABASE_URL: primary.url, LOG_LEVEL: 'warn' },
+    });
+    assert.equal(code, 0, err);
+    return { out, err };
+  };
+
+  async function createShopWithKeys() {
+    const shop = await createShop(store);
+    const [first, second] = [
+      await createTestKey(store, shop.id),
+      await createTestKey(store, shop.id),
+    ];
+    const domain = `shop-${randomUUID()}.myshopify.com`;
+    await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
+    return { shop, id: String(shop.id), domain, first, second };
+  }
+
+  test('keys revoke returns when the standby has it, and says what it waits for', async () => {
+    const { id, first, second } = await createShopWithKeys();
+    const env = { DATABASE_URL: primary.url, LOG_LEVEL: 'warn' };
+    let command: Running | undefined;
+    const revoked = await frozen(
+      () => (command = launch(['keys', 'revoke', '--shop', id, first.id], { env })).ended,
+      async () => command?.logged(/^The database has not confirmed the revocation yet\. /),
+    );
+    assert.deepEqual([revoked.code, revoked.out], [0, `Key ${first.id} is revoked.\n`]);
+    assert.doesNotMatch(revoked.err, /asynchronous/);
+    ended.push(first.key);
+    live.push(second.key);
+  });
+
+  test('a revocation waits for the standby, also of a key that was revoked before', async () => {
+    const { shop, first, second } = await createShopWithKeys();
+    const revoke = () => endKey(ending(), shop.id, 'command line', first.id);
+    assert.deepEqual([await frozen(revoke), await frozen(revoke)], [true, true]);
+    ended.push(first.key);
+    live.push(second.key);
+  });
+
+  test('a rotation waits for the standby, with and without an overlap', async () => {
+    const { shop, first, second } = await createShopWithKeys();
+    const rotate = (keyId: string, overlapMilliseconds: number) => () =>
+      rotateKey(ending(), shop.id, 'command line', {
+        keyId,
+        newId: newKeyId(),
+        newExpiresAt: null,
+        overlapMilliseconds,
+      });
+    const now = await frozen(rotate(first.id, 0));
+    const later = await frozen(rotate(second.id, 86_400_000));
+    assert.ok(now.kind === 'made' && later.kind === 'made');
+    ended.push(first.key);
+    live.push(second.key, now.key, later.key);
+  });
+
+  test('an uninstall waits for the standby, also when its webhook comes again', async () => {
+    const { shop, domain, first, second } = await createShopWithKeys();
+    const told = {
+      shopId: shop.id,
+      domain,
+      event: randomUUID(),
+      updatedAt: null,
+      receivedAt: new Date(),
+    };
+    const parts = { sql: store.jobs, log: silentLog };
+    assert.equal(await frozen(() => uninstall(parts, told)), undefined);
+    assert.equal(await frozen(() => uninstall(parts, told)), undefined);
+    ended.push(first.key, second.key);
+  });
+
+  test('shopify uninstalled waits for the standby', async () => {
+    const { id, first, second } = await createShopWithKeys();
+    await frozen(() => retention('shopify', 'uninstalled', '--shop', id));
+    ended.push(first.key, second.key);
+  });
+
+  test('doctor says that revocations wait, and where there is no standby to wait for', async () => {
+    const doctor = async () => (await run(['doctor'], { env: { DATABASE_URL: primary.url } })).out;
+    assert.match(await doctor(), /^ok {4}failover: revocations wait for a synchronous standby$/m);
+    await standby.stop();
+    const alone = await until(doctor, (out) => /^warn {2}failover/m.test(out));
+    assert.match(alone, /^warn {2}failover: synchronous_standby_names is set, but no standby is/m);
+    await standby.start();
+  });
+
+  // The last one: it ends the primary.
+  test('after a failover, all of these keys are refused', async () => {
+    await store.close();
+    await primary.stop('crash');
+    await onServer(standby.url, 'select pg_promote()');
+    store = { ...connectAll(standby.url), failed: new Promise(() => {}) };
+    const service = await startTestService(store, { clock: systemClock });
+    const ask = (keys: readonly string[]) =>
+      Promise.all(
+        keys.map(
+          async (key) => (await get(`${service.baseUrl}/api/external/v1/plans`, key)).status,
+        ),
+      );
+    const statuses = [await ask(ended), await ask(live)];
+    await service.close();
+    assert.deepEqual(statuses, [ended.map(() => 401), live.map(() => 200)]);
+    assert.deepEqual([ended.length, live.length], [7, 5]);
+  });
+});
