@@ -132,8 +132,8 @@ function overview(): string {
     '"retention COMMAND --help" explains one; "retention --version" says which version this is.',
     'Settings come from the environment, and from .env in the current folder where they are not set:',
     'DATABASE_URL, DATABASE_READ_URL, DATABASE_SERVE_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT,',
-    'METRICS_PORT, METRICS_HOST, BASE_URL, TRUSTED_PROXIES, LOG_LEVEL, SHOPIFY_CREDENTIALS_FILE,',
-    'SHOPIFY_CLIENT_SECRET, and OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
+    'METRICS_PORT, METRICS_HOST, BASE_URL, TRUSTED_PROXIES, LOG_LEVEL, STOP_SECONDS,',
+    'SHOPIFY_CREDENTIALS_FILE, SHOPIFY_CLIENT_SECRET, and OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused.',
   ].join('\n');
 }

@@ -9,6 +9,8 @@ import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { prepareServingLogin } from '../store/serving-login.ts';
 import { type Command, exitStatus, listWarnings, print } from './command.ts';
+import { exitFlushed } from './last-resort.ts';
+import { StopDeadline } from './stop-deadline.ts';
 import { stopSignal } from './stop-signal.ts';
 import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
 
@@ -30,11 +32,11 @@ export const serveCommand: Command = {
     }
     if (count === 1) return serve(config, log, async ({ baseUrl }) => sayAddress(baseUrl));
     try {
-      await superviseWorkers(count, { config, log, stopped: stopSignal(), greet: sayAddress });
+      const parts = { config, log, stopped: stopSignal(), greet: sayAddress };
+      return (await superviseWorkers(count, parts)) ? exitStatus.done : 1;
     } finally {
       log.flush();
     }
-    return exitStatus.done;
   },
 };
 
@@ -63,6 +65,7 @@ export async function serve(
     serveUrl: config.databaseServeUrl,
     replication: { standbys: config.databaseReadUrls, log },
   });
+  let deadline: StopDeadline | undefined;
   try {
     const applied = await migrate(store.write);
     if (applied.length > 0) log.info({ applied }, 'schema migrated');
@@ -79,16 +82,20 @@ export async function serve(
     await greet(service, store);
 
     const reason = await Promise.race([stopped, store.failed]);
+    deadline = new StopDeadline(config.stopSeconds, log);
     if (reason instanceof Error) {
       throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
     }
     log.info({ signal: reason }, 'stopping');
-    await service.close(drainMilliseconds);
+    await service.close(drainMilliseconds, deadline.signal);
     return exitStatus.done;
   } finally {
+    deadline ??= new StopDeadline(config.stopSeconds, log);
     await store.close();
+    deadline.release();
     log.flush();
-    // An attempt to send traces to a collector that does not answer would go on.
-    if (config.tracing) setTimeout(() => process.exit(), lingerMilliseconds).unref();
+    // What is open now was given up: a connection to a database that is frozen, an attempt to send
+    // traces to a collector that does not answer.
+    setTimeout(() => void exitFlushed(log), lingerMilliseconds).unref();
   }
 }

@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import type { Config } from '../config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { graceMilliseconds } from './stop-deadline.ts';
 
 const mostWorkers = 64;
+/** What a worker that is late is left to end by itself, as it does after its own deadline. */
+const killMilliseconds = 1_000;
 /** So that one that cannot start does not keep a core busy with trying. */
 const restartMilliseconds = 1_000;
 
@@ -40,13 +43,15 @@ interface Supervision {
  * Runs this same command in several processes that share its port, until it is told to stop. One that
  * dies is replaced; the others answer meanwhile. Each has the metrics of its own on a port of its own,
  * from METRICS_PORT upwards.
+ * @returns whether all of them ended cleanly
  * @throws CommandError when one cannot even start; it has said why by then
  */
 export async function superviseWorkers(
   count: number,
   { config, log, stopped, greet }: Supervision,
-): Promise<void> {
+): Promise<boolean> {
   let isStopping = false;
+  let isClean = true;
   const living = new Set<Worker>();
   const keepOne = (number: number): Promise<string> => {
     const { metricsPort } = config;
@@ -57,7 +62,11 @@ export async function superviseWorkers(
     worker.once('exit', (status, signal) => {
       living.delete(worker);
       ready.reject(new CommandError('A worker ended before it listened.'));
-      if (isStopping) return;
+      if (isStopping) {
+        // One that was still starting ends by the signal itself.
+        if (status > 0 || signal === 'SIGKILL') isClean = false;
+        return;
+      }
       log.error({ worker: number, status, signal }, 'worker died; another takes its place');
       setTimeout(() => {
         // Where it fails to start, its own end says so.
@@ -76,6 +85,13 @@ export async function superviseWorkers(
     }
   } finally {
     isStopping = true;
+    const kill = setTimeout(
+      () => {
+        log.error({ workers: living.size }, 'workers did not end in time; they are killed');
+        for (const worker of living) worker.kill('SIGKILL');
+      },
+      config.stopSeconds * 1000 + graceMilliseconds + killMilliseconds,
+    );
     await Promise.all(
       [...living].map(async (worker) => {
         const end = once(worker, 'exit');
@@ -83,5 +99,7 @@ export async function superviseWorkers(
         await end;
       }),
     );
+    clearTimeout(kill);
   }
+  return isClean;
 }
