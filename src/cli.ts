@@ -6,6 +6,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { feedsCommands } from './commands/feeds.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommands } from './commands/keys.ts';
+import { setLastResort } from './commands/last-resort.ts';
 import { metricsCommands } from './commands/metrics.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { ownerCommands } from './commands/owners.ts';
@@ -36,6 +37,8 @@ const commands: readonly Command[] = [
   doctorCommand,
 ];
 
+// A command that logs what happens replaces this.
+setLastResort({ report: (error) => void explain(error) });
 // What is under way is finished all the same when nobody reads its results any more.
 process.stdout.on('error', (error) => {
   if (!isReaderGone(error)) throw error;
@@ -161,5 +164,7 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? error.code : undefined;
   // The database's and the system's own errors say enough by themselves.
-  return typeof code === 'string' ? `${error.message} (${code})` : (error.stack ?? error.message);
+  if (typeof code === 'string') return `${error.message} (${code})`;
+  const text = error.stack ?? error.message;
+  return error.cause instanceof Error ? `${text}\nCaused by: ${describe(error.cause)}` : text;
 }

@@ -67,6 +67,8 @@ export interface Service {
    * a client that never finishes its request is waited for without end
    */
   close(drainMilliseconds?: number, deadline?: AbortSignal): Promise<void>;
+  /** Stores the use of keys that is not stored yet, for a process that ends without being closed. */
+  saveKeyUse(): Promise<void>;
 }
 
 /** How long the end of the service waits for what is still being written. */
@@ -180,6 +182,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       shared?.close();
       await closeTelemetry();
     },
+    saveKeyUse: () => usage.settle(),
   };
 }
 

@@ -9,7 +9,7 @@ import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { prepareServingLogin } from '../store/serving-login.ts';
 import { type Command, exitStatus, listWarnings, print } from './command.ts';
-import { exitFlushed } from './last-resort.ts';
+import { exitFlushed, logLastResort, setLastResort } from './last-resort.ts';
 import { StopDeadline } from './stop-deadline.ts';
 import { stopSignal } from './stop-signal.ts';
 import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
@@ -59,6 +59,7 @@ export async function serve(
   greet: (service: Service, store: Store) => Promise<void>,
   prepare: (store: Store) => Promise<void> = async () => {},
 ): Promise<number> {
+  setLastResort(logLastResort(log));
   const store = await openStore({
     ...config,
     role: 'serve',
@@ -75,6 +76,7 @@ export async function serve(
     for (const { detail } of listWarnings(config)) log.warn(detail);
     await prepare(store);
     const service = await startService({ config, store, clock: systemClock, log });
+    setLastResort(logLastResort(log, () => service.saveKeyUse()));
     const { baseUrl, metricsUrl } = service;
     log.info({ baseUrl, metricsUrl, pid: process.pid, node: process.version }, 'listening');
     // Before the greeting: a supervisor that reads it may send a signal at once.

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Config } from '../config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { logLastResort, setLastResort } from './last-resort.ts';
 import { graceMilliseconds } from './stop-deadline.ts';
 
 const mostWorkers = 64;
@@ -76,6 +77,18 @@ export async function superviseWorkers(
     return ready.promise;
   };
 
+  const endAll = async () => {
+    isStopping = true;
+    const ends = [...living].map(async (worker) => {
+      const end = once(worker, 'exit');
+      worker.kill('SIGTERM');
+      await end;
+    });
+    await Promise.all(ends);
+  };
+  // Workers die with their supervisor; told before, they store the use of keys first.
+  setLastResort(logLastResort(log, endAll));
+
   try {
     const all = Promise.all(Array.from({ length: count }, (_, number) => keepOne(number)));
     const isReady = await Promise.race([all.then(() => true), stopped.then(() => false)]);
@@ -84,7 +97,6 @@ export async function superviseWorkers(
       log.info({ signal: await stopped }, 'stopping workers');
     }
   } finally {
-    isStopping = true;
     const kill = setTimeout(
       () => {
         log.error({ workers: living.size }, 'workers did not end in time; they are killed');
@@ -92,13 +104,7 @@ export async function superviseWorkers(
       },
       config.stopSeconds * 1000 + graceMilliseconds + killMilliseconds,
     );
-    await Promise.all(
-      [...living].map(async (worker) => {
-        const end = once(worker, 'exit');
-        worker.kill('SIGTERM');
-        await end;
-      }),
-    );
+    await endAll();
     clearTimeout(kill);
   }
   return isClean;
