@@ -19,6 +19,7 @@ const defaults = {
   stopSeconds: 20,
   shopifyCredentialsFile: undefined,
   shopifyClientSecrets: [],
+  setsHeapLimit: false,
   tracing: undefined,
 };
 
@@ -81,6 +82,7 @@ test('every variable is read, without the space around it', () => {
     STOP_SECONDS: '45',
     SHOPIFY_CREDENTIALS_FILE: ' /etc/retention/shopify.json ',
     SHOPIFY_CLIENT_SECRET: ' hush_of_tomorrow_1 , hush_of_yesterday ',
+    NODE_OPTIONS: '--trace-warnings --max-old-space-size=500',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
     OTEL_TRACES_SAMPLER: ' parentbased_traceidratio ',
     OTEL_TRACES_SAMPLER_ARG: '0.25',
@@ -107,6 +109,7 @@ test('every variable is read, without the space around it', () => {
       stopSeconds: 45,
       shopifyCredentialsFile: '/etc/retention/shopify.json',
       shopifyClientSecrets: ['hush_of_tomorrow_1', 'hush_of_yesterday'],
+      setsHeapLimit: true,
       tracing: { sampler: 'parentbased_traceidratio', samplerArgument: '0.25' },
     },
   );

@@ -35,6 +35,8 @@ export interface Config {
   readonly shopifyCredentialsFile: string | undefined;
   /** What Shopify signs webhooks with, the newest first; none means that no webhooks are taken. */
   readonly shopifyClientSecrets: readonly string[];
+  /** Whether NODE_OPTIONS limits the heap, which then is nobody else's business. */
+  readonly setsHeapLimit: boolean;
   /** How traces are sampled; undefined means that none are made. */
   readonly tracing: TracingConfig | undefined;
 }
@@ -132,6 +134,9 @@ export function parseConfig(env: Env): Config {
       [],
       parseSecrets,
       "the app's client secret, 16 characters or more without spaces; while it is rotated the new one and the old one, with a comma between",
+    ),
+    setsHeapLimit: /--max[-_](?:old[-_]space|heap)[-_]size/.test(
+      readEnv(env, 'NODE_OPTIONS') ?? '',
     ),
     tracing: readTracing(env),
   };

@@ -9,6 +9,7 @@ import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { prepareServingLogin } from '../store/serving-login.ts';
 import { type Command, exitStatus, listWarnings, print } from './command.ts';
+import { heapLimitMegabytes, limitHeap } from './heap.ts';
 import { exitFlushed, logLastResort, setLastResort } from './last-resort.ts';
 import { StopDeadline } from './stop-deadline.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -30,7 +31,10 @@ export const serveCommand: Command = {
         cluster.worker?.disconnect();
       }
     }
-    if (count === 1) return serve(config, log, async ({ baseUrl }) => sayAddress(baseUrl));
+    if (count === 1) {
+      limitHeap(config);
+      return serve(config, log, async ({ baseUrl }) => sayAddress(baseUrl));
+    }
     try {
       const parts = { config, log, stopped: stopSignal(), greet: sayAddress };
       return (await superviseWorkers(count, parts)) ? exitStatus.done : 1;
@@ -78,7 +82,9 @@ export async function serve(
     const service = await startService({ config, store, clock: systemClock, log });
     setLastResort(logLastResort(log, () => service.saveKeyUse()));
     const { baseUrl, metricsUrl } = service;
-    log.info({ baseUrl, metricsUrl, pid: process.pid, node: process.version }, 'listening');
+    const { pid, version: node } = process;
+    const heapMegabytes = heapLimitMegabytes();
+    log.info({ baseUrl, metricsUrl, pid, node, heapMegabytes }, 'listening');
     // Before the greeting: a supervisor that reads it may send a signal at once.
     const stopped = stopSignal();
     await greet(service, store);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Config } from '../config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { limitWorkerHeaps } from './heap.ts';
 import { logLastResort, setLastResort } from './last-resort.ts';
 import { graceMilliseconds } from './stop-deadline.ts';
 
@@ -51,6 +52,7 @@ export async function superviseWorkers(
   count: number,
   { config, log, stopped, greet }: Supervision,
 ): Promise<boolean> {
+  limitWorkerHeaps(config, count);
   let isStopping = false;
   let isClean = true;
   const living = new Set<Worker>();
