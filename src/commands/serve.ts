@@ -24,6 +24,9 @@ export const serveCommand: Command = {
   async run({ config, log, options }) {
     const count = parseWorkers(String(options['workers']), config);
     if (cluster.isWorker) {
+      cluster.worker?.on('error', () => {
+        // Its supervisor has gone before it could be told something; that ends a worker in any case.
+      });
       try {
         return await serve(config, log, async ({ baseUrl }) => reportReady(baseUrl));
       } finally {
