@@ -6,6 +6,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { feedsCommands } from './commands/feeds.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommands } from './commands/keys.ts';
+import { setLastResort } from './commands/last-resort.ts';
 import { metricsCommands } from './commands/metrics.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { ownerCommands } from './commands/owners.ts';
@@ -38,6 +39,8 @@ const commands: readonly Command[] = [
   doctorCommand,
 ];
 
+// A command that logs what happens replaces this.
+setLastResort({ report: (error) => void explain(error) });
 // What is under way is finished all the same when nobody reads its results any more.
 process.stdout.on('error', (error) => {
   if (!isReaderGone(error)) throw error;
@@ -134,8 +137,8 @@ function overview(): string {
     '"retention COMMAND --help" explains one; "retention --version" says which version this is.',
     'Settings come from the environment, and from .env in the current folder where they are not set:',
     'DATABASE_URL, DATABASE_READ_URL, DATABASE_SERVE_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT,',
-    'METRICS_PORT, METRICS_HOST, BASE_URL, TRUSTED_PROXIES, LOG_LEVEL, SHOPIFY_CREDENTIALS_FILE,',
-    'SHOPIFY_CLIENT_SECRET, and OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
+    'METRICS_PORT, METRICS_HOST, BASE_URL, TRUSTED_PROXIES, LOG_LEVEL, STOP_SECONDS,',
+    'SHOPIFY_CREDENTIALS_FILE, SHOPIFY_CLIENT_SECRET, and OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused.',
   ].join('\n');
 }
@@ -163,5 +166,7 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? error.code : undefined;
   // The database's and the system's own errors say enough by themselves.
-  return typeof code === 'string' ? `${error.message} (${code})` : (error.stack ?? error.message);
+  if (typeof code === 'string') return `${error.message} (${code})`;
+  const text = error.stack ?? error.message;
+  return error.cause instanceof Error ? `${text}\nCaused by: ${describe(error.cause)}` : text;
 }

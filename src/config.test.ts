@@ -16,8 +16,10 @@ const defaults = {
   baseUrl: undefined,
   trustedProxies: [],
   logLevel: 'info',
+  stopSeconds: 20,
   shopifyCredentialsFile: undefined,
   shopifyClientSecrets: [],
+  setsHeapLimit: false,
   tracing: undefined,
 };
 
@@ -34,6 +36,7 @@ const names = [
   'BASE_URL',
   'TRUSTED_PROXIES',
   'LOG_LEVEL',
+  'STOP_SECONDS',
   'SHOPIFY_CREDENTIALS_FILE',
   'SHOPIFY_CLIENT_SECRET',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -76,8 +79,10 @@ test('every variable is read, without the space around it', () => {
     BASE_URL: 'https://Retention.example/api//',
     TRUSTED_PROXIES: ' 127.0.0.1, 10.0.0.0/8,2001:db8::/32 ',
     LOG_LEVEL: 'debug',
+    STOP_SECONDS: '45',
     SHOPIFY_CREDENTIALS_FILE: ' /etc/retention/shopify.json ',
     SHOPIFY_CLIENT_SECRET: ' hush_of_tomorrow_1 , hush_of_yesterday ',
+    NODE_OPTIONS: '--trace-warnings --max-old-space-size=500',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
     OTEL_TRACES_SAMPLER: ' parentbased_traceidratio ',
     OTEL_TRACES_SAMPLER_ARG: '0.25',
@@ -101,8 +106,10 @@ test('every variable is read, without the space around it', () => {
       baseUrl: 'https://retention.example/api',
       trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'],
       logLevel: 'debug',
+      stopSeconds: 45,
       shopifyCredentialsFile: '/etc/retention/shopify.json',
       shopifyClientSecrets: ['hush_of_tomorrow_1', 'hush_of_yesterday'],
+      setsHeapLimit: true,
       tracing: { sampler: 'parentbased_traceidratio', samplerArgument: '0.25' },
     },
   );
@@ -119,6 +126,7 @@ const valid: Record<string, string[]> = {
   PORT: ['0', '1', '65535', '08080'],
   BASE_URL: ['http://localhost', 'https://a.example:8443/x'],
   LOG_LEVEL: ['debug', 'info', 'warn', 'error', 'silent'],
+  STOP_SECONDS: ['1', '20', '3600'],
 };
 for (const [name, texts] of Object.entries(valid)) {
   test(`${name} takes ${texts.join(' ')}`, () => {
@@ -167,6 +175,11 @@ const invalid: [name: string, want: string, texts: string[]][] = [
     ['sesame', 'open sesame, please!', ',', 'sesame_sesame_sesame,', 'sesame_sesame_sesame,sesame'],
   ],
   ['LOG_LEVEL', 'one of debug, info, warn, error, silent', ['trace', 'INFO', 'fatal', '30']],
+  [
+    'STOP_SECONDS',
+    'a whole number of seconds from 1 to 3600',
+    ['0', '-1', '3601', '1.5', '20s', 'never'],
+  ],
 ];
 for (const [name, want, texts] of invalid) {
   test(`${name} refuses ${texts.length} other things, and says what it takes`, () => {

@@ -4,6 +4,8 @@ import { UsageError } from './errors.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];
+/** Longer would only hide a mistake: supervisors kill a process long before. */
+const maxStopSeconds = 3600;
 
 export interface Config {
   /** A PostgreSQL server; undefined means the embedded database in `dataDir`. */
@@ -27,10 +29,14 @@ export interface Config {
   /** Addresses and networks, or a number of hops, whose `X-Forwarded-*` headers are believed. */
   readonly trustedProxies: readonly string[] | number;
   readonly logLevel: LogLevel;
+  /** How long a server that is told to stop may take, before it closes the connections that are left. */
+  readonly stopSeconds: number;
   /** A file with what Shopify lets us in with; undefined means that no shop is synchronised. */
   readonly shopifyCredentialsFile: string | undefined;
   /** What Shopify signs webhooks with, the newest first; none means that no webhooks are taken. */
   readonly shopifyClientSecrets: readonly string[];
+  /** Whether NODE_OPTIONS limits the heap, which then is nobody else's business. */
+  readonly setsHeapLimit: boolean;
   /** How traces are sampled; undefined means that none are made. */
   readonly tracing: TracingConfig | undefined;
 }
@@ -115,6 +121,12 @@ export function parseConfig(env: Env): Config {
         `a number of proxies, or addresses and networks such as 10.0.0.0/8 with commas between, and "${splitList(text).find((each) => !isNetwork(each))}" is none`,
     ),
     logLevel: check('LOG_LEVEL', 'info', parseLogLevel, `one of ${logLevels.join(', ')}`),
+    stopSeconds: check(
+      'STOP_SECONDS',
+      20,
+      parseStopSeconds,
+      `a whole number of seconds from 1 to ${maxStopSeconds}`,
+    ),
     shopifyCredentialsFile: readEnv(env, 'SHOPIFY_CREDENTIALS_FILE'),
     // Never quoted either.
     shopifyClientSecrets: check(
@@ -122,6 +134,9 @@ export function parseConfig(env: Env): Config {
       [],
       parseSecrets,
       "the app's client secret, 16 characters or more without spaces; while it is rotated the new one and the old one, with a comma between",
+    ),
+    setsHeapLimit: /--max[-_](?:old[-_]space|heap)[-_]size/.test(
+      readEnv(env, 'NODE_OPTIONS') ?? '',
     ),
     tracing: readTracing(env),
   };
@@ -243,4 +258,9 @@ function isNetwork(text: string): boolean {
 
 function parseLogLevel(text: string): LogLevel | undefined {
   return logLevels.find((level) => level === text);
+}
+
+function parseStopSeconds(text: string): number | undefined {
+  const seconds = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  return seconds >= 1 && seconds <= maxStopSeconds ? seconds : undefined;
 }

@@ -1,4 +1,4 @@
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
@@ -63,8 +63,12 @@ export interface Service {
    * Answers what is in flight and leaves the store open.
    * @param drainMilliseconds how long clients that keep connections have to learn of it by an answer;
    * what they send on one that is closed without a word is lost
+   * @param deadline once aborted, connections are closed whether they are answered or not; without one,
+   * a client that never finishes its request is waited for without end
    */
-  close(drainMilliseconds?: number): Promise<void>;
+  close(drainMilliseconds?: number, deadline?: AbortSignal): Promise<void>;
+  /** Stores the use of keys that is not stored yet, for a process that ends without being closed. */
+  saveKeyUse(): Promise<void>;
 }
 
 /** How long the end of the service waits for what is still being written. */
@@ -160,24 +164,55 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   return {
     baseUrl,
     metricsUrl: metricsServer && `${urlOf(config.metricsHost, metricsServer.port)}/metrics`,
-    async close(drainMilliseconds = 0) {
+    async close(drainMilliseconds = 0, deadline = new AbortController().signal) {
       stopping.abort();
-      await drained(app.server, clock, drainMilliseconds);
-      await app.close();
-      await webhooks?.close();
+      // Now and again below: the process may be killed before all is answered.
+      void usage.settle();
+      const countConnections = promisify(app.server.getConnections.bind(app.server));
+      await drained(countConnections, { clock, milliseconds: drainMilliseconds, deadline });
+      const answered = app.close();
+      await Promise.race([Promise.all([answered, webhooks?.close()]), aborted(deadline)]);
+      if (!(await settlesInTime(Promise.all([usage.settle(), sweep.close()])))) {
+        log.warn('the database does not answer; the last use of keys is not stored');
+      }
+      const left = await countConnections();
+      if (left > 0) log.warn({ connections: left }, 'connections closed before they were answered');
+      app.server.closeAllConnections();
+      await answered;
       shared?.close();
-      const settled = Promise.all([usage.settle(), sweep.close()]);
-      await Promise.race([settled, sleep(settleMilliseconds, undefined, { ref: false })]);
       await closeTelemetry();
     },
+    saveKeyUse: () => usage.settle(),
   };
 }
 
+interface Drain {
+  readonly clock: Clock;
+  readonly milliseconds: number;
+  readonly deadline: AbortSignal;
+}
+
 /** Waits, still listening, until every connection has ended with an answer that said so. */
-async function drained(server: Server, clock: Clock, milliseconds: number): Promise<void> {
+async function drained(
+  countConnections: () => Promise<number>,
+  { clock, milliseconds, deadline }: Drain,
+): Promise<void> {
   const end = clock.monotonic() + milliseconds;
-  const count = promisify(server.getConnections.bind(server));
-  while (clock.monotonic() < end && (await count()) > 0) await sleep(10);
+  while (clock.monotonic() < end && !deadline.aborted && (await countConnections()) > 0) {
+    await sleep(10);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+async function settlesInTime(work: Promise<unknown>): Promise<boolean> {
+  const late = sleep(settleMilliseconds, false, { ref: false });
+  return Promise.race([work.then(() => true), late]);
 }
 
 /** @returns undefined where the configuration has no Redis; one that is down fails nothing */

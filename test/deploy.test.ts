@@ -3,6 +3,8 @@ import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openClient } from './support/client.ts';
+import { graceMilliseconds } from '../src/commands/stop-deadline.ts';
+import { parseConfig } from '../src/config.ts';
 import { launchServer, migratedFolder, root, run } from './cli/process.ts';
 import { findPostgresPrograms, startPostgres } from './support/postgres.ts';
 
@@ -231,6 +233,13 @@ describe('the services of compose.yaml', () => {
     const published = all(compose, /^ {4}ports:\n((?: {6}.*\n)+)/gm);
     assert.deepEqual(published, ['      - 127.0.0.1:8787:8787\n']);
   });
+});
+
+test('the service has more time to stop than it takes', () => {
+  const [grace = ''] = all(serviceOf('service'), /^ {4}stop_grace_period: (\d+)s$/gm);
+  const [timeout = ''] = all(unit, /^TimeoutStopSec=(\d+)$/gm);
+  const needed = parseConfig({}).stopSeconds + graceMilliseconds / 1000;
+  for (const seconds of [grace, timeout]) assert.ok(Number(seconds) > needed, seconds);
 });
 
 describe('the systemd unit', () => {

@@ -84,7 +84,10 @@ export class KeyUsage {
     if (this.#uses.size === 0) this.#stopTimer();
   }
 
-  /** Resolves when everything was written, or has failed once more; nothing is to be noted after it. */
+  /**
+   * Resolves when everything noted so far was written, or has failed once more. Later use of keys that
+   * are known is written only when this is called again.
+   */
   async settle(): Promise<void> {
     this.#stopTimer();
     await Promise.all(this.#pending);

@@ -11,6 +11,7 @@ import type { Store } from '../store/open.ts';
 import { findOwnerByEmail } from '../store/owners.ts';
 import { type Shop, findShop, insertShop, listShops } from '../store/shops.ts';
 import { type Command, print, tell } from './command.ts';
+import { limitHeap } from './heap.ts';
 import { createProgress } from './progress.ts';
 import { serve } from './serve.ts';
 
@@ -28,12 +29,14 @@ export const demoCommand: Command = {
   summary: 'serves the embedded database, with a generated demo shop where it is empty',
   options: {},
   run({ config, log }) {
+    const embedded = { ...config, databaseUrl: undefined, databaseServeUrl: undefined };
+    limitHeap(embedded);
     if (config.databaseUrl !== undefined) {
       tell('The demo uses the embedded database; DATABASE_URL is left alone.');
     }
     let key: string | undefined;
     return serve(
-      { ...config, databaseUrl: undefined, databaseServeUrl: undefined },
+      embedded,
       log,
       async ({ baseUrl }, store) => {
         const [shop = demoShop] = await listShops(store.primary.keys);

@@ -20,6 +20,7 @@ import { listServingProblems } from '../store/serving-login.ts';
 import { checkStandby } from '../store/standby-check.ts';
 import { type Command, exitStatus, listWarnings, print, printJson } from './command.ts';
 import { type FailoverSafety, assessFailover } from './failover.ts';
+import { memoryLimitMegabytes } from './heap.ts';
 
 const worstSkewMilliseconds = 2_000;
 const patienceMilliseconds = 10_000;
@@ -47,8 +48,12 @@ export const doctorCommand: Command = {
       shopifyClientSecrets: config.shopifyClientSecrets.map(() => 'redacted'),
       databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
     };
+    const memoryLimit = memoryLimitMegabytes();
     const findings: Finding[] = [
       { check: 'runtime', ok: true, detail: `Node.js ${process.version}` },
+      ...(memoryLimit === undefined
+        ? []
+        : [{ check: 'memory', ok: true, detail: `limited to ${memoryLimit} MB` }]),
       ...(await examine(config)),
       ...listWarnings(config).map((warning) => ({ ...warning, ok: true, warning: true }) as const),
       ...(config.redisUrl === undefined ? [] : [await examineRedis(config.redisUrl)]),

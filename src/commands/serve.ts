@@ -9,6 +9,9 @@ import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { prepareServingLogin } from '../store/serving-login.ts';
 import { type Command, exitStatus, listWarnings, print } from './command.ts';
+import { heapLimitMegabytes, limitHeap } from './heap.ts';
+import { exitFlushed, logLastResort, setLastResort } from './last-resort.ts';
+import { StopDeadline } from './stop-deadline.ts';
 import { stopSignal } from './stop-signal.ts';
 import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
 
@@ -21,6 +24,9 @@ export const serveCommand: Command = {
   async run({ config, log, options }) {
     const count = parseWorkers(String(options['workers']), config);
     if (cluster.isWorker) {
+      cluster.worker?.on('error', () => {
+        // Its supervisor has gone before it could be told something; that ends a worker in any case.
+      });
       try {
         return await serve(config, log, async ({ baseUrl }) => reportReady(baseUrl));
       } finally {
@@ -28,13 +34,16 @@ export const serveCommand: Command = {
         cluster.worker?.disconnect();
       }
     }
-    if (count === 1) return serve(config, log, async ({ baseUrl }) => sayAddress(baseUrl));
+    if (count === 1) {
+      limitHeap(config);
+      return serve(config, log, async ({ baseUrl }) => sayAddress(baseUrl));
+    }
     try {
-      await superviseWorkers(count, { config, log, stopped: stopSignal(), greet: sayAddress });
+      const parts = { config, log, stopped: stopSignal(), greet: sayAddress };
+      return (await superviseWorkers(count, parts)) ? exitStatus.done : 1;
     } finally {
       log.flush();
     }
-    return exitStatus.done;
   },
 };
 
@@ -57,12 +66,14 @@ export async function serve(
   greet: (service: Service, store: Store) => Promise<void>,
   prepare: (store: Store) => Promise<void> = async () => {},
 ): Promise<number> {
+  setLastResort(logLastResort(log));
   const store = await openStore({
     ...config,
     role: 'serve',
     serveUrl: config.databaseServeUrl,
     replication: { standbys: config.databaseReadUrls, log },
   });
+  let deadline: StopDeadline | undefined;
   try {
     const applied = await migrate(store.write);
     if (applied.length > 0) log.info({ applied }, 'schema migrated');
@@ -72,23 +83,30 @@ export async function serve(
     for (const { detail } of listWarnings(config)) log.warn(detail);
     await prepare(store);
     const service = await startService({ config, store, clock: systemClock, log });
+    setLastResort(logLastResort(log, () => service.saveKeyUse()));
     const { baseUrl, metricsUrl } = service;
-    log.info({ baseUrl, metricsUrl, pid: process.pid, node: process.version }, 'listening');
+    const { pid, version: node } = process;
+    const heapMegabytes = heapLimitMegabytes();
+    log.info({ baseUrl, metricsUrl, pid, node, heapMegabytes }, 'listening');
     // Before the greeting: a supervisor that reads it may send a signal at once.
     const stopped = stopSignal();
     await greet(service, store);
 
     const reason = await Promise.race([stopped, store.failed]);
+    deadline = new StopDeadline(config.stopSeconds, log);
     if (reason instanceof Error) {
       throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
     }
     log.info({ signal: reason }, 'stopping');
-    await service.close(drainMilliseconds);
+    await service.close(drainMilliseconds, deadline.signal);
     return exitStatus.done;
   } finally {
+    deadline ??= new StopDeadline(config.stopSeconds, log);
     await store.close();
+    deadline.release();
     log.flush();
-    // An attempt to send traces to a collector that does not answer would go on.
-    if (config.tracing) setTimeout(() => process.exit(), lingerMilliseconds).unref();
+    // What is open now was given up: a connection to a database that is frozen, an attempt to send
+    // traces to a collector that does not answer.
+    setTimeout(() => void exitFlushed(log), lingerMilliseconds).unref();
   }
 }

@@ -14,6 +14,7 @@ import { lockShop } from '../store/shop-lock.ts';
 import { findUninstall } from '../store/shopify-shops.ts';
 import { findShop } from '../store/shops.ts';
 import { type Command, exitStatus, parseId, print, tell, withStore } from './command.ts';
+import { logLastResort, setLastResort } from './last-resort.ts';
 import { stopSignal } from './stop-signal.ts';
 
 const failed = 1;
@@ -42,6 +43,7 @@ const syncShopify: Command = {
     const shops = await chosenShops(config, options['shop']);
     const wish = { whole: options['full'] === true, takeOver: options['take-over'] === true };
     const isOnce = options['once'] === true || wish.whole;
+    if (!isOnce) setLastResort(logLastResort(log));
     const stopping = new AbortController();
     void stopSignal().then((signal) => stopping.abort(new Stopped(signal)));
     const desk = new SyncDesk({ config, log, isLoop: !isOnce, signal: stopping.signal });

@@ -3,8 +3,13 @@ import { once } from 'node:events';
 import type { Config } from '../config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { limitWorkerHeaps } from './heap.ts';
+import { logLastResort, setLastResort } from './last-resort.ts';
+import { graceMilliseconds } from './stop-deadline.ts';
 
 const mostWorkers = 64;
+/** What a worker that is late is left to end by itself, as it does after its own deadline. */
+const killMilliseconds = 1_000;
 /** So that one that cannot start does not keep a core busy with trying. */
 const restartMilliseconds = 1_000;
 
@@ -40,13 +45,16 @@ interface Supervision {
  * Runs this same command in several processes that share its port, until it is told to stop. One that
  * dies is replaced; the others answer meanwhile. Each has the metrics of its own on a port of its own,
  * from METRICS_PORT upwards.
+ * @returns whether all of them ended cleanly
  * @throws CommandError when one cannot even start; it has said why by then
  */
 export async function superviseWorkers(
   count: number,
   { config, log, stopped, greet }: Supervision,
-): Promise<void> {
+): Promise<boolean> {
+  limitWorkerHeaps(config, count);
   let isStopping = false;
+  let isClean = true;
   const living = new Set<Worker>();
   const keepOne = (number: number): Promise<string> => {
     const { metricsPort } = config;
@@ -57,7 +65,11 @@ export async function superviseWorkers(
     worker.once('exit', (status, signal) => {
       living.delete(worker);
       ready.reject(new CommandError('A worker ended before it listened.'));
-      if (isStopping) return;
+      if (isStopping) {
+        // One that was still starting ends by the signal itself.
+        if (status > 0 || signal === 'SIGKILL') isClean = false;
+        return;
+      }
       log.error({ worker: number, status, signal }, 'worker died; another takes its place');
       setTimeout(() => {
         // Where it fails to start, its own end says so.
@@ -67,6 +79,18 @@ export async function superviseWorkers(
     return ready.promise;
   };
 
+  const endAll = async () => {
+    isStopping = true;
+    const ends = [...living].map(async (worker) => {
+      const end = once(worker, 'exit');
+      worker.kill('SIGTERM');
+      await end;
+    });
+    await Promise.all(ends);
+  };
+  // Workers die with their supervisor; told before, they store the use of keys first.
+  setLastResort(logLastResort(log, endAll));
+
   try {
     const all = Promise.all(Array.from({ length: count }, (_, number) => keepOne(number)));
     const isReady = await Promise.race([all.then(() => true), stopped.then(() => false)]);
@@ -75,13 +99,15 @@ export async function superviseWorkers(
       log.info({ signal: await stopped }, 'stopping workers');
     }
   } finally {
-    isStopping = true;
-    await Promise.all(
-      [...living].map(async (worker) => {
-        const end = once(worker, 'exit');
-        worker.kill('SIGTERM');
-        await end;
-      }),
+    const kill = setTimeout(
+      () => {
+        log.error({ workers: living.size }, 'workers did not end in time; they are killed');
+        for (const worker of living) worker.kill('SIGKILL');
+      },
+      config.stopSeconds * 1000 + graceMilliseconds + killMilliseconds,
     );
+    await endAll();
+    clearTimeout(kill);
   }
+  return isClean;
 }

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
+import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+
+/** Loaded before the command line itself: a machine that runs tests need not be able to limit memory. */
+const limited = path.join(throwawayFolder(), 'limited.mjs');
+writeFileSync(limited, 'process.constrainedMemory = () => 1024 * 1024 * 1024;');
+const NODE_OPTIONS = `--import=file://${limited}`;
+/** What V8 adds to the old space for what is young. */
+const mostYoung = 96;
+
+interface Line {
+  readonly msg: string;
+  readonly pid: number;
+  readonly heapMegabytes: number;
+}
+
+/** What the processes say of themselves as they begin to listen. */
+async function listening(args: readonly string[], env: Record<string, string>, count = 1) {
+  const { child, logged, said, ended } = launch(args, { env: { ...env, PORT: '0' } });
+  await said(/listens on/);
+  await logged(new RegExp('(?:.*"msg":"listening".*\\s+){' + String(count) + '}'));
+  child.kill('SIGTERM');
+  const { code, err } = await ended;
+  assert.equal(code, 0, err);
+  const lines = err.split('\n').filter((line) => line.includes('"msg":"listening"'));
+  return { pid: child.pid, lines: lines.map((line) => JSON.parse(line) as Line) };
+}
+
+const isAbout = (actual: number | undefined, megabytes: number) =>
+  assert.ok(
+    actual !== undefined && actual >= megabytes && actual <= megabytes + mostYoung,
+    `${actual} instead of ${megabytes}`,
+  );
+
+test('with the embedded database the heap fits beside it, in the process that was started', async () => {
+  const env = { RETENTION_DATA_DIR: migratedFolder(), NODE_OPTIONS };
+  const { pid, lines } = await listening(['serve'], env);
+  isAbout(lines[0]?.heapMegabytes, 128);
+  assert.equal(lines[0]?.pid, pid);
+});
+
+test('a limit in NODE_OPTIONS is left alone', async () => {
+  const env = {
+    RETENTION_DATA_DIR: migratedFolder(),
+    NODE_OPTIONS: `${NODE_OPTIONS} --max-old-space-size=777`,
+  };
+  const { lines } = await listening(['serve'], env);
+  isAbout(lines[0]?.heapMegabytes, 777);
+});
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+test('workers share the limit; doctor names it', { skip }, async (t) => {
+  const database = await startPostgres(['fsync=off']);
+  assert.ok(database);
+  t.after(() => database.destroy());
+  const env = { DATABASE_URL: database.url, REDIS_URL: 'redis://127.0.0.1:1', NODE_OPTIONS };
+  const { lines } = await listening(['serve', '--workers', '2'], env, 2);
+  assert.equal(lines.length, 2);
+  for (const { heapMegabytes } of lines) isAbout(heapMegabytes, 240);
+
+  const { out } = await run(['doctor'], { env });
+  assert.match(out, /^ok {4}memory: limited to 1024 MB$/m);
+});
