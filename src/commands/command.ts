@@ -57,7 +57,7 @@ function visibleLines(text: string): string {
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore({ ...config, role: 'command' });
   try {
-    await migrate(store.write);
+    await migrate(store.write, { onWait: tell });
     return await work(store);
   } finally {
     const timer = setTimeout(() => {

@@ -64,7 +64,7 @@ export async function serve(
     replication: { standbys: config.databaseReadUrls, log },
   });
   try {
-    const applied = await migrate(store.write);
+    const applied = await migrate(store.write, { onWait: (text) => log.warn(text) });
     if (applied.length > 0) log.info({ applied }, 'schema migrated');
     if (config.databaseServeUrl !== undefined) {
       await prepareServingLogin(store, loginOf(config.databaseServeUrl));
