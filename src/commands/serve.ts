@@ -80,6 +80,8 @@ export async function serve(
 
     const reason = await Promise.race([stopped, store.failed]);
     if (reason instanceof Error) {
+      // Else what it listens on would keep the process alive, answering nothing.
+      await service.close();
       throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
     }
     log.info({ signal: reason }, 'stopping');
