@@ -1,6 +1,6 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { Config } from '../config.ts';
-import { UsageError } from '../errors.ts';
+import { CommandError, UsageError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
@@ -57,15 +57,22 @@ function visibleLines(text: string): string {
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore({ ...config, role: 'command' });
   try {
-    await migrate(store.write);
-    return await work(store);
+    const running = migrate(store.write, { onWait: tell }).then(() => work(store));
+    return await Promise.race([running, rejectWhenLost(store)]);
   } finally {
     const timer = setTimeout(() => {
       tell('Other commands still use the database that this one has opened; it ends after them.');
     }, 2_000);
+    void store.failed.then(() => clearTimeout(timer));
     await store.close();
     clearTimeout(timer);
   }
+}
+
+/** Names the reason: all that a statement under way learns is that its connection was closed. */
+async function rejectWhenLost(store: Store): Promise<never> {
+  const reason = await store.failed;
+  throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
 }
 
 interface Warning {

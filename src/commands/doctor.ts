@@ -157,7 +157,7 @@ const failoverFindings: Readonly<Record<FailoverSafety, Pick<Finding, 'warning' 
 };
 
 async function examineFailover(config: Config, { primary }: Store): Promise<Finding[]> {
-  const safety = await inTime(assessFailover(config, primary.read));
+  const safety = await inTime(assessFailover(config, primary.keys));
   return failoverFindings[safety].map((found) => ({ check: 'failover', ok: true, ...found }));
 }
 

@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { openStore } from '../store/open.ts';
 import { createServingLogin } from '../store/serving-login.ts';
-import { type Command, exitStatus, print } from './command.ts';
+import { type Command, exitStatus, print, tell } from './command.ts';
 
 export const migrateCommand: Command = {
   name: 'migrate',
@@ -23,7 +23,7 @@ export const migrateCommand: Command = {
     }
     const store = await openStore({ ...config, serveUrl, role: 'command' });
     try {
-      const applied = await migrate(store.write);
+      const applied = await migrate(store.write, { onWait: tell });
       print(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`);
       if (serveUrl !== undefined) {
         const login = loginOf(serveUrl);

@@ -76,7 +76,7 @@ const revoked: Command = {
 const migrationOfRotation = '0006_key_expiry.sql';
 
 async function listAll(
-  { primary: { read: sql } }: Store,
+  { primary: { keys: sql } }: Store,
   shopId: number | undefined,
   since: Date,
 ): Promise<RevokedKey[]> {

@@ -75,7 +75,7 @@ export async function serve(
   });
   let deadline: StopDeadline | undefined;
   try {
-    const applied = await migrate(store.write);
+    const applied = await migrate(store.write, { onWait: (text) => log.warn(text) });
     if (applied.length > 0) log.info({ applied }, 'schema migrated');
     if (config.databaseServeUrl !== undefined) {
       await prepareServingLogin(store, loginOf(config.databaseServeUrl));
@@ -95,6 +95,8 @@ export async function serve(
     const reason = await Promise.race([stopped, store.failed]);
     deadline = new StopDeadline(config.stopSeconds, log);
     if (reason instanceof Error) {
+      // Else what it listens on would keep the process alive, answering nothing.
+      await service.close();
       throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
     }
     log.info({ signal: reason }, 'stopping');

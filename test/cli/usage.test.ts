@@ -94,6 +94,7 @@ describe(
       [['serve', '--workers', '2e1'], '--workers takes a whole number from 1 to 64, not "2e1".'],
       [['serve', '--workers', '2'], 'Several workers need DATABASE_URL'],
       [['migrate', 'now'], '"now" is one argument too many.\nUsage: retention migrate [--roles]\n'],
+      [['migrate', '--roles'], '--roles makes the login of DATABASE_SERVE_URL, which is not set.'],
       [['keys', 'revoke', '--shop', '1'], 'An argument is missing.\nUsage: retention keys revoke'],
       [
         ['keys', 'list', '--shop'],

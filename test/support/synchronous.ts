@@ -50,10 +50,10 @@ export async function makeSynchronous({ primary, standby }: Pair): Promise<void>
   for (let isSynchronous = false; !isSynchronous;) {
     let isDone = false;
     const done = onServer(
-      `${primary.url}?application_name=probe`,
+      primary.url,
       "begin; set local synchronous_commit = on; select pg_logical_emit_message(true, '', ''); commit",
     ).finally(() => (isDone = true));
-    await until(async () => isDone || (await isWaiting(primary, 'probe')));
+    await until(async () => isDone || (await isWaiting(primary, 'retention test')));
     isSynchronous = !isDone;
     if (isSynchronous) standby.thaw();
     await done;

@@ -16,6 +16,8 @@ export interface Client {
   stream: ClientStream;
   /** Its transactions may not write. */
   readOnly: boolean;
+  /** Why its transaction was made one that may not write. */
+  shortage: string | undefined;
   units: Unit[];
   unitBytes: number;
   /** Names of the statements it has prepared in the shared session. */
@@ -38,6 +40,7 @@ export function newClient(id: number, socket: Socket): Client {
     socket,
     stream: new ClientStream(),
     readOnly: false,
+    shortage: undefined,
     units: [],
     unitBytes: 0,
     statements: new Set(),

@@ -2,9 +2,11 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { dropUnits, hasWork, isFarAhead, newClient, takeTurn, type Client } from './client.ts';
+import { explainRefusals } from './disk-space.ts';
 import {
   closeStatements,
   endsIdle,
+  endsInTransaction,
   fatalError,
   greeting,
   queryMessage,
@@ -23,6 +25,8 @@ export interface MultiplexerOptions {
   serverVersion: string;
   /** How long a client may keep the session without a word before it is put out. */
   holdTimeoutMilliseconds?: number;
+  /** Says why nothing may be written now, if anything: asked before what may write runs. */
+  findShortage?(): string | undefined;
   /** The session broke; nothing is served from here on. */
   onFailure(error: Error): void;
 }
@@ -41,6 +45,8 @@ export class Multiplexer {
   readonly #clients = new Set<Client>();
   #line: Client[] = [];
   #holder: Client | undefined;
+  /** The holder is in a transaction that has not failed, and has been answered in full. */
+  #inTransaction = false;
   #holdTimer: NodeJS.Timeout | undefined;
   #readOnly = false;
   #lastId = 0;
@@ -85,6 +91,14 @@ export class Multiplexer {
     for (const { socket } of this.#clients) {
       if (!socket.destroyed) socket.write(fatalError('57P01', 'the embedded database is stopping'));
       socket.destroySoon();
+    }
+  }
+
+  /** Says a last word on every connection, without waiting: the process or thread ends next. */
+  abandon(reason: string): void {
+    this.#stopping = true;
+    for (const { socket } of this.#clients) {
+      if (socket.writable) socket.write(fatalError('57P02', reason));
     }
   }
 
@@ -194,18 +208,33 @@ export class Multiplexer {
 
   async #runUnits(client: Client): Promise<void> {
     const units = takeTurn(client);
-    if (!this.#holder && client.readOnly !== this.#readOnly) {
-      const mode = client.readOnly ? 'on' : 'off';
-      await this.#session.run(queryMessage(`SET default_transaction_read_only = ${mode}`));
-      this.#readOnly = client.readOnly;
-    }
-    const answer = await this.#session.run(Buffer.concat(units.flatMap((unit) => unit.parts)));
+    await this.#setReadOnly(client);
+    let answer = await this.#session.run(Buffer.concat(units.flatMap((unit) => unit.parts)));
+    if (client.shortage !== undefined) answer = explainRefusals(answer, client.shortage);
     for (const { name, open } of units.flatMap((unit) => unit.statements)) {
       if (open) client.statements.add(name);
       else client.statements.delete(name);
     }
     this.#holder = endsIdle(answer) ? undefined : client;
+    this.#inTransaction = endsInTransaction(answer);
     if (client.socket.writable) client.blocked = !client.socket.write(answer);
+  }
+
+  /** Lets what comes next write only if its client may and the disk has room. */
+  async #setReadOnly(client: Client): Promise<void> {
+    const shortage = client.readOnly ? undefined : this.#options.findShortage?.();
+    if (!this.#holder) {
+      client.shortage = shortage;
+      const readOnly = client.readOnly || shortage !== undefined;
+      if (readOnly === this.#readOnly) return;
+      const mode = readOnly ? 'on' : 'off';
+      await this.#session.run(queryMessage(`SET default_transaction_read_only = ${mode}`));
+      this.#readOnly = readOnly;
+    } else if (shortage !== undefined && this.#inTransaction) {
+      // It can still read, and commit what it has written; a transaction never becomes writable again.
+      client.shortage = shortage;
+      await this.#session.run(queryMessage('SET TRANSACTION READ ONLY'));
+    }
   }
 
   async #release(client: Client): Promise<void> {

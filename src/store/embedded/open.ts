@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 import { CommandError } from '../../errors.ts';
+import {
+  findShortage,
+  newDatabaseBytes,
+  reserveBytes as defaultReserveBytes,
+} from './disk-space.ts';
 import { closeContents, prepareFolder } from './folder.ts';
 import { acquireLock, type Lock } from './lock.ts';
 import type { WorkerOptions, WorkerOrder, WorkerReport } from './worker.ts';
@@ -31,6 +36,8 @@ export interface OpenOptions {
   holdTimeoutMilliseconds?: number;
   /** How long to wait for another process that is starting or stopping; 15 seconds by default. */
   waitMilliseconds?: number;
+  /** Free bytes of the disk below which nothing is written; 64 MB by default. */
+  reserveBytes?: number;
 }
 
 interface ServerRecord {
@@ -86,11 +93,15 @@ async function start(folder: string, lock: Lock, options: OpenOptions): Promise<
   try {
     closeContents(folder);
     clearRemains(folder);
+    const { role, holdTimeoutMilliseconds, reserveBytes = defaultReserveBytes } = options;
+    const isNew = !existsSync(join(folder, 'db')) || existsSync(join(folder, 'db.unfinished'));
+    const shortage = isNew && findShortage(folder, reserveBytes + newDatabaseBytes);
+    if (shortage) throw new CommandError(shortage);
     socketPath = createSocketPath();
-    const { role, holdTimeoutMilliseconds } = options;
     const worker = startWorker({
       folder,
       socketPath,
+      reserveBytes,
       ...(holdTimeoutMilliseconds === undefined ? {} : { holdTimeoutMilliseconds }),
     });
     const reason = await Promise.race([worker.ready, worker.failed]);

@@ -208,7 +208,11 @@ export function greeting(parameters: Record<string, string>, processId: number):
 
 /** The last thing a server says before it closes a connection. */
 export function fatalError(sqlState: string, text: string): Buffer {
-  return message('E', `SFATAL\0VFATAL\0C${sqlState}\0M${text}\0\0`);
+  return errorMessage('FATAL', sqlState, text);
+}
+
+export function errorMessage(severity: 'ERROR' | 'FATAL', sqlState: string, text: string): Buffer {
+  return message('E', `S${severity}\0V${severity}\0C${sqlState}\0M${text}\0\0`);
 }
 
 /**
@@ -216,7 +220,16 @@ export function fatalError(sqlState: string, text: string): Buffer {
  * the last byte of that the state. After a flush, or after an error before a sync, it is another one.
  */
 export function endsIdle(answer: Buffer): boolean {
-  return answer.length >= 6 && answer.toString('latin1', answer.length - 6) === 'Z\0\0\0\x05I';
+  return endsWith(answer, 'Z\0\0\0\x05I');
+}
+
+/** Whether an answer leaves the session in a transaction that has not failed, ready for a statement. */
+export function endsInTransaction(answer: Buffer): boolean {
+  return endsWith(answer, 'Z\0\0\0\x05T');
+}
+
+function endsWith(answer: Buffer, text: string): boolean {
+  return answer.subarray(-text.length).toString('latin1') === text;
 }
 
 function emptyUnit(): Unit {

@@ -1,19 +1,19 @@
 /** The thread that runs the embedded database, whose every statement stops whatever shares its thread. */
 import { once } from 'node:events';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { PGlite } from '@electric-sql/pglite';
-
-import { closeContents } from './folder.ts';
-import { Multiplexer, type Session } from './multiplexer.ts';
+import { findShortage } from './disk-space.ts';
+import { Multiplexer } from './multiplexer.ts';
+import { openDatabase, sessionOf } from './session.ts';
 
 export interface WorkerOptions {
   folder: string;
   socketPath: string;
   holdTimeoutMilliseconds?: number;
+  /** Free bytes of the disk below which nothing is written. */
+  reserveBytes: number;
 }
 
 /** What the parent says, once: 'drain' lets clients that are still there end by themselves first. */
@@ -24,66 +24,44 @@ export type WorkerReport = { kind: 'ready' } | { kind: 'failed'; reason: string 
 
 const printedLinesKept = 20;
 
-/**
- * Opens the database. Writes go to the operating system before a commit is acknowledged, so that they
- * survive the death of the process; they are not forced to the disk against a loss of power.
- */
-async function openDatabase(folder: string, printed: string[]): Promise<PGlite> {
-  const path = join(folder, 'db');
-  // Present while a database is being created: what an interrupted creation left is worthless.
-  const unfinished = join(folder, 'db.unfinished');
-  if (existsSync(unfinished)) rmSync(path, { recursive: true, force: true });
-  const creating = !existsSync(path);
-  if (creating) writeFileSync(unfinished, '');
-  const keep = (line: string): boolean => {
-    printed.push(line);
-    if (printed.length > printedLinesKept) printed.shift();
-    return false;
-  };
-  const database = await PGlite.create(path, { onStdout: keep, onStderr: keep });
-  if (creating) {
-    closeContents(folder);
-    rmSync(unfinished);
-  }
-  return database;
-}
-
-/** Through the streaming call: the plain one also parses every answer and keeps what it parsed. */
-function sessionOf(database: PGlite): Session {
-  return {
-    run: async (messages) => {
-      const chunks: Buffer[] = [];
-      // The bytes belong to the database's memory and are overwritten after the callback.
-      const onRawData = (bytes: Uint8Array): void => void chunks.push(Buffer.from(bytes));
-      await database.execProtocolRawStream(messages, { syncToFs: false, onRawData });
-      return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-    },
-  };
-}
-
 function report(message: WorkerReport): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   parentPort!.postMessage(message);
 }
 
 async function main(): Promise<void> {
-  const { folder, socketPath, holdTimeoutMilliseconds } = workerData as WorkerOptions;
+  const { folder, socketPath, holdTimeoutMilliseconds, reserveBytes } = workerData as WorkerOptions;
   const printed: string[] = [];
+  let multiplexer: Multiplexer | undefined;
+  const print = (line: string): void => {
+    printed.push(line);
+    if (printed.length > printedLinesKept) printed.shift();
+  };
+  const crash = (printedLine: string): void => {
+    // What stands before it is the time, in a process that has no other log.
+    const line = printedLine.replace(/^.*?(?=PANIC: )/, '');
+    multiplexer?.abandon(`the embedded database stopped: ${line}`);
+    report({ kind: 'failed', reason: line });
+    process.exit(1);
+  };
   const fail = (error: unknown): void => {
-    const reason = [String(error), ...printed.filter((line) => /FATAL|PANIC|ERROR/.test(line))];
+    // What the file system of PGlite throws has no text of its own.
+    const text = error instanceof Error ? String(error) : inspect(error);
+    const reason = [text, ...printed.filter((line) => /FATAL|PANIC|ERROR/.test(line))];
     report({ kind: 'failed', reason: reason.join('\n') });
     process.exit(1);
   };
 
   try {
-    const database = await openDatabase(folder, printed);
+    const database = await openDatabase(folder, print, crash);
     const version = await database.query<{ server_version: string }>('SHOW server_version');
-    const multiplexer = new Multiplexer(sessionOf(database), {
+    multiplexer = new Multiplexer(sessionOf(database), {
       serverVersion: version.rows[0]!.server_version,
       ...(holdTimeoutMilliseconds === undefined ? {} : { holdTimeoutMilliseconds }),
+      findShortage: () => findShortage(folder, reserveBytes),
       onFailure: fail,
     });
-    const server = createServer({ allowHalfOpen: true }, (socket) => multiplexer.serve(socket));
+    const server = createServer({ allowHalfOpen: true }, (socket) => multiplexer?.serve(socket));
     server.listen(socketPath);
     await once(server, 'listening');
     report({ kind: 'ready' });

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import {
+  createShopWithKey,
+  executable,
+  launch,
+  migratedFolder,
+  type RunOptions,
+  run,
+} from '../cli/process.ts';
+import { get } from '../support/world.ts';
+
+const importing = ['import', '--shop', '1', '--json', '-'];
+
+/** More than the write-ahead log takes before it needs another file. */
+async function manyRecords(): Promise<string> {
+  const { code, out } = await run(['demo-data', '--subscriptions', '4000']);
+  assert.equal(code, 0);
+  return out;
+}
+
+function plan(id: number): string {
+  return `{"type":"plan","id":${id},"name":"Plan ${id}","planType":"other","intervalUnit":"month","intervalCount":1}\n`;
+}
+
+async function serve(env: Readonly<Record<string, string>>, through: RunOptions['through']) {
+  const server = launch(['serve'], { env: { PORT: '0', ...env }, ...(through && { through }) });
+  const [, baseUrl = ''] = await server.said(/listens on (\S+)\n/);
+  const listPlans = async (key: string) => {
+    const { status, body } = await get(`${baseUrl}/api/external/v1/plans`, key);
+    return { status, ids: (body.plans as { id: number }[] | undefined)?.map(({ id }) => id) };
+  };
+  return { ...server, listPlans };
+}
+
+// A limit of the size of files, just below that of a log file, needs no rights and no small disk. The
+// database cannot foresee it, just as it cannot foresee a quota.
+const limited = [
+  'bash',
+  '-c',
+  `trap '' XFSZ; ulimit -f 16000; exec "$0" "$@"`,
+  executable,
+] as const;
+
+test('a server whose log cannot grow ends with 1 and the reason, and so does the import', async (t) => {
+  const env = { RETENTION_DATA_DIR: migratedFolder() };
+  const key = await createShopWithKey(env, 'read:plans');
+  const input = await manyRecords();
+
+  const server = await serve(env, limited);
+  const imported = await run(importing, { env, input });
+  assert.deepEqual([imported.code, imported.out], [1, '']);
+  const { code, signal, err } = await server.ended;
+  assert.deepEqual([code, signal], [1, null]);
+  const reason = /^retention: The embedded database stopped: PANIC: .*File too large$/m;
+  assert.match(err, reason);
+
+  await t.test('an import that runs the database itself does the same', async () => {
+    const other = { RETENTION_DATA_DIR: migratedFolder() };
+    await createShopWithKey(other, 'read:plans');
+    const alone = await run(importing, { env: other, input, through: limited });
+    assert.deepEqual([alone.code, alone.out], [1, '']);
+    assert.match(alone.err, reason);
+  });
+
+  await t.test('started while that lasts, it says why it cannot', async () => {
+    const again = await run(['serve'], { env: { ...env, PORT: '0' }, through: limited });
+    assert.deepEqual([again.code, again.out], [1, '']);
+    assert.match(again.err, /^retention: Cannot open the database in .*File too large$/ms);
+  });
+
+  await t.test('after that it recovers, with all that was committed', async () => {
+    const recovered = await serve(env, undefined);
+    assert.equal((await recovered.listPlans(key)).status, 200);
+    assert.equal((await run(importing, { env, input: plan(1) })).code, 0);
+    assert.ok((await recovered.listPlans(key)).ids?.includes(1));
+    recovered.child.kill('SIGTERM');
+    assert.equal((await recovered.ended).code, 0);
+  });
+});
+
+// In namespaces of their own, any user may mount.
+const namespaces = ['unshare', '--map-root-user', '--mount'] as const;
+const [program, ...args] = namespaces;
+const canMount =
+  spawnSync(program, [...args, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
+// What is left out then: disk-space.test.ts shows the refusals, the test above the end.
+const skip = !canMount && 'this system lets no tests mount a file system';
+
+test(
+  'on a full disk the server reads on, refuses writes, starts, and writes again',
+  { skip },
+  async (t) => {
+    const folder = migratedFolder();
+    const env = { RETENTION_DATA_DIR: folder };
+    const key = await createShopWithKey(env, 'read:plans');
+    assert.equal((await run(importing, { env, input: plan(1) })).code, 0);
+    const input = await manyRecords();
+
+    const mount =
+      'cp -a "$0" "$0.copy"; mount -t tmpfs -o size=200m tmpfs "$0"; cp -a "$0.copy/." "$0"';
+    const disk = launch([folder], {
+      through: [...namespaces, 'bash', '-ec', `${mount}; echo mounted; exec sleep infinity`],
+    });
+    await disk.said(/mounted/);
+    const inside = [
+      'nsenter',
+      '--target',
+      String(disk.child.pid),
+      '--user',
+      '--mount',
+      '--preserve-credentials',
+    ] as const;
+    const onDisk = [...inside, executable] as const;
+    const onDiskRun = (command: readonly string[], text = '') =>
+      run(command, { env, input: text, through: onDisk });
+    const shell = async (text: string) => {
+      const { code, err } = await run([text, folder], { through: [...inside, 'bash', '-c'] });
+      assert.equal(code, 0, err);
+    };
+    const full = /^retention: The disk is almost full: \d+ MB are free in .* \(53100\)$/m;
+
+    let server = await serve(env, onDisk);
+    assert.equal((await onDiskRun(importing, plan(2))).code, 0);
+    // Less than another file of the log needs, more than the records do.
+    await shell('head -c $(($(stat -fc %a*%S "$0") - 12000000)) /dev/zero > "$0/ballast"');
+
+    await t.test(
+      'an import ends with 1 and the reason; requests and commands that read go on',
+      async () => {
+        const refused = await onDiskRun(importing, input);
+        assert.deepEqual([refused.code, refused.out], [1, '']);
+        assert.match(refused.err, full);
+        assert.deepEqual(await server.listPlans(key), { status: 200, ids: [1, 2] });
+        const listed = await onDiskRun(['keys', 'list', '--shop', '1']);
+        assert.equal(listed.code, 0, listed.err);
+      },
+    );
+
+    await t.test('to the last byte, the server stops with 0 and starts again', async () => {
+      await shell('cat /dev/zero > "$0/more" 2>/dev/null; [ $(stat -fc %a "$0") = 0 ]');
+      assert.deepEqual(await server.listPlans(key), { status: 200, ids: [1, 2] });
+      server.child.kill('SIGTERM');
+      const { code, err } = await server.ended;
+      assert.equal(code, 0, err);
+      server = await serve(env, onDisk);
+      assert.deepEqual(await server.listPlans(key), { status: 200, ids: [1, 2] });
+    });
+
+    await t.test('with room again, it writes without a restart', async () => {
+      await shell('rm "$0/more" "$0/ballast"');
+      const imported = await onDiskRun(importing, plan(3));
+      assert.equal(imported.code, 0, imported.err);
+      assert.deepEqual(await server.listPlans(key), { status: 200, ids: [1, 2, 3] });
+      server.child.kill('SIGTERM');
+      assert.equal((await server.ended).code, 0);
+    });
+  },
+);
