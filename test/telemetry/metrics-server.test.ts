@@ -65,10 +65,10 @@ test('a database that says nothing is down, and what waits for it is seen', asyn
       valueOf(families, 'retention_database_statements_in_flight', { connection });
     let families;
     do ({ families } = await scrape(service.metricsUrl));
-    while ((waiting(families, 'read') ?? 0) < 1);
+    while ((waiting(families, 'read keys') ?? 0) < 1);
     assert.equal(valueOf(families, 'retention_database_up'), 0);
     // Both keys are looked up by one statement, or one after the other.
-    assert.equal(waiting(families, 'read'), 1);
+    assert.equal(waiting(families, 'read keys'), 1);
     // The check of an earlier scrape, and no second one beside it.
     ({ families } = await scrape(service.metricsUrl));
     assert.equal(waiting(families, 'write'), 1);
@@ -80,7 +80,7 @@ test('a database that says nothing is down, and what waits for it is seen', asyn
       [500, 500],
     );
     ({ families } = await scrape(service.metricsUrl));
-    assert.equal(waiting(families, 'read'), 0);
+    assert.equal(waiting(families, 'read keys'), 0);
   } finally {
     silent.close();
     await service.close();
