@@ -29,7 +29,7 @@ export const metricDefinitions = {
   },
   retention_database_statements_in_flight: {
     type: 'gauge',
-    help: 'Statements of requests that were sent or queued and are not yet answered.',
+    help: 'Statements that were sent or queued and are not yet answered.',
     labels: ['connection'],
   },
   retention_database_connections: {

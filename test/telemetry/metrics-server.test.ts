@@ -69,9 +69,12 @@ test('a database that says nothing is down, and what waits for it is seen', asyn
     assert.equal(valueOf(families, 'retention_database_up'), 0);
     // Both keys are looked up by one statement, or one after the other.
     assert.equal(waiting(families, 'read keys'), 1);
-    // The check of an earlier scrape, and no second one beside it.
+    // The checks of an earlier scrape, and no others beside them.
     ({ families } = await scrape(service.metricsUrl));
-    assert.equal(waiting(families, 'write'), 1);
+    const checks = waiting(families, 'write') ?? 0;
+    assert.ok(checks >= 1);
+    ({ families } = await scrape(service.metricsUrl));
+    assert.equal(waiting(families, 'write'), checks);
     assert.equal(waiting(families, 'analyse'), 0);
 
     silent.close();
