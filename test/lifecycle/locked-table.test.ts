@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import { openClient } from '../support/client.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type World, get, importAll, startWorld } from '../support/world.ts';
+import { plan, session, subscription } from '../rest/records.ts';
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+
+/** By table, what is asked and needs nothing of it; a summary reads the latest rows of both. */
+const unaffected: Readonly<Record<string, readonly string[]>> = {
+  subscriptions: ['/plans', '/cancellations'],
+  cancellation_sessions: [
+    '/plans',
+    '/subscriptions',
+    '/subscriptions/1001',
+    '/entitlements?customerId=501',
+  ],
+};
+
+describe('a table that is locked', { skip, timeout: 600_000 }, () => {
+  let server: PostgresServer;
+  let store: Store;
+  let world: World;
+  before(async () => {
+    const started = await startPostgres(['fsync=off']);
+    assert.ok(started);
+    server = started;
+    store = { ...connectAll(server.url), failed: new Promise(() => {}) };
+    world = await startWorld(store, { clock: systemClock });
+    const records = [plan(), subscription(1001), session(71, { subscriptionId: 1001 })];
+    assert.deepEqual((await importAll(store, world.shop, records)).refused, []);
+  });
+  after(async () => {
+    await world.close();
+    await server.destroy();
+  });
+
+  const ask = async (path: string) => (await get(world.base + path, world.key)).status;
+
+  for (const [table, paths] of Object.entries(unaffected)) {
+    test(`${table}: what does not read it is answered meanwhile, and what does, afterwards`, async (t) => {
+      const admin = openClient(server.url);
+      // Ends the lock as well, whatever has become of the test.
+      t.after(() => admin.end(0));
+      const held = await admin.reserve();
+      await held.script(`begin; lock table ${table} in access exclusive mode`);
+      const reading = table === 'subscriptions' ? '/subscriptions' : '/cancellations';
+      const waiting = Array.from({ length: 20 }, () => ask(reading));
+      let isAnswered = false;
+      void Promise.race(waiting).then(() => (isAnswered = true));
+      for (let round = 0; round < 20; round += 1) {
+        for (const path of paths) assert.equal(await ask(path), 200, path);
+      }
+      assert.equal(isAnswered, false, 'the lock held up nothing');
+      await held`rollback`;
+      held.release();
+      assert.deepEqual(new Set(await Promise.all(waiting)), new Set([200]));
+    });
+  }
+});
