@@ -135,10 +135,10 @@ export class Connections implements Runner, Listener {
   }
 
   stranded(statement: Statement, error: ConnectionLost): void {
-    if (!this.#options.isRepeatable || statement.isRetried || this.#isOver) {
+    if (!this.#options.isRepeatable || statement.attemptsLeft === 0 || this.#isOver) {
       return statement.reject(error);
     }
-    statement.isRetried = true;
+    statement.attemptsLeft -= 1;
     // Not before the driver has done with the lost one.
     setImmediate(() => this.run(statement));
   }
@@ -259,7 +259,7 @@ function followed(statement: Statement, then: () => void): Statement {
     types,
     isScript: false,
     isAbandoned: false,
-    isRetried: statement.isRetried,
+    attemptsLeft: statement.attemptsLeft,
     resolve(rows) {
       then();
       statement.resolve(rows);

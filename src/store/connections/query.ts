@@ -18,8 +18,8 @@ export interface Statement {
   readonly isScript: boolean;
   /** Nobody waits for it any more. */
   readonly isAbandoned: boolean;
-  /** Once, after its connection was lost. */
-  isRetried: boolean;
+  /** How often it may still be sent again, where its connection is lost. */
+  attemptsLeft: number;
   resolve(rows: Answer<object[]>): void;
   reject(error: Error): void;
 }
@@ -28,6 +28,9 @@ export interface Statement {
 export interface Runner {
   run(statement: Statement): void;
 }
+
+/** Of several connections that were lost at once, one after the other may be tried. */
+const mostRepetitions = 3;
 
 type Resolve<Rows extends readonly object[]> = (rows: Answer<Rows>) => void;
 type Reject = (error: Error) => void;
@@ -39,7 +42,7 @@ type Reject = (error: Error) => void;
 export class Query<Rows extends readonly object[]> implements Promise<Answer<Rows>>, Statement {
   readonly [Symbol.toStringTag] = 'Query';
   readonly isScript = false;
-  isRetried = false;
+  attemptsLeft = mostRepetitions;
   readonly #runner: Runner;
   readonly #strings: readonly string[];
   readonly #values: readonly unknown[];

@@ -151,7 +151,7 @@ export class Session {
         types: [],
         isScript: true,
         isAbandoned: false,
-        isRetried: true,
+        attemptsLeft: 0,
         resolve: (rows) => resolve(rows as Answer<Row[]>),
         reject,
       });
@@ -213,7 +213,7 @@ export class Session {
     }
     const isServers = error instanceof DatabaseError && !isFarewell(error);
     if (isServers && outdated.has(error.routine ?? '') && this.#isRepeatable(statement)) {
-      statement.isRetried = true;
+      statement.attemptsLeft -= 1;
       return this.send(statement);
     }
     if (isServers) return statement.reject(error);
@@ -222,8 +222,8 @@ export class Session {
   }
 
   /** Within a transaction one failure has failed all that follows. */
-  #isRepeatable({ isRetried }: Statement): boolean {
-    return !isRetried && this.#client.getTransactionStatus() === 'I';
+  #isRepeatable({ attemptsLeft }: Statement): boolean {
+    return attemptsLeft > 0 && this.#client.getTransactionStatus() === 'I';
   }
 
   #prepare(statement: Statement): Prepared {
