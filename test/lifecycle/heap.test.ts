@@ -22,7 +22,8 @@ interface Line {
 async function listening(args: readonly string[], env: Record<string, string>, count = 1) {
   const { child, logged, said, ended } = launch(args, { env: { ...env, PORT: '0' } });
   await said(/listens on/);
-  await logged(new RegExp('(?:.*"msg":"listening".*\\s+){' + String(count) + '}'));
+  // Other lines may come between.
+  await logged(new RegExp(`(?:"msg":"listening"[^]*?\\n){${count}}`));
   child.kill('SIGTERM');
   const { code, err } = await ended;
   assert.equal(code, 0, err);
