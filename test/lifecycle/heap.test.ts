@@ -23,7 +23,7 @@ async function listening(args: readonly string[], env: Record<string, string>, c
   const { child, logged, said, ended } = launch(args, { env: { ...env, PORT: '0' } });
   await said(/listens on/);
   // Other lines may come between.
-  await logged(new RegExp(`(?:"msg":"listening"[^]*?\\n){${count}}`));
+  await logged(new RegExp(`(?:[^]*?"msg":"listening"){${count}}.*\\n`));
   child.kill('SIGTERM');
   const { code, err } = await ended;
   assert.equal(code, 0, err);
