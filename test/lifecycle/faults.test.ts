@@ -190,8 +190,8 @@ describe(
         return counts.flatMap((each) => Object.values(each)).reduce((sum, count) => sum + count, 0);
       };
       await recovered();
-      // Those for writes are opened as they are needed.
-      const most = (await total()) + 2 * 4;
+      // Those for writes are opened as they are needed, and those for reading from the primary.
+      const most = (await total()) + 2 * (4 + 5);
       for (let round = 0; round < 50; round += 1) {
         for (const { url } of [primary, standby]) {
           await onServer(

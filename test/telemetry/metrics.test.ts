@@ -158,7 +158,7 @@ onEveryDatabase('metrics', (open) => {
     );
     const has = (name: string, labels = {}) => valueOf(families, name, labels) ?? -1;
     assert.ok(has('retention_database_check_seconds') >= 0);
-    for (const [connection, most] of Object.entries({ read: 1, analyse: 2, write: 4 })) {
+    for (const [connection, most] of Object.entries({ 'read plans': 1, analyse: 2, write: 4 })) {
       assert.equal(has('retention_database_connections', { connection }), most);
       assert.ok(has('retention_database_statements_in_flight', { connection }) >= 0);
     }
