@@ -226,10 +226,15 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
       all.primary.url,
       'select pg_current_wal_lsn()::text as lsn',
     );
-    await until(async () => {
-      const reached = `select where pg_last_wal_replay_lsn() >= '${here?.lsn}'`;
-      return (await onServer(urls()[0] ?? '', reached)).length === 1;
-    });
+    await until(
+      () =>
+        onServer<{ isThere: boolean }>(
+          urls()[0] ?? '',
+          `select pg_last_wal_replay_lsn() >= '${here?.lsn}' as "isThere",
+            pg_get_wal_replay_pause_state() as pause, (select status from pg_stat_wal_receiver)`,
+        ),
+      ([standby]) => standby?.isThere === true,
+    );
     const ahead = 'it has changes that the primary does not have';
     await untilFound(ahead, promoted.url, [urls()[0] ?? '']);
   });

@@ -93,6 +93,8 @@ async function startIn(
 
   const start = async () => {
     const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder];
+    // A standby on a busy machine may need what a checkpoint would have thrown away.
+    args.push('-c', 'wal_keep_size=1GB');
     const started = spawn(
       path.join(programs, 'postgres'),
       [...args, ...settings.flatMap((setting) => ['-c', setting])],
