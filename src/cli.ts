@@ -18,7 +18,7 @@ import { suggest } from './commands/suggest.ts';
 import { syncCommands } from './commands/sync.ts';
 import { parseConfig } from './config.ts';
 import { withEnvFile } from './env-file.ts';
-import { CommandError, UsageError } from './errors.ts';
+import { CommandError, UsageError, describeError } from './errors.ts';
 import { createLog, redact } from './log.ts';
 import { version } from './version.ts';
 
@@ -158,15 +158,6 @@ function explain(error: unknown): number {
     tell(redact(`retention: ${error.message}`));
     return error instanceof UsageError ? 2 : 1;
   }
-  tell(redact(`retention: ${describe(error)}`));
+  tell(redact(`retention: ${describeError(error)}`));
   return 1;
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error ? error.code : undefined;
-  // The database's and the system's own errors say enough by themselves.
-  if (typeof code === 'string') return `${error.message} (${code})`;
-  const text = error.stack ?? error.message;
-  return error.cause instanceof Error ? `${text}\nCaused by: ${describe(error.cause)}` : text;
 }

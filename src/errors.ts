@@ -57,3 +57,14 @@ export function listenError(
       return error;
   }
 }
+
+/** What is said of an error: its reason where it has one of its own, else its place, too. */
+export function describeError(error: unknown): string {
+  if (error instanceof CommandError) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? error.code : undefined;
+  // The database's and the system's own errors say enough by themselves.
+  if (typeof code === 'string') return `${error.message} (${code})`;
+  const text = error.stack ?? error.message;
+  return error.cause instanceof Error ? `${text}\nCaused by: ${describeError(error.cause)}` : text;
+}

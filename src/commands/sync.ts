@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { CommandError, UsageError } from '../errors.ts';
+import { CommandError, UsageError, describeError } from '../errors.ts';
 import { createShopifyClient } from '../feeds/shopify/client.ts';
 import { type ShopifyCredentials, readShopifyCredentials } from '../feeds/shopify/credentials.ts';
 import { realPauses } from '../feeds/shopify/pauses.ts';
@@ -57,7 +57,7 @@ const syncShopify: Command = {
         // The database may be away for a while.
         await desk.round(shops, wish).catch((error: unknown) => {
           stopping.signal.throwIfAborted();
-          log.error({ reason: describe(error) }, 'not synchronised');
+          log.error({ reason: describeError(error) }, 'not synchronised');
         });
       }
     } catch (error) {
@@ -117,7 +117,7 @@ class SyncDesk {
       } catch (error) {
         signal.throwIfAborted();
         isAnyFailed = true;
-        const reason = describe(error);
+        const reason = describeError(error);
         if (isLoop) log.error({ shop: credentials.shop, reason }, 'not synchronised');
         else tell(redact(`retention: shop ${credentials.shop}: ${reason}`));
       }
@@ -202,12 +202,6 @@ function sentence(
 ): string {
   const read = kind === 'whole' ? `all ${contracts} contracts` : `${contracts} changed contracts`;
   return `Shop ${shop}: read ${read}; ${written} records written, ${deleted} deleted, ${refused} lines refused.`;
-}
-
-/** What a person can mend is a sentence; of a fault of ours its place is worth more. */
-function describe(error: unknown): string {
-  if (error instanceof CommandError) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 function parseInterval(text: string): number {

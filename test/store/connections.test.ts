@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 import { type ConnectOptions, type Sql, connect } from '../../src/store/database.ts';
 import { openClient } from '../support/client.ts';
@@ -210,4 +211,30 @@ describe('connections', { skip }, () => {
     });
     await assert.rejects(Promise.resolve(sql`select ${undefined as never}`), /undefined/);
   });
+});
+
+// Exit status 13 otherwise: nothing but the wait is left in the process.
+test('a process in which somebody waits for a connection does not end', () => {
+  const script = `
+    import { Connections } from ${JSON.stringify(new URL('../../src/store/connections/connections.ts', import.meta.url))};
+    const session = () => ({ isOpen: true, inFlight: 0, isInTransaction: false, close() {}, destroy() {} });
+    const opened = [session(), undefined, session()];
+    const connections = new Connections({
+      most: 2,
+      async open() {
+        const next = opened.shift();
+        if (!next) throw new Error('refused');
+        return next;
+      },
+    });
+    const held = await connections.take();
+    const waiting = connections.take();
+    // One cannot be opened just now, and then the other is lost.
+    await new Promise(setImmediate);
+    connections.lost(held, new Error('ended'));
+    await waiting;
+    await connections.end(0);
+    console.log('had one');`;
+  const args = ['--input-type=module', '--eval', script];
+  assert.equal(execFileSync(process.execPath, args, { encoding: 'utf8' }), 'had one\n');
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../clock.ts';
 import type { Opener } from './opener.ts';
 import type { Runner, Statement } from './query.ts';
-import type { ConnectionLost, Listener, Session } from './session.ts';
+import { type ConnectionLost, type Listener, NoConnection, type Session } from './session.ts';
 import { examine, isUnreachable } from './silence.ts';
 
 export interface ConnectionsOptions {
@@ -151,7 +151,7 @@ export class Connections implements Runner, Listener {
 
   #wait(waiting: Waiting): void {
     if (this.#isOver) return waiting.refuse(closed());
-    if (this.#failure) return waiting.refuse(this.#failure);
+    if (this.#failure) return waiting.refuse(new NoConnection(this.#failure));
     if (this.#waiting.length >= mostWaiting) return waiting.refuse(tooMany());
     this.#waiting.push(waiting);
     this.#serve();
@@ -204,14 +204,14 @@ export class Connections implements Runner, Listener {
     this.#restsUntil = systemClock.monotonic() + probeMilliseconds;
     if (this.#sessions.size === 0) {
       this.#failure = error;
-      for (const waiting of this.#waiting.splice(0)) waiting.refuse(error);
+      for (const waiting of this.#waiting.splice(0)) waiting.refuse(new NoConnection(error));
     }
     this.#probe ??= setTimeout(() => {
       this.#probe = undefined;
       this.#restsUntil = 0;
       if (this.#failure && this.#opening === 0) void this.#open();
       else this.#serve();
-    }, probeMilliseconds).unref();
+    }, probeMilliseconds);
   }
 
   #look(): void {

@@ -25,7 +25,26 @@ export class ConnectionLost extends Error {
 
   constructor(cause: Error) {
     super(`The connection to the database was lost: ${cause.message}`);
+    forgetPlace(this);
   }
+}
+
+/** There is no connection, for a reason that everyone who asks is told in an error of their own. */
+export class NoConnection extends Error {
+  override readonly name = 'NoConnection';
+  readonly code: string;
+
+  /** @param cause whose code tells those who read from a standby that it is not the work that failed */
+  constructor(cause: Error) {
+    super(cause.message);
+    this.code = (cause as { code?: string }).code ?? 'CONNECTION_FAILED';
+    forgetPlace(this);
+  }
+}
+
+/** Both are found out in events of the driver, whose places in the log would help nobody. */
+function forgetPlace(error: Error): void {
+  error.stack = `${error.name}: ${error.message}`;
 }
 
 /** What the driver has, but its types do not name. */
