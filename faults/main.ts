@@ -1,11 +1,13 @@
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { beginTable, figure, print } from '../bench/report.ts';
 import { findPostgresPrograms } from '../test/support/postgres.ts';
 import { redisMissing } from '../test/support/redis.ts';
 import type { Fault } from './fault.ts';
 import { companionFaults } from './table/companions.ts';
 import { connectionFaults } from './table/connections.ts';
-import { failover } from './table/failover.ts';
+import { failovers } from './table/failover.ts';
 import { instanceFaults } from './table/instances.ts';
 import { lockFaults } from './table/locks.ts';
 import { primaryFaults } from './table/primary.ts';
@@ -19,12 +21,14 @@ const faults: readonly Fault[] = [
   ...lockFaults(),
   ...companionFaults,
   ...instanceFaults(),
-  failover,
+  ...failovers,
 ];
 const longestMinutes = 10;
+/** How long taking everything down in order may last. */
+const giveUpMilliseconds = 15_000;
 
 /** All faults, or those whose names have one of the arguments in them. */
-async function main(deferred: AsyncDisposableStack): Promise<boolean> {
+async function main(opened: () => Promise<World>): Promise<boolean> {
   const only = process.argv.slice(2);
   const wanted = faults.filter(
     ({ name }) => only.length === 0 || only.some((each) => name.includes(each)),
@@ -36,14 +40,13 @@ async function main(deferred: AsyncDisposableStack): Promise<boolean> {
     return false;
   }
   const begin = performance.now();
-  const world = await openWorld(deferred);
+  const world = await opened();
   const results = await tryAll(wanted, world);
   await world.traffic.end();
   await world.owner.end();
   const { problems, closing } = summarise(results, world, (performance.now() - begin) / 1000);
   for (const problem of problems) print(`WRONG: ${problem}`);
-  if (problems.length === 0) rmSync(world.folder, { recursive: true });
-  else print(`The logs of the instances are in ${world.folder}.`);
+  if (problems.length > 0) print(`The logs of the instances are in ${folder}.`);
   print(closing);
   return problems.length === 0;
 }
@@ -85,19 +88,37 @@ if (missing.length > 0) {
   print(`The drill needs ${missing.join(' and ')} on this machine.`);
   process.exit(1);
 }
+const folder = mkdtempSync(path.join(tmpdir(), 'retention-faults-'));
 const deferred = new AsyncDisposableStack();
+let opening: Promise<World> | undefined;
+let isGivenUp = false;
 const giveUp = async (reason: string, code: number) => {
+  if (isGivenUp) process.exit(code);
+  isGivenUp = true;
   print(reason);
   // What cannot be ended in order is killed with this process.
-  setTimeout(() => process.exit(code), 10_000).unref();
+  setTimeout(() => process.exit(code), giveUpMilliseconds).unref();
+  // Else what is being started would be left.
+  await opening?.catch(() => {});
   await deferred.disposeAsync().catch(() => {});
+  rmSync(folder, { recursive: true });
   process.exit(code);
 };
-process.once('SIGINT', () => void giveUp('Stopped.', 130));
-process.once('SIGTERM', () => void giveUp('Stopped.', 143));
+process.on('SIGINT', () => void giveUp('Stopped.', 130));
+process.on('SIGTERM', () => void giveUp('Stopped.', 143));
 setTimeout(
   () => void giveUp(`WRONG: the drill took more than ${longestMinutes} minutes.`, 1),
   longestMinutes * 60_000,
 ).unref();
-const isWell = await main(deferred).finally(() => deferred.disposeAsync());
-process.exit(isWell ? 0 : 1);
+try {
+  const isWell = await main(() => (opening = openWorld(deferred, folder)));
+  await deferred.disposeAsync();
+  if (isWell) rmSync(folder, { recursive: true });
+  process.exitCode = isWell ? 0 : 1;
+} catch (error) {
+  // Whatever fails while all is being taken down has failed for that.
+  if (!isGivenUp) {
+    await deferred.disposeAsync();
+    throw error;
+  }
+}

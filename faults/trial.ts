@@ -28,9 +28,10 @@ const pollMilliseconds = 25;
 /** Lets a fault happen, and waits until it is over. */
 export async function tryFault(fault: Fault, world: World): Promise<Result> {
   const { traffic, owner } = world;
-  await fault.prepare?.(world);
   const firstOutcome = traffic.outcomes.length;
   const firstWrite = owner.writes.length;
+  await fault.prepare?.(world);
+  await untilReady(world);
   await fault.inflict(world);
   await fault.end(world);
   const goneAt = performance.now();
@@ -99,7 +100,13 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
   }
 }
 
-async function areReady({ instances, hasStandby }: World): Promise<boolean> {
+async function untilReady(world: World): Promise<void> {
+  const end = performance.now() + giveUpMilliseconds;
+  while (!(await areReady(world)) && performance.now() < end) await sleep(pollMilliseconds);
+}
+
+async function areReady({ instances, owner, hasStandby }: World): Promise<boolean> {
+  if (owner.checked === 0) return false;
   const said = await Promise.all(instances.map((instance) => instance.readiness()));
   return said.every(
     (text) => text.includes('"redis":"up"') && (!hasStandby || text.includes('in use')),
@@ -109,7 +116,7 @@ async function areReady({ instances, hasStandby }: World): Promise<boolean> {
 /** What has died since it was asked last. */
 function deathsOf({ instances, primary, standby, hasStandby }: World): string[] {
   const deaths = instances.flatMap((instance) => instance.deaths.splice(0));
-  for (const { server } of hasStandby ? [primary, standby] : [standby]) {
+  for (const { server } of hasStandby ? [primary, standby] : [primary]) {
     if (!isAlive(server.pid)) deaths.push(`PostgreSQL on port ${server.port} is gone`);
   }
   return deaths;

@@ -1,7 +1,4 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Tier } from '../src/access/tiers.ts';
 import { migrate } from '../src/store/migrate.ts';
@@ -21,18 +18,15 @@ interface Host {
 }
 
 export interface World {
-  readonly primary: Host;
-  readonly standby: Host;
-  /** Until it is promoted. */
+  /** Which of the two hosts it is changes with a failover. */
+  primary: Host;
+  standby: Host;
+  /** False once it is promoted. */
   hasStandby: boolean;
   readonly redis: RedisServer;
   readonly instances: readonly [Instance, Instance];
   readonly traffic: Traffic;
   readonly owner: Owner;
-  /** The database as an address with several hosts. */
-  readonly bothHosts: string;
-  /** Where the instances' logs are. */
-  readonly folder: string;
   /** A key that may do everything, with no limit. */
   readonly key: string;
 }
@@ -44,12 +38,15 @@ const subscriptions = 40;
 /** How long a stopping instance waits for requests that never come to their end. */
 const stopSeconds = 2;
 
-const urlOf = (...wires: readonly Wire[]) =>
+/** A database as an address with one host, or several. */
+export const urlOf = (...wires: readonly Wire[]) =>
   `postgres://postgres@${wires.map(({ port }) => `127.0.0.1:${port}`).join()}/postgres`;
 
-/** @param deferred disposes of what was started, even if not all of it could be */
-export async function openWorld(deferred: AsyncDisposableStack): Promise<World> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'retention-faults-'));
+/**
+ * @param deferred disposes of what was started, even if not all of it could be
+ * @param folder for the logs of the instances
+ */
+export async function openWorld(deferred: AsyncDisposableStack, folder: string): Promise<World> {
   const primary = await startHost(deferred, await startServer());
   const redis = deferred.adopt(await startRedis(), (each) => each.destroy());
   const shop = await fillShops(primary.server.url, folder);
@@ -84,8 +81,6 @@ export async function openWorld(deferred: AsyncDisposableStack): Promise<World> 
     instances,
     traffic,
     owner,
-    bothHosts,
-    folder,
     key,
   };
 }

@@ -31,9 +31,9 @@ export function lockFaults(): readonly Fault[] {
     {
       name: 'a lock waits behind a reader',
       mayRefuse: false,
-      // A standby does not know of locks that wait.
-      prepare: ({ standby }) => standby.server.stop(),
       async inflict(world) {
+        // A standby does not know of locks that wait.
+        await world.standby.server.stop();
         const [reader, locker] = [0, 1].map(() => openClient(world.primary.server.url));
         if (!reader || !locker) return;
         let locked: Promise<unknown> | undefined;
