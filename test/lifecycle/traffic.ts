@@ -30,16 +30,24 @@ const failure = '{"success":false,"message":"Internal server error."}';
 /** How a request ended: with the right answer, a refusal by the limit, a failure that is admitted. */
 type Ending = 'right' | 'limited' | 'failed';
 
-interface Outcome {
+export interface Outcome {
   readonly begin: number;
   readonly milliseconds: number;
   readonly ending: Ending;
+  readonly target: Target;
 }
 
 export interface Traffic {
   readonly outcomes: readonly Outcome[];
   /** What no client may see: wrong answers, lost requests. */
   readonly wrong: readonly string[];
+  /** When the requests began that wait for their answers. */
+  readonly waiting: ReadonlyMap<object, number>;
+  /**
+   * Asks once more, besides the clients.
+   * @returns how it ended; undefined where the answer was wrong or lost
+   */
+  ask(target: Target, tool: string): Promise<Ending | undefined>;
   end(): Promise<void>;
 }
 
@@ -48,7 +56,9 @@ export async function startTraffic(
   targets: readonly Target[],
   keys: readonly string[],
   clients: number,
+  mostPauseMilliseconds = 4,
 ): Promise<Traffic> {
+  const waiting = new Map<object, number>();
   const outcomes: Outcome[] = [];
   const wrong: string[] = [];
   const over = new AbortController();
@@ -96,6 +106,30 @@ export async function startTraffic(
     }
   }
 
+  async function askAndCheck(target: Target, key: string, question: number, isMcp: boolean) {
+    const begin = performance.now();
+    const asked = {};
+    waiting.set(asked, begin);
+    const note = (ending: Ending) => {
+      outcomes.push({ begin, milliseconds: performance.now() - begin, ending, target });
+      return ending;
+    };
+    try {
+      const { status, text } = await ask(target, key, question, isMcp);
+      const isRight = text === expected.get(`${key} ${question} ${isMcp}`);
+      if (status === 200 && isRight) return note('right');
+      if (status === 429) return note('limited');
+      if (status === 500 && text === failure) return note('failed');
+      wrong.push(`${target.name}: ${status} ${text}`);
+    } catch (error) {
+      // What a killed process had in hand is lost; it was killed before the client sees it.
+      if (target.state !== 'down') wrong.push(`${target.name}: ${String(error)}`);
+    } finally {
+      waiting.delete(asked);
+    }
+    return undefined;
+  }
+
   async function client(number: number): Promise<void> {
     for (let turn = number; !over.signal.aborted; turn += 1) {
       const up = targets.filter(({ state }) => state === 'up');
@@ -104,30 +138,20 @@ export async function startTraffic(
         await sleep(10);
         continue;
       }
-      const question = turn % questions.length;
-      const isMcp = turn % 3 === 0;
-      const begin = performance.now();
-      const note = (ending: Ending) =>
-        outcomes.push({ begin, milliseconds: performance.now() - begin, ending });
-      try {
-        const key = keys[(number + turn) % keys.length] as string;
-        const { status, text } = await ask(target, key, question, isMcp);
-        const isRight = text === expected.get(`${key} ${question} ${isMcp}`);
-        if (status === 200 && isRight) note('right');
-        else if (status === 429) note('limited');
-        else if (status === 500 && text === failure) note('failed');
-        else wrong.push(`${target.name}: ${status} ${text}`);
-      } catch (error) {
-        // What a killed process had in hand is lost; it was killed before the client sees it.
-        if (target.state !== 'down') wrong.push(`${target.name}: ${String(error)}`);
-      }
-      await sleep(Math.random() * 4);
+      const key = keys[(number + turn) % keys.length] as string;
+      await askAndCheck(target, key, turn % questions.length, turn % 3 === 0);
+      await sleep(Math.random() * mostPauseMilliseconds);
     }
   }
   const running = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
   return {
     outcomes,
     wrong,
+    waiting,
+    ask(target, tool) {
+      const question = questions.findIndex((each) => each.tool === tool);
+      return askAndCheck(target, keys[0] as string, question, false);
+    },
     async end() {
       over.abort();
       await running;

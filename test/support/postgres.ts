@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -83,9 +83,14 @@ async function startIn(
   // The server refuses to run as root.
   const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid);
-  prepare(data, (program, args) => {
-    execFileSync(program, args.split(' '), { ...owner, stdio: 'ignore', cwd: folder });
-  });
+  try {
+    prepare(data, (program, args) => {
+      execFileSync(program, args.split(' '), { ...owner, stdio: 'ignore', cwd: folder });
+    });
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
 
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
@@ -156,8 +161,9 @@ async function startIn(
 }
 
 function signalFamily(pid: number, signal: NodeJS.Signals): void {
-  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
-  for (const id of [pid, ...children.split(/\s+/).filter(Boolean).map(Number)]) {
+  // It fails where there are none.
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+  for (const id of [pid, ...stdout.split(/\s+/).filter(Boolean).map(Number)]) {
     try {
       process.kill(id, signal);
     } catch {

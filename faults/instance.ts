@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../test/support/postgres.ts';
+import type { Target } from '../test/lifecycle/traffic.ts';
+
+export const retention = fileURLToPath(new URL('../bin/retention', import.meta.url));
+
+type Settings = Readonly<Record<string, string>>;
+
+/** No more than this, so that settings of whoever runs it change nothing. */
+export function environmentOf(settings: Settings): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'], ...settings };
+}
+
+const running = new Set<ChildProcess>();
+process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
+/** One `serve`, in a process of its own, on a port that it keeps when it is started again. */
+export class Instance implements Target {
+  readonly name: string;
+  readonly baseUrl: string;
+  state: Target['state'] = 'down';
+  /** What it ended with although nobody had ended it. */
+  readonly deaths: string[] = [];
+  /** How often it was started. */
+  starts = 0;
+  readonly #folder: string;
+  #settings: Settings;
+  #child: ChildProcess | undefined;
+  #ended: Promise<string> = Promise.resolve('');
+  #isMeantToEnd = false;
+
+  private constructor(name: string, port: number, folder: string, settings: Settings) {
+    this.name = name;
+    this.baseUrl = `http://127.0.0.1:${port}`;
+    this.#folder = folder;
+    this.#settings = { ...settings, PORT: String(port) };
+  }
+
+  /** @param folder for its log; a developer's .env is not there */
+  static async start(name: string, folder: string, settings: Settings): Promise<Instance> {
+    const instance = new Instance(name, await freePort(), folder, settings);
+    await instance.start();
+    return instance;
+  }
+
+  get settings(): Settings {
+    return this.#settings;
+  }
+
+  /** @param settings that differ from now on */
+  async start(settings: Settings = {}): Promise<void> {
+    this.#settings = { ...this.#settings, ...settings };
+    const log = openSync(path.join(this.#folder, `${this.name}.log`), 'a');
+    const child = spawn(retention, ['serve'], {
+      cwd: this.#folder,
+      env: environmentOf(this.#settings),
+      stdio: ['ignore', 'pipe', log],
+    });
+    closeSync(log);
+    this.#child = child;
+    running.add(child);
+    this.#isMeantToEnd = false;
+    this.#ended = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        const how = signal ?? `status ${code}`;
+        if (!this.#isMeantToEnd) this.deaths.push(`instance ${this.name} ended with ${how}`);
+        this.state = 'down';
+        running.delete(child);
+        resolve(how);
+      });
+    });
+    await new Promise<void>((resolve, reject) => {
+      let said = '';
+      child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (said.includes('listens on')) resolve();
+      });
+      void this.#ended.then((how) => reject(new Error(`it ended with ${how} at its start`)));
+    });
+    this.starts += 1;
+    this.state = 'up';
+  }
+
+  /** kill -9 */
+  async kill(): Promise<void> {
+    this.#isMeantToEnd = true;
+    this.state = 'down';
+    this.#child?.kill('SIGKILL');
+    await this.#ended;
+  }
+
+  /**
+   * SIGTERM. Its clients are not told: they learn from its answers that it ends.
+   * @returns what it ended with
+   */
+  stop(): Promise<string> {
+    this.#isMeantToEnd = true;
+    this.#child?.kill('SIGTERM');
+    return this.#ended;
+  }
+
+  /** What it says of its readiness. */
+  async readiness(): Promise<string> {
+    const response = await fetch(`${this.baseUrl}/readyz`, { headers: { connection: 'close' } });
+    return response.text();
+  }
+}

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newKeyId } from '../src/access/create-key.ts';
+import { leaseDrainMilliseconds } from '../src/access/key-leases.ts';
+import { systemClock } from '../src/clock.ts';
+import { endKey, makeKey } from '../src/owner/keys.ts';
+import { type Sql, connect } from '../src/store/database.ts';
+import { silentLog } from '../test/support/world.ts';
+import type { Instance } from './instance.ts';
+
+/** How one write ended. */
+interface Write {
+  readonly begin: number;
+  readonly end: number;
+  readonly isKept: boolean;
+}
+
+/** So many keys live at the same time. */
+const lives = 4;
+/** Those that were revoked last are tried again and again, at a rate that no bound for strangers ends. */
+const mostTried = 50;
+const tryPauseMilliseconds = 50;
+const retryMilliseconds = 100;
+/** Until a process that ends has told its clients so, or is seen to be gone. */
+const farewellMilliseconds = 1_000;
+
+/**
+ * Makes and revokes keys all the time, as owners do, and holds the service to what was acknowledged: a key
+ * that was made works from then on, and one that was revoked is refused after the lease.
+ */
+export class Owner {
+  readonly writes: Write[] = [];
+  /** When the writes began that have no end yet. */
+  readonly waiting = new Map<object, number>();
+  readonly wrong: string[] = [];
+  /** Keys that were checked from their making to their end. */
+  checked = 0;
+  readonly #sql: Sql;
+  readonly #shopId: number;
+  readonly #targets: readonly Instance[];
+  readonly #revoked: string[] = [];
+  readonly #over = new AbortController();
+  readonly #running: Promise<unknown>;
+
+  constructor(databaseUrl: string, shopId: number, targets: readonly Instance[]) {
+    this.#sql = connect(databaseUrl, {
+      name: 'write',
+      connections: lives,
+      statementTimeoutMilliseconds: 0,
+    });
+    this.#shopId = shopId;
+    this.#targets = targets;
+    this.#running = Promise.all([
+      ...Array.from({ length: lives }, () => this.#repeat(() => this.#live())),
+      this.#repeat(() => this.#tryRevoked()),
+    ]);
+  }
+
+  async end(): Promise<void> {
+    this.#over.abort();
+    await this.#sql.end(0);
+    await this.#running;
+  }
+
+  async #repeat(work: () => Promise<void>): Promise<void> {
+    while (!this.#over.signal.aborted) await work();
+  }
+
+  async #live(): Promise<void> {
+    const id = newKeyId();
+    const wish = { id, name: 'drill', scopes: ['read:plans'] } as const;
+    const made = await this.#write(() =>
+      makeKey(this.#sql, systemClock, this.#shopId, 'command line', wish),
+    );
+    if (made?.kind === 'locked') throw new Error('The shop has no access.');
+    // A first attempt may have made it, though nobody knows what it was.
+    const key = made?.kind === 'made' ? made.key : undefined;
+    if (key !== undefined) await this.#expect(key, 200, `key ${id} was made and is refused`);
+    const ending = { sql: this.#sql, clock: systemClock, log: silentLog };
+    const isKnown = await this.#write(() => endKey(ending, this.#shopId, 'command line', id));
+    if (isKnown === false) this.wrong.push(`key ${id} was made and is gone`);
+    if (!isKnown || key === undefined) return;
+    await sleep(leaseDrainMilliseconds);
+    await this.#expect(key, 401, `key ${id} was revoked and works`);
+    this.#revoked.push(key);
+    if (this.#revoked.length > mostTried) this.#revoked.shift();
+    this.checked += 1;
+  }
+
+  async #tryRevoked(): Promise<void> {
+    await sleep(tryPauseMilliseconds);
+    const key = this.#revoked[Math.floor(Math.random() * this.#revoked.length)];
+    if (key !== undefined) await this.#expect(key, 401, 'a key was revoked and works again');
+  }
+
+  /** Again and again until it is acknowledged; undefined once all is over. */
+  async #write<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    while (!this.#over.signal.aborted) {
+      const write = {};
+      const begin = performance.now();
+      this.waiting.set(write, begin);
+      const note = (isKept: boolean) => this.writes.push({ begin, end: performance.now(), isKept });
+      try {
+        const result = await work();
+        note(true);
+        return result;
+      } catch {
+        note(false);
+        await sleep(retryMilliseconds);
+      } finally {
+        this.waiting.delete(write);
+      }
+    }
+    return undefined;
+  }
+
+  /** Every instance answers that, or admits that it cannot tell. */
+  async #expect(key: string, status: 200 | 401, complaint: string): Promise<void> {
+    for (const target of this.#targets.filter(({ state }) => state === 'up')) {
+      const { starts } = target;
+      try {
+        const response = await fetch(`${target.baseUrl}/api/external/v1/plans`, {
+          headers: { authorization: `Bearer ${key}`, connection: 'close' },
+        });
+        await response.text();
+        if (response.status !== status && response.status !== 500) {
+          this.wrong.push(`${target.name}: ${response.status}, ${complaint}`);
+        }
+      } catch (error) {
+        await sleep(farewellMilliseconds);
+        if (target.state === 'up' && target.starts === starts) {
+          this.wrong.push(`${target.name}: ${String(error)}`);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault } from '../fault.ts';
+
+const awayMilliseconds = 3_000;
+
+/** What the service can do without: nobody may notice. */
+export const companionFaults: readonly Fault[] = [
+  {
+    name: 'standby killed -9, started',
+    mayRefuse: false,
+    async inflict({ standby }) {
+      await standby.server.stop('crash');
+      await sleep(awayMilliseconds);
+    },
+    end: ({ standby }) => standby.server.start(),
+  },
+  {
+    name: 'standby frozen, 3 s',
+    mayRefuse: false,
+    async inflict({ standby }) {
+      standby.server.freeze();
+      await sleep(awayMilliseconds);
+    },
+    async end({ standby }) {
+      standby.server.thaw();
+    },
+  },
+  {
+    name: 'standby silent, 3 s',
+    mayRefuse: false,
+    async inflict({ standby }) {
+      standby.wire.hushAll();
+      await sleep(awayMilliseconds);
+    },
+    async end({ standby }) {
+      standby.wire.mend();
+    },
+  },
+  {
+    name: 'Redis killed -9, started',
+    mayRefuse: false,
+    async inflict({ redis }) {
+      await redis.kill();
+      await sleep(awayMilliseconds);
+    },
+    end: ({ redis }) => redis.start(),
+  },
+  {
+    name: 'Redis frozen, 3 s',
+    mayRefuse: false,
+    async inflict({ redis }) {
+      redis.freeze();
+      await sleep(awayMilliseconds);
+    },
+    async end({ redis }) {
+      redis.thaw();
+    },
+  },
+];

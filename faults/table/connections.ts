@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onServer } from '../../test/support/replication.ts';
+import type { Fault } from '../fault.ts';
+
+const rounds = 40;
+const pauseMilliseconds = 75;
+const silentMilliseconds = 4_000;
+
+/** What happens to connections while PostgreSQL itself is well. */
+export const connectionFaults: readonly Fault[] = [
+  {
+    name: 'connections ended at random',
+    async inflict({ primary, standby }) {
+      for (let round = 0; round < rounds; round += 1) {
+        for (const { server } of [primary, standby]) {
+          await onServer(
+            server.url,
+            `select pg_terminate_backend(pid) from pg_stat_activity
+             where application_name like 'retention %' and application_name <> 'retention test'
+               and random() < 0.2`,
+          );
+        }
+        await sleep(pauseMilliseconds);
+      }
+    },
+    async end() {},
+  },
+  {
+    name: 'connections fall silent',
+    // New ones are let through, so the cause is gone at once.
+    async inflict({ primary }) {
+      primary.wire.hush();
+    },
+    async end() {},
+  },
+  {
+    name: 'the network is silent, 4 s',
+    async inflict({ primary }) {
+      primary.wire.hushAll();
+      await sleep(silentMilliseconds);
+    },
+    async end({ primary }) {
+      primary.wire.mend();
+    },
+  },
+];

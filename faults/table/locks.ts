@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openClient } from '../../test/support/client.ts';
+import type { Fault } from '../fault.ts';
+import type { World } from '../world.ts';
+
+const heldMilliseconds = 3_000;
+const asksEach = 20;
+/** Nobody who waits for what is locked may keep others waiting. */
+const mostMilliseconds = 1_000;
+
+/** Tables that are locked, as by a careless migration. What reads them waits; all else is answered. */
+export function lockFaults(): readonly Fault[] {
+  const problems: string[] = [];
+  return [
+    {
+      name: 'subscriptions locked, 3 s',
+      mayRefuse: false,
+      async inflict(world) {
+        const sql = openClient(world.primary.server.url);
+        await sql.begin(async (tx) => {
+          await tx`lock table subscriptions in access exclusive mode`;
+          const end = sleep(heldMilliseconds);
+          problems.push(...(await askOthers(world)));
+          await end;
+        });
+        await sql.end();
+      },
+      async end() {},
+      check: () => problems.splice(0),
+    },
+    {
+      name: 'a lock waits behind a reader',
+      mayRefuse: false,
+      async inflict(world) {
+        // A standby does not know of locks that wait.
+        await world.standby.server.stop();
+        const [reader, locker] = [0, 1].map(() => openClient(world.primary.server.url));
+        if (!reader || !locker) return;
+        let locked: Promise<unknown> | undefined;
+        await reader.begin(async (tx) => {
+          await tx`select from subscriptions limit 1`;
+          locked = locker.begin(
+            (other) => other`lock table subscriptions in access exclusive mode`,
+          );
+          const end = sleep(heldMilliseconds);
+          problems.push(...(await askOthers(world)));
+          await end;
+        });
+        await locked;
+        await Promise.all([reader.end(), locker.end()]);
+      },
+      end: ({ standby }) => standby.server.start(),
+      check: () => problems.splice(0),
+    },
+  ];
+}
+
+/** What reads no subscriptions, of each instance. */
+async function askOthers({ instances, traffic }: World): Promise<string[]> {
+  const problems: string[] = [];
+  for (const target of instances) {
+    for (const tool of ['list_plans', 'list_cancellations']) {
+      for (let asked = 0; asked < asksEach; asked += 1) {
+        const begin = performance.now();
+        const ending = await traffic.ask(target, tool);
+        const waited = performance.now() - begin;
+        if (ending !== 'right' || waited > mostMilliseconds) {
+          problems.push(`${tool} during a lock: ${ending} after ${Math.round(waited)} ms`);
+        }
+      }
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Tier } from '../src/access/tiers.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { type Store, connectAll } from '../src/store/open.ts';
+import { type Traffic, startTraffic } from '../test/lifecycle/traffic.ts';
+import { type PostgresServer, startPostgres } from '../test/support/postgres.ts';
+import { type RedisServer, startRedis } from '../test/support/redis.ts';
+import { createShop, createTestKey } from '../test/support/world.ts';
+import { type Wire, startWire } from '../test/support/wire.ts';
+import { Instance, environmentOf, retention } from './instance.ts';
+import { Owner } from './owner.ts';
+
+/** A server of the database, and the wire by which instances and owners reach it. */
+interface Host {
+  server: PostgresServer;
+  readonly wire: Wire;
+}
+
+export interface World {
+  /** Which of the two hosts it is changes with a failover. */
+  primary: Host;
+  standby: Host;
+  /** False once it is promoted. */
+  hasStandby: boolean;
+  readonly redis: RedisServer;
+  readonly instances: readonly [Instance, Instance];
+  readonly traffic: Traffic;
+  readonly owner: Owner;
+  /** A key that may do everything, with no limit. */
+  readonly key: string;
+}
+
+const clients = 12;
+/** The programs that are tried need the processor, too. */
+const mostPauseMilliseconds = 20;
+const subscriptions = 40;
+/** How long a stopping instance waits for requests that never come to their end. */
+const stopSeconds = 2;
+
+/** A database as an address with one host, or several. */
+export const urlOf = (...wires: readonly Wire[]) =>
+  `postgres://postgres@${wires.map(({ port }) => `127.0.0.1:${port}`).join()}/postgres`;
+
+/**
+ * @param deferred disposes of what was started, even if not all of it could be
+ * @param folder for the logs of the instances
+ */
+export async function openWorld(deferred: AsyncDisposableStack, folder: string): Promise<World> {
+  const primary = await startHost(deferred, await startServer());
+  const redis = deferred.adopt(await startRedis(), (each) => each.destroy());
+  const shop = await fillShops(primary.server.url, folder);
+  const standby = await startHost(deferred, await primary.server.startReplica());
+
+  const bothHosts = urlOf(primary.wire, standby.wire);
+  const settings = {
+    DATABASE_READ_URL: urlOf(standby.wire),
+    REDIS_URL: redis.url,
+    LOG_LEVEL: 'warn',
+    STOP_SECONDS: String(stopSeconds),
+  };
+  const start = async (name: string, databaseUrl: string) => {
+    const instance = await Instance.start(name, folder, { ...settings, DATABASE_URL: databaseUrl });
+    deferred.defer(() => instance.kill());
+    return instance;
+  };
+  // Both kinds of addresses are in use.
+  const one = await start('one', urlOf(primary.wire));
+  const two = await start('two', bothHosts);
+  const instances = [one, two] as const;
+  const traffic = await startTraffic(instances, shop.keys, clients, mostPauseMilliseconds);
+  deferred.defer(() => traffic.end());
+  const owner = new Owner(bothHosts, shop.id, instances);
+  deferred.defer(() => owner.end());
+  const [key = ''] = shop.keys;
+  return {
+    primary,
+    standby,
+    hasStandby: true,
+    redis,
+    instances,
+    traffic,
+    owner,
+    key,
+  };
+}
+
+async function startServer(): Promise<PostgresServer> {
+  const server = await startPostgres(['fsync=off'], { isNew: true });
+  if (!server) throw new Error('PostgreSQL is not installed.');
+  return server;
+}
+
+async function startHost(deferred: AsyncDisposableStack, server: PostgresServer): Promise<Host> {
+  const host: Host = { server, wire: await startWire(() => host.server.port) };
+  deferred.defer(async () => {
+    await host.wire.close();
+    host.server.thaw();
+    await host.server.destroy();
+  });
+  return host;
+}
+
+interface Shop {
+  readonly id: number;
+  readonly keys: readonly string[];
+}
+
+/** A shop that no limit stops; its last key is one of another shop, with a limit. */
+async function fillShops(databaseUrl: string, folder: string): Promise<Shop> {
+  const store: Store = { ...connectAll(databaseUrl), failed: new Promise(() => {}) };
+  const fill = async (tier: Tier, keyCount: number): Promise<Shop> => {
+    const { id } = await createShop(store, { tier });
+    // So old that no window of the figures moves meanwhile.
+    const made = `demo-data --subscriptions ${subscriptions} --until 2025-01-01T00:00:00Z`;
+    await promisify(execFile)(
+      'sh',
+      ['-c', `"${retention}" ${made} | "${retention}" import --shop ${id} -`],
+      { cwd: folder, env: environmentOf({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'error' }) },
+    );
+    const keys: string[] = [];
+    while (keys.length < keyCount) keys.push((await createTestKey(store, id)).key);
+    return { id, keys };
+  };
+  try {
+    await migrate(store.write);
+    const shop = await fill('enterprise_plus', 8);
+    const limited = await fill('growth', 1);
+    return { id: shop.id, keys: [...shop.keys, ...limited.keys] };
+  } finally {
+    await store.close();
+  }
+}
