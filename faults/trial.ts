@@ -39,9 +39,11 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
   const outcomes = () => traffic.outcomes.slice(firstOutcome);
   const writes = () => owner.writes.slice(firstWrite);
   const problems: string[] = [];
-  while (!(await isOver())) {
+  for (;;) {
+    const obstacle = await obstacleToCalm();
+    if (obstacle === undefined) break;
     if (performance.now() - goneAt > giveUpMilliseconds) {
-      problems.push(`${fault.name}: not over after ${giveUpMilliseconds / 1000} seconds`);
+      problems.push(`${fault.name}: after ${giveUpMilliseconds / 1000} seconds, ${obstacle}`);
       break;
     }
     await sleep(pollMilliseconds);
@@ -85,32 +87,44 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
     );
   }
 
-  async function isOver(): Promise<boolean> {
+  /** Why it is not over yet; undefined once it is. */
+  async function obstacleToCalm(): Promise<string | undefined> {
     const calmSince = Math.max(goneAt, lastRefusal(), lastTroubledWrite());
-    if (performance.now() - calmSince < quietMilliseconds) return false;
+    if (performance.now() - calmSince < quietMilliseconds) return 'there is no calm';
     // What was asked before may still be refused.
     const isBefore = (begin: number) => begin < calmSince;
-    if ([...traffic.waiting.values(), ...owner.waiting.values()].some(isBefore)) return false;
-    if (!writes().some(({ begin, isKept }) => isKept && begin > calmSince)) return false;
+    if ([...traffic.waiting.values()].some(isBefore)) return 'a request still waits';
+    if ([...owner.waiting.values()].some(isBefore)) return 'a write still waits';
+    if (!writes().some(({ begin, isKept }) => isKept && begin > calmSince)) {
+      return 'no key can be written';
+    }
     const answered = outcomes().filter(({ begin }) => begin > calmSince);
-    const enough = world.instances.every(
-      (instance) => answered.filter(({ target }) => target === instance).length >= answersNeeded,
+    const silent = world.instances.find(
+      (instance) => answered.filter(({ target }) => target === instance).length < answersNeeded,
     );
-    return enough && (await areReady(world));
+    return silent ? `instance ${silent.name} hardly answers` : obstacleToReadiness(world);
   }
 }
 
 async function untilReady(world: World): Promise<void> {
   const end = performance.now() + giveUpMilliseconds;
-  while (!(await areReady(world)) && performance.now() < end) await sleep(pollMilliseconds);
+  while ((await obstacleToReadiness(world)) !== undefined && performance.now() < end) {
+    await sleep(pollMilliseconds);
+  }
 }
 
-async function areReady({ instances, owner, hasStandby }: World): Promise<boolean> {
-  if (owner.checked === 0) return false;
-  const said = await Promise.all(instances.map((instance) => instance.readiness()));
-  return said.every(
-    (text) => text.includes('"redis":"up"') && (!hasStandby || text.includes('in use')),
-  );
+async function obstacleToReadiness({
+  instances,
+  owner,
+  hasStandby,
+}: World): Promise<string | undefined> {
+  if (owner.checked === 0) return 'no key was revoked so far';
+  for (const instance of instances) {
+    const said = await instance.readiness();
+    const isReady = said.includes('"redis":"up"') && (!hasStandby || said.includes('in use'));
+    if (!isReady) return `instance ${instance.name} says ${said}`;
+  }
+  return undefined;
 }
 
 /** What has died since it was asked last. */
