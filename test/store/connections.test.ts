@@ -132,6 +132,29 @@ describe('connections', { skip }, () => {
     assert.deepEqual([...(await sql`select from connections_lost`)], []);
   });
 
+  test('a transaction whose connection falls silent holds no locks for longer', async (t) => {
+    const port = Number(new URL(target as string).port);
+    const wire = await startWire(() => port);
+    const address = Object.assign(new URL(target as string), { port: wire.port });
+    const sql = openClient(address.href);
+    await admin`create table connections_held (id int)`;
+    t.after(async () => {
+      await sql.end(0);
+      await wire.close();
+      await admin`drop table connections_held`;
+    });
+    const work = sql.begin(async (tx) => {
+      await tx`lock table connections_held`;
+      wire.hush();
+      await tx`select 1`;
+    });
+    await assert.rejects(work, { code: 'CONNECTION_LOST' });
+    await until(
+      () => admin`select from pg_locks where relation = 'connections_held'::regclass`,
+      ({ length }) => length === 0,
+    );
+  });
+
   test('a transaction that swallows a failure is not taken for kept', async (t) => {
     const sql = openForWriting();
     t.after(() => sql.end());

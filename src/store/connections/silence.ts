@@ -45,8 +45,10 @@ export async function examine(session: Session, means: Means): Promise<Verdict> 
         return { witness, cause: new Error(`${session.place.host} is not in use any more`) };
       }
       idle = (await isAtWork(session, witness)) ? 0 : idle + 1;
-      if (idle === 2)
+      if (idle === 2) {
+        await endLeft(session, witness);
         return { witness, cause: new Error('the server has nothing to answer on it') };
+      }
       await sleep(idle === 0 ? workingMilliseconds : retryMilliseconds);
     } catch (error) {
       const silence = systemClock.monotonic() - heardAt;
@@ -61,17 +63,31 @@ export async function examine(session: Session, means: Means): Promise<Verdict> 
 }
 
 /** @throws when the witness gets no answer either */
-async function isAtWork({ pid, begunAt }: Session, witness: Session): Promise<boolean> {
+async function isAtWork(session: Session, witness: Session): Promise<boolean> {
+  const [row] = await askOf<{ state: string | null }>('state', session, witness);
+  // What may not be seen, or is not tracked, is believed to be at work.
+  return row !== undefined && !(row.state ?? '').startsWith('idle');
+}
+
+/** Else the server would keep the process for hours, with its transaction and its locks. */
+async function endLeft(session: Session, witness: Session): Promise<void> {
+  await askOf('pg_terminate_backend(pid)', session, witness);
+}
+
+/** Asks for something about the process of a session, if it is still there. */
+async function askOf<Row extends object>(
+  what: string,
+  { pid, begunAt }: Session,
+  witness: Session,
+): Promise<readonly Row[]> {
   const timer = setTimeout(
     () => witness.destroy(new Error(`no answer within ${answerMilliseconds} ms`)),
     answerMilliseconds,
   );
   try {
-    const [row] = await witness.ask<{ state: string | null }>(
-      `select state from pg_stat_activity where pid = ${pid} and backend_start = '${begunAt}'`,
+    return await witness.ask<Row>(
+      `select ${what} from pg_stat_activity where pid = ${pid} and backend_start = '${begunAt}'`,
     );
-    // What may not be seen, or is not tracked, is believed to be at work.
-    return row !== undefined && !(row.state ?? '').startsWith('idle');
   } finally {
     clearTimeout(timer);
   }

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../src/clock.ts';
+import { generateShop } from '../../src/demo/generate.ts';
+import { listKeys } from '../../src/store/keys.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import { type Ended, launchServer, run, throwawayFolder } from '../cli/process.ts';
+import { startStandIn } from '../feeds/shopify/stand-in.ts';
+import { StandInWorld } from '../feeds/shopify/stand-in-world.ts';
+import { assertSameShop } from '../model/dump.ts';
+import { type Visitor, signedInOwner } from '../owner/visitor.ts';
+import { openClient } from '../support/client.ts';
+import { until } from '../support/until.ts';
+import { type TestShop, createShop, createTestKey, get, importAll } from '../support/world.ts';
+import { putContract } from '../webhooks/source.ts';
+import { secret, sendWebhook, untilQuiet, writeCredentials } from '../webhooks/world.ts';
+import { type Target, type Traffic, startTraffic } from './traffic.ts';
+
+/** Keys, and the password of DATABASE_URL. */
+export const secrets = /rtn_[\w-]{8}|sesame/;
+const domain = 'sample-shop.myshopify.com';
+const until2025 = { endAt: Date.parse('2025-01-01'), currency: 'USD', minorDigits: 2 };
+/** So many that most of an import's time is spent in its transaction. */
+const records = [...generateShop({ ...until2025, subscriptions: 1000, seed: 11 })];
+
+/** What became of a form by which an owner asked for a key. */
+export interface KeyForm {
+  readonly id: string;
+  readonly status: number;
+  readonly key: string | undefined;
+}
+
+interface Place {
+  /** Where the processes connect. */
+  readonly databaseUrl: string;
+  /** Where this test does; the same database. */
+  readonly directUrl: string;
+}
+
+/**
+ * `serve` with API traffic, an owner who makes keys, webhooks and their jobs, and the commands `import`
+ * and `sync shopify`, all in processes of their own and all the time.
+ */
+export async function startWork({ databaseUrl, directUrl }: Place) {
+  const standIn = await startStandIn(new StandInWorld());
+  standIn.bulk.looks = 1;
+  standIn.world.contractsAPage = 50;
+  const setUp: Store = { ...connectAll(directUrl), failed: new Promise(() => {}) };
+  const newShop = (store = setUp) => createShop(store);
+  const [shown, whole, atShopify] = [await newShop(), await newShop(), await newShop()];
+  await importAll(setUp, shown, [...generateShop({ ...until2025, subscriptions: 40, seed: 3 })]);
+  await importAll(setUp, whole, records);
+  const keys = await Promise.all([1, 2].map(() => createTestKey(setUp, shown.id)));
+
+  const env: Record<string, string> = {
+    DATABASE_URL: databaseUrl.replace('postgres@', 'postgres:sesame@'),
+    LOG_LEVEL: 'warn',
+    SHOPIFY_CLIENT_SECRET: secret,
+    SHOPIFY_CREDENTIALS_FILE: writeCredentials([{ shop: atShopify, domain }], standIn),
+  };
+  const server = await launchServer('serve', env);
+  const { baseUrl } = server;
+  const place = { store: setUp, clock: systemClock, service: server, shop: shown };
+  const { visitor } = await signedInOwner(place);
+  const target: Target = { name: 'serve', baseUrl, state: 'up' };
+  const traffic: Traffic = await startTraffic(
+    [target],
+    keys.map(({ key }) => key),
+    4,
+  );
+  const file = path.join(throwawayFolder(), 'records.ndjson');
+  writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  await setUp.close();
+  const over = new AbortController();
+  const ask = { sql: openClient(directUrl, 2), url: directUrl };
+  const forms: KeyForm[] = [];
+  const imports: (Ended & { readonly shop: TestShop })[] = [];
+  const syncs: Ended[] = [];
+  const webhooks = { next: 5_000, taken: [] as number[] };
+
+  /** The owner's page of a new key, and the form in it sent. */
+  async function makeKey(by: Visitor = visitor, given?: string): Promise<KeyForm | undefined> {
+    const keysPath = `/app/shops/${shown.id}/keys`;
+    const page = await by.get(`${keysPath}/new`);
+    if (page.status === 500) return undefined;
+    assert.equal(page.status, 200, page.text);
+    const id = given ?? /name="id" value="(key_[0-9a-f]{16})"/.exec(page.text)?.[1] ?? '';
+    const sent = await by.post(keysPath, { id, name: 'Till', scope: 'read:plans' });
+    const form = { id, status: sent.status, key: /rtn_[\w-]{43}/.exec(sent.text)?.[0] };
+    forms.push(form);
+    return form;
+  }
+
+  /**
+   * Has the owner make a key, which waits for a lock, and does something to what waits.
+   * @param harm is given the server's processes that write the keys of both tabs of the owner
+   */
+  async function makeKeyAnd(
+    harm: (pids: readonly number[]) => unknown,
+  ): Promise<KeyForm | undefined> {
+    const admin = openClient(directUrl, 2);
+    try {
+      const held = await admin.reserve();
+      await held`begin`;
+      await held`lock table api_keys in exclusive mode`;
+      const form = makeKey(visitor.copy());
+      const waiting = await until(
+        () => admin<{ pid: number }[]>`
+          select pid from pg_stat_activity
+          where wait_event_type = 'Lock' and query ~ 'insert into api_keys'`,
+        // The other one is of the tab in which keys are made all the time.
+        ({ length }) => length === 2,
+      );
+      await harm(waiting.map(({ pid }) => pid));
+      await held`rollback`.catch(() => {});
+      held.release();
+      return await form;
+    } finally {
+      await admin.end(0);
+    }
+  }
+
+  /** @returns the exit status; what is said of a failure is looked at in the end */
+  async function importOnce(shop: TestShop): Promise<number | null> {
+    const ended = await run(['import', '--shop', String(shop.id), file], { env });
+    imports.push({ ...ended, shop });
+    return ended.code;
+  }
+
+  async function syncOnce(): Promise<number | null> {
+    const ended = await run(['sync', 'shopify', '--once'], { env });
+    syncs.push(ended);
+    return ended.code;
+  }
+
+  /** Sends a webhook as Shopify does: again until it is taken. */
+  async function tellOfContract(isGivenUp: () => boolean = () => false): Promise<void> {
+    const id = (webhooks.next += 1);
+    putContract(standIn.world, id, { updatedAt: new Date().toISOString() });
+    const event = randomUUID();
+    const body = { id };
+    for (;;) {
+      const topic = 'subscription_contracts/create';
+      const { status } = await sendWebhook(baseUrl, domain, topic, body, { event });
+      if (status === 200) return void webhooks.taken.push(id);
+      assert.equal(status, 503);
+      if (isGivenUp()) return;
+      await sleep(50);
+    }
+  }
+
+  const loop = async (turn: () => Promise<unknown>, pauseMilliseconds = 100) => {
+    while (!over.signal.aborted) {
+      await turn();
+      await sleep(pauseMilliseconds);
+    }
+  };
+  const running = Promise.all([
+    loop(() => makeKey()),
+    // Each sync asks for all of them.
+    loop(() => tellOfContract(() => over.signal.aborted), 300),
+    loop(async () => {
+      const store = { write: ask.sql } as Store;
+      const shop = await newShop(store).catch(() => undefined);
+      if (!shop) return;
+      let isDone = false;
+      while (!isDone && !over.signal.aborted) isDone = (await importOnce(shop)) === 0;
+    }),
+    loop(syncOnce),
+  ]);
+  // It is looked at when the work is ended.
+  running.catch(() => {});
+
+  /** Waits until each of them has done something that began after this call. */
+  async function progressed(): Promise<void> {
+    const begin = performance.now();
+    const before = [forms.length, imports.length, syncs.length, webhooks.taken.length];
+    const [made = 0, imported = 0, synced = 0, taken = 0] = before;
+    await until(async () => {
+      // What has failed will never be there.
+      await Promise.race([running, sleep(0)]);
+      return (
+        forms.slice(made + 1).some(({ status }) => status === 201) &&
+        imports.slice(imported + 1).some(({ code }) => code === 0) &&
+        syncs.slice(synced + 1).some(({ code }) => code === 0) &&
+        webhooks.taken.length > taken + 1 &&
+        traffic.outcomes.filter((each) => each.begin > begin && each.ending === 'right').length > 50
+      );
+    });
+  }
+
+  /** Ends what goes on by itself, and holds all that was done to what was promised. */
+  async function finish(): Promise<void> {
+    over.abort();
+    await running;
+    await traffic.end();
+    assert.deepEqual(traffic.wrong.slice(0, 3), []);
+    assert.equal(server.child.exitCode, null);
+    for (const { code, signal, err } of [...imports, ...syncs]) {
+      assert.ok(signal === null && (code === 0 || code === 1), `${code} ${signal} ${err}`);
+      // One line, in which nothing but a reason stands.
+      if (code === 1) assert.match(err, /^retention: [^\n]+\n$/);
+      assert.doesNotMatch(err, secrets);
+    }
+    const broken = imports.filter(({ code }) => code === 1).map(({ shop }) => shop);
+    const unfinished = imports.at(-1);
+    if (unfinished && unfinished.code !== 0) {
+      assert.equal(await importOnce(unfinished.shop), 0, imports.at(-1)?.err ?? '');
+    }
+    for (const { id } of new Set([
+      ...broken.slice(0, 2),
+      ...imports.slice(-1).map(({ shop }) => shop),
+    ])) {
+      await assertSameShop(ask.sql, id, whole.id);
+    }
+    assert.equal(await syncOnce(), 0, syncs.at(-1)?.err ?? '');
+    const rows = await ask.sql<{ id: number }[]>`
+      select subscription_id as id from subscriptions where shop_id = ${atShopify.id}`;
+    const stored = new Set(rows.map(({ id }) => id));
+    assert.deepEqual(
+      webhooks.taken.filter((id) => !stored.has(id)),
+      [],
+    );
+  }
+
+  return {
+    server,
+    baseUrl,
+    env,
+    shop: shown,
+    keys: keys.map(({ key }) => key),
+    visitor,
+    forms,
+    imports,
+    syncs,
+    webhooks,
+    traffic,
+    makeKey,
+    makeKeyAnd,
+    /** Sends a form that has failed until the key is made. */
+    resend: ({ id }: KeyForm) =>
+      until(
+        () => makeKey(visitor.copy(), id),
+        (sent) => sent?.status === 201,
+      ),
+    importOnce,
+    syncOnce,
+    newShop: () => newShop({ write: ask.sql } as Store),
+    progressed,
+    finish,
+    /** Waits until no webhook is left to be followed. */
+    untilQuiet: () => untilQuiet({ write: ask.sql } as Store),
+    listKeys: () => listKeys(ask.sql, shown.id),
+    statusWith: async (key = '') => (await get(`${baseUrl}/api/external/v1/plans`, key)).status,
+    async close() {
+      over.abort();
+      server.child.kill('SIGKILL');
+      await server.ended;
+      await traffic.end();
+      await running.catch(() => {});
+      await ask.sql.end(0);
+      await standIn.close();
+    },
+  };
+}
+
+export type Work = Awaited<ReturnType<typeof startWork>>;
