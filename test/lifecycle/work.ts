@@ -24,7 +24,7 @@ export const secrets = /rtn_[\w-]{8}|sesame/;
 const domain = 'sample-shop.myshopify.com';
 const until2025 = { endAt: Date.parse('2025-01-01'), currency: 'USD', minorDigits: 2 };
 /** So many that most of an import's time is spent in its transaction. */
-const records = [...generateShop({ ...until2025, subscriptions: 1000, seed: 11 })];
+const records = [...generateShop({ ...until2025, subscriptions: 700, seed: 11 })];
 
 /** What became of a form by which an owner asked for a key. */
 export interface KeyForm {
@@ -69,7 +69,7 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
   const traffic: Traffic = await startTraffic(
     [target],
     keys.map(({ key }) => key),
-    4,
+    2,
   );
   const file = path.join(throwawayFolder(), 'records.ndjson');
   writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
@@ -169,7 +169,7 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
       let isDone = false;
       while (!isDone && !over.signal.aborted) isDone = (await importOnce(shop)) === 0;
     }),
-    loop(syncOnce),
+    loop(syncOnce, 400),
   ]);
   // It is looked at when the work is ended.
   running.catch(() => {});
@@ -226,6 +226,30 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
     );
   }
 
+  /** Of each form the owner was told the truth: a key, or that it failed. */
+  async function checkForms(): Promise<void> {
+    const ids = new Set((await listKeys(ask.sql, shown.id)).map(({ id }) => id));
+    for (const { id, status, key } of forms.slice()) {
+      assert.equal(key !== undefined, status === 201);
+      if (status === 201) assert.ok(ids.has(id));
+      // What was lost may have been the answer to the commit. The same form tells.
+      else if (status === 500) {
+        assert.equal((await makeKey(visitor, id))?.status, ids.has(id) ? 303 : 201);
+        ids.add(id);
+      } else assert.equal(status, 303);
+    }
+  }
+
+  /** @returns the log */
+  async function stop(): Promise<string> {
+    server.child.kill('SIGTERM');
+    const { code, err } = await server.ended;
+    assert.equal(code, 0, err);
+    assert.doesNotMatch(err, /uncaught/);
+    assert.doesNotMatch(err, secrets);
+    return err;
+  }
+
   return {
     server,
     baseUrl,
@@ -251,6 +275,8 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
     newShop: () => newShop({ write: ask.sql } as Store),
     progressed,
     finish,
+    checkForms,
+    stop,
     /** Waits until no webhook is left to be followed. */
     untilQuiet: () => untilQuiet({ write: ask.sql } as Store),
     listKeys: () => listKeys(ask.sql, shown.id),

@@ -130,7 +130,11 @@ export class Connections implements Runner, Listener {
     if (this.#lane === session) this.#lane = undefined;
     if (this.#isOver) return;
     this.#options.closed?.();
-    if (isUnreachable(cause)) this.#fail(cause);
+    if (isUnreachable(cause)) {
+      // Those with nothing under way are as dead; whoever took one would wait as long again.
+      for (const idle of this.#idle.splice(0)) idle.destroy(cause);
+      this.#fail(cause);
+    }
     this.#serve();
   }
 
