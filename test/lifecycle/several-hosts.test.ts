@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { run } from '../cli/process.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { onServer } from '../support/replication.ts';
+import { makeSynchronous } from '../support/synchronous.ts';
+import { until } from '../support/until.ts';
+import { type Work, secrets, startWork } from './work.ts';
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+
+describe('a failover between two hosts of DATABASE_URL', { skip, timeout: 600_000 }, () => {
+  let primary: PostgresServer;
+  let standby: PostgresServer;
+  let work: Work;
+  before(async () => {
+    const started = await startPostgres(['fsync=off']);
+    assert.ok(started);
+    primary = started;
+    standby = await primary.startReplica();
+    // So that no key is lost that an owner was shown.
+    await makeSynchronous({ primary, standby });
+    // The one that takes no writes comes first.
+    const hosts = `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`;
+    const url = primary.url.replace(`127.0.0.1:${primary.port}`, hosts);
+    work = await startWork({ databaseUrl: url, directUrl: url });
+    await work.progressed();
+  });
+  after(async () => {
+    await work?.close();
+    await standby?.destroy();
+    await primary?.destroy();
+  });
+
+  const readiness = async () => (await fetch(`${work.baseUrl}/readyz`)).status;
+  const retention = (...args: string[]) => run(args, { env: work.env });
+  const shop = () => ['--shop', String(work.shop.id)];
+
+  test('while there is only the standby, everything is refused', async () => {
+    await primary.stop('crash');
+    const [key] = work.keys;
+    await until(
+      () => work.statusWith(key),
+      (status) => status === 500,
+    );
+    for (let each = 0; each < 100; each += 1) assert.equal(await work.statusWith(key), 500);
+    assert.equal(await readiness(), 503);
+    assert.equal(await work.makeKey(work.visitor.copy()), undefined);
+    const revoked = await retention('keys', 'revoke', ...shop(), 'key_0000000000000000');
+    assert.deepEqual([revoked.code, revoked.out], [1, '']);
+    assert.match(revoked.err, /^retention: DATABASE_URL: [^\n]*: it is a standby[^\n]*\n$/);
+    assert.doesNotMatch(revoked.err, secrets);
+  });
+
+  test('once it is promoted, all find it by themselves', async () => {
+    await onServer(standby.url, 'select pg_promote()');
+    await until(readiness, (status) => status === 200);
+    const made = await until(
+      () => work.makeKey(work.visitor.copy()),
+      (form) => form?.status === 201,
+    );
+    assert.equal(await work.statusWith(made?.key), 200);
+    const revoked = await retention('keys', 'revoke', ...shop(), made?.id ?? '');
+    assert.deepEqual([revoked.code, revoked.out], [0, `Key ${made?.id} is revoked.\n`]);
+    assert.equal(await work.statusWith(made?.key), 401);
+    const doctor = await retention('doctor');
+    assert.equal(doctor.code, 0, doctor.out);
+    assert.match(doctor.out, /^ok {4}schema: up to date$/m);
+    await work.progressed();
+  });
+
+  test('nothing is left undone, and nothing was written to the standby', async () => {
+    await work.finish();
+    await work.checkForms();
+    const err = await work.stop();
+    assert.doesNotMatch(err, /read-only|25006/);
+    for (const said of [...work.imports, ...work.syncs]) {
+      assert.doesNotMatch(said.err, /read-only|25006/);
+    }
+  });
+});
