@@ -32,7 +32,7 @@ interface Queries {
 /** Inside one transaction. */
 export type Transaction = Queries;
 
-/** On a connection that nobody else uses. */
+/** On a connection of their own. */
 interface Reserved extends Queries {
   release(): void;
 }
@@ -51,12 +51,12 @@ export interface Sql extends Queries {
   /**
    * Does work in a transaction, which is rolled back where the work fails.
    * @param mode of the transaction, such as `read only`
-   * @throws ConnectionLost when nobody knows whether it was kept; its callers can be told no more
+   * @throws ConnectionLost when the connection is lost; whether the commit took effect is then unknown
    */
   begin<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   begin<Result>(mode: string, work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   reserve(): Promise<Reserved>;
-  /** Closes what is open without a word to the server, and begins anew. */
+  /** Closes all connections without notifying the server; new ones are opened on demand. */
   reset(): void;
   /** @param graceSeconds for what is under way; as long as that takes where nothing is said */
   end(graceSeconds?: number): Promise<void>;
@@ -181,8 +181,20 @@ async function onOne<Result>(
   }
 }
 
-function queriesOfSession(session: Session): Queries {
-  return queriesOf({ run: (statement) => session.send(statement) }, (text) => session.ask(text));
+/**
+ * Queries that belong to one connection: none is repeated on another one.
+ * @param check throws where nothing may be sent any more
+ */
+function queriesOfSession(session: Session, check: () => void = () => {}): Queries {
+  const run = (statement: Statement) => {
+    statement.attemptsLeft = 0;
+    check();
+    session.send(statement);
+  };
+  return queriesOf({ run }, async (text) => {
+    check();
+    return session.ask(text);
+  });
 }
 
 async function inTransaction<Result>(
@@ -191,13 +203,12 @@ async function inTransaction<Result>(
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   let isOver = false;
-  const run = (statement: Statement) => {
-    if (isOver) statement.reject(new Error('The transaction is over.'));
-    else session.send(statement);
-  };
+  const tx = queriesOfSession(session, () => {
+    if (isOver) throw new Error('The transaction is over.');
+  });
   await session.ask(`begin ${mode}`);
   try {
-    const result = await work(queriesOf({ run }, (text) => session.ask(text)));
+    const result = await work(tx);
     isOver = true;
     await session.commit();
     return result;

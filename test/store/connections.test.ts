@@ -31,6 +31,13 @@ describe('connections', { skip }, () => {
     );
   };
 
+  const untilAsleep = (pid: () => number) =>
+    until(async () => {
+      const [row] = await admin`
+        select from pg_stat_activity where pid = ${pid()} and wait_event = 'PgSleep'`;
+      return row !== undefined;
+    });
+
   for (const [kind, options] of Object.entries(kinds)) {
     const open = (port = new URL(target as string).port): Sql =>
       connect(Object.assign(new URL(target as string), { port }).href, {
@@ -61,11 +68,7 @@ describe('connections', { skip }, () => {
         ([row]) => row?.ok,
         (error) => (error as { code?: string }).code,
       );
-      await until(async () => {
-        const [row] = await admin`
-          select from pg_stat_activity where pid = ${pid} and wait_event = 'PgSleep'`;
-        return row !== undefined;
-      });
+      await untilAsleep(() => pid);
       await end(pid);
       assert.equal(await answer, 'readOnly' in options ? true : 'CONNECTION_LOST');
       assert.equal(await one(sql), 1);
@@ -174,6 +177,28 @@ describe('connections', { skip }, () => {
     t.after(() => sql.end());
     const tx = await sql.begin(async (inner) => ({ inner }));
     await assert.rejects(Promise.resolve(tx.inner`select 1`), /transaction is over/);
+    await assert.rejects(tx.inner.script('select 1'), /transaction is over/);
+  });
+
+  test('a transaction that only reads is not continued on another connection, either', async (t) => {
+    const sql = connect(target as string, {
+      name: 'connections',
+      connections: 2,
+      readOnly: true,
+      statementTimeoutMilliseconds: 0,
+    });
+    t.after(() => sql.end());
+    let pid = 0;
+    const work = sql.begin('isolation level repeatable read', async (tx) => {
+      pid = (await tx<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid ?? 0;
+      const elsewhere = tx`select pg_backend_pid() <> ${pid} or pg_sleep(60) is null`;
+      await assert.rejects(Promise.resolve(elsewhere), { code: 'CONNECTION_LOST' });
+    });
+    const isLost = assert.rejects(work, { code: 'CONNECTION_LOST' });
+    await untilAsleep(() => pid);
+    await end(pid);
+    await isLost;
+    assert.equal(await one(sql), 1);
   });
 
   test('a connection is not given on with a transaction open', async (t) => {
@@ -204,7 +229,7 @@ describe('connections', { skip }, () => {
     assert.deepEqual([...(await read())], [{ id: 1, more: 2 }]);
   });
 
-  test('whoever comes when ten thousand wait is refused', async (t) => {
+  test('rejects further statements while ten thousand wait', async (t) => {
     const sql = openForWriting();
     t.after(() => sql.end(0));
     const held = await sql.reserve();

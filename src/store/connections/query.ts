@@ -7,7 +7,7 @@ export type Answer<Rows extends readonly object[]> = Rows & {
   readonly command: string;
 };
 
-/** What a session needs to know of a query, and whom it tells. */
+/** What a session needs to run a query and to report its result. */
 export interface Statement {
   /** With `$1`, `$2`, … for its parameters. */
   readonly text: string;
@@ -16,7 +16,7 @@ export interface Statement {
   readonly types: readonly number[];
   /** Several statements in one text, without parameters. */
   readonly isScript: boolean;
-  /** Nobody waits for it any more. */
+  /** Its caller no longer waits for the result. */
   readonly isAbandoned: boolean;
   /** How often it may still be sent again, where its connection is lost. */
   attemptsLeft: number;
@@ -30,7 +30,7 @@ export interface Runner {
 }
 
 /** Of several connections that were lost at once, one after the other may be tried. */
-const mostRepetitions = 3;
+const maxRetries = 3;
 
 type Resolve<Rows extends readonly object[]> = (rows: Answer<Rows>) => void;
 type Reject = (error: Error) => void;
@@ -42,7 +42,7 @@ type Reject = (error: Error) => void;
 export class Query<Rows extends readonly object[]> implements Promise<Answer<Rows>>, Statement {
   readonly [Symbol.toStringTag] = 'Query';
   readonly isScript = false;
-  attemptsLeft = mostRepetitions;
+  attemptsLeft = maxRetries;
   readonly #runner: Runner;
   readonly #strings: readonly string[];
   readonly #values: readonly unknown[];
@@ -93,10 +93,10 @@ export class Query<Rows extends readonly object[]> implements Promise<Answer<Row
     this.#reject = reject;
     try {
       this.#compile();
+      this.#runner.run(this);
     } catch (error) {
-      return reject(error as Error);
+      reject(error as Error);
     }
-    this.#runner.run(this);
   }
 
   resolve(rows: Answer<object[]>): void {
