@@ -3,16 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import {
-  createShopWithKey,
-  launch,
-  launchServer,
-  type Running,
-  throwawayFolder,
-} from '../cli/process.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { launch, launchServer, type Running, throwawayFolder } from '../cli/process.ts';
+import { type PostgresServer, findPostgresPrograms } from '../support/postgres.ts';
 import { onServer } from '../support/replication.ts';
 import { until } from '../support/until.ts';
+import { startServedDatabase } from './served-database.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
 const secrets = /rtn_[A-Za-z0-9]|sesame/;
@@ -49,11 +44,7 @@ describe('an error that nothing caught', { skip, timeout: 600_000 }, () => {
   let key = '';
 
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    database = started;
-    env = { DATABASE_URL: database.url };
-    key = await createShopWithKey(env, 'read:plans');
+    ({ database, env, key } = await startServedDatabase());
   });
   after(() => database.destroy());
 

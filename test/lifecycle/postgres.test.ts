@@ -4,9 +4,10 @@ import { Agent, createServer, get } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openClient } from '../support/client.ts';
-import { createShopWithKey, launch, launchServer, run } from '../cli/process.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { launch, launchServer, run } from '../cli/process.ts';
+import { type PostgresServer, findPostgresPrograms } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
+import { startServedDatabase } from './served-database.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
 
@@ -16,11 +17,10 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
   let key = '';
 
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    database = started;
-    env = { DATABASE_URL: database.url, LOG_LEVEL: 'error' };
-    key = await createShopWithKey(env, 'read:plans,read:metrics');
+    ({ database, env, key } = await startServedDatabase(
+      { LOG_LEVEL: 'error' },
+      'read:plans,read:metrics',
+    ));
   });
   after(() => database.destroy());
 

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { createShopWithKey, type Ended, launch, launchServer } from '../cli/process.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type Ended, launch, launchServer } from '../cli/process.ts';
+import { type PostgresServer, findPostgresPrograms } from '../support/postgres.ts';
 import { onServer } from '../support/replication.ts';
 import { until } from '../support/until.ts';
+import { startServedDatabase } from './served-database.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
 const secret = 'a_secret_of_sixteen_characters';
@@ -16,11 +17,10 @@ describe('stopping ends at its deadline', { skip, timeout: 600_000 }, () => {
   let key = '';
 
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    database = started;
-    env = { DATABASE_URL: database.url, STOP_SECONDS: '1', SHOPIFY_CLIENT_SECRET: secret };
-    key = await createShopWithKey(env, 'read:plans');
+    ({ database, env, key } = await startServedDatabase({
+      STOP_SECONDS: '1',
+      SHOPIFY_CLIENT_SECRET: secret,
+    }));
   });
   after(async () => {
     database.thaw();

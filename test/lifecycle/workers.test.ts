@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
-import { createShopWithKey, type Running, launch, run } from '../cli/process.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type Running, launch, run } from '../cli/process.ts';
+import { type PostgresServer, findPostgresPrograms } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
+import { startServedDatabase } from './served-database.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
 
@@ -19,12 +20,11 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
   let key = '';
 
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    database = started;
-    // Nobody listens there: each worker limits by itself, which is nothing to this test.
-    env = { DATABASE_URL: database.url, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' };
-    key = await createShopWithKey(env, 'read:plans');
+    ({ database, env, key } = await startServedDatabase({
+      // Nothing listens there: each worker limits by itself, which does not matter here.
+      REDIS_URL: 'redis://127.0.0.1:1',
+      PORT: '0',
+    }));
   });
   after(() => database.destroy());
 
