@@ -59,7 +59,11 @@ describe('a failover between two hosts of DATABASE_URL', { skip, timeout: 600_00
       () => work.makeKey(work.visitor.copy()),
       (form) => form?.status === 201,
     );
-    assert.equal(await work.statusWith(made?.key), 200);
+    // Plans are read on a connection of their own, which finds it by itself.
+    await until(
+      () => work.statusWith(made?.key),
+      (status) => status === 200,
+    );
     const revoked = await retention('keys', 'revoke', ...shop(), made?.id ?? '');
     assert.deepEqual([revoked.code, revoked.out], [0, `Key ${made?.id} is revoked.\n`]);
     assert.equal(await work.statusWith(made?.key), 401);
