@@ -35,7 +35,7 @@ export interface Config {
   readonly shopifyCredentialsFile: string | undefined;
   /** What Shopify signs webhooks with, the newest first; none means that no webhooks are taken. */
   readonly shopifyClientSecrets: readonly string[];
-  /** Whether NODE_OPTIONS limits the heap, which then is nobody else's business. */
+  /** Whether NODE_OPTIONS limits the heap; that limit takes precedence. */
   readonly setsHeapLimit: boolean;
   /** How traces are sampled; undefined means that none are made. */
   readonly tracing: TracingConfig | undefined;
@@ -135,9 +135,7 @@ export function parseConfig(env: Env): Config {
       parseSecrets,
       "the app's client secret, 16 characters or more without spaces; while it is rotated the new one and the old one, with a comma between",
     ),
-    setsHeapLimit: /--max[-_](?:old[-_]space|heap)[-_]size/.test(
-      readEnv(env, 'NODE_OPTIONS') ?? '',
-    ),
+    setsHeapLimit: limitsHeap(readEnv(env, 'NODE_OPTIONS') ?? ''),
     tracing: readTracing(env),
   };
   if (config.databaseReadUrls.length > 0 && config.databaseUrl === undefined) {
@@ -258,6 +256,11 @@ function isNetwork(text: string): boolean {
 
 function parseLogLevel(text: string): LogLevel | undefined {
   return logLevels.find((level) => level === text);
+}
+
+/** @param flags of Node.js, with spaces between them */
+export function limitsHeap(flags: string): boolean {
+  return /--max[-_](?:old[-_]space|heap)[-_]size/.test(flags);
 }
 
 function parseStopSeconds(text: string): number | undefined {

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import type { Config } from '../config.ts';
+import { type Config, limitsHeap } from '../config.ts';
 
 interface Share {
   /** What the container may take; 0 or undefined where the system cannot say. */
@@ -41,9 +41,9 @@ export function heapMegabytes(share: Share): number | undefined {
   return Math.min(maxMegabytes, Math.max(minMegabytes, half));
 }
 
-/** Nothing where there is no limit, or whoever started the process has chosen one. */
+/** Empty without a memory limit, and when the heap limit was set explicitly. */
 function heapFlags(config: Config, processes: number): string[] {
-  const isChosen = config.setsHeapLimit || process.execArgv.some((flag) => isHeapFlag(flag));
+  const isChosen = config.setsHeapLimit || limitsHeap(process.execArgv.join(' '));
   const megabytes = heapMegabytes({
     limitBytes: process.constrainedMemory(),
     totalBytes: totalmem(),
@@ -51,10 +51,6 @@ function heapFlags(config: Config, processes: number): string[] {
     isEmbedded: config.databaseUrl === undefined,
   });
   return isChosen || megabytes === undefined ? [] : [`--max-old-space-size=${megabytes}`];
-}
-
-function isHeapFlag(flag: string): boolean {
-  return /^--max[-_](?:old[-_]space|heap)[-_]size/.test(flag);
 }
 
 /**
