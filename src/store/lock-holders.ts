@@ -16,7 +16,7 @@ interface Holder {
  * Looks, on another connection, for the processes that keep a backend waiting for a lock. The server
  * can name them only while it waits.
  * @param signal ends the search, when the backend no longer waits
- * @returns undefined where nobody was found by then
+ * @returns undefined if none was found by then
  */
 export async function findLockHolders(
   sql: Sql,

@@ -70,7 +70,7 @@ async function applyPatiently(
     try {
       return await sql.begin(async (tx) => {
         if (await isApplied(tx, migration)) return false;
-        // Most migrations get their tables at once, and nobody has to look for anyone.
+        // Most migrations get their locks at once, so only a second attempt looks for the holders.
         if (!isFirst && holders === undefined) {
           const [{ pid } = { pid: 0 }] = await tx<
             { pid: number }[]

@@ -6,7 +6,7 @@ import { Entitlements } from './entitlements.ts';
  * for each kind: a table that is locked, or slow, holds up nothing but what reads it.
  */
 export interface ReadConnections {
-  /** Keys, and whom they belong to. */
+  /** Keys and their shops. */
   readonly keys: Sql;
   readonly subscriptions: Sql;
   /** The most frequent look-up, on the connection of the subscriptions. */

@@ -1,8 +1,8 @@
 import { systemClock } from '../clock.ts';
+import { nameOf } from '../database-url.ts';
 import type { Log } from '../log.ts';
 import type { PrimaryPositions } from './primary-positions.ts';
 import { type ReadConnections, connectForReading, listConnections } from './read-connections.ts';
-import { nameOf } from '../database-url.ts';
 import {
   type StandbyAnswer,
   boundMilliseconds,
@@ -133,7 +133,7 @@ export class Standby {
 
   #takeIn(): void {
     if (!this.#opened) {
-      this.#opened = { ...connectForReading(this.#address) };
+      this.#opened = connectForReading(this.#address);
     }
     this.#isInUse = true;
     this.#reason = undefined;

@@ -83,7 +83,7 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
     assert.equal((await failoverOf(away)).warning, true);
   });
 
-  test('where one streams, the command and doctor warn, whoever asks', async () => {
+  test('where one streams, the command and doctor warn, also without privileges', async () => {
     standby = await primary.startReplica();
     await onServer(
       primary.url,

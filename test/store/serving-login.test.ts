@@ -81,7 +81,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     for (const sql of listConnections(withLogin.primary)) {
       const attack = async (statement: string) => {
         if (sql === analyse) await sql.begin('read write', (tx) => tx.unsafe(statement));
-        // Shared, but nobody else is on these now.
+        // Shared connections, but this test is their only user.
         await sql`begin read write`;
         await sql.unsafe(statement).finally(() => sql`rollback`);
       };

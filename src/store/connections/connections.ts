@@ -13,7 +13,7 @@ export interface ConnectionsOptions {
    * connection to itself, and a transaction can.
    */
   readonly isShared: boolean;
-  /** What was under way on a connection that is lost is run once more. */
+  /** Statements in flight on a lost connection are sent again on another one. */
   readonly isRepeatable: boolean;
   /** Whether one that does not answer is asked about on another. */
   readonly isWatched: boolean;
@@ -27,17 +27,17 @@ interface Waiting {
   refuse(error: Error): void;
 }
 
-/** More than can wait for a moment: whoever comes then is refused, so that memory stays bounded. */
-const mostWaiting = 10_000;
-/** While no connection can be had, one is tried for this often; nobody waits for it. */
+/** Further statements are rejected, so that memory stays bounded. */
+const maxWaiting = 10_000;
+/** How often to retry in the background while no connection can be opened. */
 const probeMilliseconds = 250;
 const watchMilliseconds = 500;
-/** Which statements that take so long are usual, on a server that is well. */
+/** Statements that take this long are normal on a healthy server; longer silence is investigated. */
 const suspicionMilliseconds = { shared: 1_000, own: 3_000 };
-/** After so long without an answer, on a server that cannot be reached either, it is given up. */
+/** A silent connection is closed after this long if the server cannot be reached on a new one either. */
 const giveUpMilliseconds = { shared: 2_000, reading: 5_000, writing: 30_000 };
-const patienceMilliseconds = 5_000;
-const probePatienceMilliseconds = 2_000;
+const connectTimeoutMilliseconds = 5_000;
+const probeTimeoutMilliseconds = 2_000;
 const pollMilliseconds = 5;
 
 /** A few connections to one database, made when they are needed and anew when they are lost. */
@@ -131,7 +131,7 @@ export class Connections implements Runner, Listener {
     if (this.#isOver) return;
     this.#options.closed?.();
     if (isUnreachable(cause)) {
-      // Those with nothing under way are as dead; whoever took one would wait as long again.
+      // Idle connections are just as dead; each would make its next user wait as long.
       for (const idle of this.#idle.splice(0)) idle.destroy(cause);
       this.#fail(cause);
     }
@@ -149,14 +149,14 @@ export class Connections implements Runner, Listener {
 
   #send(statement: Statement, session: Session): void {
     if (statement.isAbandoned) return;
-    if (session.inFlight >= mostWaiting) return statement.reject(tooMany());
+    if (session.inFlight >= maxWaiting) return statement.reject(tooMany());
     session.send(statement);
   }
 
   #wait(waiting: Waiting): void {
     if (this.#isOver) return waiting.refuse(closed());
     if (this.#failure) return waiting.refuse(new NoConnection(this.#failure));
-    if (this.#waiting.length >= mostWaiting) return waiting.refuse(tooMany());
+    if (this.#waiting.length >= maxWaiting) return waiting.refuse(tooMany());
     this.#waiting.push(waiting);
     this.#serve();
   }
@@ -179,8 +179,8 @@ export class Connections implements Runner, Listener {
   async #open(): Promise<void> {
     this.#opening += 1;
     try {
-      const patience = this.#failure ? probePatienceMilliseconds : patienceMilliseconds;
-      this.#adopt(await this.#options.open(this, patience));
+      const timeout = this.#failure ? probeTimeoutMilliseconds : connectTimeoutMilliseconds;
+      this.#adopt(await this.#options.open(this, timeout));
     } catch (error) {
       this.#fail(error as Error);
     } finally {
@@ -202,7 +202,7 @@ export class Connections implements Runner, Listener {
     }
   }
 
-  /** While none can be had, whoever waits is told at once, and whoever comes, until one can. */
+  /** Rejects those who wait, and everyone who comes later, until a connection can be opened. */
   #fail(error: Error): void {
     if (this.#isOver) return;
     this.#restsUntil = systemClock.monotonic() + probeMilliseconds;
@@ -234,7 +234,7 @@ export class Connections implements Runner, Listener {
     this.#examined.add(session);
     try {
       const verdict = await examine(session, {
-        open: () => this.#options.open(this, probePatienceMilliseconds),
+        open: () => this.#options.open(this, probeTimeoutMilliseconds),
         giveUpMilliseconds: giveUpMilliseconds[kind],
       });
       if (verdict.witness && verdict.cause) this.#adopt(verdict.witness);
@@ -275,7 +275,7 @@ function followed(statement: Statement, then: () => void): Statement {
   };
 }
 
-/** With a code, by which whoever reads from a standby knows that it was not the work that failed. */
+/** The code tells readers of a standby that the standby failed, not their statement. */
 function unavailable(message: string): Error {
   return Object.assign(new Error(message), { code: 'CONNECTION_FAILED' });
 }
@@ -283,5 +283,5 @@ function unavailable(message: string): Error {
 const closed = () => unavailable('The connections to the database are closed.');
 
 function tooMany(): Error {
-  return new Error(`${mostWaiting} statements wait for the database already.`);
+  return new Error(`${maxWaiting} statements wait for the database already.`);
 }

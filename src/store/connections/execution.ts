@@ -29,7 +29,7 @@ export interface Prepared {
   columns: readonly Column[] | undefined;
 }
 
-/** Whom an execution tells what became of it. */
+/** Receives the outcome of an execution. */
 interface Executor {
   /** Before anything is written in a turn of the event loop. */
   writes(): void;
@@ -59,7 +59,7 @@ const DriverQuery = PgQuery as unknown as new (config: { readonly text: string }
 export class Execution extends DriverQuery {
   readonly statement: Statement;
   readonly prepared: Prepared | undefined;
-  /** Else the driver would report failures as events, which nobody hears. */
+  /** Without a callback the driver would emit failures as events, which have no listener. */
   readonly callback = () => {};
   readonly #executor: Executor;
   #columns: readonly Column[];

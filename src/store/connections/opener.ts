@@ -6,13 +6,13 @@ import { type Listener, Session } from './session.ts';
 /** Of the server, by their names. */
 type Settings = Readonly<Record<string, string>>;
 
-/** So that all of them can be tried in the time that one may take. */
-const ofSeveralMilliseconds = 2_000;
+/** With several hosts, short enough that all of them can be tried. */
+const perHostTimeoutMilliseconds = 2_000;
 
 const isWithoutTls = (error: Error) => error.message.includes('does not support SSL');
 
 /** @throws when no server can be used */
-export type Opener = (listener: Listener, patienceMilliseconds: number) => Promise<Session>;
+export type Opener = (listener: Listener, connectTimeoutMilliseconds: number) => Promise<Session>;
 
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
 export function openerOf(target: string, settings: Settings): Opener {
@@ -29,8 +29,8 @@ function openerOfSocket(path: string, settings: Settings): Opener {
     tls: undefined,
     settings,
   };
-  return (listener, patienceMilliseconds) =>
-    Session.open({ ...begin, patienceMilliseconds }, listener);
+  return (listener, connectTimeoutMilliseconds) =>
+    Session.open({ ...begin, connectTimeoutMilliseconds }, listener);
 }
 
 /** Tries one host after the other. Of several, only one that takes writes will do. */
@@ -38,8 +38,8 @@ function openerOfServers(address: Address, ours: Settings): Opener {
   const { places } = address;
   const tls = tlsOf(address.tls);
   const settings = { ...address.settings, ...ours };
-  const open = async (place: Place, listener: Listener, patienceMilliseconds: number) => {
-    const begin = { place, login: address, settings, patienceMilliseconds };
+  const open = async (place: Place, listener: Listener, connectTimeoutMilliseconds: number) => {
+    const begin = { place, login: address, settings, connectTimeoutMilliseconds };
     const session = await Session.open({ ...begin, tls: tls.options }, listener).catch((error) => {
       if (!tls.isOptional || !isWithoutTls(error)) throw error;
       return Session.open({ ...begin, tls: undefined }, listener);
@@ -48,12 +48,13 @@ function openerOfServers(address: Address, ours: Settings): Opener {
     session.close();
     throw Object.assign(new Error('it is a standby'), { code: 'CONNECTION_FAILED' });
   };
-  return async (listener, patienceMilliseconds) => {
+  return async (listener, connectTimeoutMilliseconds) => {
     const failures: Error[] = [];
     for (const place of places) {
       try {
-        const patience = places.length === 1 ? patienceMilliseconds : ofSeveralMilliseconds;
-        return await open(place, listener, patience);
+        const timeout =
+          places.length === 1 ? connectTimeoutMilliseconds : perHostTimeoutMilliseconds;
+        return await open(place, listener, timeout);
       } catch (error) {
         failures.push(error as Error);
       }

@@ -14,8 +14,8 @@ export interface SessionOptions {
   readonly tls: ConnectionOptions | undefined;
   /** Settings of the server, by their names. */
   readonly settings: Readonly<Record<string, string>>;
-  /** How long the server may take to let us in. */
-  readonly patienceMilliseconds: number;
+  /** How long connecting and authenticating may take. */
+  readonly connectTimeoutMilliseconds: number;
 }
 
 /** The connection is gone, and with it what was under way: a change may or may not have been made. */
@@ -42,7 +42,7 @@ export class NoConnection extends Error {
   }
 }
 
-/** Both are found out in events of the driver, whose places in the log would help nobody. */
+/** Both come from driver events, whose stack traces are of no use in the log. */
 function forgetPlace(error: Error): void {
   error.stack = `${error.name}: ${error.message}`;
 }
@@ -110,13 +110,13 @@ export class Session {
 
   /** @throws when the server cannot be reached, or does not let us in */
   static async open(options: SessionOptions, listener: Listener): Promise<Session> {
-    const { place, login, tls, settings, patienceMilliseconds } = options;
+    const { place, login, tls, settings, connectTimeoutMilliseconds } = options;
     const client = new DriverClient(
       {
         ...place,
         user: login.user,
         database: login.database,
-        // A function, lest the driver look for one elsewhere where there is none.
+        // A function, so that the driver does not look for a password elsewhere.
         password: () => login.password,
         ssl: tls ?? false,
         pipeline: true,
@@ -127,8 +127,8 @@ export class Session {
     );
     const session = new Session(place, client, listener);
     const timer = setTimeout(
-      () => session.destroy(noAnswer(patienceMilliseconds)),
-      patienceMilliseconds,
+      () => session.destroy(noAnswer(connectTimeoutMilliseconds)),
+      connectTimeoutMilliseconds,
     );
     try {
       await client.connect();
@@ -140,7 +140,7 @@ export class Session {
       return session;
     } catch (error) {
       session.destroy(error as Error);
-      // Whoever reads from a standby tells by the code that it is not the work that has failed.
+      // The code tells readers of a standby that the standby failed, not their statement.
       throw Object.assign(session.#cause ?? (error as Error), {
         code: (session.#cause as { code?: string }).code ?? 'CONNECTION_FAILED',
       });
@@ -177,7 +177,7 @@ export class Session {
     });
   }
 
-  /** @throws when nothing of the transaction was kept, or nobody knows */
+  /** @throws when the transaction was rolled back, or when its outcome is unknown */
   async commit(): Promise<void> {
     const { command } = await this.ask('commit');
     if (command === 'ROLLBACK') {
