@@ -3,7 +3,7 @@ import type { World } from './world.ts';
 /** Something that goes wrong, and is put right. */
 export interface Fault {
   readonly name: string;
-  /** False where nobody has to be refused: by default anybody may be, while it lasts. */
+  /** False if no request may be refused; by default any may be while the fault lasts. */
   readonly mayRefuse?: boolean;
   /** Before anything goes wrong. */
   prepare?(world: World): Promise<void>;

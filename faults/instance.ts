@@ -9,7 +9,7 @@ export const retention = fileURLToPath(new URL('../bin/retention', import.meta.u
 
 type Settings = Readonly<Record<string, string>>;
 
-/** No more than this, so that settings of whoever runs it change nothing. */
+/** Nothing else, so that the developer's own settings have no effect. */
 export function environmentOf(settings: Settings): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'], ...settings };
 }
@@ -22,7 +22,7 @@ export class Instance implements Target {
   readonly name: string;
   readonly baseUrl: string;
   state: Target['state'] = 'down';
-  /** What it ended with although nobody had ended it. */
+  /** Its exit status or signal, if the drill did not end it. */
   readonly deaths: string[] = [];
   /** How often it was started. */
   starts = 0;
@@ -71,6 +71,8 @@ export class Instance implements Target {
         running.delete(child);
         resolve(how);
       });
+      // It could not even be started: then nothing else is heard of it.
+      child.once('error', ({ message }) => resolve(message));
     });
     await new Promise<void>((resolve, reject) => {
       let said = '';

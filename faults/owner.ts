@@ -72,7 +72,7 @@ export class Owner {
       makeKey(this.#sql, systemClock, this.#shopId, 'command line', wish),
     );
     if (made?.kind === 'locked') throw new Error('The shop has no access.');
-    // A first attempt may have made it, though nobody knows what it was.
+    // The first attempt may have created it without its answer getting through.
     const key = made?.kind === 'made' ? made.key : undefined;
     if (key !== undefined) await this.#expect(key, 200, `key ${id} was made and is refused`);
     const ending = { sql: this.#sql, clock: systemClock, log: silentLog };

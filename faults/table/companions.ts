@@ -3,7 +3,7 @@ import type { Fault } from '../fault.ts';
 
 const awayMilliseconds = 3_000;
 
-/** What the service can do without: nobody may notice. */
+/** Dependencies whose loss no caller may notice. */
 export const companionFaults: readonly Fault[] = [
   {
     name: 'standby killed -9, started',

@@ -4,7 +4,7 @@ import { until } from '../../test/support/until.ts';
 import type { Fault } from '../fault.ts';
 import { type World, urlOf } from '../world.ts';
 
-/** Until whoever watches PostgreSQL has made up their mind. */
+/** Time until the cluster manager promotes a standby. */
 const noticedMilliseconds = 2_000;
 /** Longer than any statement waits for a server that says nothing. */
 const silentMilliseconds = 6_000;

@@ -10,6 +10,8 @@ export interface Wire {
   hushAll(): void;
   /** Whatever is silent stays so; new connections are let through. */
   mend(): void;
+  /** Closes the silent connections on both sides. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -38,6 +40,9 @@ export async function startWire(portOf: () => number): Promise<Wire> {
     hushed.push(pair);
   };
   const hushed: (readonly [Socket, Socket])[] = [];
+  const cut = () => {
+    for (const pair of hushed.splice(0)) for (const each of pair) each.destroy();
+  };
   const hushOpen = () => [...pairs].forEach(hush);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -51,8 +56,10 @@ export async function startWire(portOf: () => number): Promise<Wire> {
     mend() {
       isSilent = false;
     },
+    cut,
     async close() {
-      for (const pair of [...pairs, ...hushed]) for (const each of pair) each.destroy();
+      cut();
+      for (const pair of pairs) for (const each of pair) each.destroy();
       server.close();
       await once(server, 'close');
     },
