@@ -1,43 +1,32 @@
 import { parseArgs } from 'node:util';
 import { type Command, isReaderGone, print, tell } from './commands/command.ts';
-import { demoDataCommand } from './commands/demo-data.ts';
-import { demoCommand } from './commands/demo.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { feedsCommands } from './commands/feeds.ts';
-import { importCommand } from './commands/import.ts';
-import { keyCommands } from './commands/keys.ts';
 import { setLastResort } from './commands/last-resort.ts';
-import { metricsCommands } from './commands/metrics.ts';
-import { migrateCommand } from './commands/migrate.ts';
-import { ownerCommands } from './commands/owners.ts';
-import { revocationCommands } from './commands/revocations.ts';
-import { serveCommand } from './commands/serve.ts';
-import { shopifyCommands } from './commands/shopify.ts';
-import { shopCommands } from './commands/shops.ts';
 import { suggest } from './commands/suggest.ts';
-import { syncCommands } from './commands/sync.ts';
 import { parseConfig } from './config.ts';
 import { withEnvFile } from './env-file.ts';
 import { CommandError, UsageError, describeError } from './errors.ts';
 import { createLog, redact } from './log.ts';
 import { version } from './version.ts';
 
-const commands: readonly Command[] = [
-  demoCommand,
-  serveCommand,
-  migrateCommand,
-  ...shopCommands,
-  ...keyCommands,
-  ...revocationCommands,
-  ...ownerCommands,
-  importCommand,
-  ...syncCommands,
-  ...shopifyCommands,
-  ...feedsCommands,
-  ...metricsCommands,
-  demoDataCommand,
-  doctorCommand,
-];
+/** By their first word. Each is loaded when it is used: most need little of the code. */
+const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
+  demo: async () => [(await import('./commands/demo.ts')).demoCommand],
+  serve: async () => [(await import('./commands/serve.ts')).serveCommand],
+  migrate: async () => [(await import('./commands/migrate.ts')).migrateCommand],
+  shops: async () => (await import('./commands/shops.ts')).shopCommands,
+  keys: async () => [
+    ...(await import('./commands/keys.ts')).keyCommands,
+    ...(await import('./commands/revocations.ts')).revocationCommands,
+  ],
+  owners: async () => (await import('./commands/owners.ts')).ownerCommands,
+  import: async () => [(await import('./commands/import.ts')).importCommand],
+  sync: async () => (await import('./commands/sync.ts')).syncCommands,
+  shopify: async () => (await import('./commands/shopify.ts')).shopifyCommands,
+  feeds: async () => (await import('./commands/feeds.ts')).feedsCommands,
+  metrics: async () => (await import('./commands/metrics.ts')).metricsCommands,
+  'demo-data': async () => [(await import('./commands/demo-data.ts')).demoDataCommand],
+  doctor: async () => [(await import('./commands/doctor.ts')).doctorCommand],
+};
 
 // A command that logs what happens replaces this.
 setLastResort({ report: (error) => void explain(error) });
@@ -49,18 +38,18 @@ process.exitCode = await main(process.argv.slice(2)).catch(explain);
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.length === 0) {
-    tell(overview());
+    tell(await overview());
     return 2;
   }
   if (args[0] === 'help' || args[0] === '--help' || args[0] === '-h') {
-    print(args.length === 1 ? overview() : helpOf(findCommand(args.slice(1))));
+    print(args.length === 1 ? await overview() : helpOf(await findCommand(args.slice(1))));
     return 0;
   }
   if (args[0] === '--version') {
     print(`retention ${version}\nNode.js ${process.version}, ${process.platform} ${process.arch}`);
     return 0;
   }
-  const command = findCommand(args);
+  const command = await findCommand(args);
   const rest = args.slice(command.name.split(' ').length);
   if (rest.includes('--help') || rest.includes('-h')) {
     print(helpOf(command));
@@ -77,14 +66,14 @@ async function main(args: readonly string[]): Promise<number> {
   });
 }
 
-function findCommand(args: readonly string[]): Command {
-  const command = commands.find(({ name }) => isNamed(args, name));
-  if (command) return command;
+async function findCommand(args: readonly string[]): Promise<Command> {
   const [first = '', second = ''] = args;
-  const family = commands.filter(({ name }) => name.startsWith(`${first} `));
-  const names = commands.map(({ name }) => name);
+  const family = Object.hasOwn(families, first) ? await families[first]?.() : undefined;
+  const command = family?.find(({ name }) => isNamed(args, name));
+  if (command) return command;
+  const names = (await listCommands()).map(({ name }) => name);
   const meant = suggest(`${first} ${second}`, names);
-  if (family.length > 0) {
+  if (family) {
     const words = family.map(({ name }) => name.split(' ')[1]).join(', ');
     throw new UsageError(`"retention ${first}" is followed by ${words}.${didYouMean(meant)}`);
   }
@@ -93,6 +82,10 @@ function findCommand(args: readonly string[]): Command {
     `There is no command "${first}". "retention help" lists them.` +
       didYouMean(meant ?? suggest(first, firstWords)),
   );
+}
+
+async function listCommands(): Promise<Command[]> {
+  return (await Promise.all(Object.values(families).map((load) => load()))).flat();
 }
 
 function didYouMean(meant: string | undefined): string {
@@ -127,7 +120,8 @@ function parse(command: Command, args: string[]) {
   }
 }
 
-function overview(): string {
+async function overview(): Promise<string> {
+  const commands = await listCommands();
   const width = Math.max(...commands.map(({ name }) => name.length)) + 2;
   return [
     'Usage: retention COMMAND [OPTIONS]',
