@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../test/support/postgres.ts';
-import type { Target } from '../test/lifecycle/traffic.ts';
+import type { Target } from '../test/support/traffic.ts';
 
 export const retention = fileURLToPath(new URL('../bin/retention', import.meta.url));
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { Tier } from '../src/access/tiers.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { type Store, connectAll } from '../src/store/open.ts';
-import { type Traffic, startTraffic } from '../test/lifecycle/traffic.ts';
+import { type Traffic, startTraffic } from '../test/support/traffic.ts';
 import { type PostgresServer, startPostgres } from '../test/support/postgres.ts';
 import { type RedisServer, startRedis } from '../test/support/redis.ts';
 import { createShop, createTestKey } from '../test/support/world.ts';

@@ -4,7 +4,12 @@ import type { Browser, Page } from 'playwright-core';
 import { patienceMilliseconds } from '../support/browser.ts';
 
 const widths = [360, 768, 1440];
-const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** What a page is held to in each colour scheme; dark differs from light in nothing but colours. */
+const runOnly = {
+  light: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  dark: ['color-contrast'],
+};
 
 /** Holds a page, as it is, to WCAG and to the widths of phones, tablets and screens. */
 export async function inspect(page: Page, name: string): Promise<void> {
@@ -18,9 +23,9 @@ export async function inspect(page: Page, name: string): Promise<void> {
       const wide = await page.evaluate('document.documentElement.scrollWidth');
       assert.ok(Number(wide) <= width, `${where}: ${wide} px are wide`);
       const found = (await page.evaluate(
-        `axe.run({ runOnly: ${JSON.stringify(rules)} })`,
+        `axe.run({ runOnly: ${JSON.stringify(runOnly[colorScheme])} })`,
       )) as AxeResults;
-      assert.ok(found.passes.length > 10, where);
+      assert.ok(found.passes.length > 0, where);
       const said = found.violations.map(({ id, nodes }) => [id, ...nodes.map((each) => each.html)]);
       assert.deepEqual(said, [], where);
       const folder = process.env['TEST_SCREENSHOTS'];

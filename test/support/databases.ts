@@ -1,8 +1,10 @@
 import { describe } from 'node:test';
 import { connectAll, type Store } from '../../src/store/open.ts';
 
+type DatabaseName = 'embedded' | 'PostgreSQL';
+
 interface Database {
-  readonly name: string;
+  readonly name: DatabaseName;
   /** Where the driver connects; undefined where it could not be had. */
   readonly target: string | undefined;
 }
@@ -13,12 +15,15 @@ const databases: readonly Database[] = [
 ];
 
 /** Runs a suite on every database there is; one that is missing counts as skipped. */
-export function onEveryDatabase(title: string, suite: (open: () => Store) => void): void {
+export function onEveryDatabase(
+  title: string,
+  suite: (open: () => Store, name: DatabaseName) => void,
+): void {
   for (const { name, target } of databases) {
     const missing = `${name} could not be had on this machine`;
     describe(`${title} (${name})`, { skip: target === undefined && missing }, () => {
       if (target !== undefined)
-        suite(() => ({ ...connectAll(target), failed: new Promise(() => {}) }));
+        suite(() => ({ ...connectAll(target), failed: new Promise(() => {}) }), name);
     });
   }
 }

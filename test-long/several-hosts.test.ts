@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { run } from '../cli/process.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
-import { onServer } from '../support/replication.ts';
-import { makeSynchronous } from '../support/synchronous.ts';
-import { until } from '../support/until.ts';
+import { run } from '../test/cli/process.ts';
+import {
+  type PostgresServer,
+  findPostgresPrograms,
+  startPostgres,
+} from '../test/support/postgres.ts';
+import { onServer } from '../test/support/replication.ts';
+import { makeSynchronous } from '../test/support/synchronous.ts';
+import { until } from '../test/support/until.ts';
 import { type Work, secrets, startWork } from './work.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';

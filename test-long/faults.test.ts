@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Running, launch, run } from '../cli/process.ts';
+import { type Running, launch, run } from '../test/cli/process.ts';
 import {
   type PostgresServer,
   findPostgresPrograms,
   freePort,
   startPostgres,
-} from '../support/postgres.ts';
-import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
-import { countConnections, onServer } from '../support/replication.ts';
-import { until } from '../support/until.ts';
-import { type Target, type Traffic, startTraffic } from './traffic.ts';
+} from '../test/support/postgres.ts';
+import { type RedisServer, redisMissing, startRedis } from '../test/support/redis.ts';
+import { countConnections, onServer } from '../test/support/replication.ts';
+import { until } from '../test/support/until.ts';
+import { type Target, type Traffic, startTraffic } from '../test/support/traffic.ts';
 
 const skip =
   (findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine') ||

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Sql, arrayText } from '../../src/store/database.ts';
-import { openClient } from '../support/client.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
-import { until } from '../support/until.ts';
+import { type Sql, arrayText } from '../src/store/database.ts';
+import { openClient } from '../test/support/client.ts';
+import {
+  type PostgresServer,
+  findPostgresPrograms,
+  startPostgres,
+} from '../test/support/postgres.ts';
+import { until } from '../test/support/until.ts';
 import { type Work, startWork } from './work.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
-import { until } from '../support/until.ts';
-import { type Wire, startWire } from '../support/wire.ts';
+import {
+  type PostgresServer,
+  findPostgresPrograms,
+  startPostgres,
+} from '../test/support/postgres.ts';
+import { until } from '../test/support/until.ts';
+import { type Wire, startWire } from '../test/support/wire.ts';
 import { type Work, startWork } from './work.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
