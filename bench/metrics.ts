@@ -1,5 +1,5 @@
 import { type Sql, connect } from '../src/store/database.ts';
-import { summariseMetrics } from '../src/store/metrics.ts';
+import { summariseMetrics } from '../src/metrics/summary.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { captureStatement } from './statements.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateKey } from '../src/access/key-format.ts';
+import { generateKey } from '../src/access/keys/key-format.ts';
 import { hasProcessFigures, residentMegabytes } from './cpu.ts';
 import { runClosedLoop } from './load.ts';
 import { beginTable, figure, print } from './report.ts';

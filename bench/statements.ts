@@ -1,6 +1,6 @@
-import { Entitlements } from '../src/store/entitlements.ts';
+import { Entitlements } from '../src/store/records/entitlements.ts';
 import { connectAll } from '../src/store/open.ts';
-import type { ReadConnections } from '../src/store/read-connections.ts';
+import type { ReadConnections } from '../src/store/connections/read-connections.ts';
 import { type Sent, watched } from '../test/support/client.ts';
 
 /** A statement as the service sends it. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newKeyId } from '../src/access/create-key.ts';
-import { leaseDrainMilliseconds } from '../src/access/key-leases.ts';
+import { newKeyId } from '../src/access/keys/create-key.ts';
+import { leaseDrainMilliseconds } from '../src/access/keys/key-leases.ts';
 import { systemClock } from '../src/clock.ts';
-import { endKey, makeKey } from '../src/owner/keys.ts';
+import { endKey, makeKey } from '../src/access/keys/keys.ts';
 import { type Sql, connect } from '../src/store/database.ts';
 import { silentLog } from '../test/support/world.ts';
 import type { Instance } from './instance.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Command, isReaderGone, print, tell } from './commands/command.ts';
-import { setLastResort } from './commands/last-resort.ts';
+import { setLastResort } from './commands/serve/last-resort.ts';
 import { suggest } from './commands/suggest.ts';
 import { parseConfig } from './config.ts';
 import { withEnvFile } from './env-file.ts';
@@ -10,8 +10,8 @@ import { version } from './version.ts';
 
 /** By their first word. Each is loaded when it is used: most need little of the code. */
 const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
-  demo: async () => [(await import('./commands/demo.ts')).demoCommand],
-  serve: async () => [(await import('./commands/serve.ts')).serveCommand],
+  demo: async () => [(await import('./commands/serve/demo.ts')).demoCommand],
+  serve: async () => [(await import('./commands/serve/serve.ts')).serveCommand],
   migrate: async () => [(await import('./commands/migrate.ts')).migrateCommand],
   shops: async () => (await import('./commands/shops.ts')).shopCommands,
   keys: async () => [

@@ -1,10 +1,10 @@
 import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
-import type { KeyLeases } from './access/key-leases.ts';
-import type { RedisRateLimiter } from './access/redis-rate-limiter.ts';
+import type { KeyLeases } from './access/keys/key-leases.ts';
+import type { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
 import { answerOf } from './store/database.ts';
-import { listConnections } from './store/read-connections.ts';
+import { listConnections } from './store/connections/read-connections.ts';
 import { listFeedLags } from './store/feeds.ts';
 import { jobStates, listJobCounts } from './store/jobs.ts';
 import type { Store } from './store/open.ts';

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { generateKey } from '../src/access/key-format.ts';
+import { generateKey } from '../src/access/keys/key-format.ts';
 import { generateShop } from '../src/demo/generate.ts';
 import { connectAll } from '../src/store/open.ts';
 import { createShop, createTestKey, importAll, now, startWorld } from '../test/support/world.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../src/clock.ts';
 import { generateShop } from '../src/demo/generate.ts';
-import { listKeys } from '../src/store/keys.ts';
+import { listKeys } from '../src/store/keys/keys.ts';
 import { type Store, connectAll } from '../src/store/open.ts';
 import { type Ended, launchServer, run, throwawayFolder } from '../test/cli/process.ts';
 import { startStandIn } from '../test/feeds/shopify/stand-in.ts';

@@ -19,11 +19,10 @@ const leaves = [
   'log',
   'money',
   'own-number',
-  'own-number',
   'version',
   'vocabulary',
 ];
-const face = ['http', 'operations', 'reference/json-schema'];
+const transport = ['http', 'operations'];
 
 /** A room is a folder of src, or a file that lies beside the folders. */
 const rooms: Readonly<Record<string, Rule>> = {
@@ -41,23 +40,28 @@ const rooms: Readonly<Record<string, Rule>> = {
 
   store: { imports: leaves, types: ['access/scopes', 'access/tiers'] },
   access: { imports: [...leaves, 'store'] },
-  operations: { imports: [...leaves, 'store', 'access/scopes'], types: ['access', 'telemetry'] },
+  metrics: { imports: [...leaves, 'store'] },
+  operations: {
+    imports: [...leaves, 'metrics', 'store', 'access/scopes'],
+    types: ['access', 'telemetry'],
+  },
   ingest: { imports: [...leaves, 'store'] },
   feeds: { imports: [...leaves, 'ingest', 'store'] },
   demo: { imports: leaves },
 
   telemetry: { imports: leaves },
   http: {
-    imports: [...leaves, 'access/rate-limiter', 'telemetry/trace-context'],
+    imports: [...leaves, 'access/limiter/rate-limiter', 'telemetry/trace-context'],
     types: ['access', 'store', 'telemetry'],
   },
   reference: { imports: [...leaves, 'http', 'operations', 'access/scopes', 'access/tiers'] },
-  rest: { imports: [...leaves, ...face], types: ['access', 'store', 'telemetry'] },
-  mcp: { imports: [...leaves, ...face], types: ['access', 'store', 'telemetry'] },
-  owner: { imports: [...leaves, 'http', 'operations', 'access', 'store'] },
+  rest: { imports: [...leaves, ...transport], types: ['access', 'store', 'telemetry'] },
+  mcp: { imports: [...leaves, ...transport], types: ['access', 'store', 'telemetry'] },
+  accounts: { imports: [...leaves, 'store'] },
+  owner: { imports: [...leaves, 'access', 'accounts', 'http', 'metrics', 'operations', 'store'] },
 
   webhooks: {
-    imports: [...leaves, 'access/key-leases', 'feeds', 'http', 'ingest', 'owner/keys', 'store'],
+    imports: [...leaves, 'access/keys', 'feeds', 'http', 'ingest', 'store'],
   },
 
   gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },
@@ -66,6 +70,7 @@ const rooms: Readonly<Record<string, Rule>> = {
       ...leaves,
       'gauges',
       'access',
+      'accounts',
       'http',
       'mcp',
       'owner',
@@ -81,9 +86,11 @@ const rooms: Readonly<Record<string, Rule>> = {
     imports: [
       ...leaves,
       'access',
+      'accounts',
       'demo',
       'feeds',
       'ingest',
+      'metrics',
       'operations',
       'owner',
       'service',
@@ -220,6 +227,14 @@ test('the time is read from the clock alone, but for times and durations in the 
         (file !== logged && /\bperformance\.now\(/.test(read(file))),
     ),
     ['src/clock.ts', 'src/log.ts'],
+  );
+});
+
+test('no folder of a room has more than 20 files', () => {
+  const folders = Map.groupBy(filesIn('src/**/*.*'), (file) => path.dirname(file));
+  assert.deepEqual(
+    [...folders].filter(([, files]) => files.length > 20).map(([folder]) => folder),
+    [],
   );
 });
 

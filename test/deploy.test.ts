@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openClient } from './support/client.ts';
-import { graceMilliseconds } from '../src/commands/stop-deadline.ts';
+import { graceMilliseconds } from '../src/commands/serve/stop-deadline.ts';
 import { parseConfig } from '../src/config.ts';
 import { launchServer, migratedFolder, root, run } from './cli/process.ts';
 import { findPostgresPrograms, startPostgres } from './support/postgres.ts';

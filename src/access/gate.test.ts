@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FixedClock } from '../clock.ts';
 import { createLog } from '../log.ts';
-import type { KeyRecord } from '../store/keys.ts';
+import type { KeyRecord } from '../store/keys/keys.ts';
 import { type Admission, Gate } from './gate.ts';
-import { generateKey, hashKey } from './key-format.ts';
-import { KeyLeases } from './key-leases.ts';
-import { KeyUsage } from './key-usage.ts';
-import { MemoryRateLimiter } from './memory-rate-limiter.ts';
+import { generateKey, hashKey } from './keys/key-format.ts';
+import { KeyLeases } from './keys/key-leases.ts';
+import { KeyUsage } from './keys/key-usage.ts';
+import { MemoryRateLimiter } from './limiter/memory-rate-limiter.ts';
 import type { Tier } from './tiers.ts';
 
 const client = { ip: '203.0.113.7' };

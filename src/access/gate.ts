@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
-import type { KeyRecord } from '../store/keys.ts';
-import type { Client, KeyLeases } from './key-leases.ts';
-import type { KeyUsage } from './key-usage.ts';
-import type { RateDecision, RateLimiter } from './rate-limiter.ts';
+import type { KeyRecord } from '../store/keys/keys.ts';
+import type { Client, KeyLeases } from './keys/key-leases.ts';
+import type { KeyUsage } from './keys/key-usage.ts';
+import type { RateDecision, RateLimiter } from './limiter/rate-limiter.ts';
 import { tiers } from './tiers.ts';
 
 /** The shop, key and scopes behind one request, after the gate let it in. */

@@ -7,7 +7,7 @@ import {
   probe,
   takeFromWindow,
   takeScript,
-} from '../access/redis-window.ts';
+} from '../access/limiter/redis-window.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { loginOf, nameOf, withoutPassword } from '../database-url.ts';
@@ -17,10 +17,10 @@ import { connect } from '../store/database.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { listServingProblems } from '../store/serving-login.ts';
-import { checkStandby } from '../store/standby-check.ts';
+import { checkStandby } from '../store/replicas/standby-check.ts';
 import { type Command, exitStatus, listWarnings, print, printJson } from './command.ts';
 import { type FailoverSafety, assessFailover } from './failover.ts';
-import { memoryLimitMegabytes } from './heap.ts';
+import { memoryLimitMegabytes } from './serve/heap.ts';
 
 const worstSkewMilliseconds = 2_000;
 const patienceMilliseconds = 10_000;

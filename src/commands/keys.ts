@@ -1,8 +1,8 @@
 import { isScope, scopeDescriptions, scopes as allScopes } from '../access/scopes.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import { makeKey } from '../owner/keys.ts';
-import { type KeyListing, listKeys } from '../store/keys.ts';
+import { makeKey } from '../access/keys/keys.ts';
+import { type KeyListing, listKeys } from '../store/keys/keys.ts';
 import type { Store } from '../store/open.ts';
 import { type Shop, findShop } from '../store/shops.ts';
 import {

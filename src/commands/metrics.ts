@@ -1,14 +1,10 @@
 import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
-import { toSummary } from '../operations/get-metrics-summary.ts';
-import { listHistory } from '../operations/metrics-history.ts';
-import {
-  type LedgerDifference,
-  findLedgerDifferences,
-  rebuildMetrics,
-} from '../store/metrics-check.ts';
-import { summarisePlainly } from '../store/metrics-plain.ts';
-import { summariseMetrics } from '../store/metrics.ts';
+import { toSummary } from '../metrics/figures.ts';
+import { listHistory } from '../metrics/history.ts';
+import { type LedgerDifference, findLedgerDifferences, rebuildMetrics } from '../metrics/check.ts';
+import { summarisePlainly } from '../metrics/plain.ts';
+import { summariseMetrics } from '../metrics/summary.ts';
 import type { Store } from '../store/open.ts';
 import type { Shop } from '../store/shops.ts';
 import {

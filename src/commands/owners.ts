@@ -1,9 +1,9 @@
 import { systemClock } from '../clock.ts';
 import { urlOf } from '../config.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import { type NewOwnerLink, inviteOwner, resetPassword } from '../owner/links.ts';
-import { normaliseEmail } from '../owner/sign-in.ts';
-import { deleteMembership, listOwners } from '../store/owners.ts';
+import { type NewOwnerLink, inviteOwner, resetPassword } from '../accounts/links.ts';
+import { normaliseEmail } from '../accounts/sign-in.ts';
+import { deleteMembership, listOwners } from '../store/owners/owners.ts';
 import {
   type Command,
   type CommandContext,

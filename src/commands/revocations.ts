@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leaseDrainMilliseconds } from '../access/key-leases.ts';
+import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
-import { endKey } from '../owner/keys.ts';
-import { type RevokedKey, listRevokedKeys } from '../store/keys.ts';
+import { endKey } from '../access/keys/keys.ts';
+import { type RevokedKey, listRevokedKeys } from '../store/keys/keys.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { findShop, listShops } from '../store/shops.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leaseDrainMilliseconds } from '../access/key-leases.ts';
+import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
-import { endKeysOfShop, logUninstall } from '../owner/keys.ts';
-import { listAllOfCustomer } from '../store/customers.ts';
+import { endKeysOfShop, logUninstall } from '../access/keys/keys.ts';
+import { listAllOfCustomer } from '../store/records/customers.ts';
 import { listDataRequests } from '../store/data-requests.ts';
 import { requireSynchronousCommit } from '../store/failover.ts';
 import { retryFailedJobs } from '../store/jobs.ts';

@@ -1,4 +1,4 @@
-import { leaseDrainMilliseconds } from '../access/key-leases.ts';
+import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
 import { isTier, tierNames } from '../access/tiers.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';

@@ -14,8 +14,8 @@ import { lockShop } from '../store/shop-lock.ts';
 import { findUninstall } from '../store/shopify-shops.ts';
 import { findShop } from '../store/shops.ts';
 import { type Command, exitStatus, parseId, print, tell, withStore } from './command.ts';
-import { logLastResort, setLastResort } from './last-resort.ts';
-import { stopSignal } from './stop-signal.ts';
+import { logLastResort, setLastResort } from './serve/last-resort.ts';
+import { stopSignal } from './serve/stop-signal.ts';
 
 const failed = 1;
 

@@ -1,4 +1,4 @@
-import { type RateDecision, windowSeconds } from '../access/rate-limiter.ts';
+import { type RateDecision, windowSeconds } from '../access/limiter/rate-limiter.ts';
 import type { ErrorKind, ServiceError } from '../errors.ts';
 import type { RequestEntry } from '../log.ts';
 

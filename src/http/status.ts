@@ -1,4 +1,4 @@
-import type { RedisRateLimiter } from '../access/redis-rate-limiter.ts';
+import type { RedisRateLimiter } from '../access/limiter/redis-rate-limiter.ts';
 import type { Store } from '../store/open.ts';
 import { type Answer, json, refuse } from './answer.ts';
 import type { Route } from './shell.ts';

@@ -1,18 +1,18 @@
 import { shopDigitsOf } from '../money.ts';
-import { deletions } from '../store/deletions.ts';
-import { upsertCancellations } from '../store/cancellations.ts';
-import { listRedacted, nobodysNumber } from '../store/customers.ts';
+import { deletions } from '../store/records/deletions.ts';
+import { upsertCancellations } from '../store/records/cancellations.ts';
+import { listRedacted, nobodysNumber } from '../store/records/customers.ts';
 import type { Transaction } from '../store/database.ts';
-import { upsertPayments, upsertRefunds } from '../store/payments.ts';
-import { upsertPlans } from '../store/plans.ts';
+import { upsertPayments, upsertRefunds } from '../store/records/payments.ts';
+import { upsertPlans } from '../store/records/plans.ts';
 import {
   type SubscriptionJson,
   deleteIdleCustomers,
   listStatusChanges,
   replaceLinesAndEvents,
   upsertSubscriptions,
-} from '../store/subscription-writes.ts';
-import { type Judged, type Verdict, isWritten } from '../store/verdict.ts';
+} from '../store/records/subscription-writes.ts';
+import { type Judged, type Verdict, isWritten } from '../store/records/verdict.ts';
 import { type Entry, targetTypeOf } from './batch.ts';
 import type { ImportRecord, RecordOf } from './record.ts';
 import {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller, Gate } from '../access/gate.ts';
-import type { RateDecision } from '../access/rate-limiter.ts';
+import type { RateDecision } from '../access/limiter/rate-limiter.ts';
 import {
   type Answer,
   type Facts,

@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.ts';
 import type { Operation } from '../operations/define.ts';
 import { operations } from '../operations/index.ts';
 import { type InvokeParts, invoke } from '../operations/invoke.ts';
-import { inlineDefinitions, toJsonSchema } from '../reference/json-schema.ts';
+import { inlineDefinitions, toJsonSchema } from '../operations/json-schema.ts';
 import type { JsonObject } from './message.ts';
 
 const byName = new Map(operations.map((operation) => [operation.tool, operation]));

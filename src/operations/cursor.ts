@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
-import type { Position } from '../store/subscriptions.ts';
-import { type JsonLines, jsonArrayOf } from '../store/json-text.ts';
+import type { Position } from '../store/records/subscriptions.ts';
+import { type JsonLines, jsonArrayOf } from '../store/records/json-text.ts';
 import { JsonText } from './json-text.ts';
 import { cursorError } from './parameters.ts';
 

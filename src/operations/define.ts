@@ -7,20 +7,31 @@
  *   payload    what an operation answers: the REST body, and the MCP tool's structured content
  */
 import type { z } from 'zod';
-import type { Caller } from '../access/gate.ts';
 import type { Scope } from '../access/scopes.ts';
-import type { ReadConnections } from '../store/read-connections.ts';
+import type { ReadConnections } from '../store/connections/read-connections.ts';
 import type { JsonText } from './json-text.ts';
 
+/** On whose behalf an operation runs: what it may know of a caller. */
+export interface OperationCaller {
+  readonly shopId: number;
+  /** The shop's, ISO 4217. */
+  readonly currency: string;
+  readonly scopes: readonly Scope[];
+}
+
 interface OperationContext {
-  readonly caller: Caller;
+  readonly caller: OperationCaller;
   /** The primary, or a standby that is fresh enough. */
   readonly store: ReadConnections;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
+/** With the types of its input and output, or any where the transports loop over all operations. */
+export interface Operation<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodObject = z.ZodObject,
+> {
   /** snake_case; the REST operationId is the same in camelCase. */
   readonly tool: string;
   /** Below the REST base path, with parameters in braces. */
@@ -38,21 +49,13 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   readonly output: Output;
   /** What can go wrong besides what can for every operation. */
   readonly fails: readonly ('invalid' | 'notFound')[];
+  /** @param input as `input` has parsed it */
   run(context: OperationContext, input: z.output<Input>): Promise<z.input<Output> | JsonText>;
 }
 
-/** An operation with its types forgotten, as the faces loop over them. */
-export interface Operation extends Omit<Definition<z.ZodObject, z.ZodObject>, 'run'> {
-  run(context: OperationContext, input: Record<string, unknown>): Promise<object>;
-}
-
+/** Infers the types of an operation. */
 export function defineOperation<Input extends z.ZodObject, Output extends z.ZodObject>(
-  definition: Definition<Input, Output>,
-): Operation {
-  const { run, ...rest } = definition;
-  return {
-    ...rest,
-    // The only caller is `invoke`, which has parsed the input with this very schema.
-    run: (context, input) => run(context, input as z.output<Input>),
-  };
+  operation: Operation<Input, Output>,
+): Operation<Input, Output> {
+  return operation;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
-import { findSubscription } from '../store/subscriptions.ts';
+import { findSubscription } from '../store/records/subscriptions.ts';
 import { defineOperation } from './define.ts';
 import { JsonText } from './json-text.ts';
 import { subscriptionId } from './parameters.ts';

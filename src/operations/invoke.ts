@@ -1,10 +1,9 @@
 import type { z } from 'zod';
-import type { Caller } from '../access/gate.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../errors.ts';
 import type { Store } from '../store/open.ts';
 import type { RequestSpan } from '../telemetry/traces.ts';
-import type { Operation } from './define.ts';
+import type { Operation, OperationCaller } from './define.ts';
 import { JsonText } from './json-text.ts';
 
 export interface InvokeParts {
@@ -22,7 +21,7 @@ export interface InvokeParts {
  */
 export async function invoke(
   operation: Operation,
-  caller: Caller,
+  caller: OperationCaller,
   input: unknown,
   { store, clock, span }: InvokeParts,
 ): Promise<string> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listCancellations as listRows } from '../store/cancellations.ts';
+import { listCancellations as listRows } from '../store/records/cancellations.ts';
 import { sessionOutcomes } from '../vocabulary.ts';
 import { decodeCursor, pageOf } from './cursor.ts';
 import { defineOperation } from './define.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { jsonArrayOf } from '../store/json-text.ts';
-import { listPlans as listRows } from '../store/plans.ts';
+import { jsonArrayOf } from '../store/records/json-text.ts';
+import { listPlans as listRows } from '../store/records/plans.ts';
 import { defineOperation } from './define.ts';
 import { JsonText } from './json-text.ts';
 import { sellingPlansResponse } from './shapes.ts';

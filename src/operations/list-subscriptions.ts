@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listSubscriptions as listRows } from '../store/subscriptions.ts';
+import { listSubscriptions as listRows } from '../store/records/subscriptions.ts';
 import { subscriptionStatuses } from '../vocabulary.ts';
 import { decodeCursor, pageOf } from './cursor.ts';
 import { defineOperation } from './define.ts';

@@ -178,7 +178,7 @@ export const cancellationPage = z
 const count = z.int().min(0);
 const fraction = z.number().min(0).max(1);
 
-export const metricsSummary = z
+const metricsSummary = z
   .object({
     activeSubscribers: count.describe('Customers with at least one active subscription.'),
     pausedSubscribers: count.describe(

@@ -9,21 +9,12 @@ import type { Shop } from '../store/shops.ts';
  * @param input in JSON terms, as an agent would send it
  * @throws ServiceError invalid or notFound, as the API refuses
  */
-export async function ask(
+export async function ask<Output extends z.ZodObject>(
   parts: InvokeParts,
   shop: Shop,
-  operation: Operation,
+  operation: Operation<z.ZodObject, Output>,
   input: Readonly<Record<string, unknown>> = {},
-): Promise<z.infer<Operation['output']>> {
-  const caller = {
-    shopId: shop.id,
-    tier: shop.tier,
-    currency: shop.currency,
-    scopes,
-    // Owners hold no key; what the gate asks of one is not asked here.
-    keyId: 'owner',
-    lastUsedAt: 0,
-    expiresAt: null,
-  };
+): Promise<z.output<Output>> {
+  const caller = { shopId: shop.id, currency: shop.currency, scopes };
   return JSON.parse(await invoke(operation, caller, input, parts));
 }

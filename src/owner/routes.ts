@@ -1,60 +1,61 @@
 import type { Route } from '../http/shell.ts';
-import type { OwnerLink } from '../store/owner-links.ts';
-import { deleteSessions } from '../store/owner-sessions.ts';
+import type { OwnerLink } from '../store/owners/links.ts';
+import { deleteSessions } from '../store/owners/sessions.ts';
 import { findShop } from '../store/shops.ts';
-import { assets, redirect } from './answers.ts';
-import { accountPage } from './account-pages.ts';
-import { type Desk, type OwnerParts, createDesk, listShopsOf } from './desk.ts';
-import { cancelFlowRoutes } from './cancel-flow-pages.ts';
-import { keyRoutes } from './key-routes.ts';
-import { endedLinkPage, linkPage } from './link-pages.ts';
-import { asksForPassword, followLink, openLink } from './links.ts';
-import { passwordProblem } from './password-rules.ts';
-import { countSessions, endSession, type Session } from './sessions.ts';
-import { dashboardPage } from './dashboard-page.ts';
-import { parsePeriod, readDashboard } from './dashboard.ts';
-import { shopsPage } from './shop-pages.ts';
-import { changePassword, signIn } from './sign-in.ts';
-import { explainRefusal, signInPage } from './sign-in-pages.ts';
-import { subscriptionRoutes } from './subscription-routes.ts';
+import { redirect } from './ui/answers.ts';
+import { frameAssets } from './ui/assets.ts';
+import { accountPage } from './account/pages.ts';
+import { type Pages, type OwnerParts, createPages, listShopsOf } from './pages.ts';
+import { cancelFlowRoutes } from './cancel-flow/pages.ts';
+import { keyRoutes } from './keys/routes.ts';
+import { endedLinkPage, linkPage } from './account/link-pages.ts';
+import { asksForPassword, followLink, openLink } from '../accounts/links.ts';
+import { passwordProblem } from '../accounts/password-rules.ts';
+import { countSessions, endSession, type Session } from '../accounts/sessions.ts';
+import { dashboardAssets, dashboardPage } from './dashboard/page.ts';
+import { parsePeriod, readDashboard } from './dashboard/dashboard.ts';
+import { shopsPage } from './account/shop-pages.ts';
+import { changePassword, signIn } from '../accounts/sign-in.ts';
+import { explainRefusal, signInPage } from './account/sign-in-pages.ts';
+import { subscriptionRoutes } from './subscriptions/routes.ts';
 import type { Visit } from './visit.ts';
 
 /** The pages for shops' owners, in a browser, all of them below /app. */
 export function ownerRoutes(parts: OwnerParts): Route[] {
-  const desk = createDesk(parts);
+  const pages = createPages(parts);
   return [
-    ...assets.map(({ path, answer }): Route => ({
+    ...[...frameAssets, ...dashboardAssets].map(({ path, answer }): Route => ({
       method: 'GET',
       url: path,
       handle: () => answer,
     })),
-    ...signInRoutes(desk, parts),
-    ...linkRoutes(desk, parts),
-    ...accountRoutes(desk, parts),
-    ...shopRoutes(desk, parts),
-    ...subscriptionRoutes(desk, parts),
-    ...cancelFlowRoutes(desk, parts),
-    ...keyRoutes(desk, parts),
+    ...signInRoutes(pages, parts),
+    ...linkRoutes(pages, parts),
+    ...accountRoutes(pages, parts),
+    ...shopRoutes(pages, parts),
+    ...subscriptionRoutes(pages, parts),
+    ...cancelFlowRoutes(pages, parts),
+    ...keyRoutes(pages, parts),
   ];
 }
 
-function signInRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
+function signInRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
   const sql = store.write;
   return [
-    desk.anyone('/app/sign-in', async (visit) =>
+    pages.anyone('/app/sign-in', async (visit) =>
       visit.session ? redirect('/app') : signInPage(visit),
     ),
-    desk.anyonesForm('/app/sign-in', async (visit, form) => {
+    pages.anyonesForm('/app/sign-in', async (visit, form) => {
       const email = form.get('email') ?? '';
       const password = form.get('password') ?? '';
       const { address, device } = visit;
       const result = await signIn(sql, clock, { email, password, address, device });
       if (result.kind !== 'right') return signInPage(visit, result, email);
-      return redirect('/app', desk.signInCookies(result));
+      return redirect('/app', pages.signInCookies(result));
     }),
-    desk.ownersForm('/app/sign-out', async (visit) => {
+    pages.ownersForm('/app/sign-out', async (visit) => {
       await endSession(sql, visit.session);
-      return redirect('/app/sign-in?done=signed-out', desk.signOutCookies());
+      return redirect('/app/sign-in?done=signed-out', pages.signOutCookies());
     }),
   ];
 }
@@ -66,7 +67,7 @@ interface Opened {
   readonly shopName: string | undefined;
 }
 
-function linkRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
+function linkRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
   const sql = store.write;
   const open = async (visit: Visit): Promise<Opened | undefined> => {
     const secret = visit.params['secret'] ?? '';
@@ -81,11 +82,11 @@ function linkRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
     return { email: link.email, shopNames: [shopName, ...shops.map(({ name }) => name)] };
   };
   return [
-    desk.anyone('/app/links/:secret', async (visit) => {
+    pages.anyone('/app/links/:secret', async (visit) => {
       const opened = await open(visit);
       return opened ? linkPage(visit, opened) : endedLinkPage(visit);
     }),
-    desk.anyonesForm('/app/links/:secret', async (visit, form) => {
+    pages.anyonesForm('/app/links/:secret', async (visit, form) => {
       const opened = await open(visit);
       if (!opened) return endedLinkPage(visit);
       const { link } = opened;
@@ -98,7 +99,7 @@ function linkRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
       const { address, device } = visit;
       const result = await followLink(sql, clock, opened, { password, address, device });
       if (result.kind === 'ended') return endedLinkPage(visit);
-      if (result.kind === 'done') return redirect('/app', desk.signInCookies(result));
+      if (result.kind === 'done') return redirect('/app', pages.signInCookies(result));
       return linkPage(visit, {
         ...opened,
         ...explainRefusal(result, 'Incorrect password. Check it, then try again.'),
@@ -107,15 +108,15 @@ function linkRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
   ];
 }
 
-function accountRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
+function accountRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
   const sql = store.write;
   const known = async ({ email, ownerId }: Session) => ({
     email,
     sessions: await countSessions(sql, clock, ownerId),
   });
   return [
-    desk.owners('/app/account', async (visit) => accountPage(visit, await known(visit.session))),
-    desk.ownersForm('/app/account/password', async (visit, form) => {
+    pages.owners('/app/account', async (visit) => accountPage(visit, await known(visit.session))),
+    pages.ownersForm('/app/account/password', async (visit, form) => {
       const { email } = visit.session;
       const newPassword = form.get('new-password') ?? '';
       const shopNames = visit.shops.map(({ name }) => name);
@@ -127,31 +128,31 @@ function accountRoutes(desk: Desk, { store, clock }: OwnerParts): Route[] {
       const guess = { email, password: form.get('password') ?? '', address, device };
       const result = await changePassword(sql, clock, guess, newPassword);
       if (result.kind === 'right') {
-        return redirect('/app/account?done=password', desk.signInCookies(result));
+        return redirect('/app/account?done=password', pages.signInCookies(result));
       }
       return accountPage(visit, {
         ...(await known(visit.session)),
         ...explainRefusal(result, 'The current password is not right.'),
       });
     }),
-    desk.ownersForm('/app/account/sign-out-everywhere', async (visit) => {
+    pages.ownersForm('/app/account/sign-out-everywhere', async (visit) => {
       await deleteSessions(sql, visit.session.ownerId);
-      return redirect('/app/sign-in?done=signed-out-everywhere', desk.signOutCookies());
+      return redirect('/app/sign-in?done=signed-out-everywhere', pages.signOutCookies());
     }),
   ];
 }
 
-function shopRoutes(desk: Desk, parts: OwnerParts): Route[] {
+function shopRoutes(pages: Pages, parts: OwnerParts): Route[] {
   return [
-    desk.owners('/app', async (visit) => {
+    pages.owners('/app', async (visit) => {
       const { shops } = visit;
       const [only] = shops;
       return only && shops.length === 1
         ? redirect(`/app/shops/${only.id}`)
         : shopsPage(visit, shops);
     }),
-    desk.owners('/app/shops', async (visit) => shopsPage(visit, visit.shops)),
-    desk.shops('/app/shops/:shopId', async (visit) => {
+    pages.owners('/app/shops', async (visit) => shopsPage(visit, visit.shops)),
+    pages.shops('/app/shops/:shopId', async (visit) => {
       const days = parsePeriod(visit.query.get('days'));
       return dashboardPage(visit, await readDashboard(parts, visit.shop, days));
     }),

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Shop } from '../store/shops.ts';
-import type { Session } from './sessions.ts';
+import type { Session } from '../accounts/sessions.ts';
 
 /** Whoever asks for a page, with what is known of them. */
 export interface Visit {

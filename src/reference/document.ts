@@ -1,4 +1,4 @@
-import type { JsonSchema } from './json-schema.ts';
+import type { JsonSchema } from '../operations/json-schema.ts';
 
 /** The part of OpenAPI 3.1 that the catalogue turns into; the page is made from this and no more. */
 export interface OpenApiDocument {

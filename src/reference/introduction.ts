@@ -3,7 +3,7 @@ import { type Tier, tierNames, tiers } from '../access/tiers.ts';
 import { operations } from '../operations/index.ts';
 import { limit } from '../operations/parameters.ts';
 import { restAliases, restBasePath } from '../operations/rest-path.ts';
-import { toJsonSchema } from './json-schema.ts';
+import { toJsonSchema } from '../operations/json-schema.ts';
 import { refusalKinds, refusals } from './refusals.ts';
 
 /** Text in which back quotes mark code. */

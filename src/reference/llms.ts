@@ -2,7 +2,7 @@ import { operations } from '../operations/index.ts';
 import type { Operation } from '../operations/define.ts';
 import { restBasePath } from '../operations/rest-path.ts';
 import { introduction, toMarkdown } from './introduction.ts';
-import { toJsonSchema } from './json-schema.ts';
+import { toJsonSchema } from '../operations/json-schema.ts';
 import type { OpenApiDocument } from './document.ts';
 
 /**

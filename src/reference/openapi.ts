@@ -13,7 +13,7 @@ import type {
 } from './document.ts';
 import { examples } from './examples.ts';
 import { introduction, toMarkdown } from './introduction.ts';
-import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import { type JsonSchema, toJsonSchema } from '../operations/json-schema.ts';
 import { messagesOf, refusals, refusalsOf } from './refusals.ts';
 
 const scheme = 'apiKey';

@@ -1,6 +1,6 @@
 import type { OperationObject, ParameterObject, ResponseObject } from './document.ts';
 import { type Html, html } from '../http/html.ts';
-import type { JsonSchema } from './json-schema.ts';
+import type { JsonSchema } from '../operations/json-schema.ts';
 import { anchorOf, fieldTable, fieldsOf, nameOf, prose } from './page-parts.ts';
 
 interface Endpoint {

@@ -1,6 +1,6 @@
 import { type Html, html } from '../http/html.ts';
 import type { Prose } from './introduction.ts';
-import type { JsonSchema } from './json-schema.ts';
+import type { JsonSchema } from '../operations/json-schema.ts';
 
 /** Text in which back quotes mark code. */
 export function prose(text: Prose): Html {

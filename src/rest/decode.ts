@@ -1,5 +1,5 @@
 import type { Operation } from '../operations/define.ts';
-import { toJsonSchema } from '../reference/json-schema.ts';
+import { toJsonSchema } from '../operations/json-schema.ts';
 
 /** Ids end at 2^53 - 1, so this names nothing: what a path says that is not a number. */
 const idOfNobody = 2 ** 53;

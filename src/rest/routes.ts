@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Gate } from '../access/gate.ts';
-import type { RateDecision } from '../access/rate-limiter.ts';
+import type { RateDecision } from '../access/limiter/rate-limiter.ts';
 import { ServiceError } from '../errors.ts';
 import {
   type Answer,

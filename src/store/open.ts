@@ -3,9 +3,13 @@ import { CommandError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Sql, connect } from './database.ts';
 import { openEmbedded } from './embedded/open.ts';
-import { type ReadConnections, connectForReading, listConnections } from './read-connections.ts';
-import { reach } from './reach.ts';
-import { type ReplicaState, Replicas } from './replicas.ts';
+import {
+  type ReadConnections,
+  connectForReading,
+  listConnections,
+} from './connections/read-connections.ts';
+import { reach } from './connections/reach.ts';
+import { type ReplicaState, Replicas } from './replicas/replicas.ts';
 
 /** Where the data is kept: a PostgreSQL server, or the embedded one with the same SQL. */
 export interface Store {

@@ -1,4 +1,4 @@
-import { redactCustomer } from '../store/customers.ts';
+import { redactCustomer } from '../store/records/customers.ts';
 import { deleteDataRequests, insertDataRequest } from '../store/data-requests.ts';
 import { deleteJobsOfShop } from '../store/jobs.ts';
 import type { Sql, Transaction } from '../store/database.ts';

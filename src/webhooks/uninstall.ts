@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leaseDrainMilliseconds } from '../access/key-leases.ts';
+import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
 import type { Log } from '../log.ts';
-import { endKeysOfShop, logUninstall } from '../owner/keys.ts';
+import { endKeysOfShop, logUninstall } from '../access/keys/keys.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { requireSynchronousCommit } from '../store/failover.ts';
 import { insertHandledEvent, lockInstallation, noteUninstall } from '../store/shopify-shops.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openClient } from '../support/client.ts';
-import { isWellFormedKey } from '../../src/access/key-format.ts';
+import { isWellFormedKey } from '../../src/access/keys/key-format.ts';
 import { newShopId, root, run, throwawayFolder } from './process.ts';
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isWellFormedKey } from '../../src/access/key-format.ts';
+import { isWellFormedKey } from '../../src/access/keys/key-format.ts';
 import { newShopId, run } from './process.ts';
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { insertDataRequest } from '../../src/store/data-requests.ts';
-import { listKeys } from '../../src/store/keys.ts';
+import { listKeys } from '../../src/store/keys/keys.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { findUninstall, linkShopifyShops, noteUninstall } from '../../src/store/shopify-shops.ts';
 import { plan, subscription } from '../rest/records.ts';

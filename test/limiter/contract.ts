@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { RateDecision, RateLimiter } from '../../src/access/rate-limiter.ts';
+import type { RateDecision, RateLimiter } from '../../src/access/limiter/rate-limiter.ts';
 import { runs } from '../support/seed.ts';
 
 interface LimiterUnderTest {

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tier } from '../../src/access/tiers.ts';
-import { createRedisClient, type RedisClient, windowKey } from '../../src/access/redis-window.ts';
+import {
+  createRedisClient,
+  type RedisClient,
+  windowKey,
+} from '../../src/access/limiter/redis-window.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log.ts';
 import type { Service } from '../../src/service.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { toSummary } from '../../src/operations/get-metrics-summary.ts';
-import { findLedgerDifferences } from '../../src/store/metrics-check.ts';
-import { summarisePlainly } from '../../src/store/metrics-plain.ts';
-import { summariseMetrics } from '../../src/store/metrics.ts';
+import { toSummary } from '../../src/metrics/figures.ts';
+import { findLedgerDifferences } from '../../src/metrics/check.ts';
+import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { type Place, places } from '../support/empty-database.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findLedgerDifferences } from '../../src/store/metrics-check.ts';
-import { summarisePlainly } from '../../src/store/metrics-plain.ts';
-import type { MetricsRow } from '../../src/store/metrics-row.ts';
-import { summariseMetrics } from '../../src/store/metrics.ts';
-import { listHistory } from '../../src/operations/metrics-history.ts';
+import { findLedgerDifferences } from '../../src/metrics/check.ts';
+import { summarisePlainly } from '../../src/metrics/plain.ts';
+import type { MetricsRow } from '../../src/metrics/row.ts';
+import { summariseMetrics } from '../../src/metrics/summary.ts';
+import { listHistory } from '../../src/metrics/history.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, importAll, now } from '../support/world.ts';

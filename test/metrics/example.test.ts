@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { toSummary } from '../../src/operations/get-metrics-summary.ts';
-import { summariseMetrics } from '../../src/store/metrics.ts';
+import { toSummary } from '../../src/metrics/figures.ts';
+import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { line, plan, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';

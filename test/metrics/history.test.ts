@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { toSummary } from '../../src/operations/get-metrics-summary.ts';
-import { type DayOfHistory, listHistory } from '../../src/operations/metrics-history.ts';
-import { summarisePlainly } from '../../src/store/metrics-plain.ts';
+import { toSummary } from '../../src/metrics/figures.ts';
+import { type DayOfHistory, listHistory } from '../../src/metrics/history.ts';
+import { summarisePlainly } from '../../src/metrics/plain.ts';
 import type { Store } from '../../src/store/open.ts';
 import { newShopId, run } from '../cli/process.ts';
 import { onEveryDatabase } from '../support/databases.ts';

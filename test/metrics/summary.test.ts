@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
-import { summarisePlainly } from '../../src/store/metrics-plain.ts';
-import type { MetricsRow } from '../../src/store/metrics-row.ts';
-import { summariseMetrics } from '../../src/store/metrics.ts';
+import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
+import { summarisePlainly } from '../../src/metrics/plain.ts';
+import type { MetricsRow } from '../../src/metrics/row.ts';
+import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { dumpShop } from '../model/dump.ts';
 import { onEveryDatabase } from '../support/databases.ts';

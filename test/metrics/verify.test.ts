@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
-import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
+import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { newShopId, run } from '../cli/process.ts';
 import { onEveryDatabase } from '../support/databases.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
-import { listUpcoming } from '../../src/operations/metrics-history.ts';
-import { findFirstDay, hasFewChanges } from '../../src/store/metrics-history.ts';
-import { summarisePlainly } from '../../src/store/metrics-plain.ts';
-import { listOutcomesByReason } from '../../src/store/metrics-reasons.ts';
-import { listRenewals } from '../../src/store/metrics-renewals.ts';
-import { summariseMetrics } from '../../src/store/metrics.ts';
+import { listUpcoming } from '../../src/metrics/history.ts';
+import { findFirstDay, hasFewChanges } from '../../src/metrics/history-rows.ts';
+import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
+import { listRenewals } from '../../src/metrics/renewals.ts';
+import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';

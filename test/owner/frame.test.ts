@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { inviteOwner } from '../../src/owner/links.ts';
+import { inviteOwner } from '../../src/accounts/links.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, startWorld } from '../support/world.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
-import { makeKey } from '../../src/owner/keys.ts';
-import { addKeyUse, listKeyRequests } from '../../src/store/key-requests.ts';
+import { makeKey } from '../../src/access/keys/keys.ts';
+import { addKeyUse, listKeyRequests } from '../../src/store/keys/key-requests.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, now, startTestService } from '../support/world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { inviteOwner, resetPassword } from '../../src/owner/links.ts';
-import { deleteMembership, listOwners } from '../../src/store/owners.ts';
+import { inviteOwner, resetPassword } from '../../src/accounts/links.ts';
+import { deleteMembership, listOwners } from '../../src/store/owners/owners.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { type World, createShop, startWorld } from '../support/world.ts';
 import { Visitor, newEmail, password, signIn, signedInOwner } from './visitor.ts';

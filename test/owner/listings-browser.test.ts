@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { FixedClock } from '../../src/clock.ts';
 import { generateShop } from '../../src/demo/generate.ts';
-import { inviteOwner } from '../../src/owner/links.ts';
+import { inviteOwner } from '../../src/accounts/links.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
 import { browserMissing, startBrowser } from '../support/browser.ts';

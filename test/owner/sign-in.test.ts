@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findOwnerByEmail } from '../../src/store/owners.ts';
-import { beginSession } from '../../src/owner/sessions.ts';
+import { findOwnerByEmail } from '../../src/store/owners/owners.ts';
+import { beginSession } from '../../src/accounts/sessions.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { type World, createShop, startWorld } from '../support/world.ts';
 import { Visitor, newEmail, password, signIn, signedInOwner } from './visitor.ts';

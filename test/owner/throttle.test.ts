@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
-import { hashPassword } from '../../src/owner/passwords.ts';
-import { admitAttempt } from '../../src/owner/throttle.ts';
+import { hashPassword } from '../../src/accounts/passwords.ts';
+import { admitAttempt } from '../../src/accounts/throttle.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { type World, startTestService, startWorld } from '../support/world.ts';
 import {

@@ -3,7 +3,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import { inviteOwner } from '../../src/owner/links.ts';
+import { inviteOwner } from '../../src/accounts/links.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Store } from '../../src/store/open.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createKeyOnce } from '../../src/access/create-key.ts';
+import { createKeyOnce } from '../../src/access/keys/create-key.ts';
 import { scopes } from '../../src/access/scopes.ts';
 import type { Tier } from '../../src/access/tiers.ts';
 import { updateShopTier } from '../../src/store/shops.ts';

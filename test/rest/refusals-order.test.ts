@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Scope, scopes } from '../../src/access/scopes.ts';
-import { revokeKey } from '../../src/store/keys.ts';
+import { revokeKey } from '../../src/store/keys/keys.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, now, startWorld, type World } from '../support/world.ts';
 

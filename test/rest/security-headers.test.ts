@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { generateKey } from '../../src/access/key-format.ts';
+import { generateKey } from '../../src/access/keys/key-format.ts';
 import { freePort } from '../support/postgres.ts';
 import { openAnyStore, startWorld, type World } from '../support/world.ts';
 import { bearer, exchange, type RawAnswer } from './raw.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { generateKey } from '../../src/access/key-format.ts';
+import { generateKey } from '../../src/access/keys/key-format.ts';
 import {
   createShop,
   createTestKey,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Entitlements } from '../../src/store/entitlements.ts';
+import { Entitlements } from '../../src/store/records/entitlements.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';

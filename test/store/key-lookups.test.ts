@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { hashKey } from '../../src/access/key-format.ts';
+import { hashKey } from '../../src/access/keys/key-format.ts';
 import type { Sql } from '../../src/store/database.ts';
 import { FixedClock } from '../../src/clock.ts';
-import { KeyLookups, LookupRefused } from '../../src/store/key-lookups.ts';
-import { LookupAllowance } from '../../src/store/lookup-allowance.ts';
-import { revokeKey } from '../../src/store/keys.ts';
+import { KeyLookups, LookupRefused } from '../../src/store/keys/key-lookups.ts';
+import { LookupAllowance } from '../../src/store/keys/lookup-allowance.ts';
+import { revokeKey } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, now } from '../support/world.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { newKeyId } from '../../src/access/create-key.ts';
+import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { FixedClock } from '../../src/clock.ts';
-import { endKey, rotateKey } from '../../src/owner/keys.ts';
-import { listRevokedKeys } from '../../src/store/keys.ts';
+import { endKey, rotateKey } from '../../src/access/keys/keys.ts';
+import { listRevokedKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, now, silentLog } from '../support/world.ts';

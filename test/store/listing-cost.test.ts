@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { listCancellations, listSubscriptionsOfSessions } from '../../src/store/cancellations.ts';
+import {
+  listCancellations,
+  listSubscriptionsOfSessions,
+} from '../../src/store/records/cancellations.ts';
 import type { Sql } from '../../src/store/database.ts';
-import { Entitlements } from '../../src/store/entitlements.ts';
+import { Entitlements } from '../../src/store/records/entitlements.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { listPlans } from '../../src/store/plans.ts';
-import { findCourse } from '../../src/store/subscription-course.ts';
+import { listPlans } from '../../src/store/records/plans.ts';
+import { findCourse } from '../../src/store/records/subscription-timeline.ts';
 import {
   findSubscription,
   listIntervals,
   listSubscriptions,
   listSubscriptionsOfCustomer,
-} from '../../src/store/subscriptions.ts';
+} from '../../src/store/records/subscriptions.ts';
 import { type Sent, openClient, watched } from '../support/client.ts';
 import { createShop } from '../support/world.ts';
 

@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
-import { leaseDrainMilliseconds } from '../../src/access/key-leases.ts';
-import { revokeKey } from '../../src/store/keys.ts';
+import { leaseDrainMilliseconds } from '../../src/access/keys/key-leases.ts';
+import { revokeKey } from '../../src/store/keys/keys.ts';
 import { findPostgresPrograms } from '../support/postgres.ts';
 import {
   type Replicated,

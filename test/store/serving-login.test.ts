@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { listConnections } from '../../src/store/read-connections.ts';
+import { listConnections } from '../../src/store/connections/read-connections.ts';
 import {
   createServingLogin,
   listServingProblems,

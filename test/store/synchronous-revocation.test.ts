@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { newKeyId } from '../../src/access/create-key.ts';
+import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { systemClock } from '../../src/clock.ts';
-import { endKey, rotateKey } from '../../src/owner/keys.ts';
+import { endKey, rotateKey } from '../../src/access/keys/keys.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { linkShopifyShops } from '../../src/store/shopify-shops.ts';
 import { uninstall } from '../../src/webhooks/uninstall.ts';

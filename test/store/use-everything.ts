@@ -1,20 +1,25 @@
-import { newKeyId } from '../../src/access/create-key.ts';
+import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { FixedClock } from '../../src/clock.ts';
-import { rotateKey } from '../../src/owner/keys.ts';
+import { rotateKey } from '../../src/access/keys/keys.ts';
 import assert from 'node:assert/strict';
 import { generateShop } from '../../src/demo/generate.ts';
-import { listSubscriptionsOfSessions } from '../../src/store/cancellations.ts';
-import { deletions } from '../../src/store/deletions.ts';
-import { listAllOfCustomer, redactCustomer } from '../../src/store/customers.ts';
+import { listSubscriptionsOfSessions } from '../../src/store/records/cancellations.ts';
+import { deletions } from '../../src/store/records/deletions.ts';
+import { listAllOfCustomer, redactCustomer } from '../../src/store/records/customers.ts';
 import { findReplication } from '../../src/store/failover.ts';
-import { listKeyRequests } from '../../src/store/key-requests.ts';
-import { listKeys, listRevokedKeys, revokeKey, revokeKeysOfShop } from '../../src/store/keys.ts';
+import { listKeyRequests } from '../../src/store/keys/key-requests.ts';
+import {
+  listKeys,
+  listRevokedKeys,
+  revokeKey,
+  revokeKeysOfShop,
+} from '../../src/store/keys/keys.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
-import { findLedgerDifferences, rebuildMetrics } from '../../src/store/metrics-check.ts';
-import { findFirstDay, hasFewChanges, listDays } from '../../src/store/metrics-history.ts';
-import { listOutcomesByReason } from '../../src/store/metrics-reasons.ts';
-import { listRenewals } from '../../src/store/metrics-renewals.ts';
-import { summarisePlainly } from '../../src/store/metrics-plain.ts';
+import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
+import { findFirstDay, hasFewChanges, listDays } from '../../src/metrics/history-rows.ts';
+import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
+import { listRenewals } from '../../src/metrics/renewals.ts';
+import { summarisePlainly } from '../../src/metrics/plain.ts';
 import { type Store } from '../../src/store/open.ts';
 import { deleteShop } from '../../src/store/shop-deletion.ts';
 import {
@@ -29,8 +34,11 @@ import {
   updateOperation,
 } from '../../src/store/shopify-syncs.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
-import { findCourse } from '../../src/store/subscription-course.ts';
-import { listIntervals, listSubscriptionsOfCustomer } from '../../src/store/subscriptions.ts';
+import { findCourse } from '../../src/store/records/subscription-timeline.ts';
+import {
+  listIntervals,
+  listSubscriptionsOfCustomer,
+} from '../../src/store/records/subscriptions.ts';
 import {
   createShop,
   createTestKey,

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { createKey } from '../../src/access/create-key.ts';
+import { createKey } from '../../src/access/keys/create-key.ts';
 import { type Scope, scopes as allScopes } from '../../src/access/scopes.ts';
 import type { Tier } from '../../src/access/tiers.ts';
 import { type Clock, FixedClock } from '../../src/clock.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateKey } from '../../src/access/key-format.ts';
+import { generateKey } from '../../src/access/keys/key-format.ts';
 import { systemClock } from '../../src/clock.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { ServiceMetrics } from '../../src/telemetry/service-metrics.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { listDataRequests } from '../../src/store/data-requests.ts';
 import { listJobCounts } from '../../src/store/jobs.ts';
-import { listKeys } from '../../src/store/keys.ts';
+import { listKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { deleteShop } from '../../src/store/shop-deletion.ts';
 import { findUninstall, linkShopifyShops, noteInstall } from '../../src/store/shopify-shops.ts';

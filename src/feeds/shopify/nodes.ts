@@ -1,4 +1,4 @@
-import { nobodysNumber } from '../../store/customers.ts';
+import { nobodysNumber } from '../../store/records/customers.ts';
 import type { SubscriptionStatus } from '../../vocabulary.ts';
 import {
   type Interval,

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { type Address, type Place, addressOf } from '../../database-url.ts';
-import { tlsOf } from '../tls.ts';
+import { tlsOf } from './tls.ts';
 import { type Listener, Session } from './session.ts';
 
 /** Of the server, by their names. */

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FixedClock } from '../../clock.ts';
+import { createLog } from '../../log.ts';
+import type { KeyRecord } from '../../store/keys/keys.ts';
+import { KeyUsage } from './key-usage.ts';
+
+const start = Date.parse('2026-11-20T12:00:00.000Z');
+/** The hour that begins then, counted from 1970. */
+const noon = 498_660;
+const minute = 60_000;
+
+function keyNamed(keyId: string, lastUsedAt = 0): KeyRecord {
+  return {
+    shopId: 1,
+    keyId,
+    scopes: [],
+    tier: 'growth',
+    currency: 'USD',
+    lastUsedAt,
+    expiresAt: null,
+  };
+}
+
+type Stored = [keyId: string, at: number, ...requests: [hour: number, requests: number][]];
+
+/** What is written: of which key, when it was used, in milliseconds after the start, and how often by hour. */
+function begin(store: () => Promise<unknown> = async () => {}) {
+  const clock = new FixedClock(start);
+  const written: Stored[] = [];
+  const logged: string[] = [];
+  const log = createLog('warn', { write: (line) => void logged.push(line) });
+  const usage = new KeyUsage(clock, log, ({ keyId }, at, requests) => {
+    written.push([keyId, at - start, ...requests]);
+    return store();
+  });
+  return { clock, usage, written, logged };
+}
+
+/** Waits until writes that answer at once have ended. */
+const writesEnd = () => new Promise(setImmediate);
+
+test('a key that is used all the time is written once a minute, with all that was counted', async () => {
+  const { clock, usage, written } = begin();
+  for (let second = 0; second <= 120; second += 1) {
+    usage.note(keyNamed('key_1'));
+    usage.flush();
+    await writesEnd();
+    clock.advance(1000);
+  }
+  assert.deepEqual(written, [
+    ['key_1', 0, [noon, 1]],
+    ['key_1', minute, [noon, 60]],
+    ['key_1', 2 * minute, [noon, 60]],
+  ]);
+});
+
+test('each key has a minute of its own', async () => {
+  const { clock, usage, written } = begin();
+  usage.note(keyNamed('key_1'));
+  clock.advance(30_000);
+  usage.note(keyNamed('key_2'));
+  await writesEnd();
+  clock.advance(30_000);
+  usage.note(keyNamed('key_1'));
+  usage.note(keyNamed('key_2'));
+  assert.deepEqual(written, [
+    ['key_1', 0, [noon, 1]],
+    ['key_2', 30_000, [noon, 1]],
+    ['key_1', minute, [noon, 1]],
+  ]);
+});
+
+test('keys of two shops with the same id are two', async () => {
+  const { usage, written, clock } = begin();
+  const other = { ...keyNamed('key_1'), shopId: 2 };
+  usage.note(keyNamed('key_1'));
+  clock.advance(1000);
+  usage.note(other);
+  usage.note(other);
+  assert.deepEqual(written, [
+    ['key_1', 0, [noon, 1]],
+    ['key_1', 1000, [noon, 1]],
+  ]);
+  assert.deepEqual(
+    [usage.lastUsedAt(1, 'key_1'), usage.lastUsedAt(2, 'key_1'), usage.lastUsedAt(3, 'key_1')],
+    [start, start + 1000, undefined],
+  );
+});
+
+test('a key that another instance wrote within the minute waits for its end', () => {
+  const { clock, usage, written } = begin();
+  usage.note(keyNamed('key_1', start - 59_999));
+  usage.note(keyNamed('key_2', start - 60_000));
+  assert.deepEqual(written, [['key_2', 0, [noon, 1]]]);
+  usage.flush();
+  assert.equal(written.length, 1);
+  clock.advance(1);
+  usage.flush();
+  assert.deepEqual(written.slice(1), [['key_1', 0, [noon, 1]]]);
+});
+
+test('a clock that is set back, or another that is ahead, keeps nothing from being written', async () => {
+  const { clock, usage, written } = begin();
+  usage.note(keyNamed('key_1', start + 60 * minute));
+  await usage.settle();
+  clock.advance(-60 * minute);
+  usage.note(keyNamed('key_1'));
+  assert.deepEqual(written, [
+    ['key_1', 0, [noon, 1]],
+    ['key_1', -60 * minute, [noon - 1, 1]],
+  ]);
+});
+
+test('requests are counted to the hour in which they came', async () => {
+  const { clock, usage, written } = begin();
+  usage.note(keyNamed('key_1'));
+  await usage.settle();
+  clock.advance(60 * minute - 1);
+  usage.note(keyNamed('key_1'));
+  await usage.settle();
+  clock.advance(1);
+  usage.note(keyNamed('key_1'));
+  usage.note(keyNamed('key_1'));
+  clock.advance(minute);
+  usage.flush();
+  assert.deepEqual(written, [
+    ['key_1', 0, [noon, 1]],
+    ['key_1', 60 * minute - 1, [noon, 1]],
+    ['key_1', 60 * minute, [noon + 1, 2]],
+  ]);
+});
+
+test('a key that falls silent is written once more, and forgotten', async () => {
+  const { clock, usage, written } = begin();
+  usage.note(keyNamed('key_1'));
+  await usage.settle();
+  clock.advance(10_000);
+  usage.note(keyNamed('key_1'));
+  clock.advance(49_999);
+  usage.flush();
+  assert.equal(written.length, 1);
+  clock.advance(1);
+  usage.flush();
+  assert.deepEqual(written.slice(1), [['key_1', 10_000, [noon, 1]]]);
+  await usage.settle();
+  clock.advance(minute - 1);
+  usage.flush();
+  assert.equal(usage.lastUsedAt(1, 'key_1'), start + 10_000);
+  clock.advance(1);
+  usage.flush();
+  assert.equal(usage.lastUsedAt(1, 'key_1'), undefined);
+  assert.equal(written.length, 2);
+});
+
+test('many keys that fall silent at once are written some at a time', async () => {
+  const { clock, usage, written } = begin();
+  for (let each = 0; each < 600; each += 1) usage.note(keyNamed(`key_${each}`, start));
+  clock.advance(minute);
+  for (const count of [250, 500, 600, 600]) {
+    usage.flush();
+    assert.equal(written.length, count);
+  }
+  assert.equal(new Set(written.map(([keyId]) => keyId)).size, 600);
+});
+
+test('a write that fails is logged without a key, troubles no request, and loses nothing', async () => {
+  let isDown = true;
+  const { clock, usage, written, logged } = begin(async () => {
+    if (isDown) throw new Error('no database');
+  });
+  usage.note(keyNamed('key_1'));
+  // It fails a moment later; what comes meanwhile waits for the next.
+  usage.note(keyNamed('key_1'));
+  await writesEnd();
+  assert.deepEqual(written, [['key_1', 0, [noon, 1]]]);
+  assert.equal(logged.length, 1);
+  const line = JSON.parse(logged[0] ?? '');
+  assert.equal(line.level, 'warn');
+  assert.equal(line.msg, 'use of a key not stored yet');
+  assert.equal(line.keyId, 'key_1');
+  assert.equal(line.err.message, 'no database');
+
+  clock.advance(minute);
+  usage.flush();
+  await writesEnd();
+  isDown = false;
+  clock.advance(59 * minute);
+  usage.note(keyNamed('key_1'));
+  assert.deepEqual(written.slice(1), [
+    ['key_1', 0, [noon, 2]],
+    ['key_1', 60 * minute, [noon, 2], [noon + 1, 1]],
+  ]);
+  await usage.settle();
+  assert.equal(written.length, 3);
+});
+
+test('what could not be stored for two days is given up', async () => {
+  let isDown = true;
+  const { clock, usage, written } = begin(async () => {
+    if (isDown) throw new Error('no database');
+  });
+  for (let hour = 0; hour < 100; hour += 1) {
+    usage.note(keyNamed('key_1'));
+    await writesEnd();
+    clock.advance(60 * minute);
+  }
+  isDown = false;
+  await usage.settle();
+  const [, , ...requests] = written.at(-1) as Stored;
+  assert.deepEqual(
+    requests.map(([hour, count]) => [hour - noon, count]).toSorted(([a = 0], [b = 0]) => a - b),
+    Array.from({ length: 49 }, (_, place) => [51 + place, 1]),
+  );
+});
+
+test('settling waits for every write under way, and then writes what came meanwhile', async () => {
+  const writes: PromiseWithResolvers<void>[] = [];
+  const { usage, written } = begin(() => {
+    const write = Promise.withResolvers<void>();
+    writes.push(write);
+    return write.promise;
+  });
+  await usage.settle();
+
+  usage.note(keyNamed('key_1'));
+  usage.note(keyNamed('key_2'));
+  usage.note(keyNamed('key_1'));
+  let isSettled = false;
+  const settled = usage.settle().then(() => (isSettled = true));
+  writes[0]?.resolve();
+  await writesEnd();
+  assert.equal(written.length, 2);
+  writes[1]?.resolve();
+  await writesEnd();
+  assert.deepEqual(written.slice(2), [['key_1', 0, [noon, 1]]]);
+  assert.equal(isSettled, false);
+  writes[2]?.resolve();
+  await settled;
+});

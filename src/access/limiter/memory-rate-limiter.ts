@@ -1,0 +1,88 @@
+import type { Clock } from '../../clock.ts';
+import { type RateDecision, type RateLimiter, windowSeconds } from './rate-limiter.ts';
+
+const windowMilliseconds = windowSeconds * 1000;
+const smallestRing = 4;
+
+/** The times of the last admitted requests of one key, oldest first, in a ring that grows on demand. */
+interface Window {
+  times: Float64Array;
+  oldest: number;
+  count: number;
+}
+
+/**
+ * The limiter inside one process. Memory is bounded by what the process can admit in a minute: a
+ * window holds only times younger than that, and a key that stays silent for a minute is forgotten.
+ */
+export class MemoryRateLimiter implements RateLimiter {
+  readonly #clock: Clock;
+  /** In the order of last admission, so that silent keys are found at the front. */
+  readonly #windows = new Map<string, Window>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How many keys are remembered at this moment. */
+  get size(): number {
+    return this.#windows.size;
+  }
+
+  take(holder: string, limit: number): RateDecision {
+    const now = this.#clock.monotonic();
+    this.#forgetSilentKeys(now);
+
+    const window = this.#windows.get(holder) ?? {
+      times: new Float64Array(smallestRing),
+      oldest: 0,
+      count: 0,
+    };
+    dropOlderThan(window, now - windowMilliseconds);
+
+    const admitted = window.count < limit;
+    if (admitted) {
+      append(window, now);
+      this.#windows.delete(holder);
+      this.#windows.set(holder, window);
+    }
+    // With a limit that was lowered, more than one slot may have to come free first.
+    const blocking = Math.max(0, window.count - limit);
+    const freeAt = at(window, blocking) + windowMilliseconds;
+    return {
+      admitted,
+      limit,
+      remaining: Math.max(0, limit - window.count),
+      resetSeconds: Math.max(1, Math.ceil((freeAt - now) / 1000)),
+    };
+  }
+
+  #forgetSilentKeys(now: number): void {
+    for (const [holder, window] of this.#windows) {
+      if (at(window, window.count - 1) > now - windowMilliseconds) return;
+      this.#windows.delete(holder);
+    }
+  }
+}
+
+function at(window: Window, index: number): number {
+  return window.times[(window.oldest + index) % window.times.length] as number;
+}
+
+function dropOlderThan(window: Window, end: number): void {
+  while (window.count > 0 && at(window, 0) <= end) {
+    window.oldest = (window.oldest + 1) % window.times.length;
+    window.count -= 1;
+  }
+}
+
+function append(window: Window, time: number): void {
+  if (window.count === window.times.length) {
+    const grown = new Float64Array(window.times.length * 2);
+    for (let index = 0; index < window.count; index += 1) grown[index] = at(window, index);
+    window.times = grown;
+    window.oldest = 0;
+  }
+  window.times[(window.oldest + window.count) % window.times.length] = time;
+  window.count += 1;
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '../clock.ts';
+import type { Sql } from '../store/database.ts';
+import { type OwnerLink, findLink, insertLink, useLink } from '../store/owners/links.ts';
+import {
+  ensureOwner,
+  findOwnerByEmail,
+  insertMembership,
+  updatePassword,
+} from '../store/owners/owners.ts';
+import { hashPassword } from './passwords.ts';
+import { fingerprint, newSecret } from './secrets.ts';
+import { type SignInSecrets, beginSession, endAccess } from './sessions.ts';
+import { type Guess, type Refused, checkPassword, normaliseEmail } from './sign-in.ts';
+
+/** How long an invitation lasts, and a link that replaces a password. */
+const linkHours = { invitation: 72, reset: 1 } as const;
+
+/** A one-time link's path. */
+export interface NewOwnerLink {
+  readonly path: string;
+  readonly hours: number;
+  readonly expiresAt: Date;
+}
+
+/** Invites somebody to a shop. Who has a password already needs it to accept. */
+export async function inviteOwner(
+  sql: Sql,
+  clock: Clock,
+  { shopId, email }: { readonly shopId: number; readonly email: string },
+): Promise<NewOwnerLink> {
+  const owner = await ensureOwner(sql, normaliseEmail(email), new Date(clock.now()));
+  return makeLink(sql, clock, owner.ownerId, shopId);
+}
+
+/** A link that replaces a password that was forgotten. @returns undefined for an unknown address */
+export async function resetPassword(
+  sql: Sql,
+  clock: Clock,
+  email: string,
+): Promise<NewOwnerLink | undefined> {
+  const owner = await findOwnerByEmail(sql, normaliseEmail(email));
+  return owner && makeLink(sql, clock, owner.ownerId, null);
+}
+
+async function makeLink(
+  sql: Sql,
+  clock: Clock,
+  ownerId: string,
+  shopId: number | null,
+): Promise<NewOwnerLink> {
+  const secret = newSecret();
+  const createdAt = new Date(clock.now());
+  const hours = linkHours[shopId === null ? 'reset' : 'invitation'];
+  const expiresAt = new Date(clock.now() + hours * 3_600_000);
+  await insertLink(sql, { tokenHash: fingerprint(secret), ownerId, shopId, createdAt, expiresAt });
+  return { path: `/app/links/${secret}`, hours, expiresAt };
+}
+
+/** Whether whoever follows a link proves themselves by the password that they have. */
+export function asksForPassword(link: OwnerLink): boolean {
+  return link.shopId !== null && link.passwordHash !== null;
+}
+
+export function openLink(sql: Sql, clock: Clock, secret: string): Promise<OwnerLink | undefined> {
+  return findLink(sql, fingerprint(secret), new Date(clock.now()));
+}
+
+type Followed = ({ readonly kind: 'done' } & SignInSecrets) | Refused | { readonly kind: 'ended' };
+
+/**
+ * Uses a link up: adds its shop, with the password that the owner has, or sets the password, ends all
+ * sessions and begins one.
+ */
+export async function followLink(
+  sql: Sql,
+  clock: Clock,
+  { secret: linkSecret, link }: { readonly secret: string; readonly link: OwnerLink },
+  { password, address, device }: Omit<Guess, 'email'>,
+): Promise<Followed> {
+  const { ownerId, email, shopId } = link;
+  const isKnown = asksForPassword(link);
+  let passwordHash: string;
+  if (isKnown) {
+    const checked = await checkPassword(sql, clock, { email, password, address, device });
+    if (checked.kind !== 'right') return checked;
+    passwordHash = checked.owner.passwordHash;
+  } else {
+    passwordHash = await hashPassword(password);
+  }
+
+  const at = new Date(clock.now());
+  const secrets = await sql
+    .begin(async (tx) => {
+      if (!isKnown) {
+        // First, so that who changes a password always locks the account before its links.
+        if (!(await updatePassword(tx, ownerId, link.passwordHash, passwordHash))) return undefined;
+      }
+      if (!(await useLink(tx, fingerprint(linkSecret), at))) throw new LinkEnded();
+      if (!isKnown) await endAccess(tx, clock, ownerId);
+      if (shopId !== null) await insertMembership(tx, ownerId, shopId, at);
+      return beginSession(tx, clock, { ownerId, passwordHash }, device);
+    })
+    .catch(ignoreEnded);
+  return secrets ? { kind: 'done', ...secrets } : { kind: 'ended' };
+}
+
+/** Undoes the transaction in which it is thrown. */
+class LinkEnded extends Error {}
+
+function ignoreEnded(error: unknown): undefined {
+  if (!(error instanceof LinkEnded)) throw error;
+}

@@ -1,0 +1,154 @@
+import { createKey } from '../../access/keys/create-key.ts';
+import { scopes } from '../../access/scopes.ts';
+import { systemClock } from '../../clock.ts';
+import { generateShop } from '../../demo/generate.ts';
+import { type LineSource, importRecords } from '../../ingest/import.ts';
+import type { Line } from '../../ingest/lines.ts';
+import type { Log } from '../../log.ts';
+import { inviteOwner, resetPassword } from '../../accounts/links.ts';
+import { listKeys } from '../../store/keys/keys.ts';
+import type { Store } from '../../store/open.ts';
+import { findOwnerByEmail } from '../../store/owners/owners.ts';
+import { type Shop, findShop, insertShop, listShops } from '../../store/shops.ts';
+import { type Command, print, tell } from '../command.ts';
+import { limitHeap } from './heap.ts';
+import { createProgress } from '../progress.ts';
+import { serve } from './serve.ts';
+
+const demoShop = { id: 1, name: 'Demo Coffee', tier: 'pro', currency: 'USD' } as const;
+const subscriptions = 3000;
+const seed = 20_26;
+const linesAtOnce = 500;
+/** The name of its key marks a shop whose records are all in. */
+const keyName = 'Demo key';
+const ownerEmail = 'owner@example.com';
+
+export const demoCommand: Command = {
+  name: 'demo',
+  synopsis: '',
+  summary: 'serves the embedded database, with a generated demo shop where it is empty',
+  options: {},
+  run({ config, log }) {
+    const embedded = { ...config, databaseUrl: undefined, databaseServeUrl: undefined };
+    limitHeap(embedded);
+    if (config.databaseUrl !== undefined) {
+      tell('The demo uses the embedded database; DATABASE_URL is left alone.');
+    }
+    let key: string | undefined;
+    return serve(
+      embedded,
+      log,
+      async ({ baseUrl }, store) => {
+        const [shop = demoShop] = await listShops(store.primary.keys);
+        // A disk too full for the link is no reason not to show what is there.
+        const path = await makeSignInPath(store, shop).catch((err: unknown) => {
+          log.warn({ err }, 'no sign-in link could be made');
+          return '/app';
+        });
+        const signInUrl = `${baseUrl}${path}`;
+        print(greeting({ baseUrl, key, shop, signInUrl }));
+      },
+      async (store) => {
+        key = await makeDemoShop(store, log);
+      },
+    );
+  },
+};
+
+/** @returns the demo shop's key, if it was made now; keys are shown once */
+async function makeDemoShop(store: Store, log: Log): Promise<string | undefined> {
+  const shops = await listShops(store.write);
+  const isOurs = shops.length === 0 || (shops.length === 1 && shops[0]?.name === demoShop.name);
+  if (!isOurs) return undefined;
+  if ((await listKeys(store.write, demoShop.id)).some(({ name }) => name === keyName))
+    return undefined;
+
+  tell('Filling the empty database with a demo shop. This takes a few seconds.');
+  await insertShop(store.write, { ...demoShop, createdAt: new Date(systemClock.now()) });
+  // After a start that was broken off, the time of that one: the same records come out again.
+  const { createdAt } = (await findShop(store.write, demoShop.id)) as Shop;
+  const progress = createProgress('records');
+  await importRecords([demoRecords(createdAt.getTime())], {
+    sql: store.write,
+    shop: { ...demoShop, minorDigits: 2 },
+    feed: 'records',
+    clock: systemClock,
+    log,
+    refuse(_source, line, reason) {
+      throw new Error(`The demo shop's record ${line.number} was refused: ${reason}`);
+    },
+    progress: (settled) => progress.show(settled),
+  });
+  progress.clear();
+  const { key } = await createKey(store.write, demoShop.id, {
+    name: keyName,
+    scopes,
+    createdBy: 'demo',
+    createdAt,
+  });
+  return key;
+}
+
+/** A one-time link for the demo shop's owner; where the data is not the demo's, the page for all. */
+async function makeSignInPath(store: Store, shop: Pick<Shop, 'id' | 'name'>): Promise<string> {
+  if (shop.id !== demoShop.id || shop.name !== demoShop.name) return '/app';
+  const owner = await findOwnerByEmail(store.write, ownerEmail);
+  const link =
+    owner && owner.passwordHash !== null
+      ? await resetPassword(store.write, systemClock, ownerEmail)
+      : await inviteOwner(store.write, systemClock, { shopId: shop.id, email: ownerEmail });
+  return link?.path ?? '/app';
+}
+
+function demoRecords(endAt: number): LineSource {
+  async function* lines(): AsyncGenerator<Line[]> {
+    let number = 0;
+    let some: Line[] = [];
+    for (const record of generateShop({
+      subscriptions,
+      seed,
+      endAt,
+      currency: 'USD',
+      minorDigits: 2,
+    })) {
+      number += 1;
+      some.push({ number, text: JSON.stringify(record) });
+      if (some.length < linesAtOnce) continue;
+      yield some;
+      some = [];
+    }
+    yield some;
+  }
+  return { name: 'demo', lines: lines() };
+}
+
+interface Greeting {
+  readonly baseUrl: string;
+  readonly key: string | undefined;
+  readonly shop: Pick<Shop, 'id' | 'name'>;
+  readonly signInUrl: string;
+}
+
+function greeting({ baseUrl, key, shop, signInUrl }: Greeting): string {
+  const shown = key ?? '$RETENTION_KEY';
+  const url = `${baseUrl}/api/external/v1/metrics/summary`;
+  return [
+    '',
+    `Retention Data Service listens on ${baseUrl}`,
+    ...(key === undefined
+      ? [
+          shop.name === demoShop.name
+            ? 'The demo shop is still there.'
+            : 'The data that was there is still there.',
+          'Keys are shown once. To make another one:',
+          `  bin/retention keys create --shop ${shop.id} --name "My key" --scopes ${scopes.join(',')}`,
+          'Try it:',
+        ]
+      : [`Its demo shop has this key, shown only now:`, `  ${key}`, 'Try it:']),
+    `  curl -H "Authorization: Bearer ${shown}" ${url}`,
+    `Reference: ${baseUrl}/docs`,
+    `Owner's pages: ${signInUrl}`,
+    'Ctrl-C stops it; the data stays.',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,114 @@
+import cluster from 'node:cluster';
+import { systemClock } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import { loginOf } from '../../database-url.ts';
+import { CommandError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import { type Service, startService } from '../../service.ts';
+import { migrate } from '../../store/migrate.ts';
+import { type Store, openStore } from '../../store/open.ts';
+import { prepareServingLogin } from '../../store/serving-login.ts';
+import { type Command, exitStatus, listWarnings, print } from '../command.ts';
+import { heapLimitMegabytes, limitHeap } from './heap.ts';
+import { exitFlushed, logLastResort, setLastResort } from './last-resort.ts';
+import { StopDeadline } from './stop-deadline.ts';
+import { stopSignal } from './stop-signal.ts';
+import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
+
+export const serveCommand: Command = {
+  name: 'serve',
+  synopsis: '[--workers N]',
+  summary: 'serves REST, MCP and the reference on one port, until it is told to stop',
+  details: ['--workers  how many processes share the port (1); several need REDIS_URL'],
+  options: { workers: { type: 'string', default: '1' } },
+  async run({ config, log, options }) {
+    const count = parseWorkers(String(options['workers']), config);
+    if (cluster.isWorker) {
+      cluster.worker?.on('error', () => {
+        // Its supervisor has gone before it could be told something; that ends a worker in any case.
+      });
+      try {
+        return await serve(config, log, async ({ baseUrl }) => reportReady(baseUrl));
+      } finally {
+        // Else what it hears of its supervisor through would keep it from ending.
+        cluster.worker?.disconnect();
+      }
+    }
+    if (count === 1) {
+      limitHeap(config);
+      return serve(config, log, async ({ baseUrl }) => sayAddress(baseUrl));
+    }
+    try {
+      const parts = { config, log, stopped: stopSignal(), greet: sayAddress };
+      return (await superviseWorkers(count, parts)) ? exitStatus.done : 1;
+    } finally {
+      log.flush();
+    }
+  },
+};
+
+function sayAddress(baseUrl: string): void {
+  print(`Retention Data Service listens on ${baseUrl}`);
+}
+
+const lingerMilliseconds = 200;
+/** Most clients ask again within it, and learn that the connection ends. */
+const drainMilliseconds = 1_000;
+
+/**
+ * Opens and migrates the store, listens, and stays until a signal comes or the database is lost.
+ * @param prepare runs before the first request can come; fills the store, say
+ * @param greet runs once requests are answered
+ */
+export async function serve(
+  config: Config,
+  log: Log,
+  greet: (service: Service, store: Store) => Promise<void>,
+  prepare: (store: Store) => Promise<void> = async () => {},
+): Promise<number> {
+  setLastResort(logLastResort(log));
+  const store = await openStore({
+    ...config,
+    role: 'serve',
+    serveUrl: config.databaseServeUrl,
+    replication: { standbys: config.databaseReadUrls, log },
+  });
+  let deadline: StopDeadline | undefined;
+  try {
+    const applied = await migrate(store.write, { onWait: (text) => log.warn(text) });
+    if (applied.length > 0) log.info({ applied }, 'schema migrated');
+    if (config.databaseServeUrl !== undefined) {
+      await prepareServingLogin(store, loginOf(config.databaseServeUrl));
+    }
+    for (const { detail } of listWarnings(config)) log.warn(detail);
+    await prepare(store);
+    const service = await startService({ config, store, clock: systemClock, log });
+    setLastResort(logLastResort(log, () => service.saveKeyUse()));
+    const { baseUrl, metricsUrl } = service;
+    const { pid, version: node } = process;
+    const heapMegabytes = heapLimitMegabytes();
+    log.info({ baseUrl, metricsUrl, pid, node, heapMegabytes }, 'listening');
+    // Before the greeting: a supervisor that reads it may send a signal at once.
+    const stopped = stopSignal();
+    await greet(service, store);
+
+    const reason = await Promise.race([stopped, store.failed]);
+    deadline = new StopDeadline(config.stopSeconds, log);
+    if (reason instanceof Error) {
+      // Else what it listens on would keep the process alive, answering nothing.
+      await service.close();
+      throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
+    }
+    log.info({ signal: reason }, 'stopping');
+    await service.close(drainMilliseconds, deadline.signal);
+    return exitStatus.done;
+  } finally {
+    deadline ??= new StopDeadline(config.stopSeconds, log);
+    await store.close();
+    deadline.release();
+    log.flush();
+    // What is open now was given up: a connection to a database that is frozen, an attempt to send
+    // traces to a collector that does not answer.
+    setTimeout(() => void exitFlushed(log), lingerMilliseconds).unref();
+  }
+}

@@ -1,0 +1,98 @@
+import {
+  type Ratio,
+  add,
+  shopDigitsOf,
+  multiply,
+  parseDecimal,
+  roundHalfAway,
+  roundedShare,
+} from '../money.ts';
+import type { IntervalUnit } from '../vocabulary.ts';
+import type { ActiveValue } from './facts.ts';
+import type { MetricsRow } from './row.ts';
+
+/** The fifteen figures of a shop at one instant; money in its currency, rates from 0 to 1. */
+export interface Summary {
+  readonly activeSubscribers: number;
+  readonly pausedSubscribers: number;
+  readonly mrr: number;
+  readonly revenue30d: number;
+  readonly newSubscribers30d: number;
+  readonly cancelled30d: number;
+  readonly churnRate30d: number;
+  readonly saveRate: number;
+  readonly cancelSessions30d: number;
+  readonly dunningActive: number;
+  readonly recoveryRate: number;
+  readonly failedPayments30d: number;
+  readonly avgSubscriptionValue: number;
+  readonly upcomingRenewals7d: number;
+  readonly upcomingRenewalsValue7d: number;
+  /** The instant that they are measured from, ISO 8601. */
+  readonly generatedAt: string;
+  /** ISO 4217. */
+  readonly currency: string;
+}
+
+const ratioDigits = 4;
+const zero: Ratio = { numerator: 0n, denominator: 1n };
+
+/**
+ * The figures from the exact counts and sums, each rounded once.
+ * @param currency the shop's, ISO 4217
+ * @param now epoch milliseconds
+ */
+export function toSummary(row: MetricsRow, currency: string, now: number): Summary {
+  const minorDigits = shopDigitsOf(currency);
+  const money = (value: Ratio) => roundHalfAway(value, minorDigits);
+  const total = row.activeValue.reduce((sum, group) => add(sum, parseDecimal(group.sum)), zero);
+  const refunded = multiply(parseDecimal(row.refunded), { numerator: -1n, denominator: 1n });
+
+  return {
+    activeSubscribers: row.activeSubscribers,
+    pausedSubscribers: row.pausedSubscribers,
+    mrr: money(monthlyValue(row.activeValue)),
+    revenue30d: money(add(parseDecimal(row.paid), refunded)),
+    newSubscribers30d: row.newSubscribers,
+    cancelled30d: row.cancelled,
+    churnRate30d: share(row.churned, row.atRisk),
+    saveRate: share(row.sessionsSaved, row.sessionsEnded),
+    cancelSessions30d: row.sessions,
+    dunningActive: row.dunningActive,
+    recoveryRate: share(row.dunningRecovered, row.dunningClosed),
+    failedPayments30d: row.failedPayments,
+    avgSubscriptionValue:
+      row.activeSubscriptions === 0
+        ? 0
+        : money(multiply(total, { numerator: 1n, denominator: BigInt(row.activeSubscriptions) })),
+    upcomingRenewals7d: row.upcomingRenewals,
+    upcomingRenewalsValue7d: money(parseDecimal(row.upcomingRenewalsValue)),
+    generatedAt: new Date(now).toISOString(),
+    currency,
+  };
+}
+
+/** What active subscriptions are worth per month, exactly. */
+export function monthlyValue(groups: readonly ActiveValue[]): Ratio {
+  return groups.reduce(
+    (sum, group) =>
+      add(sum, multiply(parseDecimal(group.sum), monthlyFactor(group.unit, group.count))),
+    zero,
+  );
+}
+
+function share(part: number, whole: number): number {
+  return roundedShare(BigInt(part), BigInt(whole), ratioDigits);
+}
+
+/** What one cycle is worth per month, over the length of its interval. */
+const monthlyFactors: Readonly<Record<IntervalUnit, Ratio>> = {
+  day: { numerator: 365n, denominator: 12n },
+  week: { numerator: 365n, denominator: 84n },
+  month: { numerator: 1n, denominator: 1n },
+  year: { numerator: 1n, denominator: 12n },
+};
+
+function monthlyFactor(unit: IntervalUnit, count: number): Ratio {
+  return multiply(monthlyFactors[unit], { numerator: 1n, denominator: BigInt(count) });
+}

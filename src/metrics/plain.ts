@@ -1,0 +1,169 @@
+import type { Sql, Transaction } from '../store/database.ts';
+import type { MetricsRow } from './row.ts';
+
+const hour = 3_600_000;
+
+/**
+ * The same as summariseMetrics, read off the definitions: from all records of the shop, and none of
+ * what is kept for the sake of speed. What it costs grows with the shop.
+ * @param now epoch milliseconds; the windows are the 30 × 24 h before and the 7 × 24 h after it
+ */
+export async function summarisePlainly(
+  sql: Sql | Transaction,
+  shopId: number,
+  now: number,
+): Promise<MetricsRow> {
+  const at = new Date(now).toISOString();
+  const since = new Date(now - 30 * 24 * hour).toISOString();
+  const until = new Date(now + 7 * 24 * hour).toISOString();
+
+  const [row] = await sql<MetricsRow[]>`
+    with instants as materialized (
+      select ${at}::timestamptz as now, ${since}::timestamptz as since,
+        ${until}::timestamptz as until
+    ),
+    -- Each subscription as it is now: its stored status, unless that is dated in the future.
+    seen as materialized (
+      select s.subscription_id, s.customer_id, s.current_price, s.created_at, s.next_billing_at,
+        s.status_since as changed_at,
+        coalesce(s.own_interval_unit, p.interval_unit) as unit,
+        coalesce(s.own_interval_count, p.interval_count) as count,
+        case when s.status_since <= i.now then s.status
+          else coalesce(past.to_status, 'active') end as status,
+        case when s.status_since <= i.now then s.status_since
+          else coalesce(past.at, s.created_at) end as since
+      from instants i
+      join subscriptions s on s.shop_id = ${shopId} and s.created_at <= i.now
+      join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
+      left join lateral (
+        select e.to_status, e.at from status_events e
+        where s.status_since > i.now
+          and e.shop_id = s.shop_id and e.subscription_id = s.subscription_id and e.at <= i.now
+        order by e.position desc limit 1
+      ) past on true
+    ),
+    -- Live just before the window, or become live within it.
+    at_risk as (
+      select v.status, v.since
+      from instants i, seen v
+      where case
+        when v.changed_at < i.since then v.status in ('active', 'paused')
+        when v.created_at >= i.since then v.created_at < i.now
+        else coalesce((
+            select e.to_status from status_events e
+            where e.shop_id = ${shopId} and e.subscription_id = v.subscription_id
+              and e.at < i.since
+            order by e.position desc limit 1
+          ), 'active') in ('active', 'paused')
+          or exists (
+            select from status_events e
+            where e.shop_id = ${shopId} and e.subscription_id = v.subscription_id
+              and e.at >= i.since and e.at < i.now
+              and e.to_status in ('active', 'paused') and e.from_status not in ('active', 'paused')
+          )
+      end
+    ),
+    subscribers as (
+      select bool_or(status = 'active') as active, bool_or(status = 'paused') as paused,
+        min(created_at) as first_at
+      from seen group by customer_id
+    ),
+    -- In order of time, a failed payment opens a case if none is open and the subscription has not
+    -- ended by then; a succeeded one closes it, and so does the end of the subscription. What is dated
+    -- after now is not yet seen.
+    happenings as (
+      select subscription_id, processed_at as at, 0 as rank, payment_id as id, null as became,
+        case when status = 'succeeded' then 'recovered' end as closes
+      from instants i, payments
+      where shop_id = ${shopId} and processed_at <= i.now and (status = 'succeeded'
+        or status = 'failed' and failure_kind is distinct from 'inventory')
+      union all
+      select subscription_id, at, 1, position, to_status,
+        case when to_status in ('cancelled', 'expired', 'failed') then 'lost' end
+      from instants i, status_events
+      where shop_id = ${shopId} and at <= i.now
+    ),
+    numbered as (
+      select *, count(became) over in_order as change_number,
+        count(closes) over (in_order rows between unbounded preceding and 1 preceding)
+          as case_number
+      from happenings
+      window in_order as (partition by subscription_id order by at, rank, id)
+    ),
+    with_status as (
+      select *, coalesce(max(became) over (partition by subscription_id, change_number), 'active')
+          as status
+      from numbered
+    ),
+    cases as (
+      select subscription_id, max(at) filter (where closes is not null) as closed_at,
+        max(closes) as result
+      from with_status
+      group by subscription_id, case_number
+      having bool_or(
+        became is null and closes is null and status not in ('cancelled', 'expired', 'failed')
+      )
+    ),
+    by_interval as (
+      select unit, count, count(*) as subscriptions, sum(current_price) as sum
+      from seen where status = 'active' group by unit, count
+    )
+    select customers.*, worth.*, renewals.*, churn.*, cancelled.*, paid.*, refunded.*, dunning.*,
+      sessions.*
+    from instants i,
+    lateral (
+      select count(*) filter (where active) as "activeSubscribers",
+        count(*) filter (where paused and not active) as "pausedSubscribers",
+        count(*) filter (where first_at >= i.since and first_at < i.now) as "newSubscribers"
+      from subscribers
+    ) customers,
+    lateral (
+      select coalesce(sum(subscriptions), 0)::bigint as "activeSubscriptions",
+        coalesce(json_agg(json_build_object('unit', unit, 'count', count, 'sum', sum::text)), '[]')
+          as "activeValue"
+      from by_interval
+    ) worth,
+    lateral (
+      select count(*) as "upcomingRenewals",
+        coalesce(sum(current_price), 0) as "upcomingRenewalsValue"
+      from seen
+      where status = 'active' and next_billing_at >= i.now and next_billing_at < i.until
+    ) renewals,
+    lateral (
+      select count(*) as "atRisk", count(*) filter (
+          where status in ('cancelled', 'failed') and since >= i.since and since < i.now
+        ) as churned
+      from at_risk
+    ) churn,
+    lateral (
+      select count(*) as cancelled from seen
+      where status = 'cancelled' and since >= i.since and since < i.now
+    ) cancelled,
+    lateral (
+      select coalesce(sum(amount) filter (where status = 'succeeded'), 0) as paid,
+        count(distinct (subscription_id, cycle)) filter (
+          where status = 'failed' and failure_kind is distinct from 'inventory'
+        ) as "failedPayments"
+      from payments
+      where shop_id = ${shopId} and processed_at >= i.since and processed_at < i.now
+    ) paid,
+    lateral (
+      select coalesce(sum(amount), 0) as refunded from refunds
+      where shop_id = ${shopId} and refunded_at >= i.since and refunded_at < i.now
+    ) refunded,
+    lateral (
+      select count(*) filter (where closed_at is null) as "dunningActive",
+        count(*) filter (
+          where closed_at >= i.since and closed_at < i.now and result = 'recovered'
+        ) as "dunningRecovered",
+        count(*) filter (where closed_at >= i.since and closed_at < i.now) as "dunningClosed"
+      from cases
+    ) dunning,
+    lateral (
+      select count(*) as sessions, count(*) filter (where outcome = 'saved') as "sessionsSaved",
+        count(outcome) as "sessionsEnded"
+      from cancellation_sessions
+      where shop_id = ${shopId} and created_at >= i.since and created_at < i.now
+    ) sessions`;
+  return row as MetricsRow;
+}

@@ -1,0 +1,34 @@
+import type { detectedReasons } from '../vocabulary.ts';
+import type { Sql } from '../store/database.ts';
+
+/** What became of cancel-flow sessions that were begun for one reason. */
+export interface ReasonRow {
+  readonly reason: (typeof detectedReasons)[number];
+  readonly saved: number;
+  readonly cancelled: number;
+  readonly abandoned: number;
+}
+
+/**
+ * The ended sessions that began in a window, by reason, the most frequent first. Reads the window's
+ * entries of one index.
+ * @param from, until epoch milliseconds; closed at the start, open at the end
+ */
+export async function listOutcomesByReason(
+  sql: Sql,
+  shopId: number,
+  from: number,
+  until: number,
+): Promise<ReasonRow[]> {
+  return sql<ReasonRow[]>`
+    select detected_reason as reason,
+      count(*) filter (where outcome = 'saved') as saved,
+      count(*) filter (where outcome = 'cancelled') as cancelled,
+      count(*) filter (where outcome = 'abandoned') as abandoned
+    from cancellation_sessions
+    where shop_id = ${shopId} and outcome is not null
+      and created_at >= ${new Date(from).toISOString()}
+      and created_at < ${new Date(until).toISOString()}
+    group by detected_reason
+    order by count(*) desc, detected_reason`;
+}

@@ -1,0 +1,60 @@
+import { type ActiveValue, type Fact, type FactSum, intervalOf, isActiveFact } from './facts.ts';
+
+/** The counts and exact sums behind the metrics summary; sums are decimals as text. */
+export interface MetricsRow {
+  readonly activeSubscribers: number;
+  readonly pausedSubscribers: number;
+  /** Active value by billing interval, from which the monthly value follows. */
+  readonly activeValue: readonly ActiveValue[];
+  readonly activeSubscriptions: number;
+  readonly paid: string;
+  readonly refunded: string;
+  readonly newSubscribers: number;
+  readonly cancelled: number;
+  readonly atRisk: number;
+  readonly churned: number;
+  readonly sessions: number;
+  readonly sessionsSaved: number;
+  readonly sessionsEnded: number;
+  readonly dunningActive: number;
+  readonly dunningRecovered: number;
+  readonly dunningClosed: number;
+  readonly failedPayments: number;
+  readonly upcomingRenewals: number;
+  readonly upcomingRenewalsValue: string;
+}
+
+/** Each figure's part in the sums of facts. */
+export function rowOf(sums: readonly FactSum[]): MetricsRow {
+  const byFact = new Map(sums.map((sum) => [sum.fact, sum]));
+  const count = (...facts: readonly Fact[]) =>
+    facts.reduce((total, fact) => total + (byFact.get(fact)?.count ?? 0), 0);
+  const amount = (fact: Fact) => byFact.get(fact)?.amount ?? '0';
+  const active = sums.flatMap(({ fact, count: subscriptions, amount: sum }) =>
+    isActiveFact(fact) ? [{ ...intervalOf(fact), subscriptions, sum }] : [],
+  );
+  const ended = ['session_saved', 'session_cancelled', 'session_abandoned'] as const;
+
+  return {
+    activeSubscribers: count('subscriber'),
+    pausedSubscribers: count('paused_subscriber'),
+    activeValue: active.map(({ unit, count: cycles, sum }) => ({ unit, count: cycles, sum })),
+    activeSubscriptions: active.reduce((total, { subscriptions }) => total + subscriptions, 0),
+    paid: amount('paid'),
+    refunded: amount('refunded'),
+    newSubscribers: count('new_subscriber'),
+    cancelled: count('cancelled'),
+    // Who is live, and who has left since the window began.
+    atRisk: count('live', 'churned', 'expired', 'gone'),
+    churned: count('churned'),
+    sessions: count(...ended, 'session_open'),
+    sessionsSaved: count('session_saved'),
+    sessionsEnded: count(...ended),
+    dunningActive: count('dunning_open'),
+    dunningRecovered: count('dunning_recovered'),
+    dunningClosed: count('dunning_recovered', 'dunning_lost'),
+    failedPayments: count('cycle_failed'),
+    upcomingRenewals: count('renewal'),
+    upcomingRenewalsValue: amount('renewal'),
+  };
+}

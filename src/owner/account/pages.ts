@@ -1,0 +1,61 @@
+import type { Answer } from '../../http/answer.ts';
+import { html } from '../../http/html.ts';
+import { page } from '../ui/answers.ts';
+import { alert, layout, notice, passwordField, token } from '../ui/layout.ts';
+import { newPasswordHint } from './link-pages.ts';
+import type { Visit } from '../visit.ts';
+
+interface AccountPage {
+  readonly email: string;
+  readonly sessions: number;
+  readonly problem?: string | undefined;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function accountPage(visit: Visit, parts: AccountPage): Answer {
+  const { email, sessions, problem, status, headers } = parts;
+  const isChanged = visit.query.get('done') === 'password';
+  const content = html`
+    ${alert(problem)}
+    ${notice(isChanged ? 'Password changed. All other sessions have ended.' : undefined)}
+    <section class="card">
+      <h2>You</h2>
+      <p>You are signed in as <strong>${email}</strong>.</p>
+    </section>
+    <section class="card">
+      <h2>Password</h2>
+      <form method="post" action="/app/account/password">
+        ${token(visit)}
+        <input type="hidden" name="email" autocomplete="username" value="${email}" />
+        ${passwordField({
+          name: 'password',
+          label: 'Current password',
+          autocomplete: 'current-password',
+        })}
+        ${passwordField({
+          name: 'new-password',
+          label: 'New password',
+          autocomplete: 'new-password',
+          hint: newPasswordHint,
+        })}
+        <button>Change password</button>
+        <span class="hint">You are signed out everywhere else.</span>
+      </form>
+    </section>
+    <section class="card">
+      <h2>Sessions</h2>
+      <p>
+        ${
+          sessions === 1
+            ? 'You are signed in here only.'
+            : `You are signed in ${sessions} times, here included.`
+        }
+      </p>
+      <form method="post" action="/app/account/sign-out-everywhere">
+        ${token(visit)}<button class="plain">Sign out everywhere</button>
+      </form>
+    </section>
+  `;
+  return page(layout(visit, { title: 'Account', content, current: 'account' }), status, headers);
+}

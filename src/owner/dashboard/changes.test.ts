@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Summary } from '../../metrics/figures.ts';
+import type { Dashboard } from './dashboard.ts';
+import { changeOf } from './changes.ts';
+import { figureGroups } from './figures.ts';
+
+const nothing: Summary = {
+  activeSubscribers: 0,
+  pausedSubscribers: 0,
+  mrr: 0,
+  revenue30d: 0,
+  newSubscribers30d: 0,
+  cancelled30d: 0,
+  churnRate30d: 0,
+  saveRate: 0,
+  cancelSessions30d: 0,
+  dunningActive: 0,
+  recoveryRate: 0,
+  failedPayments30d: 0,
+  avgSubscriptionValue: 0,
+  upcomingRenewals7d: 0,
+  upcomingRenewalsValue7d: 0,
+  generatedAt: '2026-11-20T12:00:00.000Z',
+  currency: 'USD',
+};
+const figures = figureGroups.flatMap((group) => group.figures);
+type Field = (typeof figures)[number]['field'];
+
+function change(field: Field, from: Partial<Summary>, to: Partial<Summary>, over: object = {}) {
+  const data: Pick<Dashboard, 'summary' | 'earlier' | 'firstDay'> = {
+    summary: { ...nothing, ...to },
+    earlier: { summary: { ...nothing, ...from }, followsChanges: true },
+    firstDay: 0,
+    ...over,
+  };
+  const figure = figures.find((each) => each.field === field);
+  assert.ok(figure);
+  return changeOf(figure, data);
+}
+
+test('each of the fifteen figures has its card', () => {
+  const { generatedAt: _at, currency: _currency, ...counted } = nothing;
+  const fields = Object.keys(counted);
+  assert.equal(fields.length, 15);
+  assert.deepEqual(figures.map(({ field }) => field).toSorted(), fields.toSorted());
+});
+
+test('a change is a part of what was; a difference where there was nothing, a loss, or a share', () => {
+  assert.deepEqual(change('mrr', { mrr: 200 }, { mrr: 250 }), {
+    from: 200,
+    kind: 'relative',
+    by: 0.25,
+    judgement: 'better',
+  });
+  const loss = change('revenue30d', { revenue30d: -50 }, { revenue30d: 100 });
+  assert.deepEqual([loss?.kind, loss?.by, loss?.judgement], ['absolute', 150, 'better']);
+  const first = change('cancelled30d', {}, { cancelled30d: 3 });
+  assert.deepEqual([first?.kind, first?.by, first?.judgement], ['absolute', 3, 'worse']);
+  const share = change('saveRate', { saveRate: 0.5 }, { saveRate: 0.25 });
+  assert.deepEqual([share?.kind, share?.by, share?.judgement], ['absolute', -0.25, 'worse']);
+  const neither = change('pausedSubscribers', { pausedSubscribers: 1 }, { pausedSubscribers: 2 });
+  assert.deepEqual([neither?.by, neither?.judgement], [1, undefined]);
+});
+
+test('a rate that had nothing to divide by is not compared, one that fell to nothing is', () => {
+  const rate = { churnRate30d: 0.1, recoveryRate: 0.1, activeSubscribers: 9 };
+  assert.equal(change('recoveryRate', rate, {}), undefined);
+  assert.equal(change('churnRate30d', nothing, rate), undefined);
+  assert.equal(change('churnRate30d', rate, { activeSubscribers: 9 })?.judgement, 'better');
+});
+
+test('what follows only from changes since is not compared where they were not followed', () => {
+  const some = { failedPayments30d: 1, cancelled30d: 1, churnRate30d: 0.1, mrr: 1 };
+  const earlier = { summary: { ...nothing, ...some, activeSubscribers: 9 }, followsChanges: false };
+  const compared = figures.filter(({ field }) => change(field, {}, some, { earlier }));
+  assert.deepEqual(
+    compared.map(({ field }) => field),
+    [
+      'activeSubscribers',
+      'pausedSubscribers',
+      'newSubscribers30d',
+      'mrr',
+      'revenue30d',
+      'dunningActive',
+      'cancelSessions30d',
+    ],
+  );
+});

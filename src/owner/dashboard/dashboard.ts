@@ -1,0 +1,99 @@
+import { type Clock, FixedClock } from '../../clock.ts';
+import { type Summary, toSummary } from '../../metrics/figures.ts';
+import { getMetricsSummary } from '../../operations/get-metrics-summary.ts';
+import {
+  type DayOfHistory,
+  type DayOfRenewals,
+  listHistory,
+  listUpcoming,
+} from '../../metrics/history.ts';
+import { type FeedStatus, listFeeds } from '../../store/feeds.ts';
+import { findFirstDay, hasFewChanges } from '../../metrics/history-rows.ts';
+import { type ReasonRow, listOutcomesByReason } from '../../metrics/reasons.ts';
+import { summariseMetrics } from '../../metrics/summary.ts';
+import type { Store } from '../../store/open.ts';
+import type { ReadConnections } from '../../store/connections/read-connections.ts';
+import type { Shop } from '../../store/shops.ts';
+import { ask } from '../ask.ts';
+
+/** The lengths that charts may have, in days. */
+export const periods = [30, 90, 365] as const;
+export type Period = (typeof periods)[number];
+
+/** How things stood 30 days before. */
+interface Earlier {
+  readonly summary: Summary;
+  /** Whether what changed since was followed back: else some figures are not those of then. */
+  readonly followsChanges: boolean;
+}
+
+export interface Dashboard {
+  readonly summary: Summary;
+  readonly earlier: Earlier;
+  /** Of the earliest thing known of the shop, epoch milliseconds. */
+  readonly firstDay: number;
+  readonly period: Period;
+  /** The last UTC days that have ended, oldest first. */
+  readonly history: readonly DayOfHistory[];
+  /** The rest of today, and the days that follow. */
+  readonly upcoming: readonly DayOfRenewals[];
+  /** Of the days of the history. */
+  readonly reasons: readonly ReasonRow[];
+  readonly feeds: readonly FeedStatus[];
+}
+
+export const day = 24 * 3_600_000;
+
+export function parsePeriod(text: string | null): Period {
+  return periods.find((days) => String(days) === text) ?? 30;
+}
+
+/**
+ * All that the dashboard shows, measured from one instant.
+ * @returns undefined for a shop of which nothing is known yet
+ */
+export async function readDashboard(
+  parts: { readonly store: Store; readonly clock: Clock },
+  shop: Shop,
+  period: Period,
+): Promise<Dashboard | undefined> {
+  const { store } = parts;
+  const now = parts.clock.now();
+  const today = Math.floor(now / day) * day;
+  const firstDay = await store.readRecent((from) => findFirstDay(from.analyse, shop.id));
+  if (firstDay === null) return undefined;
+
+  const [{ summary }, earlier, charts] = await Promise.all([
+    ask({ store, clock: new FixedClock(now) }, shop, getMetricsSummary),
+    store.readRecent((from) => summariseEarlier(from, shop, now - 30 * day)),
+    store.readRecent((from) =>
+      Promise.all([
+        listHistory(from, shop, period, now),
+        listUpcoming(from, shop, period, now),
+        listOutcomesByReason(from.analyse, shop.id, today - period * day, today),
+        listFeeds(from.analyse, shop.id),
+      ]),
+    ),
+  ]);
+  const [history, upcoming, reasons, feeds] = charts;
+  return {
+    summary,
+    earlier,
+    firstDay,
+    period,
+    history,
+    upcoming,
+    reasons,
+    feeds,
+  };
+}
+
+/** More changes than this would keep the page waiting; 2000 take some 60 ms. */
+const mostChanges = 2000;
+
+/** The summary of the API, of an instant in the past. */
+async function summariseEarlier(from: ReadConnections, shop: Shop, at: number): Promise<Earlier> {
+  const followsChanges = await hasFewChanges(from.analyse, shop.id, at, mostChanges);
+  const row = await summariseMetrics(from.analyse, shop.id, at, { followsChanges });
+  return { summary: toSummary(row, shop.currency, at), followsChanges };
+}

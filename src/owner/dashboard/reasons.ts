@@ -1,0 +1,77 @@
+import { scaleLinear } from 'd3-scale';
+import { type Html, html } from '../../http/html.ts';
+import type { ReasonRow } from '../../metrics/reasons.ts';
+import type { Dashboard } from './dashboard.ts';
+import type { ShopVisit } from '../pages.ts';
+import { countFormat } from '../ui/locale.ts';
+import { outcomeWords, reasonWords } from '../ui/labels.ts';
+
+const outcomes = [
+  { field: 'saved', tone: 'plain' },
+  { field: 'cancelled', tone: 'bad' },
+  { field: 'abandoned', tone: 'quiet' },
+] as const;
+
+const totalOf = (row: ReasonRow) => row.saved + row.cancelled + row.abandoned;
+
+/** Why customers wanted to leave, and what became of it: a table that is its own chart. */
+export function reasonsTable(visit: ShopVisit, { reasons, period }: Dashboard): Html {
+  const write = countFormat(visit);
+  const greatest = Math.max(...reasons.map(totalOf), 1);
+  const body =
+    reasons.length === 0
+      ? html`<p class="quiet">No cancel-flow session of these days has ended.</p>`
+      : html`<table class="reasons">
+          <thead>
+            <tr>
+              <th scope="col">Reason</th>
+              <td></td>
+              ${outcomes.map(
+                ({ field, tone }) =>
+                  html`<th scope="col">
+                    <span class="series ${tone}">${outcomeWords[field][0]}</span>
+                  </th>`,
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            ${reasons.map(
+              (row) =>
+                html`<tr>
+                  <th scope="row">${reasonWords[row.reason]}</th>
+                  <td class="bar">${bar(row, greatest)}</td>
+                  ${outcomes.map(({ field }) => html`<td>${write(row[field])}</td>`)}
+                </tr>`,
+            )}
+          </tbody>
+        </table>`;
+  return html`<section class="chart wide">
+    <header>
+      <h3>Cancel flow by detected reason</h3>
+      <p class="quiet">
+        Sessions begun in the last ${period} days, UTC, by how they ended; those in progress are not
+        counted
+      </p>
+    </header>
+    ${body}
+  </section>`;
+}
+
+function bar(row: ReasonRow, greatest: number): Html {
+  const x = scaleLinear([0, greatest], [0, 100]);
+  let before = 0;
+  const parts = outcomes.map(({ field, tone }) => {
+    const [start, end] = [x(before), x(before + row[field])];
+    before += row[field];
+    return html`<rect
+      class="${tone}"
+      x="${start.toFixed(2)}"
+      width="${(end - start).toFixed(2)}"
+      y="0"
+      height="8"
+    />`;
+  });
+  return html`<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+    ${parts}
+  </svg>`;
+}

@@ -1,0 +1,228 @@
+import { newKeyId } from '../../access/keys/create-key.ts';
+import { type Scope, scopes as allScopes } from '../../access/scopes.ts';
+import { tiers } from '../../access/tiers.ts';
+import type { Answer } from '../../http/answer.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { KeyListing } from '../../store/keys/keys.ts';
+import { page } from '../ui/answers.ts';
+import type { ShopVisit } from '../pages.ts';
+import { locked, scopeSentences } from './pages.ts';
+import { alert, layout, notice, shopPath, token } from '../ui/layout.ts';
+import { showTime } from '../ui/times.ts';
+
+/** Days after which a key may end by itself. */
+export const expiryDays = [7, 30, 90, 365] as const;
+/** Hours for which the old key may work on beside the new one. */
+export const overlapHours = [0, 1, 24, 168] as const;
+export const keyNameLength = 80;
+
+function expiryField(): Html {
+  return html`<p class="field">
+    <label for="expiry">Ends by itself</label>
+    <select id="expiry" name="expiry">
+      <option value="">Never</option>
+      ${expiryDays.map((days) => html`<option value="${days}">After ${days} days</option>`)}
+    </select>
+  </p>`;
+}
+
+const overlapWords: Readonly<Record<(typeof overlapHours)[number], string>> = {
+  0: 'At once',
+  1: 'In 1 hour',
+  24: 'In 24 hours',
+  168: 'In 7 days',
+};
+
+/** A page with a form that makes a key; where the tier allows none, why. */
+function keyForm(visit: ShopVisit, title: string, form: Html, status = 200): Answer {
+  const { shop } = visit;
+  const { hasApiAccess } = tiers[shop.tier];
+  const content = hasApiAccess ? form : locked(visit);
+  return page(
+    layout(visit, { title, content, shop, current: 'keys' }),
+    hasApiAccess ? status : 403,
+  );
+}
+
+/** Where a key is exchanged for another. */
+export function rotateKeyPage(visit: ShopVisit, key: KeyListing): Answer {
+  const { shop } = visit;
+  const form = html`<form
+    class="card"
+    method="post"
+    action="${shopPath(shop, `/keys/${key.id}/rotate`)}"
+  >
+    ${token(visit)}
+    <input type="hidden" name="id" value="${newKeyId()}" />
+    <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
+    <p>
+      A new key with the same name and scopes takes its place. Until the old one ends, both work.
+    </p>
+    <fieldset>
+      <legend>The old key ends</legend>
+      ${overlapHours.map(
+        (hours) =>
+          html`<label class="choice">
+            <input
+              type="radio"
+              name="overlap"
+              value="${hours}"
+              required
+              ${hours === 24 ? html`checked` : undefined}
+            />
+            <span>${overlapWords[hours]}</span>
+          </label>`,
+      )}
+    </fieldset>
+    ${expiryField()}
+    <button>Rotate key</button>
+    <a href="${shopPath(shop, '/keys')}">Keep it</a>
+  </form>`;
+  return keyForm(visit, 'Rotate key', form);
+}
+
+interface KeyForm {
+  readonly name?: string;
+  readonly scopes?: readonly string[];
+  readonly id?: string;
+  readonly problem?: string;
+}
+
+export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
+  const { shop } = visit;
+  const { name = '', scopes = [], id = newKeyId(), problem } = filled;
+  const form = html`
+    ${alert(problem)}
+    <form class="card" method="post" action="${shopPath(shop, '/keys')}">
+      ${token(visit)}
+      <input type="hidden" name="id" value="${id}" />
+      <p class="field">
+        <label for="name">Name</label>
+        <input
+          id="name"
+          name="name"
+          required
+          maxlength="${keyNameLength}"
+          autocomplete="off"
+          value="${name}"
+          aria-describedby="name-hint"
+        />
+        <span class="hint" id="name-hint"
+          >What will use it, such as “Till” or “Support agent”.</span
+        >
+      </p>
+      <fieldset>
+        <legend>What it may do</legend>
+        ${allScopes.map(
+          (scope) =>
+            html`<label class="choice">
+              <input
+                type="checkbox"
+                name="scope"
+                value="${scope}"
+                ${scopes.includes(scope) ? html`checked` : undefined}
+              />
+              <span>${scopeSentences[scope]} <code>${scope}</code></span>
+            </label>`,
+        )}
+        <span class="hint">No key can change anything.</span>
+      </fieldset>
+      ${expiryField()}
+      <button>Create key</button>
+      <a href="${shopPath(shop, '/keys')}">Cancel</a>
+    </form>
+  `;
+  return keyForm(visit, 'Create key', form, problem === undefined ? 200 : 422);
+}
+
+const samplePaths: Readonly<Record<Scope, string>> = {
+  'read:entitlements': '/entitlements?customerId=1',
+  'read:subscriptions': '/subscriptions?limit=1',
+  'read:metrics': '/metrics/summary',
+  'read:plans': '/plans',
+};
+
+interface CreatedKey {
+  readonly key: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly baseUrl: string;
+  /** What else is to be known of it. */
+  readonly remark?: string;
+}
+
+/** The only page that ever has a key. It answers the form itself, so that nothing keeps the key meanwhile. */
+export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
+  const { key, name, scopes, baseUrl, remark } = created;
+  const { shop } = visit;
+  const path = samplePaths[scopes[0] as Scope];
+  const curl = `curl -H "Authorization: Bearer ${key}" '${baseUrl}/api/external/v1${path}'`;
+  const server = {
+    type: 'http',
+    url: `${baseUrl}/api/mcp`,
+    headers: { Authorization: `Bearer ${key}` },
+  };
+  const configuration = JSON.stringify({ mcpServers: { retention: server } }, undefined, 2);
+  const content = html`
+    ${notice(remark)}
+    <section class="card">
+      <h2>${name}</h2>
+      <p>Copy it now. We keep only a fingerprint, so nobody, not even we, can show it again.</p>
+      <pre tabindex="0" aria-label="The key"><code id="key">${key}</code></pre>
+      ${copyButton('key')}
+    </section>
+    <section class="card">
+      <h2>Try it</h2>
+      <pre
+        tabindex="0"
+        aria-label="A command to try the key"
+      ><code id="command">${curl}</code></pre>
+      ${copyButton('command')}
+    </section>
+    <section class="card">
+      <h2>For an agent (MCP)</h2>
+      <pre
+        tabindex="0"
+        aria-label="The configuration of an agent"
+      ><code id="configuration">${configuration}</code></pre>
+      ${copyButton('configuration')}
+    </section>
+    <form class="card" method="get" action="${shopPath(shop, '/keys')}">
+      <label class="choice">
+        <input type="checkbox" required /> <span>I have copied the key</span>
+      </label>
+      <button>Done</button>
+    </form>
+  `;
+  return page(layout(visit, { title: 'Key created', content, shop, current: 'keys' }), 201);
+}
+
+/** Shown by the script that makes it work. */
+function copyButton(id: string): Html {
+  return html`<p class="copy">
+    <button type="button" class="plain" data-copies="${id}" hidden>Copy</button>
+  </p>`;
+}
+
+export function revokeKeyPage(visit: ShopVisit, key: KeyListing): Answer {
+  const { shop } = visit;
+  const content = html`<form
+    class="card"
+    method="post"
+    action="${shopPath(shop, `/keys/${key.id}/revoke`)}"
+  >
+    ${token(visit)}
+    <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
+    <p>
+      ${
+        key.lastUsedAt
+          ? html`The last request with it was at ${showTime(visit, key.lastUsedAt)}.`
+          : 'It was never used.'
+      }
+      Requests with this key fail from now on. This cannot be undone.
+    </p>
+    <button class="danger">Revoke key</button>
+    <a href="${shopPath(shop, '/keys')}">Keep it</a>
+  </form>`;
+  return page(layout(visit, { title: 'Revoke key?', content, shop, current: 'keys' }));
+}

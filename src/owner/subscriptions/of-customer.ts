@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { decodeCursor, pageOf } from '../../operations/cursor.ts';
+import { cursor, customerId, oneOf } from '../../operations/parameters.ts';
+import type { Store } from '../../store/open.ts';
+import { listSubscriptionsOfCustomer } from '../../store/records/subscriptions.ts';
+import { subscriptionStatuses } from '../../vocabulary.ts';
+import type { SubscriptionsPage } from './list-page.ts';
+
+const schema = z.object({
+  customerId,
+  status: oneOf('status', subscriptionStatuses).optional(),
+  cursor: cursor.optional(),
+});
+
+/**
+ * The subscriptions of one customer, a page at a time, in the shape in which the API lists a shop's;
+ * the API itself does not list them by customer.
+ * @param input as an address has it, as yet unchecked
+ * @throws ServiceError invalid, in the words of the API
+ */
+export async function customerSubscriptions(
+  store: Store,
+  shopId: number,
+  limit: number,
+  input: Readonly<Record<'customer' | 'status' | 'cursor', string | undefined>>,
+): Promise<SubscriptionsPage> {
+  const { customer = '', ...rest } = input;
+  const number = /^\d+$/.test(customer) ? Math.min(Number(customer), Number.MAX_VALUE) : customer;
+  const parsed = schema.safeParse({ ...rest, customerId: number });
+  if (!parsed.success) {
+    throw new ServiceError('invalid', parsed.error.issues.map(({ message }) => message).join(' '));
+  }
+  const { data } = parsed;
+  const listing = `${shopId} subscriptions of customer ${data.customerId} ${data.status ?? ''}`;
+  const after = data.cursor === undefined ? undefined : decodeCursor(listing, data.cursor);
+  // Nobody has a greater number, and the database could not even hold some.
+  if (!Number.isSafeInteger(data.customerId)) return { subscriptions: [], nextCursor: null };
+  const found = await store.readRecent(({ subscriptions }) =>
+    listSubscriptionsOfCustomer(subscriptions, shopId, data.customerId, {
+      status: data.status,
+      after,
+      limit: limit + 1,
+    }),
+  );
+  return JSON.parse(pageOf('subscriptions', listing, found, limit, 'subscriptionId').text);
+}

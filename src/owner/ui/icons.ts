@@ -1,0 +1,19 @@
+import { type Html, html } from '../../http/html.ts';
+
+/** Line drawings on a grid of 20, in the colour of the text beside them, which says the same. */
+const icon = (drawing: Html): Html =>
+  html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">${drawing}</svg>`;
+
+/** Of the pages in the navigation. */
+export const icons = {
+  overview: icon(html`<path d="M3 17V9M8 17V4M13 17v-6M18 17V7" />`),
+  subscriptions: icon(
+    html`<path
+      d="M4 8a6.5 6.5 0 0 1 11.5-2L17 8M17 3.5V8h-4.5M16 12a6.5 6.5 0 0 1-11.5 2L3 12M3 16.5V12h4.5"
+    />`,
+  ),
+  cancelFlow: icon(html`<path d="M12 3H4v14h8M8.5 10H18M14.5 6.5 18 10l-3.5 3.5" />`),
+  keys: icon(html`<path d="m7 5-5 5 5 5M13 5l5 5-5 5" />`),
+  shops: icon(html`<path d="M3 8v9h14V8M2 8l2-5h12l2 5M8 17v-5h4v5M2 8h16" />`),
+  account: icon(html`<circle cx="10" cy="6.5" r="3.5" /><path d="M3 18c.5-4 3-6 7-6s6.5 2 7 6" />`),
+};

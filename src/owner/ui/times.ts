@@ -1,0 +1,40 @@
+import { type Html, html } from '../../http/html.ts';
+import { localeOf } from './locale.ts';
+import type { Visit } from '../visit.ts';
+
+/** A time in UTC as the reader writes them; the exact one on hover. */
+export function showTime(visit: Visit, at: Date): Html {
+  const format = new Intl.DateTimeFormat(localeOf(visit), {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  });
+  const exact = at.toISOString();
+  return html`<time datetime="${exact}" title="${exact}">${format.format(at)} UTC</time>`;
+}
+
+/** A day in UTC, short; the exact time on hover. */
+export function showDay(visit: Visit, at: Date): Html {
+  const format = new Intl.DateTimeFormat(localeOf(visit), { dateStyle: 'medium', timeZone: 'UTC' });
+  const exact = at.toISOString();
+  return html`<time datetime="${exact}" title="${exact}">${format.format(at)}</time>`;
+}
+
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+const ago = new Intl.RelativeTimeFormat('en');
+
+/** How long ago a time was, in the largest unit that it fills; the exact one on hover. */
+export function showAgo(at: Date, now: number): Html {
+  const passed = now - at.getTime();
+  const [unit, milliseconds] = units.find((each) => passed >= each[1]) ?? [];
+  const text =
+    unit === undefined
+      ? 'less than a minute ago'
+      : ago.format(-Math.floor(passed / milliseconds), unit);
+  const exact = at.toISOString();
+  return html`<time datetime="${exact}" title="${exact}">${text}</time>`;
+}

@@ -1,0 +1,49 @@
+import { type Sql, connect } from '../database.ts';
+import { Entitlements } from '../records/entitlements.ts';
+
+/**
+ * What reads from one server. None of it can write. Look-ups of requests are pipelined, on a connection
+ * for each kind: a table that is locked, or slow, holds up nothing but what reads it.
+ */
+export interface ReadConnections {
+  /** Keys and their shops. */
+  readonly keys: Sql;
+  readonly subscriptions: Sql;
+  /** The most frequent look-up, on the connection of the subscriptions. */
+  readonly entitlements: Entitlements;
+  readonly plans: Sql;
+  readonly cancellations: Sql;
+  /** Longer computations of requests. */
+  readonly analyse: Sql;
+}
+
+/** @param target an address (postgres://…), or the path of the embedded database's socket */
+export function connectForReading(target: string): ReadConnections {
+  const connectShared = (name: string) =>
+    connect(target, {
+      name: `read ${name}`,
+      connections: 1,
+      isShared: true,
+      readOnly: true,
+      byIndexOnly: true,
+      statementTimeoutMilliseconds: 5_000,
+    });
+  const subscriptions = connectShared('subscriptions');
+  return {
+    keys: connectShared('keys'),
+    subscriptions,
+    entitlements: new Entitlements(subscriptions),
+    plans: connectShared('plans'),
+    cancellations: connectShared('cancellations'),
+    analyse: connect(target, {
+      name: 'analyse',
+      connections: 2,
+      readOnly: true,
+      statementTimeoutMilliseconds: 30_000,
+    }),
+  };
+}
+
+export function listConnections(of: ReadConnections): readonly Sql[] {
+  return [of.keys, of.subscriptions, of.plans, of.cancellations, of.analyse];
+}

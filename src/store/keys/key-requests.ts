@@ -1,0 +1,65 @@
+import { arrayText, type Sql } from '../database.ts';
+
+/** Requests by hour, which is a number of whole hours since 1970 (UTC). */
+export type HourlyRequests = ReadonlyMap<number, number>;
+
+interface KeyUse {
+  readonly lastUsedAt: Date;
+  /** What is to be added to what is stored. */
+  readonly requests: HourlyRequests;
+}
+
+/**
+ * Adds to the requests of a key, forgets those of hours that are two days old, and moves its last use
+ * forward, unless one within the minute before it is stored. Does nothing where there is no such key.
+ *
+ * Without a limit of time: a statement that was given up might be done all the same, and what it adds
+ * would then be added twice.
+ */
+export async function addKeyUse(
+  sql: Sql,
+  shopId: number,
+  keyId: string,
+  { lastUsedAt, requests }: KeyUse,
+): Promise<void> {
+  // In order, so that instances that add to the same hours do not wait for each other in a circle.
+  const hours = [...requests].toSorted(([one], [other]) => one - other);
+  await sql`
+    with used as (
+      update api_keys set last_used_at = ${lastUsedAt}
+      where shop_id = ${shopId} and key_id = ${keyId}
+        and (last_used_at is null or last_used_at <= ${lastUsedAt}::timestamptz - interval '60 seconds')
+    ), forgotten as (
+      delete from key_requests
+      where shop_id = ${shopId} and key_id = ${keyId}
+        and hour < ${lastUsedAt}::timestamptz - interval '48 hours'
+    )
+    insert into key_requests (shop_id, key_id, hour, requests)
+    select k.shop_id, k.key_id, to_timestamp(added.hour * 3600), added.requests
+    from api_keys k, unnest(${arrayText(hours.map(([hour]) => hour))}::bigint[],
+      ${arrayText(hours.map(([, count]) => count))}::bigint[]) added (hour, requests)
+    where k.shop_id = ${shopId} and k.key_id = ${keyId}
+    on conflict (shop_id, key_id, hour)
+      do update set requests = key_requests.requests + excluded.requests`;
+}
+
+/**
+ * The requests of every key of a shop, by the key's id, from an hour on.
+ * @param fromHour in whole hours since 1970 (UTC)
+ */
+export async function listKeyRequests(
+  sql: Sql,
+  shopId: number,
+  fromHour: number,
+): Promise<ReadonlyMap<string, HourlyRequests>> {
+  const rows = await sql<{ keyId: string; hour: number; requests: number }[]>`
+    select key_id as "keyId", (date_part('epoch', hour) / 3600)::int as hour, requests
+    from key_requests
+    where shop_id = ${shopId} and hour >= to_timestamp(${fromHour}::bigint * 3600)`;
+  const byKey = new Map<string, Map<number, number>>();
+  for (const { keyId, hour, requests } of rows) {
+    const ofKey = byKey.get(keyId) ?? new Map<number, number>();
+    byKey.set(keyId, ofKey.set(hour, requests));
+  }
+  return byKey;
+}

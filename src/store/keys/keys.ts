@@ -1,0 +1,168 @@
+import type { Scope } from '../../access/scopes.ts';
+import type { Tier } from '../../access/tiers.ts';
+import { answerOf, arrayText, type Sql, type Transaction } from '../database.ts';
+
+/** A key that is not revoked, with what the gate must know of its shop. */
+export interface KeyRecord {
+  readonly shopId: number;
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+  readonly tier: Tier;
+  /** ISO 4217 code of the shop. */
+  readonly currency: string;
+  /** Epoch milliseconds; 0 where it was never used. */
+  readonly lastUsedAt: number;
+  /** Epoch milliseconds from which on it is refused; null where it has no end. */
+  readonly expiresAt: number | null;
+}
+
+interface FoundKey {
+  readonly hash: string;
+  readonly record: KeyRecord;
+}
+
+export interface KeyListing {
+  readonly id: string;
+  readonly name: string;
+  readonly lastFour: string;
+  readonly scopes: readonly Scope[];
+  readonly createdBy: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly expiresAt: Date | null;
+  /** The id of the key that was made in exchange. */
+  readonly replacedBy: string | null;
+}
+
+interface NewKey {
+  readonly keyId: string;
+  /** SHA-256 in base64. */
+  readonly hash: string;
+  readonly lastFour: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly createdBy: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+}
+
+/**
+ * The only query that does not start from a shop: it is how the shop is found. In no order; nothing for
+ * a key that is unknown or revoked. One that has expired is among them: the gate compares clocks.
+ * @param hashes SHA-256 in base64
+ */
+export function listKeysByHash(sql: Sql, hashes: readonly string[]): Promise<FoundKey[]> {
+  return answerOf(sql<FoundKey[]>`
+    select wanted.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
+      'tier', s.tier, 'currency', s.currency,
+      'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint,
+      'expiresAt', (date_part('epoch', k.expires_at) * 1000)::bigint) as record
+    from unnest(${arrayText(hashes)}::text[]) wanted (hash),
+      lateral (select * from api_keys
+        where hash = decode(wanted.hash, 'base64') and revoked_at is null offset 0) k,
+      lateral (select * from shops where shop_id = k.shop_id offset 0) s`);
+}
+
+export async function listKeys(sql: Sql, shopId: number): Promise<KeyListing[]> {
+  return sql<KeyListing[]>`
+    select key_id as id, name, last_four as "lastFour", to_json(scopes) as scopes,
+      created_by as "createdBy", created_at as "createdAt", last_used_at as "lastUsedAt",
+      revoked_at as "revokedAt", expires_at as "expiresAt", replaced_by as "replacedBy"
+    from api_keys where shop_id = ${shopId} order by created_at, key_id`;
+}
+
+export interface RevokedKey extends Pick<
+  KeyListing,
+  'name' | 'revokedAt' | 'expiresAt' | 'replacedBy'
+> {
+  readonly shopId: number;
+  readonly keyId: string;
+}
+
+/** Keys of these shops that were revoked, or replaced by another one, at that instant or later. */
+export function listRevokedKeys(
+  sql: Sql,
+  shopIds: readonly number[],
+  since: Date,
+): Promise<RevokedKey[]> {
+  return sql<RevokedKey[]>`
+    select k.*
+    from unnest(${arrayText(shopIds)}::bigint[]) wanted (shop_id),
+      lateral (
+        select old.shop_id as "shopId", old.key_id as "keyId", old.name, old.revoked_at as "revokedAt",
+          old.expires_at as "expiresAt", old.replaced_by as "replacedBy"
+        from api_keys old
+        left join api_keys new on new.shop_id = old.shop_id and new.key_id = old.replaced_by
+        where old.shop_id = wanted.shop_id
+          and (old.revoked_at >= ${since} or new.created_at >= ${since})) k
+    order by least(k."revokedAt", k."expiresAt"), k."shopId", k."keyId"`;
+}
+
+type LockedKey = Pick<KeyListing, 'name' | 'scopes' | 'revokedAt' | 'expiresAt' | 'replacedBy'>;
+
+/** The key with an id, whether it still works or not; it cannot change before the transaction ends. */
+export async function lockKey(
+  tx: Transaction,
+  shopId: number,
+  keyId: string,
+): Promise<LockedKey | undefined> {
+  const [key] = await tx<LockedKey[]>`
+    select name, to_json(scopes) as scopes, revoked_at as "revokedAt", expires_at as "expiresAt",
+      replaced_by as "replacedBy"
+    from api_keys where shop_id = ${shopId} and key_id = ${keyId} for update`;
+  return key;
+}
+
+/** Notes what took a key's place, and that it ends at `expiresAt`, or before if it did already. */
+export async function replaceKey(
+  tx: Transaction,
+  shopId: number,
+  keyId: string,
+  { replacedBy, expiresAt }: { readonly replacedBy: string; readonly expiresAt: Date },
+): Promise<void> {
+  await tx`
+    update api_keys set replaced_by = ${replacedBy}, expires_at = least(expires_at, ${expiresAt})
+    where shop_id = ${shopId} and key_id = ${keyId}`;
+}
+
+/** @returns false where the shop has a key with this id */
+export async function insertKey(
+  sql: Sql | Transaction,
+  shopId: number,
+  key: NewKey,
+): Promise<boolean> {
+  const result = await sql`
+    insert into api_keys
+      (shop_id, key_id, hash, last_four, name, scopes, created_by, created_at,
+        expires_at)
+    values (${shopId}, ${key.keyId}, decode(${key.hash}, 'base64'), ${key.lastFour}, ${key.name},
+      string_to_array(${key.scopes.join(',')}, ','), ${key.createdBy}, ${key.createdAt},
+      ${key.expiresAt})
+    on conflict (shop_id, key_id) do nothing`;
+  return result.count === 1;
+}
+
+/** @returns whether the shop has such a key; one that was revoked before keeps its first date */
+export async function revokeKey(
+  sql: Sql | Transaction,
+  shopId: number,
+  keyId: string,
+  at: Date,
+): Promise<boolean> {
+  const result = await sql`
+    update api_keys set revoked_at = coalesce(revoked_at, ${at})
+    where shop_id = ${shopId} and key_id = ${keyId}`;
+  return result.count === 1;
+}
+
+/** @returns those that were not revoked before */
+export async function revokeKeysOfShop(
+  tx: Transaction,
+  shopId: number,
+  at: Date,
+): Promise<Pick<KeyListing, 'id' | 'name'>[]> {
+  return tx<Pick<KeyListing, 'id' | 'name'>[]>`
+    update api_keys set revoked_at = ${at} where shop_id = ${shopId} and revoked_at is null
+    returning key_id as id, name`;
+}

@@ -1,0 +1,87 @@
+import type { Sql, Transaction } from '../database.ts';
+
+/** Whose password is tried, and from where: SHA-256 in base64. */
+export interface AttemptSource {
+  readonly account: string;
+  readonly address: string;
+}
+
+interface Failures {
+  readonly count: number;
+  readonly lastAt: Date | null;
+}
+
+/** A pair is an account and an address together. */
+type Subject = 'pair' | 'account' | 'address';
+
+/** The failed attempts that an attempt is weighed against. */
+export type FailureCounts = Readonly<Record<Subject, Failures>>;
+
+type CountRow = Record<`${Subject}Count`, number> & Record<`${Subject}At`, Date | null>;
+
+/**
+ * Makes attempts on the same account, and those from the same address, wait for each other until the
+ * transaction ends. The account always comes first, so that no two can wait for one another.
+ */
+export async function lockAttempts(
+  tx: Transaction,
+  { account, address }: AttemptSource,
+): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended('owners.attempts account ' || ${account}, 0))`;
+  await tx`select pg_advisory_xact_lock(hashtextextended('owners.attempts address ' || ${address}, 0))`;
+}
+
+export async function countAttempts(
+  tx: Transaction,
+  { account, address }: AttemptSource,
+  after: Date,
+): Promise<FailureCounts> {
+  const [row] = await tx<CountRow[]>`
+    with failures as materialized (
+      select at, account is not distinct from decode(${account}, 'base64') as by_account,
+        address is not distinct from decode(${address}, 'base64') as by_address
+      from owners.attempts
+      where (account = decode(${account}, 'base64') or address = decode(${address}, 'base64'))
+        and at > ${after}
+    )
+    select count(*) filter (where by_account and by_address)::int as "pairCount",
+      max(at) filter (where by_account and by_address) as "pairAt",
+      count(*) filter (where by_account)::int as "accountCount",
+      max(at) filter (where by_account) as "accountAt",
+      count(*) filter (where by_address)::int as "addressCount",
+      max(at) filter (where by_address) as "addressAt"
+    from failures`;
+  const failures = (name: Subject): Failures => ({
+    count: row?.[`${name}Count`] ?? 0,
+    lastAt: row?.[`${name}At`] ?? null,
+  });
+  return { pair: failures('pair'), account: failures('account'), address: failures('address') };
+}
+
+/** @returns the attempt's id */
+export async function insertAttempt(
+  tx: Transaction,
+  { account, address }: AttemptSource,
+  at: Date,
+): Promise<string> {
+  const [row] = await tx<{ id: string }[]>`
+    insert into owners.attempts (account, address, at)
+    values (decode(${account}, 'base64'), decode(${address}, 'base64'), ${at})
+    returning attempt_id as id`;
+  return row?.id ?? '';
+}
+
+export async function deleteAttempt(sql: Sql, id: string): Promise<void> {
+  await sql`delete from owners.attempts where attempt_id = ${id}`;
+}
+
+/** Forgets the attempts on an account from one address. */
+export async function clearAttempts(sql: Sql, { account, address }: AttemptSource): Promise<void> {
+  await sql`
+    delete from owners.attempts
+    where account = decode(${account}, 'base64') and address = decode(${address}, 'base64')`;
+}
+
+export async function deleteAttemptsBefore(sql: Sql, at: Date): Promise<void> {
+  await sql`delete from owners.attempts where at <= ${at}`;
+}

@@ -1,0 +1,91 @@
+import { answerOf, type Sql, type Transaction } from '../database.ts';
+
+/** Somebody who may sign in; the address is all that is known of them. */
+export interface OwnerAccount {
+  readonly ownerId: string;
+  /** In lower case. */
+  readonly email: string;
+  /** Null until the first link was followed. */
+  readonly passwordHash: string | null;
+}
+
+export interface OwnerListing {
+  readonly email: string;
+  readonly since: Date;
+}
+
+/** The account with an address, made where there is none. */
+export async function ensureOwner(sql: Sql, email: string, at: Date): Promise<OwnerAccount> {
+  await sql`
+    insert into owners.accounts (email, created_at) values (${email}, ${at})
+    on conflict (email) do nothing`;
+  return (await findOwnerByEmail(sql, email)) as OwnerAccount;
+}
+
+export async function findOwnerByEmail(sql: Sql, email: string): Promise<OwnerAccount | undefined> {
+  const [owner] = await answerOf(sql<OwnerAccount[]>`
+      select owner_id as "ownerId", email, password_hash as "passwordHash"
+      from owners.accounts where email = ${email}`);
+  return owner;
+}
+
+/** Replaces a password, unless it is no longer the one that `before` says; that says whether it was. */
+export async function updatePassword(
+  tx: Transaction,
+  ownerId: string,
+  before: string | null,
+  passwordHash: string,
+): Promise<boolean> {
+  const result = await tx`
+    update owners.accounts set password_hash = ${passwordHash}
+    where owner_id = ${ownerId} and password_hash is not distinct from ${before}`;
+  return result.count === 1;
+}
+
+export async function insertMembership(
+  tx: Transaction,
+  ownerId: string,
+  shopId: number,
+  at: Date,
+): Promise<void> {
+  await tx`
+    insert into owners.memberships (owner_id, shop_id, created_at)
+    values (${ownerId}, ${shopId}, ${at}) on conflict do nothing`;
+}
+
+/**
+ * Takes a shop from an owner, and the links that would give it back. Who has no shop left is forgotten.
+ * @returns whether there was anything to take
+ */
+export async function deleteMembership(sql: Sql, email: string, shopId: number): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const [owner] = await tx<{ id: string }[]>`
+      select owner_id as id from owners.accounts where email = ${email} for update`;
+    if (!owner) return false;
+    const links = await tx`
+      delete from owners.links where owner_id = ${owner.id} and shop_id = ${shopId}`;
+    const memberships = await tx`
+      delete from owners.memberships where owner_id = ${owner.id} and shop_id = ${shopId}`;
+    await tx`
+      delete from owners.accounts a
+      where a.owner_id = ${owner.id}
+        and not exists (select from owners.memberships m where m.owner_id = a.owner_id)
+        and not exists (
+          select from owners.links l where l.owner_id = a.owner_id and l.shop_id is not null)`;
+    return links.count + memberships.count > 0;
+  });
+}
+
+/** The shops of an owner by their ids, in order. */
+export async function listShopIdsOfOwner(sql: Sql, ownerId: string): Promise<number[]> {
+  const rows = await answerOf(sql<{ id: number }[]>`
+      select shop_id as id from owners.memberships where owner_id = ${ownerId} order by shop_id`);
+  return rows.map(({ id }) => id);
+}
+
+export async function listOwners(sql: Sql, shopId: number): Promise<OwnerListing[]> {
+  return sql<OwnerListing[]>`
+    select a.email, m.created_at as since
+    from owners.memberships m join owners.accounts a using (owner_id)
+    where m.shop_id = ${shopId} order by a.email`;
+}

@@ -1,0 +1,105 @@
+import type { SessionOutcome } from '../../vocabulary.ts';
+import { type Sql, type Transaction, answerOf, arrayText } from '../database.ts';
+import { type JsonLines, instant, integer, nullable, object, linesOf, word } from './json-text.ts';
+import { type Position, startOf } from './subscriptions.ts';
+import type { Judged } from './verdict.ts';
+
+const session = object({
+  sessionId: integer('session_id'),
+  detectedReason: word('detected_reason'),
+  outcome: nullable(word('outcome')),
+  offerType: nullable(word('offer_type')),
+  createdAt: instant('created_at'),
+});
+
+interface Page {
+  readonly outcome: SessionOutcome | undefined;
+  readonly after: Position | undefined;
+  readonly limit: number;
+}
+
+/** Newest first: created_at, then id, both descending; the same cost at any depth. */
+export function listCancellations(sql: Sql, shopId: number, page: Page): Promise<JsonLines> {
+  const { at, id } = startOf(page.after);
+  const ofOutcome = page.outcome === undefined ? sql`` : sql`and outcome = ${page.outcome}`;
+  return linesOf(
+    sql,
+    sql`
+    select ${sql.unsafe(session)} as json
+    from cancellation_sessions
+    where shop_id = ${shopId} ${ofOutcome} and (created_at, session_id) < (${at}, ${id})
+    order by created_at desc, session_id desc
+    limit ${page.limit}`,
+  );
+}
+
+/** @returns by session, its subscription; without those that have none */
+export async function listSubscriptionsOfSessions(
+  sql: Sql,
+  shopId: number,
+  sessionIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await answerOf(sql<{ id: number; subscriptionId: number | null }[]>`
+    select s.session_id as id, s.subscription_id as "subscriptionId"
+    from unnest(${arrayText(sessionIds)}::bigint[]) wanted (session_id),
+      lateral (select * from cancellation_sessions
+        where shop_id = ${shopId} and session_id = wanted.session_id offset 0) s`);
+  return new Map(
+    rows.flatMap(({ id, subscriptionId }) =>
+      subscriptionId === null ? [] : [[id, subscriptionId] as const],
+    ),
+  );
+}
+
+export interface JudgedCancellation extends Judged {
+  /** Outcome of the stored record; null where there was none, or none yet. */
+  readonly previousOutcome: SessionOutcome | null;
+}
+
+/**
+ * A session that names a subscription which is not stored waits.
+ * @param records a JSON array of session rows as `ingest` makes them; no id twice
+ */
+export function upsertCancellations(
+  tx: Transaction,
+  shopId: number,
+  records: string,
+): Promise<JudgedCancellation[]> {
+  return tx<JudgedCancellation[]>`
+    with incoming as materialized (
+      select * from json_to_recordset(${records}::text::json) as r(
+        id bigint, "subscriptionId" bigint, "detectedReason" text, "offerType" text, outcome text,
+        "createdAt" timestamptz, "updatedAt" timestamptz, digest uuid)
+    ),
+    judged as materialized (
+      select i.*, s.outcome as "previousOutcome", case
+          when i."updatedAt" < s.updated_at then 'stale'
+          when i.digest = s.digest then 'unchanged'
+          when i."subscriptionId" is not null and parent.subscription_id is null then 'waiting'
+          when s.session_id is null then 'stored'
+          else 'replaced'
+        end as verdict
+      from incoming i
+      left join lateral (
+        select * from cancellation_sessions
+        where shop_id = ${shopId} and session_id = i.id limit 1
+      ) s on true
+      left join lateral (
+        select subscription_id from subscriptions
+        where shop_id = ${shopId} and subscription_id = i."subscriptionId" limit 1
+      ) parent on true
+    ),
+    written as (
+      insert into cancellation_sessions (shop_id, session_id, subscription_id, detected_reason,
+        offer_type, outcome, created_at, updated_at, digest)
+      select ${shopId}, id, "subscriptionId", "detectedReason", "offerType", outcome, "createdAt",
+        "updatedAt", digest
+      from judged where verdict in ('stored', 'replaced')
+      on conflict (shop_id, session_id) do update set
+        subscription_id = excluded.subscription_id, detected_reason = excluded.detected_reason,
+        offer_type = excluded.offer_type, outcome = excluded.outcome,
+        created_at = excluded.created_at, updated_at = excluded.updated_at,
+        digest = excluded.digest
+    )
+    select id, verdict, "previousOutcome" from judged`;
+}

@@ -1,0 +1,101 @@
+import { hash } from 'node:crypto';
+import { ownNumber } from '../../own-number.ts';
+import { type Sql, type Transaction, arrayText } from '../database.ts';
+
+/**
+ * The number of nobody: what a subscription has for a customer that is not, or no longer, known; always
+ * the same for a subscription.
+ */
+export function nobodysNumber(subscriptionId: number): number {
+  return ownNumber(`contract:${subscriptionId}`);
+}
+
+const hashOf = (shopId: number, customerId: number) =>
+  hash('sha256', `customer:${shopId}:${customerId}`, 'base64');
+
+/** Which of some customers must not come back. */
+export async function listRedacted(
+  tx: Transaction,
+  shopId: number,
+  customerIds: readonly number[],
+): Promise<Set<number>> {
+  const byHash = new Map(customerIds.map((id) => [hashOf(shopId, id), id]));
+  const rows = await tx<{ hash: string }[]>`
+    select encode(customer_hash, 'base64') as hash
+    from unnest(${arrayText([...byHash.keys()])}::text[]) wanted (hash)
+    join redacted_customers on shop_id = ${shopId} and customer_hash = decode(wanted.hash, 'base64')`;
+  return new Set(rows.map((row) => byHash.get(row.hash) as number));
+}
+
+/**
+ * Forgets a customer's number, now and for whatever is imported later: each of their subscriptions gets a
+ * number of nobody's. All figures stay, but for those that count customers: each of these counts as one.
+ */
+export async function redactCustomer(
+  tx: Transaction,
+  shopId: number,
+  customerId: number,
+): Promise<void> {
+  // As imports do: what they write is either seen here, or written after this.
+  const [shop] = await tx`select from shops where shop_id = ${shopId} for no key update`;
+  if (!shop) return;
+  await tx`
+    insert into redacted_customers (shop_id, customer_hash)
+    values (${shopId}, decode(${hashOf(shopId, customerId)}, 'base64')) on conflict do nothing`;
+  const theirs = await tx<{ id: number }[]>`
+    select subscription_id as id from subscriptions
+    where shop_id = ${shopId} and customer_id = ${customerId}`;
+  const ids = arrayText(theirs.map(({ id }) => id));
+  const nobodies = arrayText(theirs.map(({ id }) => nobodysNumber(id)));
+  await tx`
+    insert into customers (shop_id, customer_id)
+    select ${shopId}::bigint, id from unnest(${nobodies}::text::bigint[]) id on conflict do nothing`;
+  await tx`
+    update subscriptions s set customer_id = nobody.id
+    from unnest(${ids}::text::bigint[], ${nobodies}::text::bigint[]) nobody (subscription_id, id)
+    where s.shop_id = ${shopId} and s.subscription_id = nobody.subscription_id`;
+  await tx`delete from customers where shop_id = ${shopId} and customer_id = ${customerId}`;
+}
+
+/** All that is held about a customer, by the oldest subscription first. */
+export async function listAllOfCustomer(
+  sql: Sql,
+  shopId: number,
+  customerId: number,
+): Promise<object[]> {
+  const rows = await sql<{ subscription: object }[]>`
+    select json_build_object(
+      'id', s.subscription_id, 'planId', s.plan_id, 'status', s.status,
+      'statusSince', s.status_since, 'price', s.current_price::text,
+      'nextBillingAt', s.next_billing_at, 'paidThroughAt', s.paid_through_at,
+      'createdAt', s.created_at, 'updatedAt', s.updated_at,
+      'lines', (select coalesce(json_agg(json_build_object('productId', l.product_id,
+          'productTitle', l.product_title, 'variantId', l.variant_id,
+          'variantTitle', l.variant_title, 'quantity', l.quantity,
+          'price', l.current_price::text) order by l.position), '[]')
+        from subscription_lines l
+        where l.shop_id = ${shopId} and l.subscription_id = s.subscription_id),
+      'statusEvents', (select coalesce(json_agg(json_build_object('at', e.at,
+          'from', e.from_status, 'to', e.to_status) order by e.position), '[]')
+        from status_events e
+        where e.shop_id = ${shopId} and e.subscription_id = s.subscription_id),
+      'payments', (select coalesce(json_agg(json_build_object('id', p.payment_id,
+          'cycle', p.cycle, 'status', p.status, 'amount', p.amount::text,
+          'processedAt', p.processed_at,
+          'refunds', (select coalesce(json_agg(json_build_object('id', r.refund_id,
+              'amount', r.amount::text, 'refundedAt', r.refunded_at) order by r.refunded_at), '[]')
+            from refunds r where r.shop_id = ${shopId} and r.payment_id = p.payment_id)
+          ) order by p.processed_at), '[]')
+        from payments p
+        where p.shop_id = ${shopId} and p.subscription_id = s.subscription_id),
+      'cancellations', (select coalesce(json_agg(json_build_object('id', c.session_id,
+          'reason', c.detected_reason, 'offer', c.offer_type, 'outcome', c.outcome,
+          'createdAt', c.created_at) order by c.created_at), '[]')
+        from cancellation_sessions c
+        where c.shop_id = ${shopId} and c.subscription_id = s.subscription_id)
+    ) as subscription
+    from subscriptions s
+    where s.shop_id = ${shopId} and s.customer_id = ${customerId}
+    order by s.created_at, s.subscription_id`;
+  return rows.map((row) => row.subscription);
+}

@@ -1,0 +1,135 @@
+import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
+import { answerOf, arrayText, type Sql } from '../database.ts';
+import {
+  type JsonLines,
+  array,
+  decimal,
+  instant,
+  integer,
+  nullable,
+  object,
+  linesOf,
+  text,
+  word,
+} from './json-text.ts';
+
+/** Where a page ends: the last row's place in the order. Times are epoch milliseconds. */
+export interface Position {
+  readonly createdAt: number;
+  readonly id: number;
+}
+
+/** The text of a timestamp parameter; a listing's first page begins after every row. */
+export function startOf(after: Position | undefined): { at: string; id: number } {
+  return after
+    ? { at: new Date(after.createdAt).toISOString(), id: after.id }
+    : { at: 'infinity', id: Number.MAX_SAFE_INTEGER };
+}
+
+const fields = {
+  subscriptionId: integer('s.subscription_id'),
+  customerId: integer('s.customer_id'),
+  status: word('s.status'),
+  planId: integer('s.plan_id'),
+  planName: text('p.name'),
+  planType: word('p.plan_type'),
+  currentPrice: decimal('s.current_price'),
+  nextBillingDate: nullable(instant('s.next_billing_at')),
+  createdAt: instant('s.created_at'),
+};
+
+const lineItem = object({
+  lineId: integer('line_id'),
+  productId: integer('product_id'),
+  productTitle: text('product_title'),
+  variantId: integer('variant_id'),
+  variantTitle: text('variant_title'),
+  quantity: integer('quantity'),
+  currentPrice: decimal('current_price'),
+});
+
+const lineItems = array(`
+  select ${lineItem} as json from subscription_lines l
+  where l.shop_id = s.shop_id and l.subscription_id = s.subscription_id order by l.position`);
+
+const subscription = object(fields);
+const subscriptionDetail = object({ ...fields, lineItems });
+
+interface Page {
+  readonly status: SubscriptionStatus | undefined;
+  readonly after: Position | undefined;
+  readonly limit: number;
+}
+
+/** Newest first: created_at, then id, both descending; the same cost at any depth. */
+export function listSubscriptions(sql: Sql, shopId: number, page: Page): Promise<JsonLines> {
+  const { at, id } = startOf(page.after);
+  const ofStatus = page.status === undefined ? sql`` : sql`and s.status = ${page.status}`;
+  return linesOf(
+    sql,
+    sql`
+    select ${sql.unsafe(subscription)} as json
+    from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
+    where s.shop_id = ${shopId} ${ofStatus}
+      and (s.created_at, s.subscription_id) < (${at}, ${id})
+    order by s.created_at desc, s.subscription_id desc
+    limit ${page.limit}`,
+  );
+}
+
+/** Greatest id first: a customer has few, and their index has no other order. */
+export function listSubscriptionsOfCustomer(
+  sql: Sql,
+  shopId: number,
+  customerId: number,
+  page: Page,
+): Promise<JsonLines> {
+  const { id } = startOf(page.after);
+  const ofStatus = page.status === undefined ? sql`` : sql`and s.status = ${page.status}`;
+  return linesOf(
+    sql,
+    sql`
+    select ${sql.unsafe(subscription)} as json
+    from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
+    where s.shop_id = ${shopId} and s.customer_id = ${customerId} ${ofStatus}
+      and s.subscription_id < ${id}
+    order by s.subscription_id desc
+    limit ${page.limit}`,
+  );
+}
+
+export interface Interval {
+  readonly unit: IntervalUnit;
+  readonly count: number;
+}
+
+/** @returns by subscription, how long one billing cycle is: its own interval, or its plan's */
+export async function listIntervals(
+  sql: Sql,
+  shopId: number,
+  subscriptionIds: readonly number[],
+): Promise<ReadonlyMap<number, Interval>> {
+  const rows = await answerOf(sql<(Interval & { readonly id: number })[]>`
+    select s.subscription_id as id, coalesce(s.own_interval_unit, p.interval_unit) as unit,
+      coalesce(s.own_interval_count, p.interval_count) as count
+    from unnest(${arrayText(subscriptionIds)}::bigint[]) wanted (subscription_id),
+      lateral (select * from subscriptions
+        where shop_id = ${shopId} and subscription_id = wanted.subscription_id offset 0) s,
+      lateral (select * from plans
+        where shop_id = ${shopId} and plan_id = s.plan_id offset 0) p`);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** @returns a subscription with its lines, as JSON text */
+export async function findSubscription(
+  sql: Sql,
+  shopId: number,
+  subscriptionId: number,
+): Promise<string | undefined> {
+  // One statement, so that a subscription that is being replaced never shows another's lines.
+  const [found] = await answerOf(sql<{ json: string }[]>`
+    select ${sql.unsafe(subscriptionDetail)} as json
+    from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
+    where s.shop_id = ${shopId} and s.subscription_id = ${subscriptionId}`);
+  return found?.json;
+}
