@@ -11,7 +11,7 @@ import type { Clock } from './clock.ts';
 import { type Config, urlOf } from './config.ts';
 import { listenError } from './errors.ts';
 import { addGauges } from './gauges.ts';
-import { readShopifyCredentials } from './feeds/shopify/credentials.ts';
+import { readShopifyCredentials } from './platforms/shopify/api/credentials.ts';
 import { createShell } from './http/shell.ts';
 import { statusRoutes } from './http/status.ts';
 import type { Log } from './log.ts';
@@ -31,7 +31,7 @@ import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
 import { version } from './version.ts';
-import { type Webhooks, startWebhooks } from './webhooks/start.ts';
+import { type Webhooks, startWebhooks } from './platforms/start.ts';
 
 export interface ServiceParts {
   readonly config: Pick<Config, 'host' | 'port' | 'metricsHost' | 'baseUrl' | 'redisUrl'> &

@@ -46,7 +46,7 @@ const rooms: Readonly<Record<string, Rule>> = {
     types: ['access', 'telemetry'],
   },
   ingest: { imports: [...leaves, 'store'] },
-  feeds: { imports: [...leaves, 'ingest', 'store'] },
+  mapping: { imports: [...leaves, 'ingest', 'store'] },
   demo: { imports: leaves },
 
   telemetry: { imports: leaves },
@@ -60,9 +60,7 @@ const rooms: Readonly<Record<string, Rule>> = {
   accounts: { imports: [...leaves, 'store'] },
   owner: { imports: [...leaves, 'access', 'accounts', 'http', 'metrics', 'operations', 'store'] },
 
-  webhooks: {
-    imports: [...leaves, 'access/keys', 'feeds', 'http', 'ingest', 'store'],
-  },
+  platforms: { imports: [...leaves, 'access/keys', 'http', 'ingest', 'store'] },
 
   gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },
   service: {
@@ -78,8 +76,7 @@ const rooms: Readonly<Record<string, Rule>> = {
       'rest',
       'store',
       'telemetry',
-      'feeds',
-      'webhooks',
+      'platforms',
     ],
   },
   commands: {
@@ -88,11 +85,12 @@ const rooms: Readonly<Record<string, Rule>> = {
       'access',
       'accounts',
       'demo',
-      'feeds',
       'ingest',
+      'mapping',
       'metrics',
       'operations',
       'owner',
+      'platforms',
       'service',
       'store',
     ],

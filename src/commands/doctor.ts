@@ -11,7 +11,7 @@ import {
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { loginOf, nameOf, withoutPassword } from '../database-url.ts';
-import { readShopifyCredentials } from '../feeds/shopify/credentials.ts';
+import { readShopifyCredentials } from '../platforms/shopify/api/credentials.ts';
 import { redact } from '../log.ts';
 import { connect } from '../store/database.ts';
 import { listMissingMigrations } from '../store/migrate.ts';

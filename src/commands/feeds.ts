@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts';
-import { type FeedStatus, listFeeds } from '../store/feeds.ts';
-import { type JobCount, type JobState, listJobCounts } from '../store/jobs.ts';
+import { type FeedStatus, listFeeds } from '../store/feeds/feeds.ts';
+import { type JobCount, type JobState, listJobCounts } from '../store/feeds/jobs.ts';
 import { findShop, listShops } from '../store/shops.ts';
 import { CommandError } from '../errors.ts';
 import {

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
-import { openMapped } from '../feeds/mapping/open.ts';
-import { readMapping } from '../feeds/mapping/read.ts';
-import { readBulkResults } from '../feeds/shopify/bulk.ts';
+import { openMapped } from '../mapping/open.ts';
+import { readMapping } from '../mapping/read.ts';
+import { readBulkResults } from '../platforms/shopify/bulk/bulk.ts';
 import { type ImportShop, importShopOf } from '../ingest/apply.ts';
 import { RefusedLines, checkFiles, openSource } from '../ingest/files.ts';
 import {

@@ -5,10 +5,10 @@ import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
 import { endKeysOfShop, logUninstall } from '../access/keys/keys.ts';
 import { listAllOfCustomer } from '../store/records/customers.ts';
-import { listDataRequests } from '../store/data-requests.ts';
+import { listDataRequests } from '../store/feeds/data-requests.ts';
 import { requireSynchronousCommit } from '../store/failover.ts';
-import { retryFailedJobs } from '../store/jobs.ts';
-import { noteInstall, noteUninstall } from '../store/shopify-shops.ts';
+import { retryFailedJobs } from '../store/feeds/jobs.ts';
+import { noteInstall, noteUninstall } from '../platforms/shopify/store/shops.ts';
 import {
   type Command,
   exitStatus,

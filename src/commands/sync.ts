@@ -1,17 +1,20 @@
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { CommandError, UsageError, describeError } from '../errors.ts';
-import { createShopifyClient } from '../feeds/shopify/client.ts';
-import { type ShopifyCredentials, readShopifyCredentials } from '../feeds/shopify/credentials.ts';
-import { realPauses } from '../feeds/shopify/pauses.ts';
-import { type SyncWish, syncShop } from '../feeds/shopify/sync-shop.ts';
-import type { SyncReport } from '../feeds/shopify/whole-sync.ts';
+import { createShopifyClient } from '../platforms/shopify/api/client.ts';
+import {
+  type ShopifyCredentials,
+  readShopifyCredentials,
+} from '../platforms/shopify/api/credentials.ts';
+import { realPauses } from '../platforms/shopify/api/pauses.ts';
+import { type SyncWish, syncShop } from '../platforms/shopify/sync/sync-shop.ts';
+import type { SyncReport } from '../platforms/shopify/sync/whole-sync.ts';
 import { importShopOf } from '../ingest/apply.ts';
 import { linesPerServerTransaction } from '../ingest/import.ts';
 import { type Log, redact } from '../log.ts';
 import type { Store } from '../store/open.ts';
 import { lockShop } from '../store/shop-lock.ts';
-import { findUninstall } from '../store/shopify-shops.ts';
+import { findUninstall } from '../platforms/shopify/store/shops.ts';
 import { findShop } from '../store/shops.ts';
 import { type Command, exitStatus, parseId, print, tell, withStore } from './command.ts';
 import { logLastResort, setLastResort } from './serve/last-resort.ts';

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { noteFeed } from '../store/feeds.ts';
+import { noteFeed } from '../store/feeds/feeds.ts';
 import type { FeedName } from '../vocabulary.ts';
 import { type Applied, type ImportShop, applyStep, finishTransaction } from './apply.ts';
 import { arrivalOf } from './arrival.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
 import { importRecords } from '../../src/ingest/import.ts';
-import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
+import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';

@@ -14,7 +14,7 @@ import {
   revokeKey,
   revokeKeysOfShop,
 } from '../../src/store/keys/keys.ts';
-import { listFeedLags, listFeeds } from '../../src/store/feeds.ts';
+import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
 import { findFirstDay, hasFewChanges, listDays } from '../../src/metrics/history-rows.ts';
 import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
@@ -32,7 +32,7 @@ import {
   listStoredPlans,
   listSubscriptionIds,
   updateOperation,
-} from '../../src/store/shopify-syncs.ts';
+} from '../../src/platforms/shopify/store/syncs.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
 import { findCourse } from '../../src/store/records/subscription-timeline.ts';
 import {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { listFeeds } from '../../src/store/feeds.ts';
-import { listJobCounts, retryFailedJobs } from '../../src/store/jobs.ts';
+import { listFeeds } from '../../src/store/feeds/feeds.ts';
+import { listJobCounts, retryFailedJobs } from '../../src/store/feeds/jobs.ts';
 import type { Store } from '../../src/store/open.ts';
-import { linkShopifyShops } from '../../src/store/shopify-shops.ts';
+import { linkShopifyShops } from '../../src/platforms/shopify/store/shops.ts';
 import { until } from '../support/until.ts';
 import { createShop } from '../support/world.ts';
 import { onOwnDatabases } from './databases.ts';

@@ -3,14 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { listDataRequests } from '../../src/store/data-requests.ts';
-import { listJobCounts } from '../../src/store/jobs.ts';
+import { listDataRequests } from '../../src/store/feeds/data-requests.ts';
+import { listJobCounts } from '../../src/store/feeds/jobs.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { deleteShop } from '../../src/store/shop-deletion.ts';
-import { findUninstall, linkShopifyShops, noteInstall } from '../../src/store/shopify-shops.ts';
+import {
+  findUninstall,
+  linkShopifyShops,
+  noteInstall,
+} from '../../src/platforms/shopify/store/shops.ts';
 import { findShop, insertShop } from '../../src/store/shops.ts';
-import { doDuty } from '../../src/webhooks/duties.ts';
+import { doDuty } from '../../src/platforms/shopify/webhooks/duties.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { createShop, createTestKey, importAll } from '../support/world.ts';
 import { onOwnDatabases } from './databases.ts';

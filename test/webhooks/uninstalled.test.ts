@@ -6,7 +6,7 @@ import { createLog } from '../../src/log.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import { listLog } from '../../src/store/keys/key-log.ts';
 import type { Store } from '../../src/store/open.ts';
-import { findUninstall, noteInstall } from '../../src/store/shopify-shops.ts';
+import { findUninstall, noteInstall } from '../../src/platforms/shopify/store/shops.ts';
 import { signedInOwner } from '../owner/visitor.ts';
 import { createTestKey, get } from '../support/world.ts';
 import { onOwnDatabases } from './databases.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import type { Log } from '../../src/log.ts';
 import type { Service } from '../../src/service.ts';
-import { listJobCounts } from '../../src/store/jobs.ts';
+import { listJobCounts } from '../../src/store/feeds/jobs.ts';
 import type { Store } from '../../src/store/open.ts';
 import { type StandIn, startStandIn } from '../feeds/shopify/stand-in.ts';
 import { StandInWorld } from '../feeds/shopify/stand-in-world.ts';

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import type { FeedStatus } from '../../store/feeds.ts';
+import type { FeedStatus } from '../../store/feeds/feeds.ts';
 import { showTime } from '../ui/times.ts';
 import type { Visit } from '../visit.ts';
 import { feedWords } from '../ui/labels.ts';

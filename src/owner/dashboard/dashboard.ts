@@ -7,7 +7,7 @@ import {
   listHistory,
   listUpcoming,
 } from '../../metrics/history.ts';
-import { type FeedStatus, listFeeds } from '../../store/feeds.ts';
+import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
 import { findFirstDay, hasFewChanges } from '../../metrics/history-rows.ts';
 import { type ReasonRow, listOutcomesByReason } from '../../metrics/reasons.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { listFeeds } from '../../../src/store/feeds.ts';
+import { listFeeds } from '../../../src/store/feeds/feeds.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { root } from '../../cli/process.ts';
 import { onEveryDatabase } from '../../support/databases.ts';

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { FixedClock } from '../../../src/clock.ts';
-import { openMapped } from '../../../src/feeds/mapping/open.ts';
-import { parseMapping } from '../../../src/feeds/mapping/read.ts';
+import { openMapped } from '../../../src/mapping/open.ts';
+import { parseMapping } from '../../../src/mapping/read.ts';
 import { importRecords } from '../../../src/ingest/import.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { root, throwawayFolder } from '../../cli/process.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseMapping } from '../../../src/feeds/mapping/read.ts';
+import { parseMapping } from '../../../src/mapping/read.ts';
 import { subscriptions } from './mapped.ts';
 
 const problemsOf = (mapping: unknown): string[] => {

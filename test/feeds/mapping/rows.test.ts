@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCsv } from '../../../src/feeds/mapping/csv.ts';
-import { readJsonList } from '../../../src/feeds/mapping/json-list.ts';
-import type { Row } from '../../../src/feeds/mapping/rows.ts';
+import { readCsv } from '../../../src/mapping/csv.ts';
+import { readJsonList } from '../../../src/mapping/json-list.ts';
+import type { Row } from '../../../src/mapping/rows.ts';
 
 /** The bytes in pieces of some size, so that every place is once a border. */
 async function* pieces(content: string | Buffer, size = 1_000_000): AsyncGenerator<Buffer> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { type AmountFormat, readAmount } from '../../../src/feeds/mapping/amounts.ts';
-import { createTimeReader } from '../../../src/feeds/mapping/times.ts';
-import { createReader } from '../../../src/feeds/mapping/values.ts';
+import { type AmountFormat, readAmount } from '../../../src/mapping/amounts.ts';
+import { createTimeReader } from '../../../src/mapping/times.ts';
+import { createReader } from '../../../src/mapping/values.ts';
 import { runs } from '../../support/seed.ts';
 
 const show = (reading: object) => Object.values(reading)[0] as unknown;

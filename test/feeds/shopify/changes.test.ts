@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { takeNodes } from '../../../src/feeds/shopify/intake.ts';
-import { syncShop } from '../../../src/feeds/shopify/sync-shop.ts';
+import { takeNodes } from '../../../src/platforms/shopify/sync/intake.ts';
+import { syncShop } from '../../../src/platforms/shopify/sync/sync-shop.ts';
 import type { Store } from '../../../src/store/open.ts';
-import { findShopifySync } from '../../../src/store/shopify-syncs.ts';
+import { findShopifySync } from '../../../src/platforms/shopify/store/syncs.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
-import { ShopifyError } from '../../../src/feeds/shopify/answer.ts';
-import { createShopifyClient } from '../../../src/feeds/shopify/client.ts';
+import { ShopifyError } from '../../../src/platforms/shopify/api/answer.ts';
+import { createShopifyClient } from '../../../src/platforms/shopify/api/client.ts';
 import { createLog } from '../../../src/log.ts';
 import { noPauses } from './synced.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { readShopifyCredentials } from '../../../src/feeds/shopify/credentials.ts';
+import { readShopifyCredentials } from '../../../src/platforms/shopify/api/credentials.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { throwawayFolder } from '../../cli/process.ts';
 

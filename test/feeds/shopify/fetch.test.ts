@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
-import { ShopifyError } from '../../../src/feeds/shopify/answer.ts';
-import { type ShopifyClient, createShopifyClient } from '../../../src/feeds/shopify/client.ts';
-import { fetchContract, fetchPlanGroup } from '../../../src/feeds/shopify/fetch.ts';
+import { ShopifyError } from '../../../src/platforms/shopify/api/answer.ts';
+import {
+  type ShopifyClient,
+  createShopifyClient,
+} from '../../../src/platforms/shopify/api/client.ts';
+import { fetchContract, fetchPlanGroup } from '../../../src/platforms/shopify/api/fetch.ts';
 import { silentLog } from '../../support/world.ts';
 import { startStandIn } from './stand-in.ts';
 import { type StandInContract, sampleWorld } from './stand-in-world.ts';

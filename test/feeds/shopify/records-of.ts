@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readBulkResults } from '../../../src/feeds/shopify/bulk.ts';
+import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
 import { file } from './samples.ts';
 
 export const dollars = { currency: 'USD', minorDigits: 2 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createReadStream, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { FixedClock } from '../../../src/clock.ts';
-import { readBulkResults } from '../../../src/feeds/shopify/bulk.ts';
+import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
 import { type LineSource, importRecords } from '../../../src/ingest/import.ts';
 import { readLines } from '../../../src/ingest/lines.ts';
 import type { Store } from '../../../src/store/open.ts';

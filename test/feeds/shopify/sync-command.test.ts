@@ -4,7 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { takeNodes } from '../../../src/feeds/shopify/intake.ts';
+import { takeNodes } from '../../../src/platforms/shopify/sync/intake.ts';
 import { type Store, connectAll } from '../../../src/store/open.ts';
 import { lockShop } from '../../../src/store/shop-lock.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';

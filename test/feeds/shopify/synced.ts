@@ -1,7 +1,7 @@
 import { FixedClock } from '../../../src/clock.ts';
-import { createShopifyClient } from '../../../src/feeds/shopify/client.ts';
-import type { SyncedShop } from '../../../src/feeds/shopify/intake.ts';
-import type { Pauses } from '../../../src/feeds/shopify/pauses.ts';
+import { createShopifyClient } from '../../../src/platforms/shopify/api/client.ts';
+import type { SyncedShop } from '../../../src/platforms/shopify/sync/intake.ts';
+import type { Pauses } from '../../../src/platforms/shopify/api/pauses.ts';
 import { createLog } from '../../../src/log.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { type TestShop, createShop } from '../../support/world.ts';

@@ -1,0 +1,142 @@
+import { CommandError } from '../errors.ts';
+import { type Row, jsonRow, maxRowBytes } from './rows.ts';
+
+const byte = (character: string) => character.charCodeAt(0);
+const quote = byte('"');
+const backslash = byte('\\');
+const comma = byte(',');
+const colon = byte(':');
+const newline = byte('\n');
+const opening = new Set([byte('{'), byte('[')]);
+const closing = new Set([byte('}'), byte(']')]);
+const space = new Set([...' \t\r\n'].map(byte));
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The entries of one list in a JSON document, each a row, with one of them in memory at a time.
+ * @param path the names that lead to the list; none if the document is the list
+ * @throws CommandError where there is no such list, or the document ends inside of it
+ */
+export async function* readJsonList(
+  file: string,
+  bytes: AsyncIterable<Buffer>,
+  path: readonly string[],
+): AsyncGenerator<Row[]> {
+  const scanner = new ListScanner(path);
+  for await (const chunk of bytes) {
+    const rows = scanner.take(chunk);
+    if (scanner.isEntryTooLong) {
+      throw new CommandError(
+        `${file}:${scanner.entryLine}: an entry begins here that is longer than ${maxRowBytes} bytes. Records from before it may be stored.`,
+      );
+    }
+    if (rows.length > 0) yield rows;
+  }
+  const where =
+    path.length === 0 ? 'It must be a list itself' : `The mapping names ${path.join('.')}`;
+  if (!scanner.wasFound) throw new CommandError(`${file} has no such list. ${where}.`);
+  if (!scanner.isThrough) {
+    throw new CommandError(
+      `${file} ends before its list does. Records from before the break may be stored; import the whole file again.`,
+    );
+  }
+}
+
+/** Follows the brackets of a document, and cuts out what stands between the commas of the list. */
+class ListScanner {
+  wasFound = false;
+  isThrough = false;
+  entryLine = 0;
+  readonly #path: readonly string[];
+  #line = 1;
+  #inString = false;
+  #isEscaped = false;
+  /** The name that was last read in each object or list around the place. */
+  readonly #names: string[] = [];
+  /** The string that was last read outside of the list. */
+  #text: number[] = [];
+  #entry: Buffer[] = [];
+  #entryBytes = 0;
+  #isInEntry = false;
+
+  constructor(path: readonly string[]) {
+    this.#path = path;
+  }
+
+  get isEntryTooLong(): boolean {
+    return this.#entryBytes > maxRowBytes;
+  }
+
+  get #isInList(): boolean {
+    return this.wasFound && !this.isThrough;
+  }
+
+  take(chunk: Buffer): Row[] {
+    const rows: Row[] = [];
+    let start = this.#isInEntry ? 0 : -1;
+    for (let at = 0; at < chunk.length && !this.isThrough; at += 1) {
+      const code = chunk[at] as number;
+      if (code === newline) this.#line += 1;
+      if (this.#inString) {
+        this.#takeInString(code);
+        continue;
+      }
+      const isAtList = this.#isInList && this.#names.length === this.#path.length + 1;
+      if (isAtList && (code === comma || closing.has(code))) {
+        if (this.#isInEntry) rows.push(this.#cut(chunk.subarray(start, at)));
+        start = -1;
+      } else if (isAtList && !this.#isInEntry && !space.has(code)) {
+        this.#isInEntry = true;
+        this.entryLine = this.#line;
+        start = at;
+      }
+      this.#takeOutside(code);
+    }
+    if (this.#isInEntry && start >= 0) this.#keep(chunk.subarray(start));
+    return rows;
+  }
+
+  #takeInString(code: number): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (code === backslash) this.#isEscaped = true;
+    else if (code === quote) this.#inString = false;
+    // Names that a path can lead through are short.
+    if (this.#inString && !this.#isInList && this.#text.length < 1000) this.#text.push(code);
+  }
+
+  #takeOutside(code: number): void {
+    if (code === quote) {
+      this.#inString = true;
+      this.#text = [];
+    } else if (code === colon && !this.#isInList) {
+      this.#names[this.#names.length - 1] = Buffer.from(this.#text).toString('utf8');
+    } else if (opening.has(code)) {
+      const isHere = this.#names.length === this.#path.length && code === byte('[');
+      if (isHere && this.#path.every((name, depth) => this.#names[depth] === name)) {
+        this.wasFound = true;
+      }
+      this.#names.push('');
+    } else if (closing.has(code)) {
+      this.#names.pop();
+      if (this.#isInList && this.#names.length === this.#path.length) this.isThrough = true;
+    }
+  }
+
+  #keep(bytes: Buffer): void {
+    this.#entry.push(Buffer.from(bytes));
+    this.#entryBytes += bytes.length;
+  }
+
+  #cut(last: Buffer): Row {
+    this.#keep(last);
+    const whole = Buffer.concat(this.#entry);
+    this.#entry = [];
+    this.#entryBytes = 0;
+    this.#isInEntry = false;
+    try {
+      return jsonRow(this.entryLine, decoder.decode(whole));
+    } catch {
+      return { line: this.entryLine, problem: 'is not UTF-8' };
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import type { Line } from '../ingest/lines.ts';
+import { ownNumber } from '../own-number.ts';
+import { plainText, shown } from './field-reader.ts';
+import type { ReadRow, RecordMaker } from './records.ts';
+import type { Row } from './rows.ts';
+
+/** More rows of a group than the greatest number of lines: enough to see that there are too many. */
+const rowsOfGroup = 251;
+/** How many plans are remembered as they were last made. */
+const plansRemembered = 10_000;
+
+/** How many rows a mapping made nothing of. */
+export interface Left {
+  rows: number;
+}
+
+/** Rows as lines of import records; each has with it the columns of which it was made. */
+export async function* mapRows(
+  rows: AsyncIterable<readonly Row[]>,
+  makers: readonly RecordMaker[],
+  left: Left,
+): AsyncGenerator<Line[]> {
+  const steps = makers.map((maker) =>
+    maker.group === undefined ? singleRows(maker) : groupedRows(maker, maker.group),
+  );
+  for await (const some of rows) {
+    const lines: Line[] = [];
+    for (const row of some) {
+      const isTaken = steps.map((step) => step.take(row, lines)).includes(true);
+      if ('problem' in row) lines.push(unreadable(row.line, row.problem, makers));
+      else if (!isTaken) left.rows += 1;
+    }
+    if (lines.length > 0) yield lines;
+  }
+  const last: Line[] = [];
+  for (const step of steps) step.end(last);
+  if (last.length > 0) yield last;
+}
+
+/** Makes records of one kind out of one row after the other. */
+interface Step {
+  /** Whether the row has to do with a record. */
+  take(row: Row, lines: Line[]): boolean;
+  end(lines: Line[]): void;
+}
+
+function singleRows(maker: RecordMaker): Step {
+  const isNew = maker.type === 'plan' ? createPlanFilter() : () => true;
+  return {
+    take(row, lines) {
+      if ('problem' in row || !maker.applies(row.values)) return false;
+      const made = maker.make([row]);
+      if ('problem' in made || isNew(made.record)) lines.push(lineOf(maker, [row], made));
+      return true;
+    },
+    end() {},
+  };
+}
+
+/** Most rows name the plan of others too: one that was made already need not be again. */
+function createPlanFilter(): (record: object) => boolean {
+  let made = new Set<string>();
+  return (record) => {
+    const text = JSON.stringify(record);
+    if (made.has(text)) return false;
+    if (made.size === plansRemembered) made = new Set();
+    made.add(text);
+    return true;
+  };
+}
+
+interface Group {
+  readonly key: string;
+  readonly rows: ReadRow[];
+  problem: string | undefined;
+}
+
+/** Rows that follow one another with the same value in a column make one record. */
+function groupedRows(maker: RecordMaker, column: string): Step {
+  /** Of every group that was, a number of 52 bits. */
+  const seen = new Set<number>();
+  let group: Group | undefined;
+  let unreadableLine: number | undefined;
+
+  const finish = (lines: Line[]) => {
+    const first = group?.rows[0];
+    if (!group || !first) return;
+    if (maker.applies(first.values)) {
+      const { problem } = group;
+      lines.push(
+        lineOf(maker, group.rows, problem === undefined ? maker.make(group.rows) : { problem }),
+      );
+    }
+    group = undefined;
+  };
+  const begin = (key: string, row: ReadRow) => {
+    group = { key, rows: [row], problem: undefined };
+    const number = ownNumber(key);
+    if (key === '')
+      group.problem = `column ${column} is empty; it tells which rows belong together`;
+    else if (seen.has(number)) {
+      group.problem = `column ${column}: "${shown(key)}" has rows further up, which were taken without this one; sort the file by ${column}`;
+    } else if (unreadableLine !== undefined) group.problem = gap(unreadableLine);
+    seen.add(number);
+  };
+
+  return {
+    take(row, lines) {
+      if ('problem' in row) {
+        if (group) group.problem ??= gap(row.line);
+        unreadableLine = row.line;
+        return false;
+      }
+      const key = plainText(row.values, column);
+      if (group && group.key === key && key !== '') {
+        group.problem ??= differenceOf(maker, group.rows[0] as ReadRow, row);
+        if (group.rows.length < rowsOfGroup) group.rows.push(row);
+      } else {
+        finish(lines);
+        begin(key, row);
+      }
+      unreadableLine = undefined;
+      return group !== undefined && maker.applies((group.rows[0] as ReadRow).values);
+    },
+    end: finish,
+  };
+}
+
+function gap(line: number): string {
+  return `line ${line}, which may be one of its rows, cannot be read`;
+}
+
+/** Where a row of a group says other things of the whole than the first one. */
+function differenceOf(maker: RecordMaker, first: ReadRow, row: ReadRow): string | undefined {
+  for (const column of maker.sharedColumns) {
+    const text = plainText(row.values, column);
+    const before = plainText(first.values, column);
+    if (text !== '' && text !== before) {
+      return `line ${row.line}: column ${column}: "${shown(text)}" must be empty or "${shown(before)}", as in line ${first.line}`;
+    }
+  }
+  return undefined;
+}
+
+function lineOf(
+  maker: RecordMaker,
+  rows: readonly ReadRow[],
+  made: { readonly record: object } | { readonly problem: string },
+): Line {
+  const number = rows[0]?.line ?? 0;
+  const from = rows.map(({ line, values }) => ({
+    line,
+    columns: Object.fromEntries(
+      maker.columns.map((column) => [column, shown(plainText(values, column))]),
+    ),
+  }));
+  if ('record' in made) return { number, text: JSON.stringify({ ...made.record, rows: from }) };
+  const text = JSON.stringify({ type: maker.type, rows: from });
+  return { number, text, problem: made.problem, countsAs: maker.type };
+}
+
+/** Nothing of such a row is kept: what it has could be anything. */
+function unreadable(number: number, problem: string, makers: readonly RecordMaker[]): Line {
+  const [only, another] = makers;
+  return {
+    number,
+    text: JSON.stringify({ rows: [{ line: number }] }),
+    problem,
+    ...(only && !another && { countsAs: only.type }),
+  };
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '../clock.ts';
+import type { ImportShop } from '../ingest/apply.ts';
+import { openBytes } from '../ingest/files.ts';
+import type { LineSource } from '../ingest/import.ts';
+import { readLines } from '../ingest/lines.ts';
+import { readCsv } from './csv.ts';
+import { readJsonList } from './json-list.ts';
+import { type Left, mapRows } from './lines.ts';
+import { type RecordMaker, createRecordMaker } from './records.ts';
+import { type Row, jsonRow } from './rows.ts';
+import type { Mapping } from './schema.ts';
+
+/**
+ * A file of another platform, as a source of import records; its name as in openSource.
+ * @param clock the importer's
+ */
+export function openMapped(
+  file: string,
+  mapping: Mapping,
+  shop: ImportShop,
+  clock: Clock,
+  left: Left,
+): LineSource {
+  const { formats, records } = mapping;
+  const makers = records.map((spec) => createRecordMaker(spec, formats, shop, clock));
+  return { name: file, lines: mapRows(readRows(file, mapping, makers), makers, left) };
+}
+
+function readRows(
+  file: string,
+  { input }: Mapping,
+  makers: readonly RecordMaker[],
+): AsyncGenerator<Row[]> {
+  const bytes = openBytes(file);
+  switch (input.format) {
+    case 'csv':
+      return readCsv(file, bytes, input, [...new Set(makers.flatMap(({ columns }) => columns))]);
+    case 'ndjson':
+      return readNdjson(bytes);
+    case 'json':
+      return readJsonList(file, bytes, input.list === '' ? [] : input.list.split('.'));
+  }
+}
+
+async function* readNdjson(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
+  for await (const lines of readLines(bytes)) {
+    yield lines.map(({ number, text, problem }) =>
+      problem === undefined ? jsonRow(number, text) : { line: number, problem },
+    );
+  }
+}

@@ -1,0 +1,118 @@
+import { intervalUnits } from '../vocabulary.ts';
+import { ownNumber } from '../own-number.ts';
+import { type AmountFormat, readAmount } from './amounts.ts';
+import { type Kind, intervalWords } from './fields.ts';
+import { type TimeFormat, createTimeReader } from './times.ts';
+
+/** What a value says in terms of the import, or the end of a sentence about what is wrong with it. */
+export type Reading = { readonly value: unknown } | { readonly wrong: string };
+
+/** How a file writes values. */
+export interface Formats extends TimeFormat, AmountFormat {
+  /** Whether ids are numbers, as they are taken, or texts, which get a number of our own. */
+  readonly ids?: 'number' | 'text' | undefined;
+}
+
+export type Reader = (text: string, minorDigits: number) => Reading;
+
+/** Understands texts of a file as values of a field. */
+export function createReader(kind: Kind, formats: Formats): Reader {
+  switch (kind.kind) {
+    case 'id':
+    case 'ids':
+      return formats.ids === 'text'
+        ? (text) => ({ value: ownNumber(`${kind.of}:${text}`) })
+        : readId;
+    case 'integer':
+      return (text) => readInteger(text, kind.least, kind.most);
+    case 'text':
+      return (text) => readText(text, kind.most);
+    case 'word':
+      return (text) =>
+        kind.words.includes(text)
+          ? { value: text }
+          : { wrong: `must be one of ${kind.words.join(', ')}` };
+    case 'intervalUnit':
+      return (text) => readInterval(text, ([, unit]) => unit);
+    case 'intervalCount':
+      return (text) =>
+        /^\d+$/.test(text) ? readInteger(text, 1, 1000) : readInterval(text, ([count]) => count);
+    case 'amount':
+      return (text, minorDigits) => readAmount(text, formats, minorDigits);
+    case 'decimal':
+      return readDecimal;
+    case 'time':
+      return createTimeReader(formats);
+    case 'boolean':
+      return readBoolean;
+  }
+}
+
+/** Constants of a mapping file stand as the import takes them. */
+export function readConstant(kind: Kind, value: string | number | boolean): Reading {
+  if (kind.kind === 'text' && value === '' && kind.mayBeEmpty) return { value };
+  if (value === '') return { wrong: 'must not be empty' };
+  if (kind.kind === 'amount') return readDecimal(String(value));
+  if (kind.kind !== 'time') return createReader(kind, {})(String(value), 0);
+  const reading = createTimeReader({ timeZone: undefined })(String(value));
+  return 'wrong' in reading ? { wrong: 'must be an ISO 8601 time with an offset or Z' } : reading;
+}
+
+function readId(text: string): Reading {
+  const id = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+  return id >= 1 && Number.isSafeInteger(id)
+    ? { value: id }
+    : { wrong: `must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}` };
+}
+
+function readInteger(text: string, least: number, most: number): Reading {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : -1;
+  return value >= least && value <= most
+    ? { value }
+    : { wrong: `must be an integer from ${least} to ${most}` };
+}
+
+function readText(text: string, most: number): Reading {
+  if (text.length > most) return { wrong: `must have at most ${most} characters` };
+  return text.isWellFormed() && !text.includes('\0')
+    ? { value: text }
+    : { wrong: 'must be text without NUL or broken surrogates' };
+}
+
+/** "month", "Months", "30 days", "every 2 weeks", "quarterly". */
+function readInterval(
+  text: string,
+  pick: (interval: readonly [number, string]) => number | string,
+): Reading {
+  const lower = text.toLowerCase();
+  const match = new RegExp(`^(?:every )?(?:(\\d{1,4}) ?)?(${intervalUnits.join('|')})s?$`).exec(
+    lower,
+  );
+  const interval =
+    intervalWords.get(lower) ??
+    (match ? ([Number(match[1] ?? 1), match[2] ?? ''] as const) : undefined);
+  if (!interval || interval[0] < 1 || interval[0] > 1000) {
+    return { wrong: `must be an interval such as month, "30 days" or quarterly` };
+  }
+  return { value: pick(interval) };
+}
+
+function readDecimal(text: string): Reading {
+  return /^\d{1,12}(\.\d{1,4})?$/.test(text)
+    ? { value: text }
+    : { wrong: 'must be a number of 0 or more, with at most 4 decimals, such as 12.5' };
+}
+
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['yes', true],
+  ['1', true],
+  ['false', false],
+  ['no', false],
+  ['0', false],
+]);
+
+function readBoolean(text: string): Reading {
+  const value = truths.get(text.toLowerCase());
+  return value === undefined ? { wrong: 'must be true or false, yes or no, 1 or 0' } : { value };
+}

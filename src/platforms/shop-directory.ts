@@ -1,0 +1,36 @@
+import type { Sql } from '../store/database.ts';
+import {
+  type LinkedShop,
+  type ShopifyShop,
+  findShopifyShop,
+  linkShopifyShops,
+} from './shopify/store/shops.ts';
+
+/** Which shop a domain belongs to. What was found is remembered, so that a webhook costs no look-up. */
+export class ShopDirectory {
+  readonly #sql: Sql;
+  readonly #known = new Map<string, LinkedShop>();
+
+  private constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** @param shops those of the credentials */
+  static async open(sql: Sql, shops: readonly ShopifyShop[]): Promise<ShopDirectory> {
+    await linkShopifyShops(sql, shops);
+    return new ShopDirectory(sql);
+  }
+
+  /**
+   * @param domain in lower case
+   * @param isFresh asks the database: a domain may have moved to another shop since it was remembered
+   */
+  async find(domain: string, { isFresh = false } = {}): Promise<LinkedShop | undefined> {
+    const known = this.#known.get(domain);
+    if (known && !isFresh) return known;
+    const found = await findShopifyShop(this.#sql, domain);
+    if (found) this.#known.set(domain, found);
+    else this.#known.delete(domain);
+    return found;
+  }
+}

@@ -1,0 +1,123 @@
+import { mapContract } from '../mapping/contract.ts';
+import { Refusal } from '../mapping/fields.ts';
+import { kinds } from './kinds.ts';
+import type {
+  BillingAttempt,
+  Contract,
+  ContractLine,
+  SellingPlan,
+  SellingPlanGroup,
+} from '../mapping/nodes.ts';
+import { type AreShipped, mapSellingPlan } from '../mapping/plans.ts';
+import type { Row } from './staging.ts';
+
+/** A record that was made of a row, or why none was. */
+export type Made =
+  | { readonly row: Row; readonly record: object }
+  | { readonly row: Row; readonly problem: string };
+
+/** A contract or a group as one file has it. */
+interface Version {
+  readonly parent: Row;
+  readonly children: readonly Row[];
+}
+
+const kindOf = ([, kind]: Row) => kinds[kind];
+const fileOf = ([, , file]: Row) => file;
+const readOf = <T>([, , , , , read]: Row) => read as T;
+const isRefused = (row: Row) => readOf(row) === null;
+/** Groups have no such time: their versions stay in the order in which they were read. */
+const updatedAtOf = (row: Row) => readOf<{ updatedAt?: number } | null>(row)?.updatedAt ?? 0;
+const ofType = (rows: readonly Row[], type: string) =>
+  rows.filter((row) => kindOf(row)?.type === type);
+
+/**
+ * The records of one contract: of each version of it, the oldest first.
+ * @param takesPlan whether the stand-in for a plan is to be handed over
+ */
+export function* recordsOfContract(
+  rows: readonly Row[],
+  areShipped: AreShipped,
+  takesPlan: (planId: number) => boolean,
+): Generator<Made> {
+  yield* ofVersions(rows, ({ parent, children }) => {
+    const lines = ofType(children, 'SubscriptionLine');
+    const attempts = ofType(children, 'SubscriptionBillingAttempt');
+    if (lines.some(isRefused)) throw new Refusal('one of its lines was refused');
+    const records = mapContract(
+      {
+        contract: readOf<Contract>(parent),
+        lines: lines.map(readOf<ContractLine>),
+        attempts: attempts.map(readOf<BillingAttempt>),
+      },
+      areShipped,
+    );
+    return [
+      ...(takesPlan(records.plan.id) ? [{ row: parent, record: records.plan }] : []),
+      { row: parent, record: records.subscription },
+      ...records.payments.map((record, index) => ({ row: attempts[index] as Row, record })),
+    ];
+  });
+}
+
+/** The records of the selling plans of one group; those that bill once have none. */
+export function* recordsOfGroup(rows: readonly Row[], areShipped: AreShipped): Generator<Made> {
+  yield* ofVersions(rows, ({ parent, children }) =>
+    children.flatMap((row) => {
+      const group = readOf<SellingPlanGroup>(parent);
+      const record = mapSellingPlan(group, readOf<SellingPlan>(row), areShipped);
+      return record ? [{ row, record }] : [];
+    }),
+  );
+}
+
+/** @param map throws a Refusal of the version as a whole */
+function* ofVersions(rows: readonly Row[], map: (version: Version) => Made[]): Generator<Made> {
+  const parents = rows
+    .filter((row) => kindOf(row)?.parent === undefined)
+    .toSorted((a, b) => updatedAtOf(a) - updatedAtOf(b));
+  const refused: Version[] = [];
+  const taken = new Set<Row>();
+  for (const parent of parents) {
+    const version = { parent, children: childrenOf(parent, parents, rows) };
+    if (isRefused(parent)) {
+      refused.push(version);
+      continue;
+    }
+    try {
+      yield* map(version);
+      if (parents.length > 1) for (const row of version.children) taken.add(row);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refused.push(version);
+      yield { row: parent, problem: error.message };
+    }
+  }
+  if (parents.length > 0 && refused.length === 0) return;
+  const children = parents.length > 0 ? refused.flatMap((each) => each.children) : rows;
+  for (const row of new Set(children)) {
+    const [family] = row;
+    if (isRefused(row) || taken.has(row)) continue;
+    const parent = kindOf(row)?.parent;
+    const problem =
+      parents.length > 0
+        ? `its ${parent} was refused`
+        : `its ${parent} ${family} is not in the input`;
+    yield { row, problem };
+  }
+}
+
+/**
+ * What belongs to a parent: the children in its file, and those in files that have no version of it.
+ * Of a child that is there twice, the later one.
+ */
+function childrenOf(parent: Row, parents: readonly Row[], rows: readonly Row[]): Row[] {
+  const children = new Map<string, Row>();
+  for (const row of rows) {
+    if (kindOf(row)?.parent === undefined) continue;
+    const file = fileOf(row);
+    const isElsewhere = file !== fileOf(parent) && parents.some((other) => fileOf(other) === file);
+    if (!isElsewhere) children.set(`${row[1]} ${row[4]}`, row);
+  }
+  return [...children.values()];
+}

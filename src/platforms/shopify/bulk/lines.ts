@@ -1,0 +1,75 @@
+import type { Line } from '../../../ingest/lines.ts';
+import { type Node, type ShopMoney, Refusal, isNode } from '../mapping/fields.ts';
+import { type Gid, gidAtBeginning, numberOf, parseGid } from '../api/gid.ts';
+import { type Kind, kinds } from './kinds.ts';
+
+/** What a line of a bulk result is. */
+export type Reading =
+  | {
+      readonly kind: Kind;
+      readonly gid: Gid;
+      /** Number of the contract, or of the group, that it belongs to or is. */
+      readonly family: number;
+      /** Null where there is a problem. */
+      readonly read: object | null;
+      readonly problem?: string;
+    }
+  | {
+      /** Undefined where nothing can be told of it. */
+      readonly kind: Kind | undefined;
+      /** As text, to show which line it is; empty where it has none. */
+      readonly shownGid: string;
+      readonly problem: string;
+    };
+
+const kindsByType = new Map(kinds.map((kind) => [kind.type, kind]));
+const idOrder = 'an id of the form gid://shopify/TYPE/ID';
+
+export function readBulkLine(line: Line, shop: ShopMoney): Reading {
+  const unreadable = (problem: string): Reading => ({
+    kind: undefined,
+    shownGid: gidAtBeginning(line.text),
+    problem,
+  });
+  if (line.problem !== undefined) return unreadable(line.problem);
+  let node: unknown;
+  try {
+    node = JSON.parse(line.text);
+  } catch {
+    return unreadable('the line is not JSON');
+  }
+  if (!isNode(node)) return unreadable('the line is not a JSON object');
+  const gid = parseGid(node['id']);
+  if (!gid) return unreadable(`the line must have ${idOrder}`);
+  const kind = kindsByType.get(gid.type);
+  const shownGid = node['id'] as string;
+  if (!kind) return { kind, shownGid, problem: `${gid.type} is no kind of node that is taken in` };
+  const place = placeOf(kind, gid, node);
+  if (typeof place === 'string') return { kind, shownGid, problem: place };
+  return { kind, gid, family: place, ...readNode(kind, gid, node, shop) };
+}
+
+/** The number of what it belongs to, or what is wrong with where it stands. */
+function placeOf(kind: Kind, gid: Gid, node: Node): number | string {
+  const parentId = node['__parentId'] ?? undefined;
+  if (kind.parent === undefined) {
+    if (parentId !== undefined) return `a ${kind.type} must have no __parentId`;
+    return numberOf(gid.key) ?? 'id must end in a number from 1 to 9007199254740991';
+  }
+  if (parentId === undefined) return '__parentId is missing';
+  const parent = parseGid(parentId);
+  if (!parent) return `__parentId must be ${idOrder}`;
+  if (parent.type !== kind.parent) {
+    return `__parentId is of the type ${parent.type}; a ${kind.type} belongs to a ${kind.parent}`;
+  }
+  return numberOf(parent.key) ?? '__parentId must end in a number from 1 to 9007199254740991';
+}
+
+function readNode(kind: Kind, gid: Gid, node: Node, shop: ShopMoney) {
+  try {
+    return { read: kind.read(gid.key, node, shop) };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { read: null, problem: error.message };
+  }
+}

@@ -1,0 +1,160 @@
+import { type IntervalUnit, intervalUnits } from '../../../vocabulary.ts';
+import { numberOf, parseGid } from '../api/gid.ts';
+
+/**
+ * Why a node is not taken in, as a sentence about it. It never has a value that was read, but for
+ * words in capitals: whatever else stands in a field may be personal data.
+ */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+}
+
+/** An object as Shopify's GraphQL API answers it. */
+export type Node = Readonly<Record<string, unknown>>;
+
+export interface Interval {
+  readonly unit: IntervalUnit;
+  /** 1 to 1,000. */
+  readonly count: number;
+}
+
+/** What an amount must fit to be one of the shop. */
+export interface ShopMoney {
+  /** ISO 4217 code. */
+  readonly currency: string;
+  readonly minorDigits: number;
+}
+
+type Read<T> = (node: Node, field: string) => T;
+
+const longestText = 1000;
+const earliest = Date.UTC(1970, 0, 1);
+const latest = Date.UTC(10_000, 0, 1);
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+const amountPattern = /^\d{1,12}(?:\.\d+)?$/;
+/** All that is ever repeated of a value: such words name things, not people. */
+const wordPattern = /^[A-Z][A-Z_]{0,40}$/;
+
+const wrong = (field: string, value: unknown, be: string) =>
+  new Refusal(value === undefined ? `${field} is missing` : `${field} must be ${be}`);
+
+export function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Null where the field is null or not there. */
+export function optional<T>(read: Read<T>): Read<T | null> {
+  return (node, field) =>
+    node[field] === undefined || node[field] === null ? null : read(node, field);
+}
+
+export function objectOf(node: Node, field: string): Node {
+  const value = node[field];
+  if (!isNode(value)) throw wrong(field, value, 'an object');
+  return value;
+}
+
+export function textOf(node: Node, field: string): string {
+  const value = node[field];
+  if (typeof value !== 'string' || value.length > longestText) {
+    throw wrong(field, value, `text of at most ${longestText} characters`);
+  }
+  if (!value.isWellFormed() || value.includes('\0')) {
+    throw wrong(field, value, 'text without NUL or broken surrogates');
+  }
+  return value;
+}
+
+export function booleanOf(node: Node, field: string): boolean {
+  const value = node[field];
+  if (typeof value !== 'boolean') throw wrong(field, value, 'true or false');
+  return value;
+}
+
+export function integerOf(least: number, most: number): Read<number> {
+  return (node, field) => {
+    const value = node[field];
+    if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > most) {
+      throw wrong(field, value, `an integer from ${least} to ${most}`);
+    }
+    return value as number;
+  };
+}
+
+/** What a word in capitals stands for here. */
+export function wordOf<T>(words: ReadonlyMap<string, T>): Read<T> {
+  return (node, field) => {
+    const value = node[field];
+    const meaning = typeof value === 'string' ? words.get(value) : undefined;
+    if (meaning !== undefined) return meaning;
+    const known = [...words.keys()].join(', ');
+    if (typeof value === 'string' && wordPattern.test(value)) {
+      throw new Refusal(`${field} ${value} is not known; it must be one of ${known}`);
+    }
+    throw wrong(field, value, `one of ${known}`);
+  };
+}
+
+/** Epoch milliseconds. */
+export function timeOf(node: Node, field: string): number {
+  const value = node[field];
+  const time =
+    typeof value === 'string' && timePattern.test(value) ? Date.parse(value) : Number.NaN;
+  if (!(time >= earliest && time < latest)) {
+    throw wrong(field, value, 'an ISO 8601 time with an offset or Z, in the years 1970 to 9999');
+  }
+  return time;
+}
+
+/** The number of a thing of this type. */
+export function numberOfGid(type: string): Read<number> {
+  return (node, field) => {
+    const gid = parseGid(node[field]);
+    const number = gid?.type === type ? numberOf(gid.key) : undefined;
+    if (number === undefined)
+      throw wrong(field, node[field], `a gid://shopify/${type}/… with a number`);
+    return number;
+  };
+}
+
+const units = new Map(intervalUnits.map((unit) => [unit.toUpperCase(), unit]));
+const unitOf = wordOf(units);
+const countOf = integerOf(1, 1000);
+
+/** `interval` and `intervalCount` of a policy. */
+export function intervalOf(node: Node, field: string): Interval {
+  const policy = objectOf(node, field);
+  return { unit: unitOf(policy, 'interval'), count: countOf(policy, 'intervalCount') };
+}
+
+export function checkCurrency(node: Node, what: string, { currency }: ShopMoney): void {
+  const value = node['currencyCode'];
+  if (value === currency) return;
+  if (typeof value === 'string' && /^[A-Z]{3}$/.test(value)) {
+    throw new Refusal(`${what} is in ${value}, and the shop's currency is ${currency}`);
+  }
+  throw wrong('currencyCode', value, 'an ISO 4217 code');
+}
+
+/**
+ * An amount in the shop's currency, as the shortest decimal: Shopify writes "15.3" and "1000.0"
+ * whatever the currency's digits, and zeros at the end are none.
+ */
+export function amountOf(shop: ShopMoney): Read<string> {
+  return (node, field) => {
+    const money = objectOf(node, field);
+    checkCurrency(money, field, shop);
+    const { amount } = money;
+    const shortest =
+      typeof amount === 'string' && amountPattern.test(amount) ? shorten(amount) : undefined;
+    if (shortest === undefined || (shortest.split('.')[1]?.length ?? 0) > shop.minorDigits) {
+      const be = `an amount of 0 or more, below 10^12, with at most ${shop.minorDigits} decimals`;
+      throw wrong(`${field}.amount`, amount, be);
+    }
+    return shortest;
+  };
+}
+
+function shorten(decimal: string): string {
+  return decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal;
+}

@@ -1,0 +1,226 @@
+import { nobodysNumber } from '../../../store/records/customers.ts';
+import type { SubscriptionStatus } from '../../../vocabulary.ts';
+import {
+  type Interval,
+  type Node,
+  type ShopMoney,
+  Refusal,
+  amountOf,
+  booleanOf,
+  checkCurrency,
+  integerOf,
+  intervalOf,
+  isNode,
+  numberOfGid,
+  objectOf,
+  optional,
+  textOf,
+  timeOf,
+  wordOf,
+} from './fields.ts';
+import { numberOf } from '../api/gid.ts';
+
+/*
+ * What is read of each of Shopify's nodes, and nothing else of it: this is the door that no personal
+ * data passes. Times are epoch milliseconds, amounts decimal texts in the shop's currency. Each reader
+ * takes the key of the node's GID and throws a Refusal for a node that is not sound.
+ */
+
+export interface Contract {
+  readonly id: number;
+  readonly status: SubscriptionStatus;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly nextBillingDate: number | null;
+  /** A number of nobody's where the customer is not known any more. */
+  readonly customerId: number;
+  readonly billing: Interval;
+  readonly delivery: Interval | null;
+  readonly isLastPaymentSucceeded: boolean;
+  readonly hasOriginOrder: boolean;
+}
+
+export interface ContractLine {
+  /** A UUID. */
+  readonly id: string;
+  readonly title: string;
+  readonly variantTitle: string | null;
+  readonly quantity: number;
+  /** Null once the product, or the variant, is deleted in Shopify. */
+  readonly productId: number | null;
+  readonly variantId: number | null;
+  /** Null where the query did not ask. */
+  readonly requiresShipping: boolean | null;
+  readonly sellingPlanId: number | null;
+  readonly sellingPlanName: string | null;
+  /** Of one unit. */
+  readonly currentPrice: string;
+}
+
+export interface BillingAttempt {
+  readonly id: number;
+  readonly createdAt: number;
+  readonly completedAt: number | null;
+  readonly originTime: number | null;
+  readonly outcome: 'succeeded' | 'failed' | 'outOfStock' | 'pending';
+}
+
+export interface SellingPlanGroup {
+  readonly id: number;
+  readonly name: string;
+  readonly productCount: number | null;
+}
+
+export interface SellingPlan {
+  readonly id: number;
+  readonly name: string | null;
+  /** Whether its category says that it is for subscriptions. */
+  readonly isForSubscriptions: boolean;
+  /** Null where it bills once, as for a pre-order. */
+  readonly billing: Interval | null;
+  readonly delivery: Interval | null;
+  /** What a new customer gets. */
+  readonly pricing: {
+    readonly discountType: 'percentage' | 'fixed_amount' | 'price' | 'none';
+    readonly discountValue: string;
+  };
+}
+
+const statusOf = wordOf(
+  new Map<string, SubscriptionStatus>([
+    ['ACTIVE', 'active'],
+    ['PAUSED', 'paused'],
+    ['CANCELLED', 'cancelled'],
+    ['EXPIRED', 'expired'],
+    ['FAILED', 'failed'],
+  ]),
+);
+
+function idOf(key: string): number {
+  const id = numberOf(key);
+  if (id === undefined) throw new Refusal('id must end in a number from 1 to 9007199254740991');
+  return id;
+}
+
+/** Null for a policy without an interval: one that happens once. */
+function recurring(node: Node, field: string): Interval | null {
+  return (objectOf(node, field)['interval'] ?? null) === null ? null : intervalOf(node, field);
+}
+
+const customerOf = numberOfGid('Customer');
+const optionalText = optional(textOf);
+const optionalTime = optional(timeOf);
+const optionalPolicy = optional(recurring);
+
+export function readContract(key: string, node: Node, shop: ShopMoney): Contract {
+  const id = idOf(key);
+  checkCurrency(node, 'the contract', shop);
+  const status = statusOf(node, 'status');
+  return {
+    id,
+    status,
+    createdAt: timeOf(node, 'createdAt'),
+    updatedAt: timeOf(node, 'updatedAt'),
+    nextBillingDate: optionalTime(node, 'nextBillingDate'),
+    // Where the customer was deleted: what is paid still counts, and nobody is entitled.
+    customerId: isNode(node['customer']) ? customerOf(node['customer'], 'id') : nobodysNumber(id),
+    billing: intervalOf(node, 'billingPolicy'),
+    delivery: optionalPolicy(node, 'deliveryPolicy'),
+    isLastPaymentSucceeded: node['lastPaymentStatus'] === 'SUCCEEDED',
+    hasOriginOrder: isNode(node['originOrder']),
+  };
+}
+
+const quantityOf = integerOf(1, 1_000_000);
+const productOf = optional(numberOfGid('Product'));
+const variantOf = optional(numberOfGid('ProductVariant'));
+const sellingPlanOf = optional(numberOfGid('SellingPlan'));
+const optionalBoolean = optional(booleanOf);
+
+export function readLine(key: string, node: Node, shop: ShopMoney): ContractLine {
+  return {
+    id: key,
+    title: textOf(node, 'title'),
+    variantTitle: optionalText(node, 'variantTitle'),
+    quantity: quantityOf(node, 'quantity'),
+    productId: productOf(node, 'productId'),
+    variantId: variantOf(node, 'variantId'),
+    requiresShipping: optionalBoolean(node, 'requiresShipping'),
+    sellingPlanId: sellingPlanOf(node, 'sellingPlanId'),
+    sellingPlanName: optionalText(node, 'sellingPlanName'),
+    currentPrice: amountOf(shop)(node, 'currentPrice'),
+  };
+}
+
+/** The error codes that say that the goods were missing, not the money. */
+const stockErrors = new Set(['INSUFFICIENT_INVENTORY', 'INVENTORY_ALLOCATIONS_NOT_FOUND']);
+
+export function readAttempt(key: string, node: Node): BillingAttempt {
+  const isReady = booleanOf(node, 'ready');
+  const errorCode = optionalText(node, 'errorCode');
+  return {
+    id: idOf(key),
+    createdAt: timeOf(node, 'createdAt'),
+    completedAt: optionalTime(node, 'completedAt'),
+    originTime: optionalTime(node, 'originTime'),
+    outcome: outcomeOf(isReady, errorCode),
+  };
+}
+
+function outcomeOf(isReady: boolean, errorCode: string | null): BillingAttempt['outcome'] {
+  if (errorCode !== null) return stockErrors.has(errorCode) ? 'outOfStock' : 'failed';
+  return isReady ? 'succeeded' : 'pending';
+}
+
+const mostProducts = 100_000;
+const productCountOf = integerOf(0, Number.MAX_SAFE_INTEGER);
+
+export function readGroup(key: string, node: Node): SellingPlanGroup {
+  const counted = optional(objectOf)(node, 'productsCount');
+  return {
+    id: idOf(key),
+    name: textOf(node, 'name'),
+    productCount: counted && Math.min(productCountOf(counted, 'count'), mostProducts),
+  };
+}
+
+export function readSellingPlan(key: string, node: Node, shop: ShopMoney): SellingPlan {
+  return {
+    id: idOf(key),
+    name: optionalText(node, 'name'),
+    isForSubscriptions: (node['category'] ?? 'SUBSCRIPTION') === 'SUBSCRIPTION',
+    billing: recurring(node, 'billingPolicy'),
+    delivery: optionalPolicy(node, 'deliveryPolicy'),
+    pricing: readPricing(node, shop),
+  };
+}
+
+const discountTypeOf = wordOf(
+  new Map<string, 'percentage' | 'fixed_amount' | 'price'>([
+    ['PERCENTAGE', 'percentage'],
+    ['FIXED_AMOUNT', 'fixed_amount'],
+    ['PRICE', 'price'],
+  ]),
+);
+
+/** Decimals that a percentage may have in a record. */
+const percentageDigits = 4;
+
+/** The policy that holds from the first order on; those for later cycles are not what is offered. */
+function readPricing(node: Node, shop: ShopMoney): SellingPlan['pricing'] {
+  const policies: unknown = node['pricingPolicies'] ?? [];
+  if (!Array.isArray(policies) || !policies.every(isNode)) {
+    throw new Refusal('pricingPolicies must be a list of objects');
+  }
+  const first = policies.find((policy) => (policy['afterCycle'] ?? 0) === 0);
+  if (!first) return { discountType: 'none', discountValue: '0' };
+  const discountType = discountTypeOf(first, 'adjustmentType');
+  if (discountType !== 'percentage') {
+    return { discountType, discountValue: amountOf(shop)(first, 'adjustmentValue') };
+  }
+  const { percentage } = objectOf(first, 'adjustmentValue');
+  if (typeof percentage !== 'number' || !(percentage >= 0 && percentage <= 100)) {
+    throw new Refusal('adjustmentValue.percentage must be a number from 0 to 100');
+  }
+  return { discountType, discountValue: String(Number(percentage.toFixed(percentageDigits))) };
+}

@@ -1,0 +1,129 @@
+import type { Sql } from '../../../store/database.ts';
+
+/** How far a shop is synchronised from Shopify. */
+export interface ShopifySync {
+  /** `name.myshopify.com` */
+  readonly domain: string;
+  /** Whatever changed before, by Shopify's clock, is stored; null until a whole result is. */
+  readonly watermark: Date | null;
+  readonly reconciledAt: Date | null;
+  /** Bulk operations under way, and when the first of them was begun. */
+  readonly plansOperation: string | null;
+  readonly contractsOperation: string | null;
+  readonly operationsBegunAt: Date | null;
+}
+
+export async function findShopifySync(sql: Sql, shopId: number): Promise<ShopifySync | undefined> {
+  const [sync] = await sql<ShopifySync[]>`
+    select domain, watermark, reconciled_at as "reconciledAt",
+      plans_operation as "plansOperation", contracts_operation as "contractsOperation",
+      operations_begun_at as "operationsBegunAt"
+    from shopify_syncs where shop_id = ${shopId}`;
+  return sync;
+}
+
+/** Gives the shop to one of Shopify's, from the beginning. */
+export async function beginShopifySync(sql: Sql, shopId: number, domain: string): Promise<void> {
+  await sql`
+    insert into shopify_syncs (shop_id, domain) values (${shopId}, ${domain})
+    on conflict (shop_id) do update set
+      domain = excluded.domain, watermark = null, reconciled_at = null, plans_operation = null,
+      contracts_operation = null, operations_begun_at = null`;
+}
+
+/** Keeps an operation for whoever comes next; null: there is none to go on with. */
+export async function updateOperation(
+  sql: Sql,
+  shopId: number,
+  kind: 'plans' | 'contracts',
+  id: string | null,
+  at: Date,
+): Promise<void> {
+  await sql`
+    update shopify_syncs set
+      plans_operation = case when ${kind} = 'plans' then ${id} else plans_operation end,
+      contracts_operation = case when ${kind} = 'contracts' then ${id} else contracts_operation end,
+      operations_begun_at = coalesce(operations_begun_at, ${at})
+    where shop_id = ${shopId}`;
+}
+
+/** Forgets operations that are too old to go on with. */
+export async function forgetOperations(sql: Sql, shopId: number): Promise<void> {
+  await sql`
+    update shopify_syncs set plans_operation = null, contracts_operation = null,
+      operations_begun_at = null
+    where shop_id = ${shopId}`;
+}
+
+/** The whole of Shopify's data as of then is stored. The watermark never moves back. */
+export async function completeShopifySync(
+  sql: Sql,
+  shopId: number,
+  { watermark, reconciledAt }: { readonly watermark: Date; readonly reconciledAt: Date },
+): Promise<void> {
+  await sql`
+    update shopify_syncs set watermark = greatest(watermark, ${watermark}),
+      reconciled_at = ${reconciledAt}, plans_operation = null, contracts_operation = null,
+      operations_begun_at = null
+    where shop_id = ${shopId}`;
+}
+
+/** Never moves it back. */
+export async function advanceWatermark(sql: Sql, shopId: number, to: Date): Promise<void> {
+  await sql`
+    update shopify_syncs set watermark = greatest(watermark, ${to}) where shop_id = ${shopId}`;
+}
+
+/** Whether the shop has plans or subscriptions that came, or may have come, from elsewhere. */
+export async function hasForeignRecords(sql: Sql, shopId: number): Promise<boolean> {
+  const [found] = await sql<{ foreign: boolean }[]>`
+    select (
+        exists (select from plans where shop_id = ${shopId})
+        or exists (select from subscriptions where shop_id = ${shopId})
+      ) and (
+        exists (select from feeds where shop_id = ${shopId} and feed not like 'shopify%')
+        or not exists (select from feeds where shop_id = ${shopId} and feed like 'shopify%')
+      ) as foreign`;
+  return found?.foreign === true;
+}
+
+/** Ids in ascending order, after one of them, of subscriptions made before a time. */
+export async function listSubscriptionIds(
+  sql: Sql,
+  shopId: number,
+  { after, createdBefore, limit }: { after: number; createdBefore: Date; limit: number },
+): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    select subscription_id as id from subscriptions
+    where shop_id = ${shopId} and subscription_id > ${after} and created_at < ${createdBefore}
+    order by subscription_id limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/** A plan with all that a record of it says. */
+export interface StoredPlan {
+  readonly id: number;
+  readonly name: string;
+  readonly groupName: string;
+  readonly planType: string;
+  readonly intervalUnit: string;
+  readonly intervalCount: number;
+  readonly active: boolean;
+  readonly productCount: number;
+  readonly discountType: string;
+  readonly discountValue: string;
+  readonly summary: string;
+  readonly isUsed: boolean;
+}
+
+export async function listStoredPlans(sql: Sql, shopId: number): Promise<StoredPlan[]> {
+  return sql<StoredPlan[]>`
+    select plan_id as id, name, group_name as "groupName", plan_type as "planType",
+      interval_unit as "intervalUnit", interval_count as "intervalCount", active,
+      product_count as "productCount", discount_type as "discountType",
+      discount_value as "discountValue", pricing_summary as summary,
+      exists (
+        select from subscriptions s where s.shop_id = ${shopId} and s.plan_id = p.plan_id
+      ) as "isUsed"
+    from plans p where shop_id = ${shopId} order by plan_id`;
+}

@@ -1,0 +1,80 @@
+import { noteFeed } from '../../../store/feeds/feeds.ts';
+import { advanceWatermark } from '../store/syncs.ts';
+import { type WholeContract, fetchContract } from '../api/fetch.ts';
+import {
+  type SyncedShop,
+  countRefused,
+  countWritten,
+  linesOfContracts,
+  takeNodes,
+} from './intake.ts';
+import { changedContracts } from '../api/queries.ts';
+import type { SyncReport } from './whole-sync.ts';
+
+/**
+ * How far before the watermark changes are looked for again: Shopify's index lags behind its data,
+ * and several changes may have one time.
+ */
+const overlapMilliseconds = 5 * 60_000;
+
+/** One by one, more than these take longer than a bulk query does. */
+const mostContracts = 2_000;
+
+interface Changed {
+  readonly subscriptionContracts: {
+    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+    readonly nodes: readonly { readonly id: string; readonly updatedAt: string }[];
+  };
+}
+
+/**
+ * Brings the contracts that changed since the watermark, oldest change first. The watermark follows
+ * page by page, each once it is stored, so that whoever comes after a crash goes on from there.
+ * @returns undefined where so many have changed that all are better brought at once
+ * @throws ShopifyError
+ */
+export async function syncChanges(
+  synced: SyncedShop,
+  watermark: Date,
+): Promise<SyncReport | undefined> {
+  const { client, sql, shop, clock } = synced;
+  const since = new Date(watermark.getTime() - overlapMilliseconds);
+  const filter = `updated_at:>='${since.toISOString()}'`;
+  let [contracts, written, refused] = [0, 0, 0];
+  let after: string | null = null;
+  // By Shopify's clock, and not beyond ours: all that changed before is in one of the pages.
+  let begun: number | undefined;
+  for (;;) {
+    const page: Changed = await client.query(changedContracts, { filter, after });
+    begun ??= Math.min(client.usage.answeredAt ?? Infinity, clock.now());
+    const { nodes, pageInfo } = page.subscriptionContracts;
+    contracts += nodes.length;
+    if (contracts > mostContracts) return undefined;
+
+    const whole: WholeContract[] = [];
+    for (const { id } of nodes) {
+      // One that is gone by now is found by the next whole synchronisation.
+      const contract = await fetchContract(client, id);
+      if (contract) whole.push(contract);
+    }
+    if (whole.length > 0) {
+      const counts = await takeNodes(synced, [sourceOf(client.domain, whole)]);
+      written += countWritten(counts);
+      refused += countRefused(counts);
+    }
+    const last = Date.parse(nodes.at(-1)?.updatedAt ?? '');
+    const to = pageInfo.hasNextPage ? Math.min(last, begun) : begun;
+    if (!Number.isNaN(to)) await advanceWatermark(sql, shop.id, new Date(to));
+    if (!pageInfo.hasNextPage) break;
+    after = pageInfo.endCursor;
+  }
+  await noteFeed(sql, shop.id, 'shopify', { completedAt: new Date(clock.now()) });
+  return { kind: 'changes', contracts, written, refused, deleted: 0 };
+}
+
+function sourceOf(name: string, whole: readonly WholeContract[]) {
+  async function* lines() {
+    yield [...linesOfContracts(whole)];
+  }
+  return { name, lines: lines() };
+}

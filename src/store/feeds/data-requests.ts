@@ -1,0 +1,35 @@
+import type { Sql, Transaction } from '../database.ts';
+
+/** A customer asked what is held of them. */
+export interface DataRequest {
+  readonly shopId: number;
+  readonly requestId: string;
+  readonly customerId: number;
+  readonly receivedAt: Date;
+}
+
+/** Once, however often it is told. A shop that has gone meanwhile holds nothing to ask for. */
+export async function insertDataRequest(sql: Sql, request: DataRequest): Promise<void> {
+  const { shopId, requestId, customerId, receivedAt } = request;
+  await sql`
+    insert into shopify.data_requests (shop_id, request_id, customer_id, received_at)
+    select shop_id, ${requestId}, ${customerId}, ${receivedAt} from shops where shop_id = ${shopId}
+    on conflict do nothing`;
+}
+
+/** The oldest first. */
+export async function listDataRequests(sql: Sql, shopId: number): Promise<DataRequest[]> {
+  return sql<DataRequest[]>`
+    select shop_id as "shopId", request_id as "requestId", customer_id as "customerId",
+      received_at as "receivedAt"
+    from shopify.data_requests where shop_id = ${shopId} order by received_at, request_id`;
+}
+
+export async function deleteDataRequests(
+  tx: Transaction,
+  shopId: number,
+  customerId: number,
+): Promise<void> {
+  await tx`
+    delete from shopify.data_requests where shop_id = ${shopId} and customer_id = ${customerId}`;
+}

@@ -1,0 +1,41 @@
+import type { Sql } from '../database.ts';
+
+/** What becomes of a webhook. waiting: not begun; retrying: failed, and tried again later; failed: given up. */
+export const jobStates = ['waiting', 'active', 'retrying', 'failed'] as const;
+export type JobState = (typeof jobStates)[number];
+
+export interface JobCount {
+  readonly shopId: number;
+  readonly state: JobState;
+  readonly jobs: number;
+}
+
+/** Jobs that are not done, by shop and state; none where webhooks were never turned on. */
+export async function listJobCounts(sql: Sql): Promise<JobCount[]> {
+  if (!(await hasJobs(sql))) return [];
+  return sql<JobCount[]>`
+    select (data ->> 'shopId')::bigint as "shopId",
+      case state when 'created' then 'waiting' when 'retry' then 'retrying' else state::text end as state,
+      count(*)::int as jobs
+    from jobs.job where state not in ('completed', 'cancelled') group by 1, 2 order by 1, 2`;
+}
+
+/** Lets the jobs that were given up be tried again. @returns how many they were */
+export async function retryFailedJobs(sql: Sql, shopId: number): Promise<number> {
+  if (!(await hasJobs(sql))) return 0;
+  const result = await sql`
+    update jobs.job set state = 'retry', retry_count = 0, start_after = now(), completed_on = null,
+      keep_until = now() + interval '1 year'
+    where state = 'failed' and (data ->> 'shopId')::bigint = ${shopId}`;
+  return result.count;
+}
+
+export async function deleteJobsOfShop(sql: Sql, shopId: number): Promise<void> {
+  await sql`delete from jobs.job where (data ->> 'shopId')::bigint = ${shopId}`;
+}
+
+async function hasJobs(sql: Sql): Promise<boolean> {
+  const [found] = await sql<{ isThere: boolean }[]>`
+    select to_regclass('jobs.job') is not null as "isThere"`;
+  return found?.isThere === true;
+}
