@@ -1,6 +1,6 @@
 import { operations } from '../src/operations/index.ts';
 import type { Operation } from '../src/operations/define.ts';
-import { restBasePath } from '../src/operations/rest-path.ts';
+import { restV1 } from '../src/operations/versions.ts';
 import type { Target } from './load.ts';
 import { median } from './statistics.ts';
 import type { Shop } from './world.ts';
@@ -91,7 +91,7 @@ function requestOf(work: Work, face: Face, key: string): HttpRequest {
   const { operation, varied } = work;
   const value = varied && integerFrom(varied.from, varied.to);
   if (face === 'REST') {
-    const path = restBasePath + pathOf(work, value);
+    const path = restV1.basePath + pathOf(work, value);
     return { method: 'GET', path, headers: { authorization } };
   }
   const params = { name: operation.tool, arguments: varied ? { [varied.argument]: value } : {} };

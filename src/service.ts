@@ -13,7 +13,7 @@ import { listenError } from './errors.ts';
 import { addGauges } from './gauges.ts';
 import { readShopifyCredentials } from './platforms/shopify/api/credentials.ts';
 import { createShell } from './http/shell.ts';
-import { statusRoutes } from './http/status.ts';
+import { statusRoutes } from './status.ts';
 import type { Log } from './log.ts';
 import { ownOrigins } from './mcp/origins.ts';
 import { mcpRoutes } from './mcp/routes.ts';
@@ -22,7 +22,8 @@ import { ownerRoutes } from './owner/routes.ts';
 import { SignInSweep } from './accounts/sweep.ts';
 import { referenceRoutes } from './reference/routes.ts';
 import { restRoutes } from './rest/routes.ts';
-import { type RestVersion, createWindDown, restVersions } from './rest/versions.ts';
+import { createWindDown } from './rest/wind-down.ts';
+import { type RestVersion, restVersions } from './operations/versions.ts';
 import { KeyLookups } from './store/keys/key-lookups.ts';
 import { LookupAllowance } from './store/keys/lookup-allowance.ts';
 import { addKeyUse } from './store/keys/key-requests.ts';
@@ -111,7 +112,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     routes: [
       ...windDown.routes([
         ...restRoutes(versions, { gate, store, clock, log }),
-        ...referenceRoutes(() => baseUrl),
+        ...referenceRoutes(versions, () => baseUrl),
       ]),
       ...mcpRoutes({ gate, store, clock, log, ownOrigins: () => origins }),
       ...ownerRoutes({

@@ -19,6 +19,7 @@ const leaves = [
   'log',
   'money',
   'own-number',
+  'refusals',
   'version',
   'vocabulary',
 ];
@@ -35,6 +36,7 @@ const rooms: Readonly<Record<string, Rule>> = {
   log: { imports: [] },
   money: { imports: [] },
   'own-number': { imports: [] },
+  refusals: { imports: ['errors'] },
   version: { imports: [] },
   vocabulary: { imports: [] },
 
@@ -52,7 +54,7 @@ const rooms: Readonly<Record<string, Rule>> = {
   telemetry: { imports: leaves },
   http: {
     imports: [...leaves, 'access/limiter/rate-limiter', 'telemetry/trace-context'],
-    types: ['access', 'store', 'telemetry'],
+    types: ['telemetry'],
   },
   reference: { imports: [...leaves, 'http', 'operations', 'access/scopes', 'access/tiers'] },
   rest: { imports: [...leaves, ...transport], types: ['access', 'store', 'telemetry'] },
@@ -62,15 +64,18 @@ const rooms: Readonly<Record<string, Rule>> = {
 
   platforms: { imports: [...leaves, 'access/keys', 'http', 'ingest', 'store'] },
 
+  status: { imports: ['http'], types: ['access', 'store'] },
   gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },
   service: {
     imports: [
       ...leaves,
       'gauges',
+      'status',
       'access',
       'accounts',
       'http',
       'mcp',
+      'operations',
       'owner',
       'reference',
       'rest',

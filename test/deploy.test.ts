@@ -96,7 +96,7 @@ describe('the image', () => {
     const [program, ...args] = JSON.parse(check);
     assert.equal(program, 'node');
     const [health = ''] = all(args[1], /PORT\}(\/\w+)/g);
-    assert.match(read('src/http/status.ts'), new RegExp(`url: '${health}'`));
+    assert.match(read('src/status.ts'), new RegExp(`url: '${health}'`));
     const statusAt = async (port: string) =>
       (await run(args, { through: [process.execPath], env: { PORT: port } })).code;
     assert.equal(await statusAt('1'), 1);

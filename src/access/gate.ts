@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { ServiceError } from '../errors.ts';
+import type { ServiceError } from '../errors.ts';
+import { refusal } from '../refusals.ts';
 import type { KeyRecord } from '../store/keys/keys.ts';
 import type { Client, KeyLeases } from './keys/key-leases.ts';
 import type { KeyUsage } from './keys/key-usage.ts';
@@ -15,15 +16,12 @@ export type Admission =
   | { readonly refusal: ServiceError; readonly rate: RateDecision | undefined };
 
 const unauthorized: Admission = {
-  refusal: new ServiceError('unauthenticated', 'Unauthorized'),
+  refusal: refusal('unauthenticated'),
   rate: undefined,
 };
 
 const tierRequired: Admission = {
-  refusal: new ServiceError(
-    'tierRequired',
-    'Developer API access requires the Growth plan or higher.',
-  ),
+  refusal: refusal('tierRequired'),
   rate: undefined,
 };
 
@@ -55,7 +53,9 @@ export class Gate {
 
     const holder = `${caller.shopId}/${caller.keyId}`;
     const rate = await this.#parts.limiter.take(holder, tier.limitPerMinute);
-    return rate.admitted ? { caller, rate } : { refusal: tooMany(rate), rate };
+    return rate.admitted
+      ? { caller, rate }
+      : { refusal: refusal('rateLimited', String(rate.resetSeconds)), rate };
   }
 
   /** Asked for every request, so that a lease makes no key last longer. */
@@ -66,11 +66,4 @@ export class Gate {
 
 function bearerToken(authorization: string | undefined): string | undefined {
   return authorization?.match(/^bearer +([^ ]+)$/i)?.[1];
-}
-
-function tooMany(rate: RateDecision): ServiceError {
-  return new ServiceError(
-    'rateLimited',
-    `Rate limit exceeded. Retry after ${rate.resetSeconds} seconds.`,
-  );
 }

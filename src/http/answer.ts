@@ -1,5 +1,6 @@
 import { type RateDecision, windowSeconds } from '../access/limiter/rate-limiter.ts';
-import type { ErrorKind, ServiceError } from '../errors.ts';
+import type { ServiceError } from '../errors.ts';
+import { refusals } from '../refusals.ts';
 import type { RequestEntry } from '../log.ts';
 
 /** What a face adds to the log's line of a request. */
@@ -52,27 +53,20 @@ export function notFound(): Answer {
 
 /** @param allow the methods that would be answered, as the Allow header lists them */
 export function methodNotAllowed(allow: string): Answer {
-  return refuse(405, 'Method not allowed.', { allow });
+  return refuse(refusals.methodNotAllowed.status, refusals.methodNotAllowed.text(''), { allow });
 }
 
 /** What a caller learns of a failure of ours: nothing but that it is one. */
 export function internalError(rate?: RateDecision): Answer {
-  return refuse(500, 'Internal server error.', { ...keptPrivate, ...rateHeaders(rate) });
+  return refuse(refusals.internal.status, refusals.internal.text(''), {
+    ...keptPrivate,
+    ...rateHeaders(rate),
+  });
 }
-
-const statusOf: Readonly<Record<ErrorKind, number>> = {
-  invalid: 400,
-  unauthenticated: 401,
-  tierRequired: 403,
-  scopeRequired: 403,
-  notFound: 404,
-  rateLimited: 429,
-  internal: 500,
-};
 
 /** A refusal in the envelope; the faces before JSON-RPC use it too. */
 export function renderRefusal(error: ServiceError, rate: RateDecision | undefined): Answer {
-  return refuse(statusOf[error.kind], error.message, {
+  return refuse(refusals[error.kind].status, error.message, {
     ...keptPrivate,
     ...rateHeaders(rate),
     ...(error.kind === 'unauthenticated' && { 'www-authenticate': 'Bearer' }),

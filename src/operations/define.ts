@@ -19,6 +19,11 @@ export interface OperationCaller {
   readonly scopes: readonly Scope[];
 }
 
+/** A value as a constant states it. */
+type Example<Value> = Value extends object
+  ? { readonly [Key in keyof Value]: Example<Value[Key]> }
+  : Value;
+
 interface OperationContext {
   readonly caller: OperationCaller;
   /** The primary, or a standby that is fresh enough. */
@@ -47,6 +52,8 @@ export interface Operation<
   /** In JSON terms; faces that receive text turn it into JSON terms first. */
   readonly input: Input;
   readonly output: Output;
+  /** One believable request and answer, for the reference. */
+  readonly example: { readonly input: z.input<Input>; readonly output: Example<z.output<Output>> };
   /** What can go wrong besides what can for every operation. */
   readonly fails: readonly ('invalid' | 'notFound')[];
   /** @param input as `input` has parsed it */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import { defineOperation } from './define.ts';
+import { examples } from './examples.ts';
 import { customerId } from './parameters.ts';
 import { entitlementsResponse } from './shapes.ts';
 
@@ -15,6 +16,7 @@ export const getEntitlements = defineOperation({
     "Is a customer entitled right now? Give customerId (the shop's numeric id, not an e-mail). Answers one entry per subscription of the customer with isEntitled; the customer is entitled if any of them is true. A subscription entitles while it is active and, in any other status, until its paidThroughAt (null: unknown, counts as past). An unknown customer gets an empty list.",
   input: z.strictObject({ customerId }),
   output: entitlementsResponse,
+  example: examples.get_entitlements,
   fails: ['invalid'],
   async run({ caller, store, now }, input) {
     // Ids end at 2^53 - 1: nobody has a greater one, and the database could not even hold some.

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { toSummary } from '../metrics/figures.ts';
 import { summariseMetrics } from '../metrics/summary.ts';
 import { defineOperation } from './define.ts';
+import { examples } from './examples.ts';
 import { metricsSummaryResponse } from './shapes.ts';
 
 export const getMetricsSummary = defineOperation({
@@ -14,6 +15,7 @@ export const getMetricsSummary = defineOperation({
     "How retention is doing, in one call without arguments: subscribers, MRR, 30-day revenue, churn, cancel-flow save rate, dunning and recovery, renewals of the next 7 days. Money is in the shop's currency, named in currency; rates are fractions from 0 to 1, windows are rolling 24-hour days up to generatedAt. Prefer this over counting listed subscriptions.",
   input: z.strictObject({}),
   output: metricsSummaryResponse,
+  example: examples.get_metrics_summary,
   fails: [],
   async run({ caller, store, now }) {
     const row = await summariseMetrics(store.analyse, caller.shopId, now);

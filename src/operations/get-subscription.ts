@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { ServiceError } from '../errors.ts';
+import { refusal } from '../refusals.ts';
 import { findSubscription } from '../store/records/subscriptions.ts';
 import { defineOperation } from './define.ts';
+import { examples } from './examples.ts';
 import { JsonText } from './json-text.ts';
 import { subscriptionId } from './parameters.ts';
 import { subscriptionResponse } from './shapes.ts';
@@ -17,12 +18,13 @@ export const getSubscription = defineOperation({
     "One subscription with its line items, by its numeric subscriptionId (from list_subscriptions or get_entitlements). Prices are in the shop's currency; a line's currentPrice is for one unit.",
   input: z.strictObject({ subscriptionId }),
   output: subscriptionResponse,
+  example: examples.get_subscription,
   fails: ['notFound'],
   async run({ caller, store }, input) {
     const found = Number.isSafeInteger(input.subscriptionId)
       ? await findSubscription(store.subscriptions, caller.shopId, input.subscriptionId)
       : undefined;
-    if (found === undefined) throw new ServiceError('notFound', 'Subscription not found.');
+    if (found === undefined) throw refusal('notFound', 'Subscription');
     return new JsonText(`{"subscription":${found}}`);
   },
 });

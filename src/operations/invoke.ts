@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import { ServiceError } from '../errors.ts';
+import { refusal } from '../refusals.ts';
 import type { Store } from '../store/open.ts';
 import type { RequestSpan } from '../telemetry/traces.ts';
 import type { Operation, OperationCaller } from './define.ts';
@@ -26,13 +26,10 @@ export async function invoke(
   { store, clock, span }: InvokeParts,
 ): Promise<string> {
   if (!caller.scopes.includes(operation.scope)) {
-    throw new ServiceError(
-      'scopeRequired',
-      `This API key does not have the required scope: ${operation.scope}.`,
-    );
+    throw refusal('scopeRequired', operation.scope);
   }
   const parsed = operation.input.safeParse(input);
-  if (!parsed.success) throw new ServiceError('invalid', messageOf(parsed.error, operation));
+  if (!parsed.success) throw refusal('invalid', messageOf(parsed.error, operation));
   const now = clock.now();
   const run = () =>
     store.readRecent((from) => operation.run({ caller, store: from, now }, parsed.data));

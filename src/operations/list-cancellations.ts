@@ -3,6 +3,7 @@ import { listCancellations as listRows } from '../store/records/cancellations.ts
 import { sessionOutcomes } from '../vocabulary.ts';
 import { decodeCursor, pageOf } from './cursor.ts';
 import { defineOperation } from './define.ts';
+import { examples } from './examples.ts';
 import { cursor, limit, oneOf } from './parameters.ts';
 import { cancellationPage } from './shapes.ts';
 
@@ -23,6 +24,7 @@ export const listCancellations = defineOperation({
       .describe('Only sessions that ended this way.'),
   }),
   output: cancellationPage,
+  example: examples.list_cancellations,
   fails: ['invalid'],
   async run({ caller, store }, input) {
     const listing = `${caller.shopId} cancellations ${input.outcome ?? ''}`;

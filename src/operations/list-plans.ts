@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { jsonArrayOf } from '../store/records/json-text.ts';
 import { listPlans as listRows } from '../store/records/plans.ts';
 import { defineOperation } from './define.ts';
+import { examples } from './examples.ts';
 import { JsonText } from './json-text.ts';
 import { sellingPlansResponse } from './shapes.ts';
 
@@ -15,6 +16,7 @@ export const listPlans = defineOperation({
     'All selling plans of the shop, active or not, in one answer without arguments: billing interval (intervalCount times intervalUnit), pricing and number of products. Use it to explain a planId.',
   input: z.strictObject({}),
   output: sellingPlansResponse,
+  example: examples.list_plans,
   fails: [],
   async run({ caller, store }) {
     const { lines } = await listRows(store.plans, caller.shopId);

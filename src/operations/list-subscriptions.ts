@@ -3,6 +3,7 @@ import { listSubscriptions as listRows } from '../store/records/subscriptions.ts
 import { subscriptionStatuses } from '../vocabulary.ts';
 import { decodeCursor, pageOf } from './cursor.ts';
 import { defineOperation } from './define.ts';
+import { examples } from './examples.ts';
 import { cursor, limit, oneOf } from './parameters.ts';
 import { subscriptionPage } from './shapes.ts';
 
@@ -22,6 +23,7 @@ export const listSubscriptions = defineOperation({
       .describe('Only subscriptions of this status.'),
   }),
   output: subscriptionPage,
+  example: examples.list_subscriptions,
   fails: ['invalid'],
   async run({ caller, store }, input) {
     const listing = `${caller.shopId} subscriptions ${input.status ?? ''}`;

@@ -1,10 +1,10 @@
 import { scopeDescriptions, scopes } from '../access/scopes.ts';
 import { type Tier, tierNames, tiers } from '../access/tiers.ts';
-import { operations } from '../operations/index.ts';
 import { limit } from '../operations/parameters.ts';
-import { restAliases, restBasePath } from '../operations/rest-path.ts';
+import type { RestVersion } from '../operations/versions.ts';
 import { toJsonSchema } from '../operations/json-schema.ts';
-import { refusalKinds, refusals } from './refusals.ts';
+import { refusals } from '../refusals.ts';
+import { messageOf, refusalKinds } from './documented-refusals.ts';
 
 /** Text in which back quotes mark code. */
 export type Prose = string;
@@ -21,13 +21,14 @@ interface Section {
 }
 
 /** What holds for every endpoint, for the document's description and for the page. */
-export function introduction(serverUrl: string): Section[] {
+export function introduction(serverUrl: string, version: RestVersion): Section[] {
+  const { name, basePath, operations, aliases = {} } = version;
   return [
     {
       id: 'basics',
       title: 'Basics',
       blocks: [
-        `All addresses begin with \`${serverUrl}${restBasePath}\`. Every request is a GET without a body, every answer is JSON, and nothing that you can call changes data. All you see belongs to the shop of your key.`,
+        `All addresses begin with \`${serverUrl}${basePath}\`. Every request is a GET without a body, every answer is JSON, and nothing that you can call changes data. All you see belongs to the shop of your key.`,
         `The interface is for servers: it sends no CORS headers, and a key must never be in a web page or an app. Agents find the same operations as MCP tools at \`${serverUrl}/api/mcp\`, with the same keys, scopes and limits.`,
       ],
     },
@@ -60,7 +61,7 @@ export function introduction(serverUrl: string): Section[] {
         "How much a key may ask depends on the shop's tier. The minute is a rolling one: the requests of the last 60 seconds count, REST and MCP together. A request that was refused with 429 does not count.",
         {
           head: ['Tier', 'Requests per minute, per key'],
-          rows: tierNames.map((name) => [wordsOf(name), limitOf(name)]),
+          rows: tierNames.map((tier) => [wordsOf(tier), limitOf(tier)]),
         },
         'Answers to limited keys carry `RateLimit-Policy` and `RateLimit`, so that a client can slow down in time. A 429 carries `Retry-After`, in whole seconds.',
       ],
@@ -73,7 +74,8 @@ export function introduction(serverUrl: string): Section[] {
         {
           head: ['Status', 'When', 'Message'],
           rows: refusalKinds.map((kind) => {
-            const { status, when, message } = refusals[kind];
+            const { status, when } = refusals[kind];
+            const message = messageOf(kind);
             return [String(status), when, kind === 'invalid' ? message : `\`${message}\``];
           }),
         },
@@ -100,9 +102,9 @@ export function introduction(serverUrl: string): Section[] {
       id: 'versioning',
       title: 'Versioning',
       blocks: [
-        'The version is in the path. Fields and endpoints are added without a new version; a change that could break a client becomes `/v2`, beside `/v1`. A version that ends is announced in advance, and until then its answers carry the headers `Deprecation` and `Sunset` (RFC 8594). No end is planned for v1.',
-        ...Object.entries(restAliases).map(
-          ([path, alias]) => `\`${alias}\` is a permanent alias of \`${restBasePath}${path}\`.`,
+        `The version is in the path. Fields and endpoints are added without a new version; a change that could break a client becomes \`/v${Number(name.slice(1)) + 1}\`, beside \`/${name}\`. A version that ends is announced in advance, and until then its answers carry the headers \`Deprecation\` and \`Sunset\` (RFC 8594). ${endOf(version)}`,
+        ...Object.entries(aliases).map(
+          ([path, alias]) => `\`${alias}\` is a permanent alias of \`${basePath}${path}\`.`,
         ),
       ],
     },
@@ -120,6 +122,12 @@ function blockToMarkdown(block: Prose | Table): string {
   if (typeof block === 'string') return block;
   const line = (cells: readonly Prose[]) => `| ${cells.join(' | ')} |`;
   return [line(block.head), line(block.head.map(() => '---')), ...block.rows.map(line)].join('\n');
+}
+
+function endOf({ name, sunsetAt }: RestVersion): string {
+  return sunsetAt === undefined
+    ? `No end is planned for ${name}.`
+    : `${name} ends on ${sunsetAt.toISOString()}.`;
 }
 
 const pageSize = toJsonSchema(limit, 'input');

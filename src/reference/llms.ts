@@ -1,6 +1,5 @@
-import { operations } from '../operations/index.ts';
 import type { Operation } from '../operations/define.ts';
-import { restBasePath } from '../operations/rest-path.ts';
+import type { RestVersion } from '../operations/versions.ts';
 import { introduction, toMarkdown } from './introduction.ts';
 import { toJsonSchema } from '../operations/json-schema.ts';
 import type { OpenApiDocument } from './document.ts';
@@ -9,31 +8,33 @@ import type { OpenApiDocument } from './document.ts';
  * The whole service in one text, for a model that is to use it.
  * @see https://llmstxt.org: a title, a summary, and sections of Markdown
  */
-export function renderLlmsText({ info, servers }: OpenApiDocument): string {
+export function renderLlmsText({ info, servers }: OpenApiDocument, version: RestVersion): string {
+  const { basePath, operations } = version;
   const serverUrl = servers[0].url;
   return [
     `# ${info.title}`,
     `> ${info.summary} The same ${operations.length} operations are REST endpoints and MCP tools, with the same keys, scopes and limits. All of them only read.`,
     [
       `- [Reference](${serverUrl}/docs): every field and error, for people`,
-      `- [OpenAPI](${serverUrl}${restBasePath}/openapi.json): the REST API for machines`,
+      `- [OpenAPI](${serverUrl}${basePath}/openapi.json): the REST API for machines`,
       `- MCP: ${serverUrl}/api/mcp`,
     ].join('\n'),
     '## Operations',
-    ...operations.map(describe),
+    ...operations.map((operation) => describe(operation, basePath)),
     '## MCP',
     `POST one JSON-RPC 2.0 message to \`${serverUrl}/api/mcp\`, with \`Authorization: Bearer <key>\` and \`Content-Type: application/json\` (Streamable HTTP without sessions and without streams). Revisions 2026-07-28 and 2025-06-18 are served side by side, chosen by each request; without a declared version it is 2025-06-18. \`tools/list\` shows the tools that the key's scopes permit. A result of \`tools/call\` carries the REST body twice: as text and as \`structuredContent\`. Bad arguments, and an id that is not the shop's, are results with \`isError\` and a plain text.`,
-    `${toMarkdown(introduction(serverUrl))}\n`,
+    `${toMarkdown(introduction(serverUrl, version))}\n`,
   ].join('\n\n');
 }
 
-function describe({ tool, path, pathParameter, scope, toolDescription, input }: Operation): string {
+function describe(operation: Operation, basePath: string): string {
+  const { tool, path, pathParameter, scope, toolDescription, input } = operation;
   const { properties = {}, required = [] } = toJsonSchema(input, 'input');
   return [
     `### ${tool}`,
     toolDescription,
     [
-      `- MCP tool \`${tool}\`; REST \`GET ${restBasePath}${path}\`${
+      `- MCP tool \`${tool}\`; REST \`GET ${basePath}${path}\`${
         pathParameter ? `, where {${pathParameter.name}} is ${pathParameter.input}` : ''
       }`,
       `- Scope: \`${scope}\``,

@@ -1,8 +1,7 @@
 import { type Scope, scopeDescriptions, scopes } from '../access/scopes.ts';
 import { tiers } from '../access/tiers.ts';
 import type { Operation } from '../operations/define.ts';
-import { operations } from '../operations/index.ts';
-import { restAliases, restBasePath } from '../operations/rest-path.ts';
+import type { RestVersion } from '../operations/versions.ts';
 import type {
   AliasObject,
   HeaderObject,
@@ -11,25 +10,29 @@ import type {
   ParameterObject,
   ResponseObject,
 } from './document.ts';
-import { examples } from './examples.ts';
 import { introduction, toMarkdown } from './introduction.ts';
 import { type JsonSchema, toJsonSchema } from '../operations/json-schema.ts';
-import { messagesOf, refusals, refusalsOf } from './refusals.ts';
+import { refusals } from '../refusals.ts';
+import { messagesOf, refusalsOf } from './documented-refusals.ts';
 
 const scheme = 'apiKey';
 
-/**
- * The contract of the REST API for machines, from the catalogue.
- * @param options.serverUrl the public address of the service, without a slash at the end
- */
-export function buildOpenApi({ serverUrl }: { serverUrl: string }): OpenApiDocument {
+interface OpenApiOptions {
+  /** The public address of the service, without a slash at the end. */
+  readonly serverUrl: string;
+  readonly version: RestVersion;
+}
+
+/** The contract of a version of the REST API for machines, from its operations. */
+export function buildOpenApi({ serverUrl, version }: OpenApiOptions): OpenApiDocument {
+  const { name, basePath, operations, aliases = {} } = version;
   return {
     openapi: '3.1.1',
     info: {
       title: 'Retention Data API',
-      version: '1.0.0',
+      version: `${name.slice(1)}.0.0`,
       summary: "Read a shop's subscription retention data.",
-      description: toMarkdown(introduction(serverUrl)),
+      description: toMarkdown(introduction(serverUrl, version)),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
@@ -40,9 +43,9 @@ export function buildOpenApi({ serverUrl }: { serverUrl: string }): OpenApiDocum
     })),
     paths: Object.fromEntries(
       operations.flatMap((operation) => {
-        const path = restBasePath + operation.path;
+        const path = basePath + operation.path;
         const described = describe(operation);
-        const alias = restAliases[operation.path];
+        const alias = aliases[operation.path];
         const operationId = camelCase(operation.tool);
         const entry = [path, { get: { operationId, ...described } }] as const;
         return alias === undefined
@@ -106,11 +109,11 @@ function tagOf(scope: Scope): string {
   return capitalised(scope.replace('read:', ''));
 }
 
-function parametersOf({ tool, input, pathParameter }: Operation): ParameterObject[] {
+function parametersOf({ input, pathParameter, ...operation }: Operation): ParameterObject[] {
   const { properties = {}, required = [] } = toJsonSchema(input, 'input');
   return Object.entries(properties).map(([name, { description = '', ...schema }]) => {
     const isInPath = name === pathParameter?.input;
-    const example = examples[tool]?.input[name];
+    const example = operation.example.input[name];
     return {
       name: isInPath ? pathParameter.name : name,
       in: isInPath ? 'path' : 'query',
@@ -122,14 +125,14 @@ function parametersOf({ tool, input, pathParameter }: Operation): ParameterObjec
   });
 }
 
-function success({ tool, title, output }: Operation): ResponseObject {
+function success({ title, output, example }: Operation): ResponseObject {
   return {
     description: `${title}.`,
     headers: headersNamed(['RateLimit-Policy', 'RateLimit']),
     content: {
       'application/json': {
         schema: publish(output).schema,
-        examples: { example: { value: examples[tool]?.output } },
+        examples: { example: { value: example.output } },
       },
     },
   };

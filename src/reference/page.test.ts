@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
+import { restV1 } from '../operations/versions.ts';
 import { buildOpenApi } from './openapi.ts';
 import { referencePageCsp, renderReferencePage } from './page.ts';
 
 const serverUrl = 'https://retention.example';
-const document = buildOpenApi({ serverUrl });
-const page = renderReferencePage(document);
+const document = buildOpenApi({ serverUrl, version: restV1 });
+const page = renderReferencePage(document, restV1);
 
 function attributes(name: string): string[] {
   return [...page.matchAll(new RegExp(` ${name}="([^"]*)"`, 'g'))].map(([, value]) => value ?? '');
@@ -95,11 +96,14 @@ test('one first heading, and no level is skipped', () => {
 test('text of the document cannot become markup', () => {
   const hostile = '<script>alert("x")</script>';
   const { description: _, ...info } = document.info;
-  const altered = renderReferencePage({
-    ...document,
-    info: { ...info, title: hostile, description: hostile },
-    servers: [{ url: `https://x.example/"><b>` }],
-  });
+  const altered = renderReferencePage(
+    {
+      ...document,
+      info: { ...info, title: hostile, description: hostile },
+      servers: [{ url: `https://x.example/"><b>` }],
+    },
+    restV1,
+  );
   assert.ok(altered.includes('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;'));
   assert.doesNotMatch(altered, /<script|<b>/);
 });

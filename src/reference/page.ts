@@ -1,4 +1,4 @@
-import { restBasePath } from '../operations/rest-path.ts';
+import type { RestVersion } from '../operations/versions.ts';
 import type { OpenApiDocument } from './document.ts';
 import { type Html, html, style } from '../http/html.ts';
 import { introduction } from './introduction.ts';
@@ -20,10 +20,10 @@ export const referencePageCsp = [
 ].join('; ');
 
 /** The reference for people: one page without scripts that loads nothing, made from the document. */
-export function renderReferencePage(document: OpenApiDocument): string {
+export function renderReferencePage(document: OpenApiDocument, version: RestVersion): string {
   const { info, components } = document;
   const serverUrl = document.servers[0].url;
-  const sections = introduction(serverUrl);
+  const sections = introduction(serverUrl, version);
   const paths = Object.entries(document.paths);
   const aliasesOf = (path: string) =>
     paths.flatMap(([alias, { get }]) =>
@@ -76,7 +76,7 @@ export function renderReferencePage(document: OpenApiDocument): string {
             <h1>${info.title}</h1>
             <p class="lead">
               ${info.summary} Version ${info.version}. For machines:
-              <a href="${serverUrl}${restBasePath}/openapi.json">openapi.json</a>.
+              <a href="${serverUrl}${version.basePath}/openapi.json">openapi.json</a>.
             </p>
             ${sections.map(
               ({ id, title, blocks }) =>

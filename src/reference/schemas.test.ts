@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { restV1 } from '../operations/versions.ts';
 import { buildOpenApi } from './openapi.ts';
 
-const document = buildOpenApi({ serverUrl: 'https://retention.example' });
+const document = buildOpenApi({ serverUrl: 'https://retention.example', version: restV1 });
 const { schemas, headers } = document.components;
 
 test('every answer has a named body', () => {

@@ -1,9 +1,10 @@
 /* Writes openapi.json at the root of the repository; with --check, tells whether it is current. */
 import { readFile, writeFile } from 'node:fs/promises';
+import { restV1 } from '../operations/versions.ts';
 import { buildOpenApi } from './openapi.ts';
 
 const file = new URL('../../openapi.json', import.meta.url);
-const text = `${JSON.stringify(buildOpenApi({ serverUrl: 'http://127.0.0.1:8787' }), undefined, 2)}\n`;
+const text = `${JSON.stringify(buildOpenApi({ serverUrl: 'http://127.0.0.1:8787', version: restV1 }), undefined, 2)}\n`;
 
 if (process.argv.includes('--check')) {
   const found = await readFile(file, 'utf8').catch(() => undefined);

@@ -14,26 +14,24 @@ import { authorizationOf } from '../http/headers.ts';
 import type { Route } from '../http/shell.ts';
 import type { Log } from '../log.ts';
 import type { Operation } from '../operations/define.ts';
-import { operations } from '../operations/index.ts';
 import { type InvokeParts, invoke } from '../operations/invoke.ts';
-import { restAliases } from '../operations/rest-path.ts';
 import type { RequestSpan } from '../telemetry/traces.ts';
 import { createDecoder } from './decode.ts';
-import type { RestVersion } from './versions.ts';
+import type { RestVersion } from '../operations/versions.ts';
 
 export interface RestParts extends InvokeParts {
   readonly gate: Gate;
   readonly log: Log;
 }
 
-/** The routes of every version: one per operation, and the alias, which belongs to the first. */
+/** The routes of every version: one per operation, and its aliases. */
 export function restRoutes(versions: readonly RestVersion[], parts: RestParts): Route[] {
-  return versions.flatMap((version, index) =>
+  return versions.flatMap(({ basePath, operations, aliases = {} }) =>
     operations.flatMap((operation) => {
       const handle = createHandler(operation, parts);
-      const alias = index === 0 ? restAliases[operation.path] : undefined;
+      const alias = aliases[operation.path];
       const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
-      const urls = [version.basePath + path, ...(alias === undefined ? [] : [alias])];
+      const urls = [basePath + path, ...(alias === undefined ? [] : [alias])];
       return urls.map((url): Route => ({ method: 'GET', url, face: 'rest', handle }));
     }),
   );

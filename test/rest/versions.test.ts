@@ -1,23 +1,30 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { z } from 'zod';
+import { defineOperation } from '../../src/operations/define.ts';
+import { JsonText } from '../../src/operations/json-text.ts';
+import { listPlans } from '../../src/operations/list-plans.ts';
+import { operations } from '../../src/operations/index.ts';
+import { type RestVersion, restV1 } from '../../src/operations/versions.ts';
 import {
   createShop,
   createTestKey,
   get,
+  importAll,
   openAnyStore,
   startWorld,
   type World,
 } from '../support/world.ts';
+import { plan } from './records.ts';
 import { bearer, type RawAnswer, request } from './raw.ts';
 
-const windingDown = [
+const windingDown: readonly RestVersion[] = [
   {
-    name: 'v1',
-    basePath: '/api/external/v1',
+    ...restV1,
     deprecatedAt: new Date('2026-11-01T00:00:00Z'),
     sunsetAt: new Date('2026-12-01T00:00:00Z'),
   },
-  { name: 'v2', basePath: '/api/external/v2' },
+  { name: 'v2', basePath: '/api/external/v2', operations },
 ];
 
 /** One request for every kind of answer that a version gives. */
@@ -138,7 +145,7 @@ describe('versions', () => {
 
   test('a version may be deprecated before its end is known', async (t) => {
     const deprecated = await startWorld(openAnyStore(), {
-      versions: [{ name: 'v1', basePath: '/api/external/v1', deprecatedAt: new Date(0) }],
+      versions: [{ ...restV1, deprecatedAt: new Date(0) }],
     });
     t.after(() => deprecated.close());
     const { headers } = await get(`${deprecated.base}/plans`, deprecated.key);
@@ -157,5 +164,65 @@ describe('versions', () => {
     for (const path of ['/api/external/plans', '/api/external/v2/plans', '/v1/plans', '/plans']) {
       assert.equal((await get(real.service.baseUrl + path, real.key)).status, 404);
     }
+  });
+});
+
+describe('a version with one changed operation', () => {
+  /** The plans of /v1 under another name, counted. */
+  const listPlansV2 = defineOperation({
+    ...listPlans,
+    title: 'Plans, counted',
+    output: z
+      .object({ count: z.int().describe('How many plans there are.') })
+      .meta({ id: 'PlanCount', description: 'How many plans the shop has.' }),
+    example: { input: {}, output: { count: 3 } },
+    run: async (context, input) => {
+      const answer = await listPlans.run(context, input);
+      const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer);
+      return { count: JSON.parse(text).plans.length };
+    },
+  });
+  const v2: RestVersion = {
+    name: 'v2',
+    basePath: '/api/external/v2',
+    operations: operations.map((each) => (each === listPlans ? listPlansV2 : each)),
+  };
+  let world: World;
+  before(async () => {
+    world = await startWorld(openAnyStore(), { versions: [restV1, v2] });
+    await importAll(world.store, world.shop, [plan({ id: 1 }), plan({ id: 2 })]);
+  });
+  after(() => world.close());
+  const ask = (path: string) => get(world.service.baseUrl + path, world.key);
+
+  test('answers in its own way beside the one before', async () => {
+    assert.deepEqual((await ask('/api/external/v2/plans')).body, { count: 2 });
+    assert.equal((await ask('/api/external/v1/plans')).body.plans.length, 2);
+    // Whatever has not changed is the same.
+    const [one, two] = await Promise.all(
+      ['v1', 'v2'].map((name) => ask(`/api/external/${name}/entitlements?customerId=1`)),
+    );
+    assert.deepEqual(one?.body, two?.body);
+    assert.equal((await ask('/api/external/v2/entitlements')).status, 400);
+  });
+
+  test('has a contract and a reference of its own', async () => {
+    const first = (await ask('/api/external/v1/openapi.json')).body;
+    const second = (await ask('/api/external/v2/openapi.json')).body;
+    assert.deepEqual([first.info.version, second.info.version], ['1.0.0', '2.0.0']);
+    const schemaOf = (document: typeof first, path: string) =>
+      document.paths[path].get.responses['200'].content['application/json'].schema;
+    const schemas = '#/components/schemas';
+    assert.deepEqual(schemaOf(first, '/api/external/v1/plans'), {
+      $ref: `${schemas}/SellingPlansResponse`,
+    });
+    assert.deepEqual(schemaOf(second, '/api/external/v2/plans'), { $ref: `${schemas}/PlanCount` });
+    // The alias belongs to the first.
+    assert.ok('/api/external/entitlements' in first.paths);
+    assert.ok(!('/api/external/entitlements' in second.paths));
+    const page = async (path: string) => (await fetch(world.service.baseUrl + path)).text();
+    assert.match(await page('/docs'), /Version 1\.0\.0/);
+    assert.match(await page('/docs/v2'), /Version 2\.0\.0[^]*Plans, counted/);
+    assert.doesNotMatch(await page('/docs'), /Plans, counted/);
   });
 });

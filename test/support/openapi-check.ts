@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { operations } from '../../src/operations/index.ts';
 import type { ResponseObject } from '../../src/reference/document.ts';
+import { restV1 } from '../../src/operations/versions.ts';
 import { buildOpenApi } from '../../src/reference/openapi.ts';
 
-const contract = buildOpenApi({ serverUrl: 'http://127.0.0.1' });
+const contract = buildOpenApi({ serverUrl: 'http://127.0.0.1', version: restV1 });
 const components = '#/components/schemas/';
 const definitions = inOneDocument(contract.components.schemas);
 

@@ -8,7 +8,7 @@ import { type ImportCounts, importRecords } from '../../src/ingest/import.ts';
 import type { Line } from '../../src/ingest/lines.ts';
 import { createLog, type Log } from '../../src/log.ts';
 import { minorDigitsOf } from '../../src/money.ts';
-import type { RestVersion } from '../../src/rest/versions.ts';
+import type { RestVersion } from '../../src/operations/versions.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { connectAll, type Store } from '../../src/store/open.ts';
 import { insertShop } from '../../src/store/shops.ts';

@@ -1,20 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { type Answer, refuse } from '../http/answer.ts';
 import type { Route } from '../http/shell.ts';
-import { restAliases, restBasePath } from '../operations/rest-path.ts';
-
-/** A version of the REST API, and how far its retirement is. */
-export interface RestVersion {
-  readonly name: string;
-  readonly basePath: string;
-  /** Since or from when its use is discouraged: every response says so (RFC 9745). */
-  readonly deprecatedAt?: Date;
-  /** When it stops responding (RFC 8594); from then on every request gets 410. */
-  readonly sunsetAt?: Date;
-}
-
-/** Every version there is. A retirement is announced by setting its dates here. */
-export const restVersions: readonly RestVersion[] = [{ name: 'v1', basePath: restBasePath }];
+import type { RestVersion } from '../operations/versions.ts';
 
 /**
  * The headers that announce a version's retirement.
@@ -69,8 +56,10 @@ function withNotice(version: RestVersion, answer: Answer): Answer {
   return { ...answer, headers: { ...answer.headers, ...retirementHeaders(version) } };
 }
 
-/** The version that a path belongs to; the paths without a version are those of the first. */
+/** The version that a path belongs to, by its base or as one of its aliases. */
 function versionOf(versions: readonly RestVersion[], path: string): RestVersion | undefined {
-  if (Object.values(restAliases).includes(path)) return versions[0];
-  return versions.find(({ basePath }) => path === basePath || path.startsWith(`${basePath}/`));
+  return versions.find(
+    ({ basePath, aliases = {} }) =>
+      path === basePath || path.startsWith(`${basePath}/`) || Object.values(aliases).includes(path),
+  );
 }

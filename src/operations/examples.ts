@@ -1,12 +1,5 @@
-interface Example {
-  /** What to ask, in JSON terms. */
-  readonly input: Readonly<Record<string, unknown>>;
-  /** What could be answered. */
-  readonly output: Readonly<Record<string, unknown>>;
-}
-
 /** One believable request and answer per operation, by the operation's tool name. */
-export const examples: Readonly<Record<string, Example>> = {
+export const examples = {
   get_entitlements: {
     input: { customerId: 18204 },
     output: {
@@ -171,4 +164,4 @@ export const examples: Readonly<Record<string, Example>> = {
       nextCursor: 'AAABnxlnBBwAAAAAAAADhqvt-ILdew',
     },
   },
-};
+} as const;

@@ -1,7 +1,7 @@
-import type { RedisRateLimiter } from '../access/limiter/redis-rate-limiter.ts';
-import type { Store } from '../store/open.ts';
-import { type Answer, json, refuse } from './answer.ts';
-import type { Route } from './shell.ts';
+import type { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
+import type { Store } from './store/open.ts';
+import { type Answer, json, refuse } from './http/answer.ts';
+import type { Route } from './http/shell.ts';
 
 const patienceMilliseconds = 2_000;
 const up = { status: 'ready', database: 'up' };
