@@ -6,6 +6,7 @@ import { parseConfig } from './config.ts';
 import { withEnvFile } from './env-file.ts';
 import { CommandError, UsageError, describeError } from './errors.ts';
 import { createLog, redact } from './log.ts';
+import { platforms } from './platforms/registry.ts';
 import { version } from './version.ts';
 
 /** By their first word. Each is loaded when it is used: most need little of the code. */
@@ -56,7 +57,10 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const { values, positionals } = parse(command, rest);
-  const config = parseConfig(withEnvFile(process.env));
+  const config = parseConfig(
+    withEnvFile(process.env),
+    platforms.map(({ settings }) => settings),
+  );
   const log = createLog(config.logLevel);
   return command.run({
     config,
@@ -132,7 +136,7 @@ async function overview(): Promise<string> {
     'Settings come from the environment, and from .env in the current folder where they are not set:',
     'DATABASE_URL, DATABASE_READ_URL, DATABASE_SERVE_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT,',
     'METRICS_PORT, METRICS_HOST, BASE_URL, TRUSTED_PROXIES, LOG_LEVEL, STOP_SECONDS,',
-    'SHOPIFY_CREDENTIALS_FILE, SHOPIFY_CLIENT_SECRET, and OpenTelemetry\'s for traces; "retention doctor" shows what they amount to.',
+    `${platforms.flatMap(({ settings }) => [settings.credentialsFile, settings.webhookSecrets.variable]).join(', ')}, and OpenTelemetry's for traces; "retention doctor" shows what they amount to.`,
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused.',
   ].join('\n');
 }

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseConfig } from './config.ts';
+import { type PlatformSettings, parseConfig } from './config.ts';
 import { UsageError } from './errors.ts';
+
+const shopify: PlatformSettings = {
+  name: 'shopify',
+  credentialsFile: 'SHOPIFY_CREDENTIALS_FILE',
+  webhookSecrets: {
+    variable: 'SHOPIFY_CLIENT_SECRET',
+    want: "the app's client secret, 16 characters or more without spaces; while it is rotated the new one and the old one, with a comma between",
+  },
+};
+const parse = (env: Readonly<Record<string, string | undefined>>) => parseConfig(env, [shopify]);
 
 const defaults = {
   databaseUrl: undefined,
@@ -17,8 +27,7 @@ const defaults = {
   trustedProxies: [],
   logLevel: 'info',
   stopSeconds: 20,
-  shopifyCredentialsFile: undefined,
-  shopifyClientSecrets: [],
+  platforms: { shopify: { credentialsFile: undefined, webhookSecrets: [] } },
   setsHeapLimit: false,
   tracing: undefined,
 };
@@ -47,7 +56,7 @@ const names = [
 function problemsOf(env: Record<string, string>): string {
   let message = '';
   assert.throws(
-    () => parseConfig(env),
+    () => parse(env),
     (error) => {
       assert.ok(error instanceof UsageError);
       message = error.message;
@@ -58,10 +67,10 @@ function problemsOf(env: Record<string, string>): string {
 }
 
 test('nothing set, or everything set to nothing: the defaults', () => {
-  assert.deepEqual({ ...parseConfig({}) }, defaults);
+  assert.deepEqual({ ...parse({}) }, defaults);
   for (const nothing of ['', ' ', '\t\n']) {
     const env = Object.fromEntries(names.map((name) => [name, nothing]));
-    assert.deepEqual({ ...parseConfig(env) }, defaults);
+    assert.deepEqual({ ...parse(env) }, defaults);
   }
 });
 
@@ -89,7 +98,7 @@ test('every variable is read, without the space around it', () => {
     OTHER: 'ignored',
   };
   assert.deepEqual(
-    { ...parseConfig(env) },
+    { ...parse(env) },
     {
       databaseUrl: 'postgres://user:secret@db.example:5433/retention?sslmode=require',
       databaseReadUrls: [
@@ -107,8 +116,12 @@ test('every variable is read, without the space around it', () => {
       trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'],
       logLevel: 'debug',
       stopSeconds: 45,
-      shopifyCredentialsFile: '/etc/retention/shopify.json',
-      shopifyClientSecrets: ['hush_of_tomorrow_1', 'hush_of_yesterday'],
+      platforms: {
+        shopify: {
+          credentialsFile: '/etc/retention/shopify.json',
+          webhookSecrets: ['hush_of_tomorrow_1', 'hush_of_yesterday'],
+        },
+      },
       setsHeapLimit: true,
       tracing: { sampler: 'parentbased_traceidratio', samplerArgument: '0.25' },
     },
@@ -116,7 +129,7 @@ test('every variable is read, without the space around it', () => {
 });
 
 test('what was read cannot be changed', () => {
-  assert.ok(Object.isFrozen(parseConfig({})));
+  assert.ok(Object.isFrozen(parse({})));
 });
 
 const valid: Record<string, string[]> = {
@@ -130,7 +143,7 @@ const valid: Record<string, string[]> = {
 };
 for (const [name, texts] of Object.entries(valid)) {
   test(`${name} takes ${texts.join(' ')}`, () => {
-    for (const text of texts) assert.doesNotThrow(() => parseConfig({ [name]: text }));
+    for (const text of texts) assert.doesNotThrow(() => parse({ [name]: text }));
   });
 }
 
@@ -223,12 +236,12 @@ const tracing: [what: string, env: Record<string, string>, isOn: boolean][] = [
 for (const [what, env, isOn] of tracing) {
   test(`${what}: ${isOn ? 'traces' : 'no traces'}`, () => {
     const expected = { sampler: undefined, samplerArgument: undefined };
-    assert.deepEqual(parseConfig(env).tracing, isOn ? expected : undefined);
+    assert.deepEqual(parse(env).tracing, isOn ? expected : undefined);
   });
 }
 
 test('TRUSTED_PROXIES is a number of hops, or a list; 0 trusts nobody', () => {
-  const parsed = (text: string) => parseConfig({ TRUSTED_PROXIES: text }).trustedProxies;
+  const parsed = (text: string) => parse({ TRUSTED_PROXIES: text }).trustedProxies;
   assert.equal(parsed('0'), 0);
   assert.equal(parsed('2'), 2);
   assert.deepEqual(parsed('::1'), ['::1']);
@@ -252,7 +265,7 @@ test('the metrics are on a port of their own', () => {
     problemsOf({ PORT: '9464', METRICS_PORT: '9464' }),
     /METRICS_PORT must not be the same as PORT\./,
   );
-  assert.doesNotThrow(() => parseConfig({ PORT: '0', METRICS_PORT: '0' }));
+  assert.doesNotThrow(() => parse({ PORT: '0', METRICS_PORT: '0' }));
 });
 
 test('standbys belong to a server, and each of several has an address of its own', () => {

@@ -7,6 +7,23 @@ type LogLevel = (typeof logLevels)[number];
 /** Longer would only hide a mistake: supervisors kill a process long before. */
 const maxStopSeconds = 3600;
 
+/** The variables that a platform is configured by. */
+export interface PlatformSettings {
+  /** The platform's. */
+  readonly name: string;
+  /** Names the file with its shops and how to sign in to them. */
+  readonly credentialsFile: string;
+  /** Has the secrets that its webhooks are signed with; `want` completes "must be …". */
+  readonly webhookSecrets: { readonly variable: string; readonly want: string };
+}
+
+export interface PlatformConfig {
+  /** Undefined means that no shop is synchronised. */
+  readonly credentialsFile: string | undefined;
+  /** The newest first; none means that no webhooks are received. */
+  readonly webhookSecrets: readonly string[];
+}
+
 export interface Config {
   /** A PostgreSQL server; undefined means the embedded database in `dataDir`. */
   readonly databaseUrl: string | undefined;
@@ -31,10 +48,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** How long a server that is told to stop may take, before it closes the connections that are left. */
   readonly stopSeconds: number;
-  /** A file with what Shopify lets us in with; undefined means that no shop is synchronised. */
-  readonly shopifyCredentialsFile: string | undefined;
-  /** What Shopify signs webhooks with, the newest first; none means that no webhooks are taken. */
-  readonly shopifyClientSecrets: readonly string[];
+  /** By the platform's name; empty where nothing is set for it. */
+  readonly platforms: Readonly<Record<string, PlatformConfig>>;
   /** Whether NODE_OPTIONS limits the heap; that limit takes precedence. */
   readonly setsHeapLimit: boolean;
   /** How traces are sampled; undefined means that none are made. */
@@ -59,7 +74,7 @@ function readEnv(env: Env, name: string): string | undefined {
  * The whole configuration, from the environment, read once at start.
  * @throws UsageError naming everything that is wrong, together
  */
-export function parseConfig(env: Env): Config {
+export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = []): Config {
   const problems: string[] = [];
   const check = <T>(
     name: string,
@@ -127,13 +142,15 @@ export function parseConfig(env: Env): Config {
       parseStopSeconds,
       `a whole number of seconds from 1 to ${maxStopSeconds}`,
     ),
-    shopifyCredentialsFile: readEnv(env, 'SHOPIFY_CREDENTIALS_FILE'),
-    // Never quoted either.
-    shopifyClientSecrets: check(
-      'SHOPIFY_CLIENT_SECRET',
-      [],
-      parseSecrets,
-      "the app's client secret, 16 characters or more without spaces; while it is rotated the new one and the old one, with a comma between",
+    platforms: Object.fromEntries(
+      platforms.map(({ name, credentialsFile, webhookSecrets }) => [
+        name,
+        {
+          credentialsFile: readEnv(env, credentialsFile),
+          // Never quoted either.
+          webhookSecrets: check(webhookSecrets.variable, [], parseSecrets, webhookSecrets.want),
+        },
+      ]),
     ),
     setsHeapLimit: limitsHeap(readEnv(env, 'NODE_OPTIONS') ?? ''),
     tracing: readTracing(env),

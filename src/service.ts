@@ -11,7 +11,6 @@ import type { Clock } from './clock.ts';
 import { type Config, urlOf } from './config.ts';
 import { listenError } from './errors.ts';
 import { addGauges } from './gauges.ts';
-import { readShopifyCredentials } from './platforms/shopify/api/credentials.ts';
 import { createShell } from './http/shell.ts';
 import { statusRoutes } from './status.ts';
 import type { Log } from './log.ts';
@@ -32,20 +31,11 @@ import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
 import { version } from './version.ts';
-import { type Webhooks, startWebhooks } from './platforms/start.ts';
+import { startWebhooks } from './platforms/webhooks/start.ts';
 
 export interface ServiceParts {
   readonly config: Pick<Config, 'host' | 'port' | 'metricsHost' | 'baseUrl' | 'redisUrl'> &
-    Partial<
-      Pick<
-        Config,
-        | 'metricsPort'
-        | 'tracing'
-        | 'trustedProxies'
-        | 'shopifyClientSecrets'
-        | 'shopifyCredentialsFile'
-      >
-    >;
+    Partial<Pick<Config, 'metricsPort' | 'tracing' | 'trustedProxies' | 'platforms'>>;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -100,7 +90,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const tracer =
     config.tracing && (await startTracing({ config: config.tracing, log, clock, version }));
 
-  const webhooks = await openWebhooks(parts);
+  const webhooks = await startWebhooks({ config: config.platforms ?? {}, store, clock, log });
   let baseUrl = config.baseUrl ?? '';
   let origins: ReadonlySet<string> = new Set();
   const stopping = new AbortController();
@@ -123,7 +113,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
         isPublic: config.baseUrl !== undefined,
         usage,
       }),
-      ...(webhooks ? [webhooks.route] : []),
+      ...(webhooks?.routes ?? []),
       ...statusRoutes({ store, shared, stopping: stopping.signal }),
     ],
     unrouted: (path, answer) =>
@@ -223,19 +213,6 @@ async function openSharedLimiter(parts: ServiceParts): Promise<RedisRateLimiter 
   const limiter = new RedisRateLimiter({ url: config.redisUrl, clock, log, patienceMilliseconds });
   await limiter.open();
   return limiter;
-}
-
-/** @returns undefined where Shopify tells nothing */
-async function openWebhooks({
-  config,
-  store,
-  clock,
-  log,
-}: ServiceParts): Promise<Webhooks | undefined> {
-  const { shopifyClientSecrets: secrets = [], shopifyCredentialsFile: file } = config;
-  if (secrets.length === 0) return undefined;
-  const credentials = file === undefined ? [] : await readShopifyCredentials(file);
-  return startWebhooks({ secrets, credentials, store, clock, log });
 }
 
 async function listenForMetrics(

@@ -44,8 +44,7 @@ export const failureKinds = ['payment', 'inventory'] as const;
 export type FailureKind = (typeof failureKinds)[number];
 
 /**
- * The ways on which a shop's data comes. records: files of import records; shopify-file: files of
- * Shopify's bulk results; shopify: what was asked of Shopify's API; shopify-webhooks: what was asked
- * because Shopify told that it had changed; export: exports of other platforms.
+ * How a shop's data comes: `records` (files of import records), `export` (exports by a mapping), or one of the
+ * feeds of a platform.
  */
-export type FeedName = 'records' | 'shopify-file' | 'shopify' | 'shopify-webhooks' | 'export';
+export type FeedName = string;

@@ -60,7 +60,18 @@ const rooms: Readonly<Record<string, Rule>> = {
   rest: { imports: [...leaves, ...transport], types: ['access', 'store', 'telemetry'] },
   mcp: { imports: [...leaves, ...transport], types: ['access', 'store', 'telemetry'] },
   accounts: { imports: [...leaves, 'store'] },
-  owner: { imports: [...leaves, 'access', 'accounts', 'http', 'metrics', 'operations', 'store'] },
+  owner: {
+    imports: [
+      ...leaves,
+      'access',
+      'accounts',
+      'http',
+      'metrics',
+      'operations',
+      'platforms/feeds',
+      'store',
+    ],
+  },
 
   platforms: { imports: [...leaves, 'access/keys', 'http', 'ingest', 'store'] },
 
@@ -100,7 +111,9 @@ const rooms: Readonly<Record<string, Rule>> = {
       'store',
     ],
   },
-  cli: { imports: ['commands', 'config', 'env-file', 'errors', 'log', 'version'] },
+  cli: {
+    imports: ['commands', 'config', 'env-file', 'errors', 'log', 'platforms/registry', 'version'],
+  },
 };
 
 const root = path.join(import.meta.dirname, '..');
@@ -218,7 +231,7 @@ test('the environment is read by the configuration alone, which the command line
     ['src/cli.ts'],
   );
   assert.equal(read('src/cli.ts').split('process.env').length, 2);
-  assert.match(read('src/cli.ts'), /parseConfig\(withEnvFile\(process\.env\)\)/);
+  assert.match(read('src/cli.ts'), /parseConfig\(\s*withEnvFile\(process\.env\),/);
 });
 
 test('the time is read from the clock alone, but for times and durations in the log', () => {

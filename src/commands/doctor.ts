@@ -11,7 +11,9 @@ import {
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { loginOf, nameOf, withoutPassword } from '../database-url.ts';
-import { readShopifyCredentials } from '../platforms/shopify/api/credentials.ts';
+import { readCredentials } from '../platforms/credentials.ts';
+import type { Platform } from '../platforms/platform.ts';
+import { platforms } from '../platforms/registry.ts';
 import { redact } from '../log.ts';
 import { connect } from '../store/database.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
@@ -39,13 +41,14 @@ export const doctorCommand: Command = {
   summary: 'prints the configuration without secrets, and checks database, Redis, schema and clock',
   options: { json: { type: 'boolean' } },
   async run({ config, options }) {
+    const { platforms: _, ...settings } = config;
     const shown = {
-      ...config,
+      ...settings,
+      ...Object.assign({}, ...platforms.map((platform) => shownSettings(platform, config))),
       databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
       databaseServeUrl: config.databaseServeUrl && withoutPassword(config.databaseServeUrl),
       redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
       tracing: config.tracing && 'on',
-      shopifyClientSecrets: config.shopifyClientSecrets.map(() => 'redacted'),
       databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
     };
     const memoryLimit = memoryLimitMegabytes();
@@ -57,9 +60,9 @@ export const doctorCommand: Command = {
       ...(await examine(config)),
       ...listWarnings(config).map((warning) => ({ ...warning, ok: true, warning: true }) as const),
       ...(config.redisUrl === undefined ? [] : [await examineRedis(config.redisUrl)]),
-      ...(config.shopifyCredentialsFile === undefined
-        ? []
-        : [await examineShopifyCredentials(config.shopifyCredentialsFile)]),
+      ...(
+        await Promise.all(platforms.map((platform) => examineCredentials(platform, config)))
+      ).flat(),
     ];
     const isWell = findings.every(({ ok }) => ok);
     if (options['json']) {
@@ -187,14 +190,29 @@ async function examineRedis(url: string): Promise<Finding> {
   }
 }
 
-/** Only the file: whether Shopify accepts what is in it shows when a shop is synchronised. */
-async function examineShopifyCredentials(file: string): Promise<Finding> {
-  const check = 'shopify credentials';
+/** Under the names of their variables, such as shopifyCredentialsFile. */
+function shownSettings({ name, settings }: Platform, config: Config): Record<string, unknown> {
+  const { credentialsFile, webhookSecrets = [] } = config.platforms[name] ?? {};
+  return {
+    [camelCase(settings.credentialsFile)]: credentialsFile,
+    [camelCase(settings.webhookSecrets.variable)]: webhookSecrets.map(() => 'redacted'),
+  };
+}
+
+function camelCase(variable: string): string {
+  return variable.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Only the file: whether the platform accepts what is in it shows when a shop is synced. */
+async function examineCredentials(platform: Platform, config: Config): Promise<Finding[]> {
+  const file = config.platforms[platform.name]?.credentialsFile;
+  if (file === undefined) return [];
+  const check = `${platform.name} credentials`;
   try {
-    const shops = await readShopifyCredentials(file);
-    return { check, ok: true, detail: shops.map(({ shop }) => `shop ${shop}`).join(', ') };
+    const shops = await readCredentials(platform, file);
+    return [{ check, ok: true, detail: shops.map(({ shop }) => `shop ${shop}`).join(', ') }];
   } catch (error) {
-    return failure(check, error);
+    return [failure(check, error)];
   }
 }
 

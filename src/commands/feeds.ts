@@ -1,6 +1,9 @@
 import { systemClock } from '../clock.ts';
 import { type FeedStatus, listFeeds } from '../store/feeds/feeds.ts';
 import { type JobCount, type JobState, listJobCounts } from '../store/feeds/jobs.ts';
+import { feedsOf } from '../platforms/feeds.ts';
+import { platforms } from '../platforms/registry.ts';
+import type { FeedName } from '../vocabulary.ts';
 import { findShop, listShops } from '../store/shops.ts';
 import { CommandError } from '../errors.ts';
 import {
@@ -21,7 +24,7 @@ const status: Command = {
     'ARRIVED   when records came last, whether or not they said anything new',
     'NEWEST    the newest time that any of them tells of itself',
     'COMPLETE  when the source was last read to its end',
-    'WEBHOOKS  what Shopify told and is not done: waiting, active, retrying, failed (given up)',
+    'WEBHOOKS  what platforms sent and is not done: waiting, active, retrying, failed (given up)',
   ],
   options: { shop: { type: 'string' }, json: { type: 'boolean' } },
   async run({ config, options }) {
@@ -36,12 +39,14 @@ const status: Command = {
       for (const shop of shops) {
         if (!shop) throw new CommandError(`There is no shop ${wanted}.`);
         const known = await listFeeds(sql, shop.id);
-        const webhooks = jobs.filter(({ shopId }) => shopId === shop.id);
-        const isNew = !known.some(({ feed }) => feed === 'shopify-webhooks');
-        const shown = isNew && webhooks.length > 0 ? [...known, nothingYet] : known;
-        for (const feed of shown) {
-          const isTheirs = feed.feed === 'shopify-webhooks';
-          all.push({ shop: shop.id, ...feed, ...(isTheirs && { webhooks: byState(webhooks) }) });
+        const webhooks = countWebhooks(jobs.filter(({ shopId }) => shopId === shop.id));
+        const others = [...webhooks].filter(
+          ([feed, counts]) =>
+            Object.keys(counts).length > 0 && !known.some((each) => each.feed === feed),
+        );
+        for (const each of [...known, ...others.map(([feed]) => ({ ...nothingYet, feed }))]) {
+          const counts = webhooks.get(each.feed);
+          all.push({ shop: shop.id, ...each, ...(counts && { webhooks: counts }) });
         }
       }
       return all;
@@ -58,15 +63,26 @@ interface ShopFeed extends FeedStatus {
   readonly webhooks?: Partial<Record<JobState, number>>;
 }
 
-const nothingYet: FeedStatus = {
-  feed: 'shopify-webhooks',
+const nothingYet: Omit<FeedStatus, 'feed'> = {
   arrivedAt: null,
   newestAt: null,
   completedAt: null,
 };
 
-function byState(counts: readonly JobCount[]): Partial<Record<JobState, number>> {
-  return Object.fromEntries(counts.map(({ state, jobs }) => [state, jobs]));
+/** How many jobs of a shop are in which state, for the feed of each platform's webhooks. */
+function countWebhooks(
+  jobs: readonly JobCount[],
+): ReadonlyMap<FeedName, Partial<Record<JobState, number>>> {
+  return new Map(
+    platforms.map((platform) => {
+      const queues = Object.values(platform.queues);
+      const counts: Partial<Record<JobState, number>> = {};
+      for (const job of jobs.filter(({ queue }) => queues.includes(queue))) {
+        counts[job.state] = (counts[job.state] ?? 0) + job.jobs;
+      }
+      return [feedsOf(platform).webhooks, counts];
+    }),
+  );
 }
 
 function describe(feeds: readonly ShopFeed[], now: number): string {

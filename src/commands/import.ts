@@ -3,7 +3,8 @@ import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { openMapped } from '../mapping/open.ts';
 import { readMapping } from '../mapping/read.ts';
-import { readBulkResults } from '../platforms/shopify/bulk/bulk.ts';
+import { feedsOf } from '../platforms/feeds.ts';
+import { findPlatform, platforms } from '../platforms/registry.ts';
 import { type ImportShop, importShopOf } from '../ingest/apply.ts';
 import { RefusedLines, checkFiles, openSource } from '../ingest/files.ts';
 import {
@@ -32,7 +33,9 @@ export const importCommand: Command = {
   summary: 'takes in records: one JSON object a line',
   details: [
     'FILE       NDJSON; a name that ends in .gz is unpacked; - is standard input',
-    '--from     shopify: FILE is a result of Shopify bulk operations, see docs/shopify.md',
+    ...platforms.map(
+      ({ name, title }) => `--from     ${name}: FILE is an export of ${title}, see docs/${name}.md`,
+    ),
     '--mapping  FILE is an export of another platform, CSV or JSON, see docs/mappings.md',
     '--refused  where refused lines go with their reasons (FILE.refused.ndjson)',
     'Importing a file again changes nothing; after a crash, just run it again.',
@@ -113,18 +116,6 @@ interface Feed {
 
 const records: Feed = { name: 'records', open: (files) => files.map(openSource) };
 
-const feeds: ReadonlyMap<string, Feed> = new Map([
-  [
-    'shopify',
-    {
-      name: 'shopify-file',
-      open: (files, shop, progress) => [
-        { name: 'shopify', lines: readBulkResults(files.map(openSource), shop, { progress }) },
-      ],
-    },
-  ],
-]);
-
 /**
  * @param left counts rows of which a mapping makes nothing
  * @throws UsageError for a source that is not known, or a mapping file with something wrong in it
@@ -145,9 +136,18 @@ async function feedOf(
     };
   }
   if (typeof from !== 'string') return records;
-  const feed = feeds.get(from);
-  if (feed) return feed;
-  throw new UsageError(`--from must be ${[...feeds.keys()].join(' or ')}, not "${from}".`);
+  const platform = findPlatform(from);
+  if (!platform) {
+    const names = platforms.map(({ name }) => name).join(' or ');
+    throw new UsageError(`--from must be ${names}, not "${from}".`);
+  }
+  const { readFiles } = await platform.load();
+  return {
+    name: feedsOf(platform).file,
+    open: (files, shop, progress) => [
+      { name: from, lines: readFiles(files.map(openSource), shop, progress) },
+    ],
+  };
 }
 
 function describe(counts: ImportCounts): string {

@@ -5,7 +5,7 @@ import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
 import { endKeysOfShop, logUninstall } from '../access/keys/keys.ts';
 import { listAllOfCustomer } from '../store/records/customers.ts';
-import { listDataRequests } from '../store/feeds/data-requests.ts';
+import { listDataRequests } from '../platforms/shopify/store/data-requests.ts';
 import { requireSynchronousCommit } from '../store/failover.ts';
 import { retryFailedJobs } from '../store/feeds/jobs.ts';
 import { noteInstall, noteUninstall } from '../platforms/shopify/store/shops.ts';

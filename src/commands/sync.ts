@@ -1,210 +1,142 @@
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { CommandError, UsageError, describeError } from '../errors.ts';
-import { createShopifyClient } from '../platforms/shopify/api/client.ts';
-import {
-  type ShopifyCredentials,
-  readShopifyCredentials,
-} from '../platforms/shopify/api/credentials.ts';
-import { realPauses } from '../platforms/shopify/api/pauses.ts';
-import { type SyncWish, syncShop } from '../platforms/shopify/sync/sync-shop.ts';
-import type { SyncReport } from '../platforms/shopify/sync/whole-sync.ts';
-import { importShopOf } from '../ingest/apply.ts';
+import { UsageError, describeError } from '../errors.ts';
 import { linesPerServerTransaction } from '../ingest/import.ts';
 import { type Log, redact } from '../log.ts';
-import type { Store } from '../store/open.ts';
+import { readCredentials } from '../platforms/credentials.ts';
+import { realPauses } from '../platforms/pauses.ts';
+import type { Credentials, Platform, SyncOptions, SyncReport } from '../platforms/platform.ts';
+import { platforms } from '../platforms/registry.ts';
+import { SyncLoop, type Turn } from '../platforms/sync/sync-loop.ts';
 import { lockShop } from '../store/shop-lock.ts';
-import { findUninstall } from '../platforms/shopify/store/shops.ts';
-import { findShop } from '../store/shops.ts';
 import { type Command, exitStatus, parseId, print, tell, withStore } from './command.ts';
 import { logLastResort, setLastResort } from './serve/last-resort.ts';
 import { stopSignal } from './serve/stop-signal.ts';
 
 const failed = 1;
 
-const syncShopify: Command = {
-  name: 'sync shopify',
-  synopsis: '[--shop ID] [--once] [--full] [--interval SECONDS] [--take-over]',
-  summary: 'keeps shops as they are in Shopify, until it is told to stop',
-  details: [
-    '--shop       one shop; all of SHOPIFY_CREDENTIALS_FILE if left out',
-    '--once       brings what changed, or everything the first time, and ends',
-    '--full       brings everything, deletes what Shopify does not have, and ends',
-    '--interval   seconds between two looks at a shop (120)',
-    '--take-over  also where a shop has data that did not come from this Shopify shop',
-    'Everything is brought once a day in any case. docs/shopify.md says more.',
-  ],
-  options: {
-    shop: { type: 'string' },
-    once: { type: 'boolean' },
-    full: { type: 'boolean' },
-    interval: { type: 'string', default: '120' },
-    'take-over': { type: 'boolean' },
-  },
-  async run({ config, log, options }) {
-    const interval = parseInterval(String(options['interval']));
-    const shops = await chosenShops(config, options['shop']);
-    const wish = { whole: options['full'] === true, takeOver: options['take-over'] === true };
-    const isOnce = options['once'] === true || wish.whole;
-    if (!isOnce) setLastResort(logLastResort(log));
-    const stopping = new AbortController();
-    void stopSignal().then((signal) => stopping.abort(new Stopped(signal)));
-    const desk = new SyncDesk({ config, log, isLoop: !isOnce, signal: stopping.signal });
-    try {
-      const status = await desk.round(shops, wish);
-      if (isOnce) return status;
-      for (;;) {
-        // Up to a tenth more or less, so that several do not look in step.
-        const pause = interval * 1000 * (0.9 + realPauses.random() / 5);
-        await realPauses.wait(pause, stopping.signal);
-        // The database may be away for a while.
-        await desk.round(shops, wish).catch((error: unknown) => {
-          stopping.signal.throwIfAborted();
-          log.error({ reason: describeError(error) }, 'not synchronised');
-        });
-      }
-    } catch (error) {
-      if (!(error instanceof Stopped)) throw error;
-      log.info({ signal: error.message }, 'stopping');
-      return exitStatus.done;
-    } finally {
-      log.flush();
-    }
-  },
-};
+export const syncCommands: readonly Command[] = platforms.map(syncCommand);
 
-/** Whoever waits for something learns by it that the process is to end. */
+function syncCommand(platform: Platform): Command {
+  const { name, title, settings } = platform;
+  return {
+    name: `sync ${name}`,
+    synopsis: '[--shop ID] [--once] [--full] [--interval SECONDS] [--take-over]',
+    summary: `keeps shops as they are in ${title}, until it is told to stop`,
+    details: [
+      `--shop       one shop; all of ${settings.credentialsFile} if left out`,
+      '--once       brings what changed, or everything the first time, and ends',
+      `--full       brings everything, deletes what ${title} does not have, and ends`,
+      '--interval   seconds between two looks at a shop (120)',
+      `--take-over  also where a shop has data that did not come from this ${title} shop`,
+      `Everything is brought once a day in any case. docs/${name}.md says more.`,
+    ],
+    options: {
+      shop: { type: 'string' },
+      once: { type: 'boolean' },
+      full: { type: 'boolean' },
+      interval: { type: 'string', default: '120' },
+      'take-over': { type: 'boolean' },
+    },
+    async run({ config, log, options }) {
+      const intervalSeconds = parseInterval(String(options['interval']));
+      const shops = await requestedShops(platform, config, options['shop']);
+      const whole = options['full'] === true;
+      const isOnce = options['once'] === true || whole;
+      if (!isOnce) setLastResort(logLastResort(log));
+      const stopping = new AbortController();
+      void stopSignal().then((signal) => stopping.abort(new Stopped(signal)));
+      const parts = { config, log, shops, signal: stopping.signal };
+      try {
+        const round = await prepareRounds(platform, parts, {
+          whole,
+          takeOver: options['take-over'] === true,
+        });
+        if (isOnce) return await round(showTurn);
+        const report = (turn: Turn) => logTurn(log, turn);
+        await round(report);
+        for (;;) {
+          // Up to a tenth more or less, so that several do not look in step.
+          const pause = intervalSeconds * 1000 * (0.9 + realPauses.random() / 5);
+          await realPauses.wait(pause, stopping.signal);
+          // The database may be away for a while.
+          await round(report).catch((error: unknown) => {
+            stopping.signal.throwIfAborted();
+            log.error({ reason: describeError(error) }, 'sync failed');
+          });
+        }
+      } catch (error) {
+        if (!(error instanceof Stopped)) throw error;
+        log.info({ signal: error.message }, 'stopping');
+        return exitStatus.done;
+      } finally {
+        log.flush();
+      }
+    },
+  };
+}
+
+/** The process is to end; the reason of the signal that everything in progress learns it by. */
 class Stopped extends Error {
   override readonly name = 'Stopped';
 }
 
-interface Surroundings {
+interface RoundParts {
   readonly config: Config;
   readonly log: Log;
-  /** Whether the log is all that anybody looks at. */
-  readonly isLoop: boolean;
+  readonly shops: readonly Credentials[];
   readonly signal: AbortSignal;
 }
 
-class SyncDesk {
-  readonly #around: Surroundings;
-  /** One client a shop, so that what it knows of the shop's limits stays. */
-  readonly #clients = new Map<number, ReturnType<typeof createShopifyClient>>();
-
-  constructor(around: Surroundings) {
-    this.#around = around;
-  }
-
-  /**
-   * Each shop once; that one fails does not keep the others from their turn. The store is opened for
-   * the round only: the embedded one is there for others in between, and may be run by others the next
-   * time.
-   * @returns the worst exit status of all
-   * @throws the reason of the signal
-   */
-  round(shops: readonly ShopifyCredentials[], wish: SyncWish): Promise<number> {
-    return withStore(this.#around.config, (store) => this.#turns(store, shops, wish));
-  }
-
-  async #turns(
-    store: Store,
-    shops: readonly ShopifyCredentials[],
-    wish: SyncWish,
-  ): Promise<number> {
-    const { log, signal, isLoop } = this.#around;
-    let [isAnyFailed, isAnyRefused] = [false, false];
-    for (const credentials of shops) {
-      try {
-        const refused = await this.#turn(store, credentials, wish);
-        isAnyRefused ||= refused > 0;
-      } catch (error) {
-        signal.throwIfAborted();
-        isAnyFailed = true;
-        const reason = describeError(error);
-        if (isLoop) log.error({ shop: credentials.shop, reason }, 'not synchronised');
-        else tell(redact(`retention: shop ${credentials.shop}: ${reason}`));
+/**
+ * Makes a function that gives each shop its turn once and returns the worst exit status of all. The store is
+ * open during a round only: the embedded one is there for others in between, and may be run by others the
+ * next time.
+ */
+async function prepareRounds(
+  platform: Platform,
+  { config, log, shops, signal }: RoundParts,
+  options: SyncOptions,
+): Promise<(report: (turn: Turn) => void) => Promise<number>> {
+  const loop = new SyncLoop({
+    platform,
+    code: await platform.load(),
+    clock: systemClock,
+    log,
+    signal,
+    linesPerTransaction: config.databaseUrl === undefined ? undefined : linesPerServerTransaction,
+    lock: (store, shopId) => lockShop(store.write, config, 'sync', shopId),
+  });
+  return (report) =>
+    withStore(config, async (store) => {
+      let [isAnyFailed, isAnyRefused] = [false, false];
+      for await (const turn of loop.round(store, shops, options)) {
+        report(turn);
+        isAnyFailed ||= turn.kind === 'failed';
+        isAnyRefused ||= turn.kind === 'synced' && turn.report.refused > 0;
       }
-    }
-    if (isAnyFailed) return failed;
-    return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
-  }
-
-  /** @returns how many records were refused */
-  async #turn(store: Store, credentials: ShopifyCredentials, wish: SyncWish): Promise<number> {
-    const { config, log, isLoop, signal } = this.#around;
-    const found = await findShop(store.write, credentials.shop);
-    if (!found) {
-      throw new CommandError(
-        `There is no shop ${credentials.shop}; "retention shops create" makes one.`,
-      );
-    }
-    if (await findUninstall(store.write, found.id)) {
-      const why = `The app is uninstalled from ${credentials.domain}; once it is back, "retention shopify reinstalled --shop ${found.id}" says so.`;
-      if (isLoop) log.warn({ shop: found.id }, why);
-      else tell(`retention: shop ${found.id}: ${why}`);
-      return 0;
-    }
-    const unlock = await lockShop(store.write, config, 'sync', found.id);
-    if (!unlock) {
-      throw new CommandError(`Another process synchronises shop ${found.id}; wait until it ends.`);
-    }
-    try {
-      const client = this.#clientOf(credentials);
-      const before = { ...client.usage, at: systemClock.monotonic() };
-      const report = await syncShop(
-        {
-          client,
-          sql: store.write,
-          shop: importShopOf(found),
-          clock: systemClock,
-          log,
-          linesPerTransaction:
-            config.databaseUrl === undefined ? undefined : linesPerServerTransaction,
-        },
-        wish,
-      );
-      log.info(
-        {
-          shop: found.id,
-          domain: client.domain,
-          ...report,
-          queries: client.usage.queries - before.queries,
-          cost: client.usage.cost - before.cost,
-          durationMs: Math.round(systemClock.monotonic() - before.at),
-        },
-        'synchronised',
-      );
-      if (!isLoop) print(sentence(found.id, report));
-      signal.throwIfAborted();
-      return report.refused;
-    } finally {
-      await unlock();
-    }
-  }
-
-  #clientOf({ shop, domain, accessToken, baseUrl }: ShopifyCredentials) {
-    const { log, signal } = this.#around;
-    const known = this.#clients.get(shop);
-    if (known) return known;
-    const client = createShopifyClient({
-      domain,
-      accessToken,
-      baseUrl,
-      clock: systemClock,
-      log,
-      signal,
+      if (isAnyFailed) return failed;
+      return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
     });
-    this.#clients.set(shop, client);
-    return client;
-  }
 }
 
-function sentence(
-  shop: number,
-  { kind, contracts, written, refused, deleted }: SyncReport,
-): string {
-  const read = kind === 'whole' ? `all ${contracts} contracts` : `${contracts} changed contracts`;
-  return `Shop ${shop}: read ${read}; ${written} records written, ${deleted} deleted, ${refused} lines refused.`;
+/** For a person who waits for the end of one round. */
+function showTurn(turn: Turn): void {
+  if (turn.kind === 'synced') print(describe(turn.shop, turn.report));
+  else tell(redact(`retention: shop ${turn.shop}: ${turn.reason}`));
+}
+
+/** The loop's own line about a shop that was synced is in the log already. */
+function logTurn(log: Log, turn: Turn): void {
+  if (turn.kind === 'paused') log.warn({ shop: turn.shop }, turn.reason);
+  if (turn.kind === 'failed') log.error({ shop: turn.shop, reason: turn.reason }, 'sync failed');
+}
+
+function describe(shop: number, { kind, read, written, refused, deleted }: SyncReport): string {
+  const parts = Object.entries(read).map(([what, count]) =>
+    kind === 'whole' ? `all ${count} ${what}` : `${count} changed ${what}`,
+  );
+  return `Shop ${shop}: read ${parts.join(', ')}; ${written} records written, ${deleted} deleted, ${refused} lines refused.`;
 }
 
 function parseInterval(text: string): number {
@@ -215,20 +147,20 @@ function parseInterval(text: string): number {
   return seconds;
 }
 
-async function chosenShops(
-  { shopifyCredentialsFile: file }: Config,
-  wanted: string | boolean | undefined,
-): Promise<readonly ShopifyCredentials[]> {
-  const id = typeof wanted === 'string' ? parseId(wanted, '--shop') : undefined;
+async function requestedShops(
+  platform: Platform,
+  { platforms: configs }: Config,
+  requested: string | boolean | undefined,
+): Promise<readonly Credentials[]> {
+  const id = typeof requested === 'string' ? parseId(requested, '--shop') : undefined;
+  const file = configs[platform.name]?.credentialsFile;
   if (file === undefined) {
     throw new UsageError(
-      'SHOPIFY_CREDENTIALS_FILE is not set: it names the file with the shops and their access tokens.',
+      `${platform.settings.credentialsFile} is not set: it names the file with the shops and their access tokens.`,
     );
   }
-  const all = await readShopifyCredentials(file);
+  const all = await readCredentials(platform, file);
   const chosen = all.filter(({ shop }) => id === undefined || shop === id);
   if (chosen.length === 0) throw new UsageError(`Shop ${id} is not in ${file}.`);
   return chosen;
 }
-
-export const syncCommands: readonly Command[] = [syncShopify];

@@ -29,7 +29,7 @@ export function keyOf(record: ImportRecord): string {
 export class Batch {
   readonly steps: Step[] = [];
   size = 0;
-  /** Length of the lines' text. */
+  /** Length of the lines' text, where there is one. */
   characters = 0;
 
   get records(): ImportRecord[] {
@@ -45,6 +45,6 @@ export class Batch {
     }
     step.entries.set(entry.key, entry);
     this.size += 1;
-    this.characters += entry.line.text.length;
+    if (!entry.line.value) this.characters += entry.line.text.length;
   }
 }

@@ -12,21 +12,11 @@ import { type Line, readLines } from './lines.ts';
  * does not grow with their number, in the order in which they came.
  */
 export class DeferredEntries {
-  readonly #folder: string;
-  readonly #file: string;
-  /** Once there is anything to keep. */
+  /** Both once there is anything to keep. */
+  #folder: string | undefined;
   #out: WriteStream | undefined;
   readonly #keys = new KeyFilter();
   count = 0;
-
-  static async create(): Promise<DeferredEntries> {
-    return new DeferredEntries(await mkdtemp(path.join(tmpdir(), 'retention-import-')));
-  }
-
-  private constructor(folder: string) {
-    this.#folder = folder;
-    this.#file = path.join(folder, 'deferred.ndjson');
-  }
 
   /** Whether a record with this key may be waiting; then later ones must wait behind it. */
   mayHave(key: string): boolean {
@@ -38,9 +28,14 @@ export class DeferredEntries {
       this.#keys.add(key);
       this.count += 1;
       const text = JSON.stringify([source, line.number, line.text]);
-      this.#out ??= createWriteStream(this.#file, { mode: 0o600 });
-      if (!this.#out.write(`${text}\n`)) await once(this.#out, 'drain');
+      const out = (this.#out ??= await this.#open());
+      if (!out.write(`${text}\n`)) await once(out, 'drain');
     }
+  }
+
+  async #open(): Promise<WriteStream> {
+    this.#folder = await mkdtemp(path.join(tmpdir(), 'retention-import-'));
+    return createWriteStream(path.join(this.#folder, 'deferred.ndjson'), { mode: 0o600 });
   }
 
   /** All of them, once nothing more is added. */
@@ -48,7 +43,7 @@ export class DeferredEntries {
     if (!this.#out) return;
     this.#out.end();
     if (!this.#out.closed) await once(this.#out, 'close');
-    for await (const lines of readLines(createReadStream(this.#file))) {
+    for await (const lines of readLines(createReadStream(this.#out.path))) {
       yield lines.map(({ text: json }) => {
         const [source, number, text] = JSON.parse(json) as [string, number, string];
         return { source, line: { number, text } };
@@ -62,7 +57,7 @@ export class DeferredEntries {
       this.#out.destroy();
       await once(this.#out, 'close');
     }
-    await rm(this.#folder, { recursive: true, force: true });
+    if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
   }
 }
 

@@ -69,7 +69,7 @@ export async function importRecords(
   options: ImportOptions,
 ): Promise<ImportCounts> {
   const run = new ImportRun(options);
-  let deferred = await DeferredEntries.create();
+  let deferred = new DeferredEntries();
   try {
     for (const { name, lines } of sources) {
       for await (const some of lines) {
@@ -80,7 +80,7 @@ export async function importRecords(
 
     // Each round settles what waited only for what the last one stored.
     while (deferred.count > 0) {
-      const next = await DeferredEntries.create();
+      const next = new DeferredEntries();
       const waiting = deferred;
       try {
         for await (const some of waiting.read()) {
@@ -158,9 +158,9 @@ class ImportRun {
     if (line.problem !== undefined) {
       return { type: line.countsAs ?? 'unknown', problem: line.problem };
     }
-    let value: unknown;
+    let value: unknown = line.value;
     try {
-      value = JSON.parse(line.text);
+      value ??= JSON.parse(line.text);
     } catch {
       return { type: 'unknown', problem: 'the line is not JSON' };
     }

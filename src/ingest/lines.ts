@@ -8,11 +8,23 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export interface Line {
   readonly number: number;
   readonly text: string;
+  /** What its text says, if that is at hand: then the text is neither written nor parsed. */
+  readonly value?: object;
   readonly problem?: string;
   /** The file it comes from, where the source that hands it over has more than one. */
   readonly source?: string;
   /** What it counts as if there is a problem; "unknown" where nothing is said. */
   readonly countsAs?: string;
+}
+
+/** A line of what is in memory already; its text is made only where somebody asks for it. */
+export function lineOf(line: Omit<Line, 'text' | 'problem'> & { readonly value: object }): Line {
+  return {
+    ...line,
+    get text() {
+      return JSON.stringify(line.value);
+    },
+  };
 }
 
 /**

@@ -3,15 +3,21 @@ import type { Sql, Transaction } from './database.ts';
 /** So that whoever else needs the database hardly waits. */
 const subscriptionsPerTransaction = 500;
 
+interface ShopDeletion {
+  /** Begins each of its transactions; what it throws stops the deletion there. */
+  readonly check?: (tx: Transaction) => Promise<void>;
+  /** Deletes what platforms keep of the shop, in the last transaction. */
+  readonly forget: (tx: Transaction) => Promise<void>;
+}
+
 /**
  * Removes a shop with all that is kept of it: data, keys, the log about them, memberships, and the
  * accounts of owners who have no other shop. Cut short and called again, it goes on.
- * @param check begins each of its transactions; what it throws stops the deletion there
  */
 export async function deleteShop(
   sql: Sql,
   shopId: number,
-  check: (tx: Transaction) => Promise<void> = async () => {},
+  { check = async () => {}, forget }: ShopDeletion,
 ): Promise<void> {
   // First of all, nobody reads what is half gone.
   await sql.begin(async (tx) => {
@@ -38,7 +44,7 @@ export async function deleteShop(
     await tx`delete from plans where shop_id = ${shopId}`;
     await tx`delete from customers where shop_id = ${shopId}`;
     await tx`delete from redacted_customers where shop_id = ${shopId}`;
-    await tx`delete from shopify_syncs where shop_id = ${shopId}`;
+    await forget(tx);
     await tx`delete from feeds where shop_id = ${shopId}`;
     await tx`delete from subscriber_changes where shop_id = ${shopId}`;
     await tx`delete from failed_cycles where shop_id = ${shopId}`;
@@ -47,8 +53,6 @@ export async function deleteShop(
     // Made while this ran.
     await tx`delete from api_keys where shop_id = ${shopId}`;
     await tx`delete from shops where shop_id = ${shopId}`;
-    await tx`delete from shopify.data_requests where shop_id = ${shopId}`;
-    await tx`delete from shopify.shops where shop_id = ${shopId}`;
   });
 }
 

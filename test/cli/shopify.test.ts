@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { insertDataRequest } from '../../src/store/feeds/data-requests.ts';
+import { insertDataRequest } from '../../src/platforms/shopify/store/data-requests.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import {

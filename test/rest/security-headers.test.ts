@@ -20,7 +20,7 @@ for (const [baseUrl, transport] of [
       world = await startWorld(openAnyStore(), {
         listen: { port, baseUrl },
         telemetry: { metricsPort: 0 },
-        shopify: { shopifyClientSecrets: ['a_secret_of_twenty_letters'] },
+        shopify: { webhookSecrets: ['a_secret_of_twenty_letters'] },
         tier: 'growth',
       });
     });

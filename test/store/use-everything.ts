@@ -1,3 +1,4 @@
+import { forgetShop } from '../../src/platforms/registry.ts';
 import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { rotateKey } from '../../src/access/keys/keys.ts';
@@ -145,7 +146,7 @@ export async function useEverything(store: Store): Promise<void> {
   assert.deepEqual(Object.keys(deletions).length, 5);
   assert.deepEqual((await importAll(store, shop, gone)).refused, []);
   await importAll(store, shop, records);
-  await deleteShop(store.write, shop.id);
+  await deleteShop(store.write, shop.id, { forget: (tx) => forgetShop(tx, shop.id) });
 }
 
 /** What is kept of a shop that belongs to Shopify, and asked of its records. */

@@ -3,7 +3,7 @@ import { createKey } from '../../src/access/keys/create-key.ts';
 import { type Scope, scopes as allScopes } from '../../src/access/scopes.ts';
 import type { Tier } from '../../src/access/tiers.ts';
 import { type Clock, FixedClock } from '../../src/clock.ts';
-import type { Config } from '../../src/config.ts';
+import type { Config, PlatformConfig } from '../../src/config.ts';
 import { type ImportCounts, importRecords } from '../../src/ingest/import.ts';
 import type { Line } from '../../src/ingest/lines.ts';
 import { createLog, type Log } from '../../src/log.ts';
@@ -97,7 +97,7 @@ interface ServiceOptions {
   readonly redisPatienceMilliseconds?: number;
   readonly telemetry?: Partial<Pick<Config, 'metricsPort' | 'tracing'>>;
   readonly listen?: Partial<Pick<Config, 'port' | 'baseUrl' | 'trustedProxies'>>;
-  readonly shopify?: Partial<Pick<Config, 'shopifyClientSecrets' | 'shopifyCredentialsFile'>>;
+  readonly shopify?: Partial<PlatformConfig>;
 }
 
 /** A store for what is the same on every database. */
@@ -121,7 +121,9 @@ export async function startTestService(
       redisUrl: options.redisUrl,
       ...options.listen,
       ...options.telemetry,
-      ...options.shopify,
+      platforms: {
+        shopify: { credentialsFile: undefined, webhookSecrets: [], ...options.shopify },
+      },
     },
     store,
     clock: options.clock ?? new FixedClock(now),

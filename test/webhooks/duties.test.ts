@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log.ts';
 import { listAllOfCustomer, nobodysNumber } from '../../src/store/records/customers.ts';
-import { listDataRequests } from '../../src/store/feeds/data-requests.ts';
+import { listDataRequests } from '../../src/platforms/shopify/store/data-requests.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
 import type { Store } from '../../src/store/open.ts';
 import { signedInOwner } from '../owner/visitor.ts';

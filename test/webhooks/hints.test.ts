@@ -162,7 +162,7 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     const sent = await sendWebhook(baseUrl, domain, 'subscription_contracts/create', { id: 1005 });
     assert.equal(sent.status, 200);
     await untilQuiet(store);
-    const failed = [{ shopId: shop.id, state: 'failed', jobs: 1 }];
+    const failed = [{ shopId: shop.id, queue: 'hints', state: 'failed', jobs: 1 }];
     assert.deepEqual([...(await listJobCounts(store.write))], failed);
     const [job] = await store.write<{ output: object }[]>`
       select output from jobs.job where state = 'failed'`;

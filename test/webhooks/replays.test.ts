@@ -1,9 +1,11 @@
+import type { Transaction } from '../../src/store/database.ts';
+import { forgetShop } from '../../src/platforms/registry.ts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { listDataRequests } from '../../src/store/feeds/data-requests.ts';
+import { listDataRequests } from '../../src/platforms/shopify/store/data-requests.ts';
 import { listJobCounts } from '../../src/store/feeds/jobs.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -215,15 +217,16 @@ onOwnDatabases('signed bodies that are sent again, or under another topic', (ope
       event: randomUUID(),
       receivedAt: '2026-11-20T12:00:00.000Z',
     } as const;
+    const context = { sql: store.write, deleteShop: async () => assert.fail('no shop') };
     const mendCustomers = await failing('customers', 'delete');
-    await assert.rejects(doDuty(store.write, job), /as if the server had died/);
+    await assert.rejects(doDuty(context, job), /as if the server had died/);
     await mendCustomers();
     assert.deepEqual(await customers(), [500_003]);
-    await doDuty(store.write, job);
+    await doDuty(context, job);
     assert.notDeepEqual(await customers(), [500_003]);
     // It died after the deed and before the job was taken off the queue: the customer is back by then.
     await send('customers/data_request');
-    await doDuty(store.write, job);
+    await doDuty(context, job);
     assert.equal((await listDataRequests(store.write, shopId)).length, 1);
 
     const mendKeys = await failing('api_keys', 'update');
@@ -237,14 +240,15 @@ onOwnDatabases('signed bodies that are sent again, or under another topic', (ope
   });
 
   test('no longer delete a shop whose app comes back while it is being deleted', async () => {
+    const forget = (tx: Transaction) => forgetShop(tx, shopId);
     let transactions = 0;
     const check = async () => {
       transactions += 1;
       if (transactions === 3) throw new Error('it is back');
     };
-    await assert.rejects(deleteShop(store.write, shopId, check), /it is back/);
+    await assert.rejects(deleteShop(store.write, shopId, { check, forget }), /it is back/);
     assert.ok(await findShop(store.write, shopId));
-    await deleteShop(store.write, shopId);
+    await deleteShop(store.write, shopId, { forget });
     assert.equal(await findShop(store.write, shopId), undefined);
   });
 

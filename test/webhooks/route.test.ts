@@ -31,7 +31,7 @@ onOwnDatabases('the route of webhooks', (open) => {
     store = open();
     service = await startTestService(store, {
       // As while it is being rotated.
-      shopify: { shopifyClientSecrets: [secret, clientSecret] },
+      shopify: { webhookSecrets: [secret, clientSecret] },
     });
   });
   after(async () => {
@@ -154,7 +154,7 @@ describe('the route of webhooks without its database', { skip, timeout: 600_000 
     const domain = `shop-${shop.id}.myshopify.com`;
     await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
     const service = await startTestService(store, {
-      shopify: { shopifyClientSecrets: [secret] },
+      shopify: { webhookSecrets: [secret] },
     });
     const send = () =>
       sendWebhook(service.baseUrl, domain, 'subscription_contracts/update', { id: 1 });

@@ -22,7 +22,7 @@ describe('bodies of webhooks that are not verified yet', { timeout: 60_000 }, ()
   before(async () => {
     store = openAnyStore();
     service = await startTestService(store, {
-      shopify: { shopifyClientSecrets: ['the next secret', secret] },
+      shopify: { webhookSecrets: ['the next secret', secret] },
     });
   });
   after(async () => {

@@ -84,8 +84,8 @@ export async function startWebhookWorld(
   const standIn = await startStandIn(source);
   const shops = [await createShopAtShopify(store), await createShopAtShopify(store)] as const;
   const shopify = {
-    shopifyClientSecrets: [secret],
-    shopifyCredentialsFile: writeCredentials(shops, standIn),
+    webhookSecrets: [secret],
+    credentialsFile: writeCredentials(shops, standIn),
   };
   const services: Service[] = [];
   const startService = async () => {

@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
 import { showTime } from '../ui/times.ts';
 import type { Visit } from '../visit.ts';
-import { feedWords } from '../ui/labels.ts';
+import { feedLabel } from '../../platforms/feeds.ts';
 
 /** When anything came last, on whichever way. */
 export function lastArrival(feeds: readonly FeedStatus[]): Date | undefined {
@@ -28,7 +28,7 @@ export function arrivals(visit: Visit, feeds: readonly FeedStatus[]): Html {
         ${feeds.map(
           ({ feed, arrivedAt, newestAt, completedAt }) =>
             html`<tr>
-              <th scope="row">${feedWords[feed]}</th>
+              <th scope="row">${feedLabel(feed)}</th>
               <td data-label="Last came">${time(arrivedAt)}</td>
               <td data-label="Newest change in it">${time(newestAt)}</td>
               <td data-label="Last complete">${time(completedAt)}</td>

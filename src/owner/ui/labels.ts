@@ -3,7 +3,6 @@ import type { Interval } from '../../store/records/subscriptions.ts';
 import type {
   DetectedReason,
   FailureKind,
-  FeedName,
   OfferType,
   PaymentStatus,
   PlanType,
@@ -74,14 +73,6 @@ const offerWords: Readonly<Record<OfferType, string>> = {
 export function offerOf(offer: OfferType | null): string {
   return offer === null ? 'None' : offerWords[offer];
 }
-
-export const feedWords: Readonly<Record<FeedName, string>> = {
-  records: 'Files of records',
-  'shopify-file': 'Files from Shopify',
-  shopify: 'Shopify, asked at intervals',
-  'shopify-webhooks': 'Shopify, when it tells of a change',
-  export: 'Exports of another platform',
-};
 
 /** A word with a dot. */
 export function state([label, tone]: readonly [string, Tone]): Html {

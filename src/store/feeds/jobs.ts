@@ -6,18 +6,19 @@ export type JobState = (typeof jobStates)[number];
 
 export interface JobCount {
   readonly shopId: number;
+  readonly queue: string;
   readonly state: JobState;
   readonly jobs: number;
 }
 
-/** Jobs that are not done, by shop and state; none where webhooks were never turned on. */
+/** Jobs that are not done, by shop, queue and state; none where webhooks were never turned on. */
 export async function listJobCounts(sql: Sql): Promise<JobCount[]> {
   if (!(await hasJobs(sql))) return [];
   return sql<JobCount[]>`
-    select (data ->> 'shopId')::bigint as "shopId",
+    select (data ->> 'shopId')::bigint as "shopId", name as queue,
       case state when 'created' then 'waiting' when 'retry' then 'retrying' else state::text end as state,
       count(*)::int as jobs
-    from jobs.job where state not in ('completed', 'cancelled') group by 1, 2 order by 1, 2`;
+    from jobs.job where state not in ('completed', 'cancelled') group by 1, 2, 3 order by 1, 2, 3`;
 }
 
 /** Lets the jobs that were given up be tried again. @returns how many they were */

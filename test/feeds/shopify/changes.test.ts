@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { takeNodes } from '../../../src/platforms/shopify/sync/intake.ts';
+import { takeResults } from '../../../src/platforms/shopify/sync/intake.ts';
 import { syncShop } from '../../../src/platforms/shopify/sync/sync-shop.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { findShopifySync } from '../../../src/platforms/shopify/store/syncs.ts';
@@ -48,7 +48,13 @@ onEveryDatabase('what changes in Shopify', (open) => {
     const { synced, shop, change } = await begin();
     change(1001, { nextBillingDate: '2026-12-25T09:00:00Z' });
     const report = await syncShop(synced, usual);
-    assert.deepEqual(report, { kind: 'changes', contracts: 1, written: 2, refused: 0, deleted: 0 });
+    assert.deepEqual(report, {
+      kind: 'changes',
+      read: { contracts: 1 },
+      written: 2,
+      refused: 0,
+      deleted: 0,
+    });
     const [row] = await store.write`
       select next_billing_at from subscriptions
       where shop_id = ${shop.id} and subscription_id = 1001`;
@@ -100,14 +106,14 @@ onEveryDatabase('what changes in Shopify', (open) => {
       contract(1001).attempts.push({ ...attempt, id: attemptId });
     }
     const report = await syncShop(synced, usual);
-    assert.deepEqual([report.contracts, report.refused], [5, 0]);
+    assert.deepEqual([report.read['contracts'], report.refused], [5, 0]);
     const asked = (name: string) => standIn.asked.filter((each) => each === name).length;
     assert.deepEqual(
       ['ChangedContracts', 'Contract', 'ContractLines', 'ContractAttempts'].map(asked),
       [2, 5, 2, 2],
     );
     const other = await createShop(store);
-    await takeNodes(syncedShop(store, other, standIn).synced, sourcesOf(world));
+    await takeResults(syncedShop(store, other, standIn).synced, sourcesOf(world));
     await assertSameShop(store.write, shop.id, other.id);
   });
 
@@ -117,8 +123,8 @@ onEveryDatabase('what changes in Shopify', (open) => {
     await syncShop(synced, usual);
     const watermark = await watermarkOf(shop.id);
     change(1003, { nextBillingDate: '2026-12-26T09:00:00Z' }, 240);
-    const { contracts, written } = await syncShop(synced, usual);
-    assert.deepEqual([contracts, written], [2, 2]);
+    const { read, written } = await syncShop(synced, usual);
+    assert.deepEqual([read, written], [{ contracts: 2 }, 2]);
     assert.ok((await watermarkOf(shop.id)) >= watermark);
   });
 
@@ -145,7 +151,7 @@ onEveryDatabase('what changes in Shopify', (open) => {
     assert.equal(between, Date.parse(String(second?.node['updatedAt'])));
 
     const next = syncedShop(store, shop, standIn);
-    assert.equal((await syncShop(next.synced, usual)).contracts, 4);
+    assert.equal((await syncShop(next.synced, usual)).read['contracts'], 4);
     const last = await watermarkOf(shop.id);
     assert.ok(last > between);
     await store.write`
@@ -169,14 +175,17 @@ onEveryDatabase('what changes in Shopify', (open) => {
     }
     world.contractsAPage = 3000;
     const report = await syncShop(synced, usual);
-    assert.deepEqual([report.kind, report.contracts, report.written], ['whole', 2012, 2001]);
+    assert.deepEqual(
+      [report.kind, report.read['contracts'], report.written],
+      ['whole', 2012, 2001],
+    );
     assert.equal(standIn.asked.filter((name) => name === 'Contract').length, 0);
   });
 
   test('contracts that are gone, but none that is there, refused, or young', async () => {
     const { synced, shop, standIn, world, contract, change } = await begin();
     const other = await createShop(store);
-    await takeNodes(syncedShop(store, other, standIn).synced, sourcesOf(world));
+    await takeResults(syncedShop(store, other, standIn).synced, sourcesOf(world));
     const untouched = await dumpShop(store.write, other.id);
 
     world.contracts.delete(gidOf(1002));
@@ -191,7 +200,7 @@ onEveryDatabase('what changes in Shopify', (open) => {
     world.hidden.add(gidOf(1005));
 
     const report = await syncShop(synced, everything);
-    assert.deepEqual([report.contracts, report.deleted], [8, 1]);
+    assert.deepEqual([report.read['contracts'], report.deleted], [8, 1]);
     const stored = await store.write`
       select subscription_id as id from subscriptions where shop_id = ${shop.id} order by 1`;
     assert.deepEqual(
@@ -245,7 +254,13 @@ onEveryDatabase('what changes in Shopify', (open) => {
     world.contracts.clear();
     world.groups.clear();
     const report = await syncShop(synced, everything);
-    assert.deepEqual(report, { kind: 'whole', contracts: 0, written: 0, refused: 0, deleted: 18 });
+    assert.deepEqual(report, {
+      kind: 'whole',
+      read: { contracts: 0 },
+      written: 0,
+      refused: 0,
+      deleted: 18,
+    });
     const dump = await dumpShop(store.write, shop.id);
     assert.deepEqual([dump['subscriptions'], dump['plans']], [[], []]);
   });

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
-import { ShopifyError } from '../../../src/platforms/shopify/api/answer.ts';
+import { PlatformError } from '../../../src/platforms/errors.ts';
 import { createShopifyClient } from '../../../src/platforms/shopify/api/client.ts';
 import { createLog } from '../../../src/log.ts';
 import { noPauses } from './synced.ts';
@@ -119,7 +119,7 @@ test('throttled without an end, it says so in one sentence', async (t) => {
     Array.from({ length: 40 }, () => throttled(10, 0)),
   );
   const error = await rejection(client.query(documentOf('A')));
-  assert.ok(error instanceof ShopifyError);
+  assert.ok(error instanceof PlatformError);
   assert.equal(
     error.message,
     'sample-shop.myshopify.com has refused the same query 20 times because too much was asked of it; another process may use the same token.',
@@ -159,7 +159,7 @@ test('what does not pass is given up after six attempts', async (t) => {
     Array.from({ length: 9 }, () => ({ status: 502 })),
   );
   const error = await rejection(client.query(documentOf('A')));
-  assert.ok(error instanceof ShopifyError);
+  assert.ok(error instanceof PlatformError);
   assert.deepEqual(
     [error.kind, error.message],
     ['unavailable', 'sample-shop.myshopify.com could not be asked in 6 attempts: it answered 502.'],
@@ -195,7 +195,7 @@ test('what is refused is refused once, in one sentence', async (t) => {
   for (const [reply, sentence] of refusals) {
     const { client, requests } = await begin(t, [reply, fine]);
     const error = await rejection(client.query(documentOf('A')));
-    assert.ok(error instanceof ShopifyError);
+    assert.ok(error instanceof PlatformError);
     assert.deepEqual(
       [error.kind, error.message],
       ['refused', `sample-shop.myshopify.com ${sentence}`],

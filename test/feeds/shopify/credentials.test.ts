@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { readShopifyCredentials } from '../../../src/platforms/shopify/api/credentials.ts';
+import { readCredentials } from '../../../src/platforms/credentials.ts';
+import { shopify } from '../../../src/platforms/shopify/platform.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { throwawayFolder } from '../../cli/process.ts';
 
@@ -16,7 +17,7 @@ function fileOf(content: unknown): string {
 }
 
 async function problemsOf(file: string): Promise<string[]> {
-  const error = await readShopifyCredentials(file).catch((reason: unknown) => reason);
+  const error = await readCredentials(shopify, file).catch((reason: unknown) => reason);
   assert.ok(error instanceof UsageError);
   const [first, ...problems] = error.message.split('\n');
   assert.equal(first, `SHOPIFY_CREDENTIALS_FILE, ${file}, is not usable:`);
@@ -27,7 +28,7 @@ test('the shops of a file', async () => {
   const other = { ...shop, shop: 2, domain: 'a.myshopify.com', baseUrl: 'https://proxy.example/a' };
   const here = { ...shop, shop: 3, domain: 'b.myshopify.com', baseUrl: 'http://127.0.0.1:8080' };
   const shops = [shop, other, here];
-  assert.deepEqual(await readShopifyCredentials(fileOf({ shops })), shops);
+  assert.deepEqual(await readCredentials(shopify, fileOf({ shops })), shops);
 });
 
 test('everything that is wrong is told together, and no value is shown', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
-import { ShopifyError } from '../../../src/platforms/shopify/api/answer.ts';
+import { PlatformError } from '../../../src/platforms/errors.ts';
 import {
   type ShopifyClient,
   createShopifyClient,
@@ -88,7 +88,7 @@ test('one that never stands still is given up', async (t) => {
     contract.node['updatedAt'] = `change ${(changes += 1)}`;
   });
   const error = await fetchContract(changing, gid).catch((reason: unknown) => reason);
-  assert.ok(error instanceof ShopifyError);
+  assert.ok(error instanceof PlatformError);
   assert.deepEqual(
     [error.message, changes],
     ['sample-shop.myshopify.com changed a contract faster than its pages can be read.', 5],

@@ -1,10 +1,11 @@
+import { listFeeds } from '../../../src/store/feeds/feeds.ts';
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { takeNodes } from '../../../src/platforms/shopify/sync/intake.ts';
+import { takeResults } from '../../../src/platforms/shopify/sync/intake.ts';
 import { type Store, connectAll } from '../../../src/store/open.ts';
 import { lockShop } from '../../../src/store/shop-lock.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';
@@ -58,7 +59,7 @@ describe('retention sync shopify', { skip }, () => {
   /** Another shop, into which what Shopify has by now is imported as files are. */
   async function imported(standIn: StandIn): Promise<TestShop> {
     const shop = await createShop(store);
-    await takeNodes(syncedShop(store, shop, standIn).synced, sourcesOf(standIn.world));
+    await takeResults(syncedShop(store, shop, standIn).synced, sourcesOf(standIn.world));
     return shop;
   }
 
@@ -73,28 +74,33 @@ describe('retention sync shopify', { skip }, () => {
         `Shop ${shop.id}: read all 11 contracts; 27 records written, 0 deleted, 3 lines refused.\n`,
       ],
     );
-    const lines = first.err.split('\n').filter((line) => line.includes('"synchronised"'));
+    const lines = first.err.split('\n').filter((line) => line.includes('"shop synced"'));
     assert.equal(lines.length, 1);
     const { time: _, durationMs, ...line } = JSON.parse(lines[0] ?? '');
     assert.equal(typeof durationMs, 'number');
     assert.deepEqual(line, {
       level: 'info',
       shop: shop.id,
-      domain,
+      platform: 'shopify',
+      account: domain,
       kind: 'whole',
-      contracts: 11,
       written: 27,
       refused: 3,
       deleted: 0,
+      contracts: 11,
       queries: 4,
       cost: 40,
-      msg: 'synchronised',
+      msg: 'shop synced',
     });
     await assertSameShop(store.write, shop.id, (await imported(standIn)).id);
 
+    const completedAt = async () => (await listFeeds(store.write, shop.id))[0]?.completedAt ?? 0;
+    const completedBefore = await completedAt();
+    assert.ok(Number(completedBefore) > 0);
     const second = await run(['sync', 'shopify', '--once'], { env });
     const none = 'read 0 changed contracts; 0 records written, 0 deleted, 0 lines refused.';
     assert.deepEqual([second.code, second.out], [0, `Shop ${shop.id}: ${none}\n`]);
+    assert.ok((await completedAt()) > completedBefore);
     const third = await run(['sync', 'shopify', '--full'], { env });
     const same = 'read all 11 contracts; 0 records written, 0 deleted, 3 lines refused.';
     assert.deepEqual([third.code, third.out], [3, `Shop ${shop.id}: ${same}\n`]);

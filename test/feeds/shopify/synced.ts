@@ -1,7 +1,7 @@
 import { FixedClock } from '../../../src/clock.ts';
 import { createShopifyClient } from '../../../src/platforms/shopify/api/client.ts';
 import type { SyncedShop } from '../../../src/platforms/shopify/sync/intake.ts';
-import type { Pauses } from '../../../src/platforms/shopify/api/pauses.ts';
+import type { Pauses } from '../../../src/platforms/pauses.ts';
 import { createLog } from '../../../src/log.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { type TestShop, createShop } from '../../support/world.ts';
@@ -40,7 +40,9 @@ export function syncedShop(store: Store, shop: TestShop, standIn: StandIn) {
     pauses,
     signal: stopping.signal,
   });
-  const synced: SyncedShop = { client, sql: store.write, shop, clock, log };
+  const { signal } = stopping;
+  const intake = { sql: store.write, shop, feed: 'shopify', clock, log, signal };
+  const synced: SyncedShop = { ...intake, client };
   return { synced, clock, pauses, said, stopping };
 }
 

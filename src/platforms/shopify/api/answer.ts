@@ -1,18 +1,5 @@
-import { CommandError } from '../../../errors.ts';
+import { PlatformError } from '../../errors.ts';
 import type { QueryCost } from './cost-bucket.ts';
-
-/**
- * What Shopify refuses for good, or has refused for too long, said in one sentence.
- * `refused`: asking again changes nothing; `unavailable`: it may.
- */
-export class ShopifyError extends CommandError {
-  readonly kind: 'refused' | 'unavailable';
-
-  constructor(kind: ShopifyError['kind'], message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
 
 /** One attempt came to nothing; the next may not. The message ends a sentence. */
 export class Unavailable extends Error {
@@ -46,7 +33,7 @@ const passing = new Set([408, 429, 430]);
 
 /**
  * @throws Unavailable where asking again may help
- * @throws ShopifyError where it does not
+ * @throws PlatformError where it does not
  */
 export async function readAnswer(response: Response, domain: string): Promise<Answer> {
   const { status } = response;
@@ -56,7 +43,7 @@ export async function readAnswer(response: Response, domain: string): Promise<An
   }
   if (status !== 200) {
     await response.body?.cancel();
-    throw new ShopifyError(
+    throw new PlatformError(
       'refused',
       `${domain} ${refusals[status] ?? `answered ${status}, which nothing here expects`}.`,
     );
@@ -98,7 +85,7 @@ function judge({ errors, data }: GraphqlBody, domain: string): boolean {
     throw new Unavailable(`it answered with the error ${codes[0]}`);
   }
   const said = list.map(({ message }) => String(message ?? 'no reason')).join('; ');
-  throw new ShopifyError('refused', `${domain} refused a query: ${shown(said)}`);
+  throw new PlatformError('refused', `${domain} refused a query: ${shown(said)}`);
 }
 
 /** Enough of what another system says, on one line, and without anything that looks like a token. */

@@ -1,8 +1,9 @@
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
-import { type Answer, ShopifyError, Unavailable, readAnswer } from './answer.ts';
+import { type Answer, Unavailable, readAnswer } from './answer.ts';
+import { PlatformError } from '../../errors.ts';
 import { CostBucket } from './cost-bucket.ts';
-import { type Pauses, jittered, realPauses } from './pauses.ts';
+import { type Pauses, jittered, realPauses } from '../../pauses.ts';
 
 /** The Admin API's version: what our queries ask for and the mapping reads. */
 const apiVersion = '2026-01';
@@ -42,7 +43,7 @@ export interface ShopifyClient {
   /**
    * The data that Shopify answers. Waits for the bucket of points; what may pass (5xx, 429, a lost
    * connection, no answer in time) is asked again, six times in all.
-   * @throws ShopifyError in one sentence, without the token
+   * @throws PlatformError in one sentence, without the token
    */
   query<Data>(document: string, variables?: Readonly<Record<string, unknown>>): Promise<Data>;
 }
@@ -77,7 +78,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
       return await readAnswer(response, domain);
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof ShopifyError || error instanceof Unavailable) throw error;
+      if (error instanceof PlatformError || error instanceof Unavailable) throw error;
       throw new Unavailable(
         timeout.aborted
           ? `it did not answer within ${timeoutMilliseconds / 1000} s`
@@ -110,7 +111,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
         if (!answer.isThrottled) return answer.data as Data;
         throttled += 1;
         if (throttled === throttledAttempts) {
-          throw new ShopifyError(
+          throw new PlatformError(
             'unavailable',
             `${domain} has refused the same query ${throttled} times because too much was asked of it; another process may use the same token.`,
           );
@@ -121,7 +122,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
         if (!(error instanceof Unavailable)) throw error;
         failures += 1;
         if (failures === attempts) {
-          throw new ShopifyError(
+          throw new PlatformError(
             'unavailable',
             `${domain} could not be asked in ${attempts} attempts: ${error.message}.`,
           );

@@ -1,4 +1,4 @@
-import { ShopifyError } from './answer.ts';
+import { PlatformError } from '../../errors.ts';
 import type { ShopifyClient } from './client.ts';
 import { contract, contractAttempts, contractLines, planGroup } from './queries.ts';
 
@@ -33,7 +33,7 @@ const attemptsToReadWhole = 5;
 /**
  * @param id the GID of a contract
  * @returns undefined where there is no such contract any more
- * @throws ShopifyError
+ * @throws PlatformError
  */
 export async function fetchContract(
   client: ShopifyClient,
@@ -54,7 +54,7 @@ export async function fetchContract(
     if (allLines && allAttempts)
       return { contract: fields, lines: allLines, attempts: allAttempts };
   }
-  throw new ShopifyError(
+  throw new PlatformError(
     'unavailable',
     `${client.domain} changed a contract faster than its pages can be read.`,
   );
@@ -79,7 +79,7 @@ async function readContract(
 /**
  * @param id the GID of a selling plan group
  * @returns undefined where there is no such group any more
- * @throws ShopifyError
+ * @throws PlatformError
  */
 export async function fetchPlanGroup(
   client: ShopifyClient,

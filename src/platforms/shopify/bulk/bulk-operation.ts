@@ -1,5 +1,5 @@
 import type { Log } from '../../../log.ts';
-import { ShopifyError } from '../api/answer.ts';
+import { PlatformError } from '../../errors.ts';
 import type { ShopifyClient } from '../api/client.ts';
 import { bulkOperation, runBulkQuery, runningBulkQueries } from '../api/queries.ts';
 
@@ -54,7 +54,7 @@ const busy = new Set(['OPERATION_IN_PROGRESS', 'LIMIT_REACHED']);
 /**
  * Runs a bulk query to its end, or takes up one that was begun before.
  * @throws NotWhole
- * @throws ShopifyError
+ * @throws PlatformError
  */
 export async function runToEnd(bulk: BulkQuery): Promise<BulkResult> {
   const { client, begun } = bulk;
@@ -107,7 +107,7 @@ async function start({ client, log, query, begin }: BulkQuery): Promise<BulkOper
       return operation;
     }
     if (!busy.has(error?.code ?? '') && !/already in progress/i.test(error?.message ?? '')) {
-      throw new ShopifyError(
+      throw new PlatformError(
         'refused',
         `${client.domain} refused a bulk query (${error?.code ?? 'without a code'}).`,
       );
@@ -122,7 +122,7 @@ async function start({ client, log, query, begin }: BulkQuery): Promise<BulkOper
       return own;
     }
     if (waited > longestWaitMilliseconds) {
-      throw new ShopifyError(
+      throw new PlatformError(
         'unavailable',
         `${client.domain} has run other bulk queries of this app for six hours; cancel them, or wait and run this again.`,
       );
@@ -148,7 +148,7 @@ function bare(query: string): string {
 function resultOf(operation: BulkOperation, domain: string): BulkResult {
   const { status, errorCode, url, partialDataUrl } = operation;
   if (errorCode === 'ACCESS_DENIED') {
-    throw new ShopifyError(
+    throw new PlatformError(
       'refused',
       `${domain} does not let this app read all that is synchronised; docs/shopify.md lists the access scopes that it needs.`,
     );

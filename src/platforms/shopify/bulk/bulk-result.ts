@@ -4,12 +4,12 @@ import type { LineSource } from '../../../ingest/import.ts';
 import { readLines } from '../../../ingest/lines.ts';
 import type { ShopifySync } from '../store/syncs.ts';
 import { updateOperation } from '../store/syncs.ts';
-import { ShopifyError } from '../api/answer.ts';
+import { PlatformError } from '../../errors.ts';
 import { type BulkResult, NotWhole, runToEnd } from './bulk-operation.ts';
 import { download } from './download.ts';
 import { gidAtBeginning, numberOf, parseGid } from '../api/gid.ts';
 import type { SyncedShop } from '../sync/intake.ts';
-import { jittered } from '../api/pauses.ts';
+import { jittered } from '../../pauses.ts';
 import { bulkContracts, bulkPlanGroups } from '../api/queries.ts';
 import { SortedIds } from './sorted-ids.ts';
 
@@ -36,7 +36,7 @@ const attempts = 3;
 
 /**
  * Runs a bulk query, or takes up the one that an earlier process has begun, and brings its result.
- * @throws ShopifyError once it has come to nothing three times
+ * @throws PlatformError once it has come to nothing three times
  */
 export async function bringResult(
   synced: SyncedShop,
@@ -59,7 +59,7 @@ export async function bringResult(
       await note(null);
       begun = null;
       if (attempt === attempts) {
-        throw new ShopifyError(
+        throw new PlatformError(
           'unavailable',
           `${client.domain} gave no whole result in ${attempts} bulk queries: ${error.message}. Nothing was deleted.`,
         );

@@ -1,5 +1,5 @@
 import type { LineSource } from '../../../ingest/import.ts';
-import type { Line } from '../../../ingest/lines.ts';
+import { type Line, lineOf } from '../../../ingest/lines.ts';
 import { type Made, recordsOfContract, recordsOfGroup } from './families.ts';
 import type { ShopMoney } from '../mapping/fields.ts';
 import { formatGid } from '../api/gid.ts';
@@ -29,10 +29,7 @@ export async function* readBulkResults(
   shop: ShopMoney,
   { bytesInMemory, progress }: BulkOptions = {},
 ): AsyncGenerator<Line[]> {
-  const [contracts, groups] = [
-    await Staging.create(bytesInMemory),
-    await Staging.create(bytesInMemory),
-  ];
+  const [contracts, groups] = [new Staging(bytesInMemory), new Staging(bytesInMemory)];
   try {
     const reading = new BulkReading(sources, shop, contracts, groups);
     let read = 0;
@@ -134,7 +131,7 @@ class BulkReading {
     if ('problem' in made) {
       return this.#refused(file, number, formatGid({ type, key }), countsAs, made.problem);
     }
-    return { source: this.#nameOf(file), number, text: JSON.stringify(made.record) };
+    return lineOf({ source: this.#nameOf(file), number, value: made.record });
   }
 
   /** Of a refused line only its GID is kept: the rest of it may be personal data. */

@@ -1,6 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { NotWhole } from './bulk-operation.ts';
-import { type Pauses, jittered } from '../api/pauses.ts';
+import { type Pauses, jittered } from '../../pauses.ts';
 
 interface Download {
   /** Signed: it is a secret, and the access token has no business there. */

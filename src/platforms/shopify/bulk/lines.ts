@@ -32,9 +32,9 @@ export function readBulkLine(line: Line, shop: ShopMoney): Reading {
     problem,
   });
   if (line.problem !== undefined) return unreadable(line.problem);
-  let node: unknown;
+  let node: unknown = line.value;
   try {
-    node = JSON.parse(line.text);
+    node ??= JSON.parse(line.text);
   } catch {
     return unreadable('the line is not JSON');
   }

@@ -1,5 +1,5 @@
-import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { closeSync, createReadStream, mkdtempSync, openSync, writeSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -25,37 +25,46 @@ const bufferedCharacters = 64 * 1024;
 const bytesAtOnce = 1024 * 1024;
 const mostSampled = 8192;
 
+/** Until there are more, nothing is written to disk. */
+const maxRowsInMemory = 1000;
+
 /**
- * Rows on disk, so that memory does not grow with their number, given back family by family, in the
- * order of the families' numbers. Numbers grow with time, as those of most stored rows do; in any
+ * Rows given back family by family, in the order of the families' numbers. A few are kept in memory; more go
+ * to disk, so that memory does not grow with their number. Numbers grow with time, as those of most stored rows do; in any
  * other order the database would look for the place of each row all over its indexes.
  */
 export class Staging {
-  readonly #folder: string;
-  readonly #rows: Pile;
+  readonly #bytesInMemory: number;
+  readonly #rows: Row[] = [];
+  #onDisk: { readonly folder: string; readonly pile: Pile } | undefined;
 
   /** @param bytesInMemory the most bytes of rows that are read into memory at once */
-  static async create(bytesInMemory = mostBytesInMemory): Promise<Staging> {
-    return new Staging(await mkdtemp(path.join(tmpdir(), 'retention-import-')), bytesInMemory);
-  }
-
-  private constructor(folder: string, bytesInMemory: number) {
-    this.#folder = folder;
-    this.#rows = new Pile(path.join(folder, 'rows'), bytesInMemory);
+  constructor(bytesInMemory = mostBytesInMemory) {
+    this.#bytesInMemory = bytesInMemory;
   }
 
   add(row: Row): void {
-    this.#rows.add(row[0], JSON.stringify(row));
+    if (this.#onDisk) return this.#onDisk.pile.add(row[0], JSON.stringify(row));
+    this.#rows.push(row);
+    if (this.#rows.length > Math.min(maxRowsInMemory, this.#bytesInMemory / 1024)) this.#spill();
+  }
+
+  #spill(): void {
+    const folder = mkdtempSync(path.join(tmpdir(), 'retention-import-'));
+    this.#onDisk = { folder, pile: new Pile(path.join(folder, 'rows'), this.#bytesInMemory) };
+    for (const row of this.#rows.splice(0)) this.add(row);
   }
 
   /** The rows of each family, in the order in which they were added; once nothing more is. */
-  families(): AsyncGenerator<readonly Row[]> {
-    return this.#rows.families();
+  async *families(): AsyncGenerator<readonly Row[]> {
+    if (this.#onDisk) yield* this.#onDisk.pile.families();
+    else yield* familiesOf(this.#rows);
   }
 
   async dispose(): Promise<void> {
-    this.#rows.close();
-    await rm(this.#folder, { recursive: true, force: true });
+    if (!this.#onDisk) return;
+    this.#onDisk.pile.close();
+    await rm(this.#onDisk.folder, { recursive: true, force: true });
   }
 }
 
@@ -185,13 +194,11 @@ async function* readRows(file: string): AsyncGenerator<string[]> {
 }
 
 async function readFamilies(file: string): Promise<Iterable<readonly Row[]>> {
-  const families = new Map<number, Row[]>();
-  for (const json of (await readFile(file, 'utf8')).split('\n')) {
-    if (json === '') continue;
-    const row = JSON.parse(json) as Row;
-    const rows = families.get(row[0]);
-    if (rows) rows.push(row);
-    else families.set(row[0], [row]);
-  }
-  return [...families].toSorted(([a], [b]) => a - b).map(([, rows]) => rows);
+  const rows = (await readFile(file, 'utf8')).split('\n').filter((json) => json !== '');
+  return familiesOf(rows.map((json) => JSON.parse(json) as Row));
+}
+
+function familiesOf(rows: readonly Row[]): Iterable<readonly Row[]> {
+  const families = Map.groupBy(rows, ([family]) => family);
+  return [...families].toSorted(([a], [b]) => a - b).map(([, members]) => members);
 }

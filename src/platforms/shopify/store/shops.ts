@@ -99,3 +99,10 @@ export async function insertHandledEvent(
     select ${eventId}, ${at} from shops where shop_id = ${shopId} on conflict do nothing`;
   return result.count === 1;
 }
+
+/** Deletes what is kept of a shop besides what every shop has. */
+export async function forgetShop(tx: Transaction, shopId: number): Promise<void> {
+  await tx`delete from shopify_syncs where shop_id = ${shopId}`;
+  await tx`delete from shopify.data_requests where shop_id = ${shopId}`;
+  await tx`delete from shopify.shops where shop_id = ${shopId}`;
+}

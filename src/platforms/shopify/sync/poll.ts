@@ -1,15 +1,9 @@
-import { noteFeed } from '../../../store/feeds/feeds.ts';
 import { advanceWatermark } from '../store/syncs.ts';
 import { type WholeContract, fetchContract } from '../api/fetch.ts';
-import {
-  type SyncedShop,
-  countRefused,
-  countWritten,
-  linesOfContracts,
-  takeNodes,
-} from './intake.ts';
+import { countRefused, countWritten } from '../../intake.ts';
+import type { SyncReport } from '../../platform.ts';
+import { type SyncedShop, linesOfContracts, takeNodes } from './intake.ts';
 import { changedContracts } from '../api/queries.ts';
-import type { SyncReport } from './whole-sync.ts';
 
 /**
  * How far before the watermark changes are looked for again: Shopify's index lags behind its data,
@@ -18,7 +12,7 @@ import type { SyncReport } from './whole-sync.ts';
 const overlapMilliseconds = 5 * 60_000;
 
 /** One by one, more than these take longer than a bulk query does. */
-const mostContracts = 2_000;
+const maxContracts = 2_000;
 
 interface Changed {
   readonly subscriptionContracts: {
@@ -31,7 +25,7 @@ interface Changed {
  * Brings the contracts that changed since the watermark, oldest change first. The watermark follows
  * page by page, each once it is stored, so that whoever comes after a crash goes on from there.
  * @returns undefined where so many have changed that all are better brought at once
- * @throws ShopifyError
+ * @throws PlatformError
  */
 export async function syncChanges(
   synced: SyncedShop,
@@ -49,7 +43,7 @@ export async function syncChanges(
     begun ??= Math.min(client.usage.answeredAt ?? Infinity, clock.now());
     const { nodes, pageInfo } = page.subscriptionContracts;
     contracts += nodes.length;
-    if (contracts > mostContracts) return undefined;
+    if (contracts > maxContracts) return undefined;
 
     const whole: WholeContract[] = [];
     for (const { id } of nodes) {
@@ -58,7 +52,7 @@ export async function syncChanges(
       if (contract) whole.push(contract);
     }
     if (whole.length > 0) {
-      const counts = await takeNodes(synced, [sourceOf(client.domain, whole)]);
+      const counts = await takeNodes(synced, linesOfContracts(whole));
       written += countWritten(counts);
       refused += countRefused(counts);
     }
@@ -68,13 +62,5 @@ export async function syncChanges(
     if (!pageInfo.hasNextPage) break;
     after = pageInfo.endCursor;
   }
-  await noteFeed(sql, shop.id, 'shopify', { completedAt: new Date(clock.now()) });
-  return { kind: 'changes', contracts, written, refused, deleted: 0 };
-}
-
-function sourceOf(name: string, whole: readonly WholeContract[]) {
-  async function* lines() {
-    yield [...linesOfContracts(whole)];
-  }
-  return { name, lines: lines() };
+  return { kind: 'changes', read: { contracts }, written, refused, deleted: 0 };
 }

@@ -1,9 +1,10 @@
-import type { Line } from '../../../ingest/lines.ts';
+import { type Line, lineOf } from '../../../ingest/lines.ts';
 import { type StoredPlan, listStoredPlans, listSubscriptionIds } from '../store/syncs.ts';
 import type { BroughtResult } from '../bulk/bulk-result.ts';
 import type { ShopifyClient } from '../api/client.ts';
 import { formatGid } from '../api/gid.ts';
-import { type SyncedShop, deletionOf, takeRecords } from './intake.ts';
+import { takeRecords } from '../../intake.ts';
+import { type SyncedShop, deletionOf } from './intake.ts';
 import { nodesById } from '../api/queries.ts';
 import type { SortedIds } from '../bulk/sorted-ids.ts';
 
@@ -28,7 +29,7 @@ export async function reconcile(
 ): Promise<number> {
   let deleted = 0;
   const take = async (lines: AsyncIterable<readonly Line[]>) => {
-    const counts = await takeRecords(synced, lines);
+    const counts = await takeRecords(synced, synced.client.domain, lines);
     deleted += counts['delete']?.stored ?? 0;
   };
   if (contracts.tellsWhatIsGone) await take(goneSubscriptions(synced, contracts));
@@ -92,5 +93,5 @@ function inactive(plan: StoredPlan): Line {
   const { isUsed: _, discountType, discountValue, summary, ...fields } = plan;
   const pricing = { discountType, discountValue, summary };
   const record = { type: 'plan', ...fields, pricing, active: false };
-  return { number: plan.id, text: JSON.stringify(record) };
+  return lineOf({ number: plan.id, value: record });
 }

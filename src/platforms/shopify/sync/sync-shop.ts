@@ -8,26 +8,23 @@ import {
 } from '../store/syncs.ts';
 import type { SyncedShop } from './intake.ts';
 import { syncChanges } from './poll.ts';
-import { type SyncReport, syncWhole } from './whole-sync.ts';
+import type { SyncOptions, SyncReport } from '../../platform.ts';
+import { syncWhole } from './whole-sync.ts';
 
 const dayMilliseconds = 24 * 3_600_000;
-
-export interface SyncWish {
-  /** All of it, even if only changes are due. */
-  readonly whole: boolean;
-  /** Whether data that did not come from this Shopify shop may be replaced and deleted. */
-  readonly takeOver: boolean;
-}
 
 /**
  * Makes a shop as it is in Shopify: by what changed, or by all of it where that was never done or a
  * day has passed since.
- * @throws ShopifyError
+ * @throws PlatformError
  * @throws CommandError where the shop has data from elsewhere
  */
-export async function syncShop(synced: SyncedShop, wish: SyncWish): Promise<SyncReport> {
+export async function syncShop(
+  synced: SyncedShop,
+  { whole, takeOver }: SyncOptions,
+): Promise<SyncReport> {
   const { sql, shop, clock } = synced;
-  let state = await ownedState(synced, wish.takeOver);
+  let state = await ownedState(synced, takeOver);
   const now = clock.now();
   const begunAt = state.operationsBegunAt?.getTime() ?? now;
   if (now - begunAt > dayMilliseconds) {
@@ -36,7 +33,7 @@ export async function syncShop(synced: SyncedShop, wish: SyncWish): Promise<Sync
   }
   const { watermark, reconciledAt } = state;
   const isDue = reconciledAt === null || now - reconciledAt.getTime() >= dayMilliseconds;
-  if (watermark !== null && !wish.whole) {
+  if (watermark !== null && !whole) {
     // Also where all is due: should a bulk query fail, what changed is here all the same.
     const report = await syncChanges(synced, watermark);
     if (report && !isDue) return report;

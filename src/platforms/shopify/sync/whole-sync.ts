@@ -1,26 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { noteFeed } from '../../../store/feeds/feeds.ts';
 import { type ShopifySync, completeShopifySync } from '../store/syncs.ts';
 import { bringResult } from '../bulk/bulk-result.ts';
-import { type SyncedShop, countRefused, countWritten, takeNodes } from './intake.ts';
+import { countRefused, countWritten } from '../../intake.ts';
+import type { SyncReport } from '../../platform.ts';
+import { type SyncedShop, takeResults } from './intake.ts';
 import { reconcile } from './reconcile.ts';
-
-/** What a synchronisation did. */
-export interface SyncReport {
-  readonly kind: 'whole' | 'changes';
-  /** How many were read. */
-  readonly contracts: number;
-  readonly written: number;
-  readonly refused: number;
-  readonly deleted: number;
-}
 
 /**
  * Brings all contracts and selling plans, and deletes what Shopify has no more. Ended in the middle,
  * by whatever, it goes on with the same bulk operations the next time.
- * @throws ShopifyError
+ * @throws PlatformError
  */
 export async function syncWhole(synced: SyncedShop, state: ShopifySync): Promise<SyncReport> {
   const { sql, shop, clock } = synced;
@@ -30,16 +21,15 @@ export async function syncWhole(synced: SyncedShop, state: ShopifySync): Promise
     const plans = await bringResult(synced, 'plans', state, folder);
     const contracts = await bringResult(synced, 'contracts', state, folder);
     const sources = [plans, contracts].flatMap(({ source }) => source ?? []);
-    const counts = await takeNodes(synced, sources);
+    const counts = await takeResults(synced, sources);
     const deleted = await reconcile(synced, contracts, plans);
     await completeShopifySync(sql, shop.id, {
       watermark: new Date(contracts.startedAt),
       reconciledAt: begunAt,
     });
-    await noteFeed(sql, shop.id, 'shopify', { completedAt: new Date(clock.now()) });
     return {
       kind: 'whole',
-      contracts: contracts.ids.count,
+      read: { contracts: contracts.ids.count },
       written: countWritten(counts),
       refused: countRefused(counts),
       deleted,

@@ -1,15 +1,20 @@
 import { redactCustomer } from '../../../store/records/customers.ts';
-import { deleteDataRequests, insertDataRequest } from '../../../store/feeds/data-requests.ts';
+import { deleteDataRequests, insertDataRequest } from '../store/data-requests.ts';
 import { deleteJobsOfShop } from '../../../store/feeds/jobs.ts';
-import type { Sql, Transaction } from '../../../store/database.ts';
-import { deleteShop } from '../../../store/shop-deletion.ts';
+import type { Transaction } from '../../../store/database.ts';
 import { insertHandledEvent, lockInstallation } from '../store/shops.ts';
 import { findShop } from '../../../store/shops.ts';
-import { Hopeless, type Job } from '../../queue.ts';
+import { NonRetryableError } from '../../errors.ts';
+import type { Job, WebhookContext } from '../../platform.ts';
 import type { Duty } from './topics.ts';
 
 /** Does what Shopify obliges an app to; done again, it changes nothing. */
-export async function doDuty(sql: Sql, job: Job<Duty>): Promise<void> {
+export async function doDuty(
+  { sql, deleteShop }: Pick<WebhookContext, 'sql' | 'deleteShop'>,
+  stored: Job,
+): Promise<void> {
+  // As `take` has stored it.
+  const job = stored as Job & Duty;
   const { shopId } = job;
   switch (job.kind) {
     case 'dataRequest': {
@@ -33,17 +38,17 @@ export async function doDuty(sql: Sql, job: Job<Duty>): Promise<void> {
     }
     case 'redactShop':
       if (await findShop(sql, shopId)) {
-        await deleteShop(sql, shopId, (tx) => requireUninstalled(tx, shopId));
+        await deleteShop(shopId, (tx) => requireUninstalled(tx, shopId));
       }
       await deleteJobsOfShop(sql, shopId);
   }
 }
 
-/** @throws Hopeless unless the app is uninstalled, and stays so until the transaction ends */
+/** @throws NonRetryableError unless the app is uninstalled, and stays so until the transaction ends */
 async function requireUninstalled(tx: Transaction, shopId: number): Promise<void> {
   const installation = await lockInstallation(tx, shopId);
   if (!installation?.uninstalledAt) {
-    throw new Hopeless(
+    throw new NonRetryableError(
       `Shop ${shopId} is not deleted, because the app is not uninstalled from it as far as is known. If it is, run "retention shopify uninstalled --shop ${shopId}", then "retention shopify retry --shop ${shopId}".`,
     );
   }

@@ -1,27 +1,28 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-
-export interface SignatureCheck {
-  /** Takes the next part of the body. */
-  update(part: Buffer): void;
-  /** Whether all parts together carry this signature. Can be asked once. */
-  matches(signature: string): boolean;
-}
+import type { IncomingHttpHeaders } from 'node:http';
+import type { SignatureCheck } from '../../platform.ts';
 
 /**
  * Checks, while a body arrives, whether Shopify signed it: base64 of HMAC-SHA256 over its bytes, keyed with
  * the app's client secret.
  * @param secrets the new one and, while it is being rotated, the old one
+ * @returns undefined if the request carries no signature
  * @see https://shopify.dev/docs/apps/build/webhooks/subscribe/https
  */
-export function createSignatureCheck(secrets: readonly string[]): SignatureCheck {
+export function openSignature(
+  headers: IncomingHttpHeaders,
+  secrets: readonly string[],
+): SignatureCheck | undefined {
+  const signature = headers['x-shopify-hmac-sha256'];
+  if (typeof signature !== 'string' || signature.trim() === '') return undefined;
   const hmacs = secrets.map((secret) => createHmac('sha256', secret));
   return {
     update(part) {
       for (const hmac of hmacs) hmac.update(part);
     },
-    matches(signature) {
+    matches() {
       // Compared as text: base64 has more than one text for the same bytes, and Shopify sends one of them.
-      const given = Buffer.from(signature);
+      const given = Buffer.from(signature.trim());
       return hmacs
         .map((hmac) => {
           const expected = Buffer.from(hmac.digest('base64'));

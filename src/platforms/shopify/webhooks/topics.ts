@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-/** What is asked of the source again. */
-export type Hint =
+/** What is fetched again. */
+type Hint =
   | { readonly kind: 'contract'; readonly id: number }
   | { readonly kind: 'planGroup'; readonly id: number };
 

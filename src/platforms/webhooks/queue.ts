@@ -1,38 +1,19 @@
 import { hash } from 'node:crypto';
 import { PgBoss, type Queue } from 'pg-boss';
-import type { Log } from '../log.ts';
-import type { Sql } from '../store/database.ts';
-import { jobDatabase } from '../store/feeds/job-database.ts';
-import type { Duty, Hint } from './shopify/webhooks/topics.ts';
-
-/** What is known of the webhook besides its task. */
-export interface Facts {
-  readonly shopId: number;
-  /** A UUID: the same where the webhook is sent again; for what destroys it is made of the signed body. */
-  readonly event: string;
-  /** As the webhook named it. */
-  readonly topic: string;
-  /** When it came, ISO 8601. */
-  readonly receivedAt: string;
-}
-
-export type Job<Task> = Task & Facts;
-
-/** The queues' names in the database, with what they hold. */
-export interface Queued {
-  readonly hints: Job<Hint>;
-  readonly duties: Job<Duty>;
-}
-export type QueueName = keyof Queued;
+import type { Log } from '../../log.ts';
+import type { Sql } from '../../store/database.ts';
+import { jobDatabase } from '../../store/feeds/job-database.ts';
+import { NonRetryableError } from '../errors.ts';
+import { type Job, type JobKind, jobKinds } from '../platform.ts';
 
 const hour = 3600;
 const day = 24 * hour;
 
 /** Seconds. What an instance has begun and left is begun again elsewhere once its heartbeat is missed. */
 const common = { retryBackoff: true, heartbeatSeconds: 10, retentionSeconds: 365 * day };
-const settings: Readonly<Record<QueueName, Omit<Queue, 'name' | 'deadLetter'>>> = {
-  // One waits for each contract; one that comes while another runs waits, and runs after it. A job that
-  // is done stays for longer than Shopify sends a webhook again (four hours), so that it is known.
+const settings: Readonly<Record<JobKind, Omit<Queue, 'name' | 'deadLetter'>>> = {
+  // One waits for each key; one that comes while another runs waits, and runs after it. A job that
+  // is done stays for longer than platforms send a webhook again, so that it is known.
   hints: {
     ...common,
     policy: 'short',
@@ -52,7 +33,6 @@ const settings: Readonly<Record<QueueName, Omit<Queue, 'name' | 'deadLetter'>>> 
     deleteAfterSeconds: 90 * day,
   },
 };
-const queueNames = Object.keys(settings) as QueueName[];
 
 /** Looked for this often by each instance; what it has stored itself it begins at once. Seconds. */
 const pollingIntervalSeconds = 5;
@@ -61,19 +41,14 @@ const superviseIntervalSeconds = 10;
 const atOnce = 2;
 const stopMilliseconds = 5_000;
 
-/** It cannot be done, however often it is tried. */
-export class Hopeless extends Error {
-  override readonly name = 'Hopeless';
-}
+type Handler = (job: Job, signal: AbortSignal) => Promise<void>;
 
-type Handler<Name extends QueueName> = (job: Queued[Name], signal: AbortSignal) => Promise<void>;
-
-/** The jobs that follow webhooks, in the database: whatever is in it is done once, or shows as failed. */
-export class WebhookQueue {
+/** Jobs in the database: each is done once, or shows as failed. */
+export class JobQueue {
   readonly #boss: PgBoss;
   readonly #log: Log;
   /** By their queue. */
-  readonly #workers: Record<QueueName, string[]> = { hints: [], duties: [] };
+  readonly #workers = new Map<string, string[]>();
 
   private constructor(boss: PgBoss, log: Log) {
     this.#boss = boss;
@@ -81,7 +56,11 @@ export class WebhookQueue {
   }
 
   /** Brings the library's tables up to date, too. */
-  static async open(sql: Sql, log: Log): Promise<WebhookQueue> {
+  static async open(
+    sql: Sql,
+    log: Log,
+    queues: readonly Readonly<Record<JobKind, string>>[],
+  ): Promise<JobQueue> {
     const boss = new PgBoss({
       db: jobDatabase(sql),
       schema: 'jobs',
@@ -96,58 +75,61 @@ export class WebhookQueue {
     boss.on('error', (err) => log.error({ err }, 'the queue of webhooks failed'));
     boss.on('warning', (warning) => log.warn({ warning }, 'the queue of webhooks warns'));
     await boss.start();
-    for (const name of queueNames) {
-      const { policy: _policy, ...rest } = settings[name];
-      await boss.createQueue(name, settings[name]);
-      await boss.updateQueue(name, rest);
+    for (const kind of jobKinds) {
+      const { policy: _policy, ...rest } = settings[kind];
+      for (const { [kind]: name } of queues) {
+        await boss.createQueue(name, settings[kind]);
+        await boss.updateQueue(name, rest);
+      }
     }
-    return new WebhookQueue(boss, log);
+    return new JobQueue(boss, log);
   }
 
   /**
    * Stores a job, in one statement; it is begun soon. A webhook that is known changes nothing.
    * @param key of those that are one and the same while they wait
    */
-  async send<Name extends QueueName>(name: Name, job: Queued[Name], key: string): Promise<void> {
-    await this.#boss.send(name, job, { id: job.event, singletonKey: key });
-    this.#wake(name);
+  async send(queue: string, job: Job, key: string): Promise<void> {
+    await this.#boss.send(queue, job, { id: job.event, singletonKey: key });
+    this.#wake(queue);
   }
 
-  /** Begins jobs, a few at a time. */
-  async work<Name extends QueueName>(name: Name, handle: Handler<Name>): Promise<void> {
+  /** Runs jobs, a few at a time. */
+  async work(queue: string, kind: JobKind, handle: Handler): Promise<void> {
     const options = {
       batchSize: 1,
       pollingIntervalSeconds,
       perJobResults: true,
     } as const;
     const work = () =>
-      this.#boss.work<Queued[Name], undefined, typeof options>(name, options, async ([job]) => {
+      this.#boss.work<Job, undefined, typeof options>(queue, options, async ([job]) => {
         if (!job) return [];
         const { id, data, signal, retryCount } = job;
         const { shopId, topic } = data;
         try {
           await handle(data, signal);
-          // It may hold a number that was to be forgotten. Done again, it would change nothing.
-          if (name === 'duties') await this.#boss.deleteJob(name, id);
+          // It may hold an id that had to be forgotten. Done again, it would change nothing.
+          if (kind === 'duties') await this.#boss.deleteJob(queue, id);
           return [{ id, status: 'completed' as const }];
         } catch (err) {
-          const status = err instanceof Hopeless ? ('deadletter' as const) : ('failed' as const);
+          const isFinal = err instanceof NonRetryableError;
+          const status = isFinal ? ('deadletter' as const) : ('failed' as const);
           this.#log.error(
             { err, shopId, topic, retryCount, job: id },
             'a webhook was not followed',
           );
           return [{ id, status, output: { reason: (err as Error).message } }];
         } finally {
-          // Where there was one, there may be more.
-          this.#wake(name);
+          // After one there may be more.
+          this.#wake(queue);
         }
       });
-    while (this.#workers[name].length < atOnce) this.#workers[name].push(await work());
+    this.#workers.set(queue, await Promise.all(Array.from({ length: atOnce }, work)));
   }
 
   /** Has the workers look for jobs once they are free. */
-  #wake(name: QueueName): void {
-    for (const worker of this.#workers[name]) this.#boss.notifyWorker(worker);
+  #wake(queue: string): void {
+    for (const worker of this.#workers.get(queue) ?? []) this.#boss.notifyWorker(worker);
   }
 
   /** Lets jobs under way come to their end; what takes longer goes back, and is begun again. */

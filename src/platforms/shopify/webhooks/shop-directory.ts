@@ -1,10 +1,10 @@
-import type { Sql } from '../store/database.ts';
+import type { Sql } from '../../../store/database.ts';
 import {
   type LinkedShop,
   type ShopifyShop,
   findShopifyShop,
   linkShopifyShops,
-} from './shopify/store/shops.ts';
+} from '../store/shops.ts';
 
 /** Which shop a domain belongs to. What was found is remembered, so that a webhook costs no look-up. */
 export class ShopDirectory {

@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '../database.ts';
+import type { Sql, Transaction } from '../../../store/database.ts';
 
 /** A customer asked what is held of them. */
 export interface DataRequest {

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { UsageError } from '../errors.ts';
+import type { Credentials, Platform } from './platform.ts';
+
+const shopField = {
+  want: 'the number of a shop',
+  isUnique: true,
+  fits: (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1,
+};
+
+/**
+ * The shops of the file that the platform's variable names.
+ * @throws UsageError naming everything that is wrong with it, together, and nothing of what it holds
+ */
+export async function readCredentials(
+  { settings, credentialFields }: Platform,
+  file: string,
+): Promise<readonly Credentials[]> {
+  const unusable = (problems: readonly string[]) =>
+    new UsageError(
+      `${settings.credentialsFile}, ${file}, is not usable:\n${problems.map((each) => `  ${each}`).join('\n')}`,
+    );
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw unusable([
+      error.code === 'ENOENT' ? 'There is no such file.' : `It cannot be read (${error.code}).`,
+    ]);
+  });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own message would quote what stands there.
+    throw unusable(['It is not JSON.']);
+  }
+  const shops = isObject(value) ? value['shops'] : undefined;
+  if (!Array.isArray(shops) || shops.length === 0) {
+    throw unusable(['It must be {"shops":[…]} with at least one shop.']);
+  }
+  const fields = { shop: shopField, ...credentialFields };
+  const problems = shops.flatMap((each: unknown, index) =>
+    problemsOf(each, `shops[${index}]`, fields),
+  );
+  if (problems.length > 0) throw unusable(problems);
+  const repeated = Object.entries(fields).flatMap(([name, { isUnique }]) => {
+    if (!isUnique) return [];
+    const values = shops.map((each: Credentials) => each[name]);
+    const twice = new Set(values.filter((each, index) => values.indexOf(each) !== index));
+    return [...twice].map((each) => `${name} ${String(each)} is there more than once.`);
+  });
+  if (repeated.length > 0) throw unusable(repeated);
+  return shops as Credentials[];
+}
+
+function problemsOf(entry: unknown, place: string, fields: Platform['credentialFields']): string[] {
+  const names = Object.keys(fields);
+  const required = Object.entries(fields).filter(([, { fits }]) => !fits(undefined));
+  if (!isObject(entry)) {
+    return [`${place} must be an object with ${listed(required.map(([name]) => name))}.`];
+  }
+  const wrong = Object.entries(fields)
+    .filter(([name, { fits }]) => !fits(entry[name]))
+    .map(([name, { want }]) => `${place}.${name} must be ${want}.`);
+  const unknown = Object.keys(entry)
+    .filter((name) => !names.includes(name))
+    // A name in the wrong place may be a token.
+    .map(() => `${place} has a field besides ${names.join(', ')}.`);
+  return [...wrong, ...new Set(unknown)];
+}
+
+function listed(names: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(names);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

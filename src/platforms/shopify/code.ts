@@ -1,0 +1,16 @@
+import type { PlatformCode } from '../platform.ts';
+import { readBulkResults } from './bulk/bulk.ts';
+import { connectShopify } from './connection.ts';
+import { findUninstall } from './store/shops.ts';
+import { openShopifyWebhooks } from './webhooks/open.ts';
+
+export const shopifyCode: PlatformCode = {
+  readFiles: (files, shop, progress) => readBulkResults(files, shop, { progress }),
+  connect: connectShopify,
+  async findPause(sql, shopId) {
+    const at = await findUninstall(sql, shopId);
+    if (at === null) return undefined;
+    return `The app is uninstalled. Once it is back, "retention shopify reinstalled --shop ${shopId}" says so.`;
+  },
+  openWebhooks: openShopifyWebhooks,
+};

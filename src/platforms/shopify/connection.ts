@@ -1,0 +1,68 @@
+import type { Intake } from '../intake.ts';
+import { countRefused, takeRecords } from '../intake.ts';
+import type { ConnectContext, Connection, Credentials, Hint } from '../platform.ts';
+import { createShopifyClient } from './api/client.ts';
+import { fetchContract, fetchPlanGroup } from './api/fetch.ts';
+import { formatGid } from './api/gid.ts';
+import {
+  type SyncedShop,
+  deletionOf,
+  linesOfContracts,
+  linesOfPlanGroup,
+  once,
+  takeNodes,
+} from './sync/intake.ts';
+import { gonePlans } from './sync/reconcile.ts';
+import { ownedState, syncShop } from './sync/sync-shop.ts';
+
+/** One shop on Shopify. */
+export function connectShopify(credentials: Credentials, context: ConnectContext): Connection {
+  const { domain, accessToken, baseUrl } = credentials;
+  const client = createShopifyClient({
+    ...context,
+    domain: String(domain),
+    accessToken: String(accessToken),
+    baseUrl: typeof baseUrl === 'string' ? baseUrl : undefined,
+  });
+  return {
+    account: client.domain,
+    usage: () => ({ queries: client.usage.queries, cost: client.usage.cost }),
+    sync: (intake, options) => syncShop({ ...intake, client }, options),
+    follow: (intake, hint) => follow({ ...intake, client }, hint),
+  };
+}
+
+async function follow(synced: SyncedShop, { kind, id }: Hint): Promise<number> {
+  const fetchAndStore = followers[kind];
+  if (!fetchAndStore) throw new Error(`Nothing follows a hint of the kind ${kind}.`);
+  // What is not in Shopify is deleted, so all that the shop has must be from there.
+  await ownedState(synced, false);
+  return fetchAndStore(synced, id);
+}
+
+type Follow = (synced: SyncedShop, id: number) => Promise<number>;
+
+const followers: Readonly<Record<string, Follow>> = {
+  async contract(synced, id) {
+    const gid = formatGid({ type: 'SubscriptionContract', key: `${id}` });
+    const whole = await fetchContract(synced.client, gid);
+    return countRefused(
+      whole
+        ? await takeNodes(synced, linesOfContracts([whole]))
+        : await take(synced, once([deletionOf('subscription', id)])),
+    );
+  },
+
+  // A plan does not say which group it was in, so all that are stored are looked for: there are few.
+  async planGroup(synced, id) {
+    const gid = formatGid({ type: 'SellingPlanGroup', key: `${id}` });
+    const whole = await fetchPlanGroup(synced.client, gid);
+    const taken = whole ? await takeNodes(synced, linesOfPlanGroup(whole)) : {};
+    const gone = await take(synced, gonePlans(synced, { has: () => false }));
+    return countRefused(taken) + countRefused(gone);
+  },
+};
+
+function take(synced: SyncedShop, lines: Parameters<typeof takeRecords>[2]) {
+  return takeRecords(synced satisfies Intake, synced.client.domain, lines);
+}

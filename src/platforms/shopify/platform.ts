@@ -1,0 +1,43 @@
+import type { Platform } from '../platform.ts';
+import { forgetShop } from './store/shops.ts';
+
+/** In clear text a token may go to this machine only. */
+function isSafeAddress(url: URL | null): boolean {
+  if (!url || url.username !== '' || url.search !== '' || url.hash !== '') return false;
+  const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isHere);
+}
+
+export const shopify: Platform = {
+  name: 'shopify',
+  title: 'Shopify',
+  settings: {
+    name: 'shopify',
+    credentialsFile: 'SHOPIFY_CREDENTIALS_FILE',
+    webhookSecrets: {
+      variable: 'SHOPIFY_CLIENT_SECRET',
+      want: "the app's client secret, 16 characters or more without spaces; while it is rotated the new one and the old one, with a comma between",
+    },
+  },
+  credentialFields: {
+    domain: {
+      want: 'text such as "sample-shop.myshopify.com"',
+      isUnique: true,
+      fits: (value) =>
+        typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,62}\.myshopify\.com$/.test(value),
+    },
+    accessToken: {
+      want: "the app's access token for the Admin API, which begins with shpat_ or another shp…_",
+      fits: (value) => typeof value === 'string' && /^shp[a-z]{2,3}_[\w-]{8,500}$/.test(value),
+    },
+    // A proxy, or a stand-in.
+    baseUrl: {
+      want: 'left out, or an https:// address (http:// on this machine only)',
+      fits: (value) =>
+        value === undefined || (typeof value === 'string' && isSafeAddress(URL.parse(value))),
+    },
+  },
+  queues: { hints: 'hints', duties: 'duties' },
+  forgetShop,
+  load: async () => (await import('./code.ts')).shopifyCode,
+};

@@ -1,0 +1,67 @@
+import type { Clock } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import type { Route } from '../../http/shell.ts';
+import type { Log } from '../../log.ts';
+import type { Store } from '../../store/open.ts';
+import { deleteShop } from '../../store/shop-deletion.ts';
+import { readCredentials } from '../credentials.ts';
+import type { Platform } from '../platform.ts';
+import { forgetShop, platforms } from '../registry.ts';
+import { createFollower } from './follow.ts';
+import { JobQueue } from './queue.ts';
+import { webhookRoute } from './route.ts';
+
+interface WebhookParts {
+  readonly config: Config['platforms'];
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface RunningWebhooks {
+  readonly routes: readonly Route[];
+  /** Lets jobs in progress finish, or go back to the queue. */
+  close(): Promise<void>;
+}
+
+/**
+ * Receives the webhooks of each platform that has a secret, and follows them: both in each instance.
+ * @returns undefined if no platform has one
+ */
+export async function startWebhooks({
+  config,
+  store,
+  clock,
+  log,
+}: WebhookParts): Promise<RunningWebhooks | undefined> {
+  const configured = platforms.filter(({ name }) => config[name]?.webhookSecrets.length);
+  if (configured.length === 0) return undefined;
+  const sql = store.jobs;
+  const queue = await JobQueue.open(
+    sql,
+    log,
+    configured.map(({ queues }) => queues),
+  );
+  const start = async (platform: Platform): Promise<Route> => {
+    const { credentialsFile: file, webhookSecrets: secrets = [] } = config[platform.name] ?? {};
+    const credentials = file === undefined ? [] : await readCredentials(platform, file);
+    const code = await platform.load();
+    const webhooks = await code.openWebhooks({
+      secrets,
+      credentials,
+      sql,
+      queue,
+      clock,
+      log,
+      deleteShop: (shopId, check) =>
+        deleteShop(sql, shopId, { check, forget: (tx) => forgetShop(tx, shopId) }),
+    });
+    const follow = createFollower({ platform, code, credentials, sql, clock, log });
+    await queue.work(platform.queues.duties, 'duties', (job) => webhooks.doDuty(job));
+    await queue.work(platform.queues.hints, 'hints', follow);
+    return webhookRoute(platform.name, webhooks, log);
+  };
+  const routes: Route[] = [];
+  for (const platform of configured) routes.push(await start(platform));
+  return { routes, close: () => queue.close() };
+}

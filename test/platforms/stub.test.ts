@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type Running, launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
+import { Visitor, password } from '../owner/visitor.ts';
+import { plan, subscription } from '../rest/records.ts';
+import { parseExposition, valueOf } from '../telemetry/exposition.ts';
+import { until } from '../support/until.ts';
+
+const secret = 'a_secret_of_sixteen_characters';
+const through = [process.execPath, path.join(import.meta.dirname, 'stub-cli.ts')] as const;
+
+/** Registered by one line (stub-cli.ts), and otherwise known to nothing outside of stub.ts. */
+describe('a platform with one line in the registry', { timeout: 600_000 }, () => {
+  const records = new Map<number, object>();
+  let source: Server;
+  let url = '';
+  let env: Record<string, string>;
+  let serving: Running;
+  let baseUrl = '';
+  let metricsUrl = '';
+  const stub = (...args: string[]) => run(args, { env, through });
+
+  before(async () => {
+    source = createServer((request, response) => {
+      const [, , id] = (request.url ?? '').split('/');
+      const all = [plan({ id: 11 }), ...records.values()];
+      const one = id === undefined ? all : [plan({ id: 11 }), records.get(Number(id))];
+      response.end(JSON.stringify(one));
+    }).listen(0, '127.0.0.1');
+    await once(source, 'listening');
+    url = `http://127.0.0.1:${(source.address() as AddressInfo).port}`;
+    const credentials = path.join(throwawayFolder(), 'stub.json');
+    writeFileSync(credentials, JSON.stringify({ shops: [{ shop: 7, url }] }));
+    env = {
+      RETENTION_DATA_DIR: migratedFolder(),
+      STUB_CREDENTIALS_FILE: credentials,
+      STUB_SECRET: secret,
+      PORT: '0',
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'info',
+    };
+    const shop = ['--id', '7', '--name', 'x', '--currency', 'USD', '--tier', 'pro'];
+    assert.equal((await stub('shops', 'create', ...shop)).code, 0);
+    records.set(1, subscription(1));
+    records.set(2, subscription(2));
+  });
+  after(() => source.close());
+
+  test('is synchronised by a command of its own', async () => {
+    const synced = await stub('sync', 'stub', '--once');
+    assert.deepEqual(
+      [synced.code, synced.out],
+      [0, 'Shop 7: read all 3 records; 3 records written, 0 deleted, 0 lines refused.\n'],
+    );
+    const line = synced.err.split('\n').find((each) => each.includes('"shop synced"')) ?? '{}';
+    const { platform, account, requests } = JSON.parse(line);
+    assert.deepEqual([platform, account, requests], ['stub', url, 1]);
+    assert.match((await stub('help')).out, /^ {2}sync stub +keeps shops as they are in Stub/m);
+    const refused = await run(['sync', 'stub'], {
+      env: { ...env, STUB_CREDENTIALS_FILE: '/nowhere' },
+      through,
+    });
+    assert.deepEqual([refused.code, refused.out], [2, '']);
+    assert.match(refused.err, /STUB_CREDENTIALS_FILE, \/nowhere, is not usable/);
+  });
+
+  test('gives files to the import', async () => {
+    const file = path.join(throwawayFolder(), 'export.ndjson');
+    writeFileSync(file, JSON.stringify(subscription(9)));
+    const imported = await stub('import', '--shop', '7', '--from', 'stub', file);
+    assert.equal(imported.code, 0, imported.err);
+  });
+
+  test('is received, followed and measured by the server, and shown to the owner', async () => {
+    const invited = await stub('owners', 'invite', '--shop', '7', '--email', 'ana@example.com');
+    const [link = ''] = /\/app\/links\/[\w-]{43}/.exec(invited.out) ?? [];
+    serving = launch(['serve'], { env, through });
+    [, baseUrl = ''] = await serving.said(/listens on (\S+)\n/);
+    [, metricsUrl = ''] = await serving.logged(/"metricsUrl":"([^"]+)"/);
+
+    records.set(3, subscription(3));
+    const body = JSON.stringify({ url, event: 'evt_1', id: 3 });
+    const send = (signature: string) =>
+      fetch(`${baseUrl}/webhooks/stub`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'stub-signature': signature },
+        body,
+      });
+    assert.equal((await send('0'.repeat(64))).status, 401);
+    assert.equal((await send(createHmac('sha256', secret).update(body).digest('hex'))).status, 200);
+    const visitor = new Visitor(baseUrl);
+    await visitor.get(link);
+    assert.equal((await visitor.post(link, { password })).location, '/app');
+    const stored = async () => (await visitor.get('/app/shops/7/subscriptions/3')).status;
+    assert.equal(await until(stored, (status) => status === 200), 200);
+
+    const dashboard = await visitor.get('/app/shops/7');
+    for (const label of ['Stub sync', 'Stub webhooks', 'Stub export files']) {
+      assert.ok(dashboard.text.includes(`>${label}</th>`), label);
+    }
+    const metrics = parseExposition(await (await fetch(metricsUrl)).text());
+    for (const feed of ['stub', 'stub-webhooks', 'stub-file']) {
+      assert.equal(valueOf(metrics, 'retention_feed_shops', { feed }), 1);
+    }
+    assert.equal(valueOf(metrics, 'retention_webhook_jobs', { state: 'failed' }), 0);
+    serving.child.kill('SIGTERM');
+    assert.equal((await serving.ended).code, 0);
+  });
+
+  test('has its freshness and its jobs in feeds status, and its file in doctor', async () => {
+    const { out } = await stub('feeds', 'status', '--json');
+    const feeds = JSON.parse(out) as { feed: string; webhooks?: object }[];
+    assert.deepEqual(
+      feeds.map(({ feed, webhooks }) => [feed, webhooks]),
+      [
+        ['stub', undefined],
+        ['stub-file', undefined],
+        ['stub-webhooks', {}],
+      ],
+    );
+    const doctor = await stub('doctor');
+    assert.match(doctor.out, /^ok {4}stub credentials: shop 7$/m);
+    assert.match(doctor.out, /^stubSecret +redacted$/m);
+  });
+});

@@ -1,0 +1,109 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { lineOf } from '../../src/ingest/lines.ts';
+import { PlatformError } from '../../src/platforms/errors.ts';
+import {
+  type Intake,
+  countRefused,
+  countWritten,
+  takeRecords,
+} from '../../src/platforms/intake.ts';
+import type { Connection, Platform, PlatformCode, Webhooks } from '../../src/platforms/platform.ts';
+import { idOf } from '../../src/platforms/webhooks/queue.ts';
+
+/*
+ * A platform as small as one can be: it has subscriptions as import records, at `GET /subscriptions` and
+ * `GET /subscriptions/ID` of its address, and its webhooks name one that has changed.
+ */
+export const stub: Platform = {
+  name: 'stub',
+  title: 'Stub',
+  settings: {
+    name: 'stub',
+    credentialsFile: 'STUB_CREDENTIALS_FILE',
+    webhookSecrets: { variable: 'STUB_SECRET', want: 'a secret of 16 characters or more' },
+  },
+  credentialFields: {
+    url: { want: 'an address', isUnique: true, fits: (value) => URL.canParse(String(value)) },
+  },
+  queues: { hints: 'stub-hints', duties: 'stub-duties' },
+  async forgetShop() {
+    // It has no tables.
+  },
+  load: async () => code,
+};
+
+const code: PlatformCode = {
+  async *readFiles(files) {
+    for (const { lines } of files) yield* lines;
+  },
+  connect: ({ url }, { signal }) => connect(String(url), signal),
+  findPause: async () => undefined,
+  openWebhooks: async ({ secrets, credentials, queue, clock }): Promise<Webhooks> => ({
+    openSignature(headers) {
+      const given = headers['stub-signature'];
+      if (typeof given !== 'string') return undefined;
+      const hmacs = secrets.map((secret) => createHmac('sha256', secret));
+      return {
+        update: (part) => hmacs.forEach((hmac) => hmac.update(part)),
+        matches: () =>
+          hmacs
+            .map((hmac) => Buffer.from(hmac.digest('hex')))
+            .some((right) => {
+              const sent = Buffer.from(given);
+              return sent.length === right.length && timingSafeEqual(sent, right);
+            }),
+      };
+    },
+    async take({ body }) {
+      const { url, event, id } = JSON.parse(body.toString());
+      const shopId = credentials.find((each) => each['url'] === url)?.shop;
+      if (shopId === undefined || !Number.isSafeInteger(id)) return 'malformed';
+      const receivedAt = new Date(clock.now()).toISOString();
+      const job = {
+        kind: 'subscription',
+        id,
+        shopId,
+        topic: 'changed',
+        event: idOf(event),
+        receivedAt,
+      };
+      await queue.send(stub.queues.hints, job, `${shopId} ${id}`);
+      return 'accepted';
+    },
+    doDuty: async () => {},
+  }),
+};
+
+function connect(url: string, signal: AbortSignal | undefined): Connection {
+  let requests = 0;
+  const get = async (path: string): Promise<object[]> => {
+    requests += 1;
+    const response = await fetch(url + path, signal ? { signal } : {});
+    if (response.status === 404) return [];
+    if (!response.ok)
+      throw new PlatformError('unavailable', `The stub answered ${response.status}.`);
+    return (await response.json()) as object[];
+  };
+  const take = (intake: Intake, records: readonly object[]) =>
+    takeRecords(
+      intake,
+      url,
+      (async function* () {
+        yield records.map((value, index) => lineOf({ number: index + 1, value }));
+      })(),
+    );
+  return {
+    account: url,
+    usage: () => ({ requests }),
+    async sync(intake) {
+      const records = await get('/subscriptions');
+      const counts = await take(intake, records);
+      const read = { records: records.length };
+      const [written, refused] = [countWritten(counts), countRefused(counts)];
+      return { kind: 'whole', read, written, refused, deleted: 0 };
+    },
+    async follow(intake, { id }) {
+      return countRefused(await take(intake, await get(`/subscriptions/${id}`)));
+    },
+  };
+}
