@@ -150,11 +150,16 @@ async function feedOf(
   };
 }
 
+const columns = ['stored', 'replaced', 'deleted', 'unchanged', 'stale', 'refused'] as const;
+
 function describe(counts: ImportCounts): string {
   const rows = Object.entries(counts).map(([type, each]) => [
     type,
-    ...[each.stored, each.replaced, each.unchanged, each.stale, each.refused].map(String),
+    ...columns.map((column) => String(each[column])),
   ]);
   if (rows.length === 0) return 'There was nothing to import.';
-  return formatTable(['TYPE', 'STORED', 'REPLACED', 'UNCHANGED', 'STALE', 'REFUSED'], rows);
+  return formatTable(
+    ['type', ...columns].map((name) => name.toUpperCase()),
+    rows,
+  );
 }

@@ -34,7 +34,8 @@ export interface LineSource {
   readonly lines: AsyncIterable<readonly Line[]>;
 }
 
-type Counts = Record<'stored' | 'replaced' | 'unchanged' | 'stale' | 'refused', number>;
+type ImportOutcome = 'stored' | 'replaced' | 'deleted' | 'unchanged' | 'stale' | 'refused';
+type Counts = Record<ImportOutcome, number>;
 
 /** Counts by type of record; lines whose type cannot be told count as "unknown". */
 export type ImportCounts = Record<string, Counts>;
@@ -173,8 +174,15 @@ class ImportRun {
     await this.#options.refuse(source, line, reason);
   }
 
-  #count(type: string, what: keyof Counts): void {
-    this.counts[type] ??= { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 0 };
+  #count(type: string, what: ImportOutcome): void {
+    this.counts[type] ??= {
+      stored: 0,
+      replaced: 0,
+      deleted: 0,
+      unchanged: 0,
+      stale: 0,
+      refused: 0,
+    };
     this.counts[type][what] += 1;
     this.#settled += 1;
   }
@@ -199,7 +207,10 @@ class ImportRun {
       await this.#refuse(source, line, record.type, waitsFor(record));
     }
     for (const { entry, verdict } of applied.outcomes) {
-      if (verdict !== 'waiting') this.#count(entry.record.type, verdict);
+      const { type } = entry.record;
+      if (verdict !== 'waiting') {
+        this.#count(type, type === 'delete' && verdict === 'stored' ? 'deleted' : verdict);
+      }
     }
     for (const { entry, remark } of applied.remarks) {
       this.#options.log.warn({ source: entry.source, line: entry.line.number }, remark);

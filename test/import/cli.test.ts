@@ -19,7 +19,7 @@ const plans = (count: number) =>
 const bad = '{"type":"plan","id":0}';
 const badReason =
   'id must be an integer from 1 to 9007199254740991; name is missing; planType is missing; intervalUnit is missing; intervalCount is missing';
-const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 0 };
+const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
 describe('retention import', { skip, concurrency: 2 }, () => {
   let store: Omit<Store, 'failed'>;
@@ -59,9 +59,9 @@ describe('retention import', { skip, concurrency: 2 }, () => {
     assert.deepEqual(await place.run(['a.ndjson']), {
       code: 0,
       out:
-        'TYPE          STORED  REPLACED  UNCHANGED  STALE  REFUSED\n' +
-        'plan          1       0         0          0      0\n' +
-        'subscription  1       0         0          0      0\n',
+        'TYPE          STORED  REPLACED  DELETED  UNCHANGED  STALE  REFUSED\n' +
+        'plan          1       0         0        0          0      0\n' +
+        'subscription  1       0         0        0          0      0\n',
       err: '',
     });
     assert.equal(place.has('a.ndjson.refused.ndjson'), false);

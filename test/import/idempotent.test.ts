@@ -9,7 +9,7 @@ import { createShop, importAll, now } from '../support/world.ts';
 
 const before1 = '2026-11-01T00:00:00Z';
 const before2 = '2026-11-02T00:00:00Z';
-const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 0 };
+const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
 /** Each type of record in its first version, and what a later one says otherwise. */
 const versions = [

@@ -12,6 +12,7 @@ const seen = (date: number, status: string, over: object = {}) =>
 const counts = (what: string) => ({
   stored: 0,
   replaced: 0,
+  deleted: 0,
   unchanged: 0,
   stale: 0,
   refused: 0,

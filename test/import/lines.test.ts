@@ -45,8 +45,8 @@ onEveryDatabase('lines that cannot be read', (open) => {
       [6, 'the line is longer than 4194304 bytes'],
     ]);
     assert.deepEqual(counts, {
-      unknown: { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 4 },
-      plan: { stored: 2, replaced: 0, unchanged: 0, stale: 0, refused: 0 },
+      unknown: { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 4 },
+      plan: { stored: 2, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 },
     });
   });
 

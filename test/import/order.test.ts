@@ -28,7 +28,7 @@ const refund = (id: number, over: object = {}) => ({
 const remove = (record: string, id: number) => ({ type: 'delete', record, id });
 /** Lines that do nothing, as many as one transaction takes. */
 const aBatch = Array.from({ length: 1000 }, (_, index) => remove('refund', 1_000_000 + index));
-const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 0 };
+const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
 onEveryDatabase('the order of records', (open) => {
   let store: Store;
@@ -202,7 +202,7 @@ onEveryDatabase('the order of records', (open) => {
     const unused = await importOne([plan(), remove('plan', 11), renamed]);
     assert.deepEqual(unused.counts, {
       plan: { ...none, stored: 2 },
-      delete: { ...none, stored: 1 },
+      delete: { ...none, deleted: 1 },
     });
   });
 

@@ -107,8 +107,8 @@ onEveryDatabase('random worlds', (open, name) => {
    */
   function determined({ delete: deletions, ...others }: ImportCounts) {
     if (!deletions) return others;
-    const { stored, unchanged, ...rest } = deletions;
-    return { ...others, delete: { ...rest, settled: stored + unchanged } };
+    const { deleted, unchanged, ...rest } = deletions;
+    return { ...others, delete: { ...rest, settled: deleted + unchanged } };
   }
   type Pair = Awaited<ReturnType<typeof createPair>>;
 

@@ -14,7 +14,7 @@ import {
 } from './records.ts';
 
 type Verdict = 'stored' | 'replaced' | 'unchanged' | 'stale' | 'waiting';
-type Counts = Record<'stored' | 'replaced' | 'unchanged' | 'stale' | 'refused', number>;
+type Counts = Record<'stored' | 'replaced' | 'deleted' | 'unchanged' | 'stale' | 'refused', number>;
 
 interface NumberedLine {
   readonly number: number;
@@ -67,8 +67,15 @@ export class ModelShop {
     const counts: Record<string, Counts> = {};
     const refused: number[] = [];
     const count = (record: WorldRecord, what: keyof Counts) => {
-      counts[record.type] ??= { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 0 };
-      counts[record.type]![what] += 1;
+      counts[record.type] ??= {
+        stored: 0,
+        replaced: 0,
+        deleted: 0,
+        unchanged: 0,
+        stale: 0,
+        refused: 0,
+      };
+      counts[record.type]![record.type === 'delete' && what === 'stored' ? 'deleted' : what] += 1;
     };
     const refuse = ({ number, record }: NumberedLine) => {
       count(record, 'refused');

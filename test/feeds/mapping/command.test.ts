@@ -10,7 +10,7 @@ import { sample, subscriptions } from './mapped.ts';
 const target = process.env['TEST_POSTGRES'];
 const skip = target === undefined && 'PostgreSQL could not be had on this machine';
 const stripe = path.join(root, 'mappings/stripe-subscriptions.json');
-const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 0 };
+const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
 describe('retention import --mapping', { skip, concurrency: 2 }, () => {
   let store: Omit<Store, 'failed'>;

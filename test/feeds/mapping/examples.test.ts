@@ -9,7 +9,7 @@ import { onEveryDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
 import { importMapped, sample } from './mapped.ts';
 
-const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 0 };
+const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
 // What is larger than 2^52 is 2^52 + the first 52 bits of the SHA-256 of "plan:month 1", and so on.
 const examples = {

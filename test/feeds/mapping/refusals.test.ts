@@ -42,7 +42,7 @@ x2,501,yesterday,"15,30",FROZEN,EUR,,planted@example.com
       '7: column customer has an e-mail address; map only columns without personal data',
     ]);
     assert.deepEqual(counts, {
-      subscription: { stored: 2, replaced: 0, unchanged: 0, stale: 0, refused: 4 },
+      subscription: { stored: 2, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 4 },
     });
     assert.equal(left, 0);
     assert.deepEqual(

@@ -56,11 +56,11 @@ describe('retention import --from shopify', { skip }, () => {
     // Two contracts, with an attempt each, are in both files.
     assert.equal(
       out,
-      'TYPE          STORED  REPLACED  UNCHANGED  STALE  REFUSED\n' +
-        'subscription  10      0         2          0      1\n' +
-        'line          0       0         0          0      2\n' +
-        'payment       9       0         2          0      1\n' +
-        'plan          8       0         0          0      0\n',
+      'TYPE          STORED  REPLACED  DELETED  UNCHANGED  STALE  REFUSED\n' +
+        'subscription  10      0         0        2          0      1\n' +
+        'line          0       0         0        0          0      2\n' +
+        'payment       9       0         0        2          0      1\n' +
+        'plan          8       0         0        0          0      0\n',
     );
     const kept = readFileSync(path.join(folder, 'b.jsonl.refused.ndjson'), 'utf8');
     assert.deepEqual(JSON.parse(kept), {

@@ -33,7 +33,7 @@ import {
   shuffled,
 } from './samples.ts';
 
-const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, refused: 0 };
+const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 const refusedInGrouped = [
   `${grouped}:26: the contract is in CAD, and the shop's currency is USD`,
   `${grouped}:27: currentPrice is in CAD, and the shop's currency is USD`,

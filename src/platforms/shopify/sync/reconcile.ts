@@ -30,7 +30,7 @@ export async function reconcile(
   let deleted = 0;
   const take = async (lines: AsyncIterable<readonly Line[]>) => {
     const counts = await takeRecords(synced, synced.client.domain, lines);
-    deleted += counts['delete']?.stored ?? 0;
+    deleted += counts['delete']?.deleted ?? 0;
   };
   if (contracts.tellsWhatIsGone) await take(goneSubscriptions(synced, contracts));
   if (plans.tellsWhatIsGone) await take(gonePlans(synced, plans.ids));
