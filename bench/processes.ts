@@ -9,7 +9,7 @@ export interface ServerProcess extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Runs one command of ours to its end and gives its standard output. */
+/** Runs one command of the service to its end and gives its standard output. */
 export function run(args: readonly string[], env: Record<string, string>): string {
   return execFileSync(retention, args, {
     env: { ...process.env, ...env },

@@ -8,7 +8,7 @@ import type { Shop } from './world.ts';
 export const faces = ['REST', 'MCP'] as const;
 export type Face = (typeof faces)[number];
 
-/** An operation as it is asked for: of whom or what, each request has another. */
+/** An operation and the values that its requests take in turn. */
 export interface Work {
   readonly name: string;
   readonly operation: Operation;

@@ -31,7 +31,7 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
 
 // A command that logs what happens replaces this.
 setLastResort({ report: (error) => void explain(error) });
-// What is under way is finished all the same when nobody reads its results any more.
+// A command finishes even if its stdout is closed (EPIPE).
 process.stdout.on('error', (error) => {
   if (!isReaderGone(error)) throw error;
 });
@@ -116,7 +116,7 @@ function parse(command: Command, args: string[]) {
     }
     return parsed;
   } catch (error) {
-    // Node.js goes on to explain how to write a name that begins with a dash, which nobody meant.
+    // Node.js goes on to explain how to write a name that begins with a dash, which is never what was meant.
     const reason = (error as Error).message.replace(/\. To specify a positional.*/s, '.');
     const [, option] = /^Unknown option '--([^']+)'/.exec(reason) ?? [];
     const meant = option && suggest(option, [...Object.keys(command.options), 'help']);
@@ -150,7 +150,7 @@ function helpOf({ name, synopsis, summary, details = [] }: Command): string {
   ].join('\n');
 }
 
-/** What a person can mend is said in a sentence; anything else is a fault of ours and shown whole. */
+/** What the user can fix is said in a sentence; anything else is a bug and shown in full. */
 function explain(error: unknown): number {
   if (error instanceof UsageError || error instanceof CommandError) {
     tell(redact(`retention: ${error.message}`));

@@ -30,7 +30,7 @@ export interface Command {
   run(context: CommandContext): Promise<number>;
 }
 
-/** Whether writing failed because whoever read our output has left. */
+/** Whether writing failed because the reader of our output has closed it (EPIPE). */
 export function isReaderGone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }

@@ -164,7 +164,7 @@ async function examineFailover(config: Config, { primary }: Store): Promise<Find
   return failoverFindings[safety].map((found) => ({ check: 'failover', ok: true, ...found }));
 }
 
-/** Does with it what a request does, for nobody. */
+/** Uses it as a request would, under a key that does not exist. */
 async function examineRedis(url: string): Promise<Finding> {
   const client = createRedisClient(url);
   const ready = once(client, 'ready');

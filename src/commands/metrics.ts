@@ -88,13 +88,13 @@ function describe(figures: readonly FigureDifference[], sums: readonly LedgerDif
 const rebuild: Command = {
   name: 'metrics rebuild',
   synopsis: '--shop ID',
-  summary: "works a shop's figures out anew from its records",
+  summary: "recomputes a shop's figures from its records",
   details: ['Readers are not held up; imports into the shop wait for the end.'],
   options: { shop: { type: 'string' } },
   async run(context) {
     await withShop(context, async (store, shop) => {
       await rebuildMetrics(store.write, shop.id);
-      print(`The figures of shop ${shop.id} are worked out anew.`);
+      print(`The figures of shop ${shop.id} have been recomputed.`);
     });
     return exitStatus.done;
   },

@@ -35,7 +35,7 @@ async function* whole(file: string, bytes: Readable): AsyncGenerator<Buffer> {
 
 function unpack(bytes: Readable): Readable {
   // Without reading ahead: a stream that fails forgets what it holds, and the lines before the break
-  // are to reach whoever reads them.
+  // must still reach the reader.
   const unpacked = createGunzip({ readableHighWaterMark: 1 } as ZlibOptions);
   bytes.on('error', (error) => unpacked.destroy(error));
   unpacked.on('close', () => bytes.destroy());

@@ -11,7 +11,7 @@ import { DeferredEntries } from './deferred.ts';
 import type { Line } from './lines.ts';
 import { type ImportRecord, createRecordSchema, parseRecord, recordTypes } from './record.ts';
 
-/** Enough to be quick, few enough that whoever waits for the transaction hardly does. */
+/** Enough to be quick, few enough that others hardly wait for the transaction. */
 const linesPerTransaction = 1000;
 /** On a server only importers of the same shop wait for a transaction; embedded, everybody does. */
 export const linesPerServerTransaction = 12_000;
@@ -194,7 +194,7 @@ class ImportRun {
     this.#batch = new Batch();
     if (batch.size === 0) return;
     this.#inFlight = this.#commit(batch, deferred);
-    // Whoever waits for it sees the failure; nobody may be waiting yet.
+    // The next call that awaits it sees the failure; until then it must not count as unhandled.
     this.#inFlight.catch(() => {});
   }
 

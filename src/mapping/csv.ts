@@ -66,7 +66,7 @@ export async function* readCsv(
   let given = 0;
   for await (const chunk of bytes) {
     const isMarked = given === 0 && chunk.subarray(0, 3).equals(byteOrderMark);
-    // It is parsed at once, since nobody has to read what comes out.
+    // Parsed at once: its output is read by the parser itself.
     parser.write(isMarked ? chunk.subarray(3) : chunk);
     given += chunk.length;
     if (rows.length > 0) yield rows;

@@ -9,7 +9,7 @@ export type Reading = { readonly value: unknown } | { readonly wrong: string };
 
 /** How a file writes values. */
 export interface Formats extends TimeFormat, AmountFormat {
-  /** Whether ids are numbers, as they are taken, or texts, which get a number of our own. */
+  /** Whether ids are numbers, as they are taken, or texts, from which a number is derived. */
   readonly ids?: 'number' | 'text' | undefined;
 }
 

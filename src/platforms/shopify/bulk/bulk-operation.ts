@@ -137,7 +137,7 @@ function isSame(one: string, other: string): boolean {
   return bare(one) === bare(other);
 }
 
-/** Shopify may lay a query out anew. */
+/** Shopify may reformat a query. */
 function bare(query: string): string {
   return query
     .replace(/[\s,]+/g, ' ')

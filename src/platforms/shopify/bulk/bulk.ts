@@ -15,7 +15,7 @@ export interface BulkOptions {
   readonly progress?: (lines: number) => void;
 }
 
-/** Enough for whoever stores them to have something to do while the next ones are made. */
+/** Enough to keep the import busy while the next ones are made. */
 const linesAtATime = 1000;
 
 /**

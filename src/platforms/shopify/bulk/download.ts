@@ -17,7 +17,7 @@ interface Download {
 /** In a row that bring nothing new. */
 const attempts = 5;
 
-/** The address is none any more: signed ones last for seven days at most. */
+/** The signed URL has expired; they last for seven days at most. */
 const expired = new Set([400, 401, 403, 404, 410]);
 
 /**

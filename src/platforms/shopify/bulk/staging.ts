@@ -7,7 +7,7 @@ import path from 'node:path';
 export type Row = readonly [
   /** Number of the contract, or of the group, that it belongs to or is. */
   family: number,
-  /** What it is, and where it stands, in the terms of whoever adds it. */
+  /** Its kind, file and line, in the caller's terms. */
   kind: number,
   file: number,
   line: number,
@@ -18,12 +18,12 @@ export type Row = readonly [
 ];
 
 /** The most bytes of rows that are read into memory at once. */
-const mostBytesInMemory = 8 * 1024 * 1024;
-const mostParts = 128;
+const maxBytesInMemory = 8 * 1024 * 1024;
+const maxParts = 128;
 const bufferedCharacters = 64 * 1024;
 /** Read at once, where a file is cut into parts. */
 const bytesAtOnce = 1024 * 1024;
-const mostSampled = 8192;
+const maxSampled = 8192;
 
 /** Until there are more, nothing is written to disk. */
 const maxRowsInMemory = 1000;
@@ -39,7 +39,7 @@ export class Staging {
   #onDisk: { readonly folder: string; readonly pile: Pile } | undefined;
 
   /** @param bytesInMemory the most bytes of rows that are read into memory at once */
-  constructor(bytesInMemory = mostBytesInMemory) {
+  constructor(bytesInMemory = maxBytesInMemory) {
     this.#bytesInMemory = bytesInMemory;
   }
 
@@ -94,7 +94,7 @@ class Pile {
 
   async *families(): AsyncGenerator<readonly Row[]> {
     this.close();
-    const parts = Math.min(Math.ceil((2 * this.#bytes) / this.#bytesInMemory), mostParts);
+    const parts = Math.min(Math.ceil((2 * this.#bytes) / this.#bytesInMemory), maxParts);
     const bounds = this.#bytes > this.#bytesInMemory ? this.#sample.bounds(parts) : [];
     // What is one family cannot be cut.
     if (bounds.length === 0) yield* await readFamilies(this.#file);
@@ -142,7 +142,7 @@ class Pile {
   }
 }
 
-/** Every so manieth of many numbers. */
+/** An evenly spaced sample of many numbers. */
 class Sample {
   #numbers: number[] = [];
   #every = 1;
@@ -151,7 +151,7 @@ class Sample {
   add(number: number): void {
     if (this.#seen % this.#every === 0) this.#numbers.push(number);
     this.#seen += 1;
-    if (this.#numbers.length < mostSampled) return;
+    if (this.#numbers.length < maxSampled) return;
     this.#numbers = this.#numbers.filter((_, index) => index % 2 === 0);
     this.#every *= 2;
   }

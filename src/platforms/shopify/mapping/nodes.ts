@@ -32,7 +32,7 @@ export interface Contract {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly nextBillingDate: number | null;
-  /** A number of nobody's where the customer is not known any more. */
+  /** A placeholder id if the customer is unknown or redacted. */
   readonly customerId: number;
   readonly billing: Interval;
   readonly delivery: Interval | null;
@@ -122,7 +122,7 @@ export function readContract(key: string, node: Node, shop: ShopMoney): Contract
     createdAt: timeOf(node, 'createdAt'),
     updatedAt: timeOf(node, 'updatedAt'),
     nextBillingDate: optionalTime(node, 'nextBillingDate'),
-    // Where the customer was deleted: what is paid still counts, and nobody is entitled.
+    // The customer was deleted: payments still count, and no customer is entitled.
     customerId: isNode(node['customer']) ? customerOf(node['customer'], 'id') : nobodysNumber(id),
     billing: intervalOf(node, 'billingPolicy'),
     delivery: optionalPolicy(node, 'deliveryPolicy'),

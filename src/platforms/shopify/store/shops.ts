@@ -9,7 +9,7 @@ export interface ShopifyShop {
 /**
  * Notes which domain belongs to which shop, so that webhooks still find it when its credentials are gone.
  * A shop that does not exist (any more) is left out. A domain that has gone to another shop goes with it. A
- * shop with another domain than before is connected anew: the uninstall was that of the former domain.
+ * shop whose domain has changed starts afresh: the uninstall belonged to the former domain.
  */
 export async function linkShopifyShops(sql: Sql, shops: readonly ShopifyShop[]): Promise<void> {
   for (const { shopId, domain } of shops) {

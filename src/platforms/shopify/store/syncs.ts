@@ -31,7 +31,7 @@ export async function beginShopifySync(sql: Sql, shopId: number, domain: string)
       contracts_operation = null, operations_begun_at = null`;
 }
 
-/** Keeps an operation for whoever comes next; null: there is none to go on with. */
+/** Keeps an operation for the next process to continue; null if there is none. */
 export async function updateOperation(
   sql: Sql,
   shopId: number,

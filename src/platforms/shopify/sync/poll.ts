@@ -23,7 +23,7 @@ interface Changed {
 
 /**
  * Brings the contracts that changed since the watermark, oldest change first. The watermark follows
- * page by page, each once it is stored, so that whoever comes after a crash goes on from there.
+ * page by page, each once it is stored, so that the next sync after a crash continues from there.
  * @returns undefined where so many have changed that all are better brought at once
  * @throws PlatformError
  */
