@@ -29,6 +29,8 @@ export function parseAddress(text: string): Address | undefined {
   if (!split || !places?.every((place) => place !== undefined)) return undefined;
   const { url } = split;
   if (!/^postgres(?:ql)?:$/.test(url.protocol)) return undefined;
+  // Two addresses with a comma between, or what a password with an unquoted # has left.
+  if (url.hash !== '' || split.after.includes('://')) return undefined;
   const [name, password, path] = [url.username, url.password, url.pathname.slice(1)].map(decoded);
   if (name === undefined || password === undefined || path === undefined) return undefined;
   const user = name || userInfo().username;

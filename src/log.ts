@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { openStandardError } from './log-stream.ts';
 
 /** The structured log: one JSON object a line. */
 export interface Log extends Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'flush'> {
@@ -50,9 +51,7 @@ export function redact(line: string): string {
  * @param destination where lines go; standard error by default, since standard output is for results
  */
 export function createLog(level: string, destination?: pino.DestinationStream): Log {
-  // Buffered: a write per request would cost more than the request's own work.
-  const stream =
-    destination ?? pino.destination({ fd: 2, sync: false, minLength: 16_000, periodicFlush: 500 });
+  const stream = destination ?? openStandardError();
   const log = pino(
     {
       level,

@@ -33,7 +33,8 @@ const rooms: Readonly<Record<string, Rule>> = {
   'env-file': { imports: ['errors'] },
   errors: { imports: [] },
   intervals: { imports: [], types: ['vocabulary'] },
-  log: { imports: [] },
+  log: { imports: ['log-stream'] },
+  'log-stream': { imports: [] },
   money: { imports: [] },
   'own-number': { imports: [] },
   refusals: { imports: ['errors'] },
@@ -242,7 +243,7 @@ test('the time is read from the clock alone, but for times and durations in the 
         /\bDate\.now\(|\bnew Date\(\)|\bhrtime\b/.test(read(file)) ||
         (file !== logged && /\bperformance\.now\(/.test(read(file))),
     ),
-    ['src/clock.ts', 'src/log.ts'],
+    ['src/clock.ts', 'src/log-stream.ts', 'src/log.ts'],
   );
 });
 

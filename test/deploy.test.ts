@@ -3,7 +3,6 @@ import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openClient } from './support/client.ts';
-import { graceMilliseconds } from '../src/commands/serve/stop-deadline.ts';
 import { parseConfig } from '../src/config.ts';
 import { launchServer, migratedFolder, root, run } from './cli/process.ts';
 import { findPostgresPrograms, startPostgres } from './support/postgres.ts';
@@ -238,7 +237,7 @@ describe('the services of compose.yaml', () => {
 test('the service has more time to stop than it takes', () => {
   const [grace = ''] = all(serviceOf('service'), /^ {4}stop_grace_period: (\d+)s$/gm);
   const [timeout = ''] = all(unit, /^TimeoutStopSec=(\d+)$/gm);
-  const needed = parseConfig({}).stopSeconds + graceMilliseconds / 1000;
+  const needed = parseConfig({}).stopSeconds;
   for (const seconds of [grace, timeout]) assert.ok(Number(seconds) > needed, seconds);
 });
 

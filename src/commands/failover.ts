@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { CommandError } from '../errors.ts';
 import type { Sql } from '../store/database.ts';
 import { findReplication } from '../store/failover.ts';
 import { tell } from './command.ts';
@@ -14,6 +15,11 @@ export async function committed<Result>(revocation: Promise<Result>): Promise<Re
   }, patienceMilliseconds);
   try {
     return await revocation;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'NOT_REPLICATED') {
+      throw new CommandError(`${error.message} Run the command again: it waits again.`);
+    }
+    throw error;
   } finally {
     clearTimeout(timer);
   }

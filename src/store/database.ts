@@ -76,6 +76,8 @@ export interface ConnectOptions {
   readonly byIndexOnly?: boolean;
   /** How long one statement may run before the server cancels it; 0 for no limit. */
   readonly statementTimeoutMilliseconds: number;
+  /** Whether a server that takes no writes will do. What it says of keys may be old. */
+  readonly allowStandby?: boolean;
   /** Shown in the server's list of activity. */
   readonly name: string;
   /** Called whenever a connection has been closed that was not meant to. */
@@ -93,7 +95,7 @@ export function connect(target: string, options: ConnectOptions): Sql {
     isShared: options.isShared === true,
     isRepeatable: options.readOnly === true,
     isWatched: !isEmbedded,
-    open: openerOf(target, settingsOf(options)),
+    open: openerOf(target, settingsOf(options), options.allowStandby === true),
     closed: options.closed,
   });
   return sqlOf(connections, options);

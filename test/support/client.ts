@@ -2,7 +2,12 @@ import { type Sql, connect } from '../../src/store/database.ts';
 
 /** Connections of a test's own, without limits. */
 export function openClient(target: string, connections = 1): Sql {
-  return connect(target, { name: 'test', connections, statementTimeoutMilliseconds: 0 });
+  return connect(target, {
+    name: 'test',
+    connections,
+    allowStandby: true,
+    statementTimeoutMilliseconds: 0,
+  });
 }
 
 /** A statement as it is sent. */

@@ -2,11 +2,11 @@ import type { Log } from '../../log.ts';
 import { exitFlushed } from './last-resort.ts';
 
 /** For what comes after the connections are closed: saving, and closing the database. */
-export const graceMilliseconds = 3_000;
+const maxReserveMilliseconds = 3_000;
 
 /**
- * Bounds how long stopping takes, from now on. At the deadline the signal is aborted; if the process is
- * still there a few seconds later, whatever it waits for, it ends with status 1.
+ * Bounds how long stopping takes in all, from now on. The signal is aborted early enough for what comes after;
+ * if the process is still there at the end, whatever it waits for, it ends with status 1.
  */
 export class StopDeadline {
   readonly #passed = new AbortController();
@@ -14,13 +14,14 @@ export class StopDeadline {
 
   constructor(seconds: number, log: Log) {
     const milliseconds = seconds * 1000;
+    const reserve = Math.min(maxReserveMilliseconds, milliseconds / 2);
     const giveUp = () => {
       log.error({ stopSeconds: seconds }, 'stopping took too long; what was left is given up');
       void exitFlushed(log, 1);
     };
     this.#timers = [
-      setTimeout(() => this.#passed.abort(), milliseconds),
-      setTimeout(giveUp, milliseconds + graceMilliseconds),
+      setTimeout(() => this.#passed.abort(), milliseconds - reserve),
+      setTimeout(giveUp, milliseconds),
     ];
   }
 

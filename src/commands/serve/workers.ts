@@ -5,7 +5,6 @@ import { CommandError, UsageError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { limitWorkerHeaps } from './heap.ts';
 import { logLastResort, setLastResort } from './last-resort.ts';
-import { graceMilliseconds } from './stop-deadline.ts';
 
 const mostWorkers = 64;
 /** What a worker that is late is left to end by itself, as it does after its own deadline. */
@@ -104,7 +103,7 @@ export async function superviseWorkers(
         log.error({ workers: living.size }, 'workers did not end in time; they are killed');
         for (const worker of living) worker.kill('SIGKILL');
       },
-      config.stopSeconds * 1000 + graceMilliseconds + killMilliseconds,
+      config.stopSeconds * 1000 + killMilliseconds,
     );
     await endAll();
     clearTimeout(kill);

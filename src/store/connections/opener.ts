@@ -15,10 +15,10 @@ const isWithoutTls = (error: Error) => error.message.includes('does not support 
 export type Opener = (listener: Listener, connectTimeoutMilliseconds: number) => Promise<Session>;
 
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
-export function openerOf(target: string, settings: Settings): Opener {
+export function openerOf(target: string, settings: Settings, allowStandby: boolean): Opener {
   return target.startsWith('/')
     ? openerOfSocket(target, settings)
-    : openerOfServers(addressOf(target), settings);
+    : openerOfServers(addressOf(target), settings, allowStandby);
 }
 
 function openerOfSocket(path: string, settings: Settings): Opener {
@@ -33,8 +33,8 @@ function openerOfSocket(path: string, settings: Settings): Opener {
     Session.open({ ...begin, connectTimeoutMilliseconds }, listener);
 }
 
-/** Tries one host after the other. Of several, only one that takes writes will do. */
-function openerOfServers(address: Address, ours: Settings): Opener {
+/** Tries one host after the other. */
+function openerOfServers(address: Address, ours: Settings, allowStandby: boolean): Opener {
   const { places } = address;
   const tls = tlsOf(address.tls);
   const settings = { ...address.settings, ...ours };
@@ -44,7 +44,7 @@ function openerOfServers(address: Address, ours: Settings): Opener {
       if (!tls.isOptional || !isWithoutTls(error)) throw error;
       return Session.open({ ...begin, tls: undefined }, listener);
     });
-    if (places.length === 1 || !session.isStandby) return session;
+    if (allowStandby || !session.isStandby) return session;
     session.close();
     throw Object.assign(new Error('it is a standby'), { code: 'CONNECTION_FAILED' });
   };

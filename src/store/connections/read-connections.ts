@@ -18,7 +18,7 @@ export interface ReadConnections {
 }
 
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
-export function connectForReading(target: string): ReadConnections {
+export function connectForReading(target: string, { allowStandby = false } = {}): ReadConnections {
   const connectShared = (name: string) =>
     connect(target, {
       name: `read ${name}`,
@@ -26,6 +26,7 @@ export function connectForReading(target: string): ReadConnections {
       isShared: true,
       readOnly: true,
       byIndexOnly: true,
+      allowStandby,
       statementTimeoutMilliseconds: 5_000,
     });
   const subscriptions = connectShared('subscriptions');
@@ -39,6 +40,7 @@ export function connectForReading(target: string): ReadConnections {
       name: 'analyse',
       connections: 2,
       readOnly: true,
+      allowStandby,
       statementTimeoutMilliseconds: 30_000,
     }),
   };

@@ -29,6 +29,18 @@ export class ConnectionLost extends Error {
   }
 }
 
+/** A commit that was to wait for a synchronous standby, and does no longer: somebody cancelled the wait. */
+export class NotReplicated extends Error {
+  override readonly name = 'NotReplicated';
+  readonly code = 'NOT_REPLICATED';
+
+  constructor() {
+    super(
+      'The server stopped waiting for its synchronous standby. The change is made, but a failover can undo it.',
+    );
+  }
+}
+
 /** There is no connection, for a reason that everyone who asks is told in an error of their own. */
 export class NoConnection extends Error {
   override readonly name = 'NoConnection';
@@ -177,9 +189,16 @@ export class Session {
     });
   }
 
-  /** @throws when the transaction was rolled back, or when its outcome is unknown */
+  /** @throws when the transaction was rolled back, when its outcome is unknown, or NotReplicated */
   async commit(): Promise<void> {
-    const { command } = await this.ask('commit');
+    let isWarned = false;
+    const note = ({ code }: { readonly code?: string | undefined }) => {
+      // Nothing else warns (class 01) at a commit.
+      isWarned ||= code?.startsWith('01') === true;
+    };
+    this.#client.on('notice', note);
+    const { command } = await this.ask('commit').finally(() => this.#client.off('notice', note));
+    if (isWarned) throw new NotReplicated();
     if (command === 'ROLLBACK') {
       throw new Error('A statement of the transaction has failed, so nothing of it was kept.');
     }

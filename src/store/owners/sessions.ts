@@ -44,10 +44,12 @@ export async function findSession(
   return session;
 }
 
+/** Without waiting for standbys: a page that is only read must not depend on them. */
 export async function touchSession(sql: Sql, tokenHash: string, at: Date): Promise<void> {
   await answerOf(sql`
+      with setting as (select set_config('synchronous_commit', 'local', true))
       update owners.sessions set seen_at = greatest(seen_at, ${at})
-      where token_hash = decode(${tokenHash}, 'base64')`);
+      from setting where token_hash = decode(${tokenHash}, 'base64')`);
 }
 
 export async function deleteSession(sql: Sql, tokenHash: string): Promise<void> {

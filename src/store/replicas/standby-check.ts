@@ -23,6 +23,7 @@ export async function checkStandby(
     name: 'doctor',
     connections: 1,
     readOnly: true,
+    allowStandby: true,
     statementTimeoutMilliseconds: 5_000,
   });
   try {

@@ -137,7 +137,7 @@ export class Standby {
 
   #takeIn(): void {
     if (!this.#opened) {
-      this.#opened = connectForReading(this.#address);
+      this.#opened = connectForReading(this.#address, { allowStandby: true });
     }
     this.#isInUse = true;
     this.#reason = undefined;

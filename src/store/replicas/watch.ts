@@ -28,6 +28,7 @@ export class Watch<Answer extends object> {
       name: 'watch',
       connections: 1,
       readOnly: true,
+      allowStandby: true,
       statementTimeoutMilliseconds: patienceMilliseconds,
       closed: () => this.#lose(new Error('its connection was closed')),
     });

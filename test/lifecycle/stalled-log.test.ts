@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, existsSync, openSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { executable, launch, migratedFolder, throwawayFolder } from '../cli/process.ts';
+import { until } from '../support/until.ts';
+
+/** More lines of the log than a pipe holds. */
+const requests = 1_500;
+
+/** Serves with standard error somewhere else; standard output says where it listens. */
+async function serveInto(target: string, env: Readonly<Record<string, string>> = {}) {
+  const server = launch(['serve'], {
+    env: { RETENTION_DATA_DIR: migratedFolder(), PORT: '0', LOG_LEVEL: 'info', ...env },
+    through: ['sh', '-c', `exec "$0" "$@" 2>"${target}"`, executable],
+  });
+  const [, baseUrl = ''] = await server.said(/listens on (\S+)\n/);
+  return { ...server, baseUrl };
+}
+
+async function askOften(baseUrl: string): Promise<void> {
+  for (let each = 0; each < requests; each += 50) {
+    const asked = Array.from({ length: 50 }, () => fetch(`${baseUrl}/healthz`));
+    for (const { status } of await Promise.all(asked)) assert.equal(status, 200);
+  }
+}
+
+describe('a log that cannot be written', { timeout: 600_000 }, () => {
+  /** A pipe whose reader reads nothing. */
+  function stalledPipe(): { readonly fifo: string; close(): void } {
+    const fifo = path.join(throwawayFolder(), 'log');
+    execFileSync('mkfifo', [fifo]);
+    const reader = openSync(fifo, constants.O_RDWR);
+    return { fifo, close: () => closeSync(reader) };
+  }
+
+  test('because its reader has stalled does not keep the service from answering and stopping', async (t) => {
+    const { fifo, close } = stalledPipe();
+    t.after(close);
+    const server = await serveInto(fifo);
+    await askOften(server.baseUrl);
+    server.child.kill('SIGTERM');
+    const { code, signal } = await server.ended;
+    assert.deepEqual([code, signal], [0, null]);
+  });
+
+  test('because its reader has stalled does not keep an uncaught error from ending the process', async (t) => {
+    const { fifo, close } = stalledPipe();
+    t.after(close);
+    const fault = path.join(throwawayFolder(), 'fault.mjs');
+    writeFileSync(fault, `process.on('SIGUSR2', () => { throw new Error('broken'); });`);
+    const server = await serveInto(fifo, { NODE_OPTIONS: `--import=file://${fault}` });
+    await askOften(server.baseUrl);
+    server.child.kill('SIGUSR2');
+    const { code, signal } = await server.ended;
+    assert.deepEqual([code, signal], [1, null]);
+  });
+
+  const full = '/dev/full';
+  const skip = !existsSync(full) && 'this system has no /dev/full';
+  test('because its disk is full costs the lines alone', { skip }, async () => {
+    const server = await serveInto(full);
+    await askOften(server.baseUrl);
+    server.child.kill('SIGTERM');
+    const { code, signal } = await server.ended;
+    assert.deepEqual([code, signal], [0, null]);
+  });
+
+  test('because its reader has gone costs the lines alone', async () => {
+    const { fifo, close } = stalledPipe();
+    const server = await serveInto(fifo);
+    close();
+    await askOften(server.baseUrl);
+    await until(async () => (await fetch(`${server.baseUrl}/readyz`)).status === 200);
+    server.child.kill('SIGTERM');
+    const { code, signal } = await server.ended;
+    assert.deepEqual([code, signal], [0, null]);
+  });
+});
