@@ -156,6 +156,8 @@ const invalid: [name: string, want: string, texts: string[]][] = [
       'u:sesame@h',
       'postgres:sesame',
       'postgres://u:ses#ame@h/d',
+      'postgres://u@h/d#sesame',
+      'postgres://u@h/d,postgres://u:sesame@g/d',
       '/sesame',
     ],
   ],

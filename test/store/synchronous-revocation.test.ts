@@ -8,6 +8,7 @@ import { type Store, connectAll } from '../../src/store/open.ts';
 import { linkShopifyShops } from '../../src/platforms/shopify/store/shops.ts';
 import { uninstall } from '../../src/platforms/shopify/webhooks/uninstall.ts';
 import { type Running, launch, run } from '../cli/process.ts';
+import { signedInOwner } from '../owner/visitor.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { onServer } from '../support/replication.ts';
 import { makeSynchronous, waitingForStandby } from '../support/synchronous.ts';
@@ -73,6 +74,54 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     assert.doesNotMatch(revoked.err, /asynchronous/);
     ended.push(first.key);
     live.push(second.key);
+  });
+
+  test('keys revoke fails where its wait for the standby is cancelled, and can be run again', async () => {
+    const { id, first, second } = await createShopWithKeys();
+    const env = { DATABASE_URL: primary.url, LOG_LEVEL: 'warn' };
+    standby.freeze();
+    const command = launch(['keys', 'revoke', '--shop', id, first.id], { env });
+    const cancel = () =>
+      onServer(
+        primary.url,
+        "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
+      );
+    await until(cancel, ({ length }) => length === 1);
+    const cancelled = await command.ended;
+    standby.thaw();
+    assert.deepEqual([cancelled.code, cancelled.out], [1, '']);
+    assert.match(
+      cancelled.err,
+      /^retention: The server stopped waiting for its synchronous standby\..* a failover can undo it\. Run the command again/m,
+    );
+    await retention('keys', 'revoke', '--shop', id, first.id);
+    ended.push(first.key);
+    live.push(second.key);
+  });
+
+  test('a page that is only read does not wait for the standby', async () => {
+    const { shop } = await createShopWithKeys();
+    const url = `${primary.url}?synchronous_commit=on`;
+    const waiting: Store = { ...connectAll(url), failed: new Promise(() => {}) };
+    const service = await startTestService(waiting, { clock: systemClock });
+    const { visitor } = await signedInOwner({ store: waiting, clock: systemClock, service, shop });
+    // A session that was last seen a while ago is noted as seen.
+    await onServer(primary.url, "update owners.sessions set seen_at = now() - interval '1 hour'");
+    standby.freeze();
+    const page = await visitor.get(`/app/shops/${shop.id}/keys`);
+    standby.thaw();
+    assert.equal(page.status, 200);
+    await service.close();
+    await waiting.close();
+  });
+
+  test('a standby is refused as the database, also where it is the only host', async () => {
+    const { code, out } = await run(['doctor'], { env: { DATABASE_URL: standby.url } });
+    assert.equal(code, 1);
+    assert.match(out, /^FAIL? *database: .*it is a standby/im);
+    const served = await run(['serve'], { env: { DATABASE_URL: standby.url, PORT: '0' } });
+    assert.equal(served.code, 1);
+    assert.match(served.err, /it is a standby/);
   });
 
   test('a revocation waits for the standby, also of a key that was revoked before', async () => {
@@ -145,6 +194,6 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     const statuses = [await ask(ended), await ask(live)];
     await service.close();
     assert.deepEqual(statuses, [ended.map(() => 401), live.map(() => 200)]);
-    assert.deepEqual([ended.length, live.length], [7, 5]);
+    assert.deepEqual([ended.length, live.length], [8, 6]);
   });
 });
