@@ -1,12 +1,12 @@
-# The service in a container. Never built where it was written, as there was no Docker: its steps were
-# carried out by hand in an empty folder, and test/deploy.test.ts compares it with the sources.
+# The service in a container. Not built by its authors, who had no Docker: they ran its steps by hand in an
+# empty folder, and test/deploy.test.ts compares it with the sources.
 #
 #   docker build -t retention .
 #   docker run --rm -p 127.0.0.1:8787:8787 -v retention-data:/data retention
 #
-# The image's own Node.js is the version that package.json pins, so the one from npm, an optional
-# dependency, is left out.
-# Tags can move: `FROM node:26.10.0-slim@sha256:…`, twice, pins what you have seen run.
+# The image's own Node.js is the version that package.json pins, so npm's copy, an optional dependency, is
+# left out. Tags can move: to pin an image that you have tested, write `FROM node:26.10.0-slim@sha256:…`,
+# twice.
 FROM node:26.10.0-slim AS libraries
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -22,8 +22,8 @@ COPY migrations ./migrations
 COPY src ./src
 RUN ln -s /app/bin/retention /usr/local/bin/retention && install -d -o node -g node -m 700 /data
 
-# Inside a container only what is published is reached from outside. /data is for the embedded
-# database; with DATABASE_URL it stays empty.
+# Only published ports of a container are reachable from outside. /data is for the embedded database; with
+# DATABASE_URL it stays empty.
 ENV HOST=0.0.0.0 PORT=8787 RETENTION_DATA_DIR=/data
 USER 1000
 EXPOSE 8787

@@ -1,16 +1,16 @@
 import { type Socket, connect } from 'node:net';
 
-/** @param answer its first bytes, with the head */
+/** @param answer its first bytes, including the headers */
 type Answered = (status: number, answer: Buffer) => void;
 
 const nothing: Buffer = Buffer.alloc(0);
 
-/** A connection with one request under way at most, as little work as can be. */
+/** A minimal HTTP client connection with at most one request in flight. */
 export class Connection {
   readonly #socket: Socket;
   #head = nothing;
   #status = 0;
-  /** Bytes of the body that are still to come. */
+  /** Bytes of the body that have not arrived. */
   #missing = 0;
   #answered: Answered | undefined;
 
@@ -27,7 +27,7 @@ export class Connection {
     return new Promise((resolve) => this.#socket.once('connect', resolve));
   }
 
-  /** @param answered called once the answer is whole */
+  /** @param answered called once the answer is complete */
   send(request: string, answered: Answered): void {
     this.#answered = answered;
     this.#socket.write(request);

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 
-/** Whether this system tells what its processes use. */
+/** Whether this system reports what its processes use. */
 export const hasProcessFigures = existsSync('/proc/self/stat');
 
-/** The kernel counts processor time in hundredths of a second on every Linux there is. */
+/** Every Linux counts processor time in hundredths of a second. */
 const ticksPerSecond = 100;
 
 /**
- * Processor time that a process and its children have used, in microseconds, by the operating
- * system's own accounting; 0 where there is no /proc.
+ * Processor time of a process and its children, in microseconds, by the operating system's own
+ * accounting; 0 if there is no /proc.
  */
 export function cpuMicroseconds(pid: number): number {
   try {
@@ -19,7 +19,7 @@ export function cpuMicroseconds(pid: number): number {
   }
 }
 
-/** Resident memory of a process in megabytes; 0 where there is no /proc. */
+/** Resident memory of a process in megabytes; 0 if there is no /proc. */
 export function residentMegabytes(pid: number): number {
   try {
     const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -31,7 +31,7 @@ export function residentMegabytes(pid: number): number {
 
 function statOf(pid: number): string[] {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The program's name stands in brackets and may hold spaces.
+  // The program's name is in parentheses and may contain spaces.
   return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 

@@ -8,8 +8,8 @@ import { retention, run } from './processes.ts';
 import { median } from './statistics.ts';
 
 /**
- * What keeping the aggregates costs an import: the speed of one with the triggers that keep them,
- * as a part of its speed without, measured in turn; each time a new shop of one database.
+ * What maintaining the aggregates costs an import: its speed with the triggers relative to its speed
+ * without, measured alternately; each time into a new shop of one database.
  */
 const subscriptions = Number(process.env['BENCH_SUBSCRIPTIONS'] ?? 60_000);
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
@@ -26,13 +26,13 @@ async function switchTriggers(to: 'enable' | 'disable'): Promise<void> {
   const triggers = await write<{ relation: string; name: string }[]>`
     select tgrelid::regclass::text as relation, tgname as name from pg_trigger
     where not tgisinternal and tgname like 'metrics%'`;
-  if (triggers.length === 0) throw new Error('There are no triggers to switch.');
+  if (triggers.length === 0) throw new Error('There are no triggers to enable or disable.');
   for (const { relation, name } of triggers) {
     await write.unsafe(`alter table ${relation} ${to} trigger ${name}`);
   }
 }
 
-/** Seconds of one import, start of its process included. */
+/** Seconds of one import, including the start of its process. */
 async function secondsOf(triggers: 'enable' | 'disable'): Promise<number> {
   await switchTriggers(triggers);
   const shop = String((shops += 1));
@@ -60,7 +60,7 @@ try {
       `with aggregates ${kept.toFixed(2)} s, without ${without.toFixed(2)} s: ${(without / kept).toFixed(3)}\n`,
     );
   }
-  process.stdout.write(`speed with aggregates of that without: ${median(ratios).toFixed(3)}\n`);
+  process.stdout.write(`speed with aggregates relative to without: ${median(ratios).toFixed(3)}\n`);
 } finally {
   await close();
   rmSync(folder, { recursive: true });

@@ -8,8 +8,8 @@ import { measureImport } from './importer.ts';
 import { run } from './processes.ts';
 
 /**
- * Import of a generated bulk result of Shopify, one line and one attempt a contract, flat, into
- * PostgreSQL: contracts a second, and the most memory that was held.
+ * Imports a generated flat Shopify bulk result, with one line and one attempt per contract, into
+ * PostgreSQL: contracts a second, and max memory.
  */
 const contracts = Number(process.env['BENCH_SUBSCRIPTIONS'] ?? 200_000);
 const begin = Date.UTC(2025, 0, 1);
@@ -18,7 +18,7 @@ const intervals = ['WEEK', 'MONTH', 'YEAR'];
 const gid = (type: string, key: number | string) => `gid://shopify/${type}/${key}`;
 const at = (minutes: number) => new Date(begin + minutes * 60_000).toISOString();
 
-/** A contract, its line and its attempt, as long as Shopify's own with all that is not read. */
+/** A contract, its line and its attempt, as long as Shopify's own, including fields that are not read. */
 function family(index: number): [contract: object, line: object, attempt: object] {
   const id = gid('SubscriptionContract', 1_000_000 + index);
   const status = index % 5 === 0 ? 'CANCELLED' : 'ACTIVE';
@@ -75,7 +75,7 @@ function family(index: number): [contract: object, line: object, attempt: object
   ];
 }
 
-/** The kinds one after the other, so that nothing stands beside what it belongs to. */
+/** One kind after the other, so that children are far from their parents. */
 async function generate(file: string): Promise<void> {
   const out = createWriteStream(file);
   for (const kind of [1, 0, 2]) {
@@ -105,7 +105,7 @@ try {
     [
       `${contracts} contracts, ${megabytes.toFixed(0)} MB (${stored.join(', ')}) in ${seconds.toFixed(1)} s`,
       `${Math.round(contracts / seconds)} contracts a second`,
-      `importer: at most ${measured.megabytes.toFixed(0)} MB, ${(measured.cpuMicroseconds / contracts).toFixed(1)} µs of CPU a contract`,
+      `importer: max ${measured.megabytes.toFixed(0)} MB, ${(measured.cpuMicroseconds / contracts).toFixed(1)} µs of CPU a contract`,
       '',
     ].join('\n'),
   );

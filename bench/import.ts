@@ -3,7 +3,7 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { measureImport } from './importer.ts';
 import { retention, run } from './processes.ts';
 
-/** Import of a generated shop into PostgreSQL: records a second, and the most memory that was held. */
+/** Imports a generated shop into PostgreSQL: records a second, and max memory. */
 const subscriptions = process.env['BENCH_SUBSCRIPTIONS'] ?? '1000000';
 
 const postgres = await startPostgres(['shared_buffers=512MB', 'max_wal_size=4GB']);
@@ -22,8 +22,8 @@ try {
   process.stdout.write(
     [
       `${records} records (${lines.join(', ')}) in ${seconds.toFixed(1)} s`,
-      `${Math.round(records / seconds)} records a second, their generation on the same machine included`,
-      `importer: at most ${megabytes.toFixed(0)} MB, ${(measured.cpuMicroseconds / records).toFixed(1)} µs of CPU a record`,
+      `${Math.round(records / seconds)} records a second, including their generation on the same machine`,
+      `importer: max ${megabytes.toFixed(0)} MB, ${(measured.cpuMicroseconds / records).toFixed(1)} µs of CPU a record`,
       '',
     ].join('\n'),
   );

@@ -7,7 +7,7 @@ const sampleMilliseconds = 250;
 
 interface Measured {
   readonly seconds: number;
-  /** Resident memory, at most. */
+  /** Max resident memory. */
   readonly megabytes: number;
   readonly cpuMicroseconds: number;
   /** By type of record. */
@@ -15,8 +15,8 @@ interface Measured {
 }
 
 /**
- * Runs `retention import` and watches what it uses.
- * @param input what its standard input is, where it reads that
+ * Runs `retention import` and measures its memory and CPU.
+ * @param input its standard input, if it reads that
  */
 export async function measureImport(
   args: readonly string[],

@@ -8,10 +8,10 @@ import { median } from './statistics.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 200);
 const takesInRound = 100;
-const atOnce = 64;
+const concurrency = 64;
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-/** Milliseconds of one request after the other, each with a key that few others had before. */
+/** Milliseconds per request, one after the other, each with a key that few earlier requests used. */
 async function timesOf(limiter: RateLimiter, round: number, limit: number): Promise<number[]> {
   const times: number[] = [];
   for (let each = 0; each < takesInRound; each += 1) {
@@ -22,7 +22,7 @@ async function timesOf(limiter: RateLimiter, round: number, limit: number): Prom
   return times;
 }
 
-/** Requests a second, 64 of them under way. */
+/** Requests a second, with 64 in flight. */
 async function rateOf(limiter: RateLimiter, round: number): Promise<number> {
   const begin = performance.now();
   let left = takesInRound * 20;
@@ -32,7 +32,7 @@ async function rateOf(limiter: RateLimiter, round: number): Promise<number> {
       await limiter.take(`key_${round}_${left % 50}`, 300);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   return (takesInRound * 20 * 1000) / (performance.now() - begin);
 }
 
@@ -48,7 +48,7 @@ try {
   print('work       memory, ms   redis, ms   added, ms (medians)');
   for (const [work, limit] of works) {
     const times: Record<string, number[]> = { memory: [], redis: [] };
-    // Alternately, so that what else the machine does strikes both alike; the first rounds warm up.
+    // Alternately, so that other load on the machine affects both alike; the first rounds warm up.
     for (let round = -20; round < rounds; round += 1) {
       for (const [name, limiter] of Object.entries(limiters)) {
         const measured = await timesOf(limiter, round + 20, limit);
@@ -61,8 +61,8 @@ try {
   }
   const rates: number[] = [];
   for (let round = 0; round < rounds / 10; round += 1) rates.push(await rateOf(shared, round));
-  print(`${Math.round(median(rates))} requests a second with ${atOnce} under way`);
-  if (shared.state !== 'shared') throw new Error('Redis was away in between.');
+  print(`${Math.round(median(rates))} requests a second with ${concurrency} in flight`);
+  if (shared.state !== 'shared') throw new Error('Redis did not answer in time during the run.');
 } finally {
   shared.close();
   await redis.destroy();

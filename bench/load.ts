@@ -6,7 +6,7 @@ export interface Target {
   readonly ports: readonly number[];
   /** The next request, as text on the wire. */
   request(): string;
-  /** Statuses that are answers too, besides 200. */
+  /** Expected statuses besides 200. */
   readonly refusals?: readonly number[];
 }
 
@@ -15,23 +15,23 @@ export interface LoadResult {
   readonly seconds: number;
   /** Milliseconds, ascending. */
   readonly latencies: Float64Array;
-  /** How many answers had a status. */
+  /** Number of answers by status. */
   readonly statuses: ReadonlyMap<number, number>;
 }
 
 /** When a load ends. */
 type Extent = { readonly milliseconds: number } | { readonly requests: number };
 
-const usualConnections = 64;
+const defaultConnections = 64;
 
 /**
- * Closed loop: connections that each send their next request as soon as their answer is whole.
- * @throws when an answer is none that is expected, since a benchmark of errors says nothing
+ * Closed loop: each connection sends its next request as soon as its answer is complete.
+ * @throws on an unexpected answer, because a benchmark of errors says nothing
  */
 export async function runClosedLoop(
   target: Target,
   extent: Extent,
-  connections = usualConnections,
+  connections = defaultConnections,
 ): Promise<LoadResult> {
   const run = new Run(target);
   await run.open(connections);
@@ -54,14 +54,14 @@ export async function runClosedLoop(
 }
 
 export interface OpenLoopResult extends LoadResult {
-  /** How late the latest request was sent, in milliseconds; the fault of the generator. */
-  readonly mostLateMilliseconds: number;
+  /** The longest delay in sending a request, in milliseconds; the load generator's fault. */
+  readonly maxLateMilliseconds: number;
 }
 
 /**
- * Open loop: each request is sent at its time whatever has become of those before, and its latency is
- * counted from that time. So a server that stalls is charged for every request of the stall.
- * @throws when an answer is none that is expected
+ * Open loop: each request is sent on schedule whether or not earlier ones have been answered, and its
+ * latency counts from that time. So a stall is charged to every request scheduled during it.
+ * @throws on an unexpected answer
  */
 export async function runOpenLoop(
   target: Target,
@@ -69,21 +69,21 @@ export async function runOpenLoop(
   milliseconds: number,
 ): Promise<OpenLoopResult> {
   const run = new Run(target);
-  await run.open(usualConnections);
+  await run.open(defaultConnections);
   const begin = performance.now();
-  let mostLateMilliseconds = 0;
+  let maxLateMilliseconds = 0;
   const sendAll = async () => {
     const answers: Promise<void>[] = [];
     for (let at = begin; at < begin + milliseconds; at += 1000 / perSecond) {
-      mostLateMilliseconds = Math.max(mostLateMilliseconds, (await untilTime(at)) - at);
+      maxLateMilliseconds = Math.max(maxLateMilliseconds, (await untilTime(at)) - at);
       answers.push(new Promise((resolve) => run.send(at, resolve)));
     }
     await Promise.all(answers);
   };
-  return { ...(await run.finish(sendAll(), begin)), mostLateMilliseconds };
+  return { ...(await run.finish(sendAll(), begin)), maxLateMilliseconds };
 }
 
-/** A timer is up to two milliseconds late, so the rest is waited for turn by turn. */
+/** A timer is up to two milliseconds late, so the rest is spent yielding in a loop. */
 async function untilTime(at: number): Promise<number> {
   const milliseconds = Math.floor(at - performance.now()) - 2;
   if (milliseconds > 0) await sleep(milliseconds);
@@ -94,7 +94,7 @@ async function untilTime(at: number): Promise<number> {
   }
 }
 
-/** One load: its connections, and what came of its requests. */
+/** One load: its connections and results. */
 class Run {
   readonly #target: Target;
   readonly #all: Connection[] = [];
@@ -107,7 +107,7 @@ class Run {
     this.#target = target;
   }
 
-  /** Connects as often as is foreseen. */
+  /** Opens the initial connections. */
   async open(connections: number): Promise<void> {
     const opened = Array.from({ length: connections }, () => {
       const connection = this.#connect();
@@ -118,8 +118,8 @@ class Run {
   }
 
   /**
-   * Sends a request over a connection that is idle, or a new one.
-   * @param from when its latency begins
+   * Sends a request over an idle connection, or a new one.
+   * @param from the time from which its latency counts
    */
   send(from: number, answered: () => void): void {
     const connection = this.#idle.pop() ?? this.#connect();
@@ -134,7 +134,7 @@ class Run {
     });
   }
 
-  /** @param done settles once all is answered */
+  /** @param done settles once everything is answered */
   async finish(done: Promise<unknown>, begin: number): Promise<LoadResult> {
     await Promise.race([this.#failed.promise, done]);
     const seconds = (performance.now() - begin) / 1000;

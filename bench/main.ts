@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { hasProcessFigures } from './cpu.ts';
-import { print, printNotMeasured, sayNotMeasured } from './report.ts';
+import { print, printMissing, printNotMeasured } from './report.ts';
 import { instancesSection } from './sections/instances.ts';
 import { latencySection } from './sections/latency.ts';
 import { limiterSection } from './sections/limiter.ts';
@@ -20,32 +20,32 @@ const sections = [
   latencySection,
 ];
 
-/** All of it, or what BENCH_ONLY names: sections, and the works that go into them. */
+/** Runs all sections, or the sections and operations that BENCH_ONLY names. */
 async function main(): Promise<void> {
   const sectionNames = sections.map(({ name }) => name);
   const unknown = only.filter((name) => ![...sectionNames, ...workNames].includes(name));
   if (unknown.length > 0) {
     throw new Error(
-      `BENCH_ONLY has ${unknown.join(', ')}; it takes sections (${sectionNames.join(', ')}) and operations (${workNames.join(', ')}), with commas between them.`,
+      `BENCH_ONLY has ${unknown.join(', ')}; it takes sections (${sectionNames.join(', ')}) and operations (${workNames.join(', ')}), separated by commas.`,
     );
   }
   await using world = await openWorld();
   print(
-    `${rounds} rounds of ${milliseconds} ms, taken in turn; medians. A shop of ${subscriptions} subscriptions. Node.js ${process.version}, ${availableParallelism()} cores for load, service and database together.`,
+    `${rounds} rounds of ${milliseconds} ms, alternating; medians. A shop of ${subscriptions} subscriptions. Node.js ${process.version}, ${availableParallelism()} cores shared by load, service and database.`,
   );
   if (!hasProcessFigures) {
-    sayNotMeasured('processor time and memory', 'This system has no /proc.');
+    printNotMeasured('processor time and memory', 'This system has no /proc.');
   }
-  const [first, ...others] = worksOf(world.shop).filter(({ name }) => isWanted(name, workNames));
-  for (const section of sections.filter(({ name }) => isWanted(name, sectionNames))) {
+  const [first, ...others] = worksOf(world.shop).filter(({ name }) => isRequested(name, workNames));
+  for (const section of sections.filter(({ name }) => isRequested(name, sectionNames))) {
     print(`\n${section.name}`);
     await section.measure(world, [first as Work, ...others]);
   }
-  printNotMeasured();
+  printMissing();
 }
 
-/** Whether BENCH_ONLY has this name, or no name of its kind. */
-function isWanted(name: string, kind: readonly string[]): boolean {
+/** Whether BENCH_ONLY has this name, or no name of this kind. */
+function isRequested(name: string, kind: readonly string[]): boolean {
   return only.includes(name) || !kind.some((each) => only.includes(each));
 }
 

@@ -5,7 +5,7 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { captureStatement } from './statements.ts';
 import { median } from './statistics.ts';
 
-/** Subscriptions of each shop; each has five payments to one subscription. */
+/** Subscriptions of each shop, with five payments per subscription. */
 const sizes = (process.env['BENCH_SIZES'] ?? '1000,100000,1000000').split(',').map(Number);
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 60);
 const now = Date.parse('2026-11-20T12:34:56.789Z');
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
         `execute summary_${index + 1} (${parameters.map((each) => `'${each}'`).join(', ')})`,
     );
     const times: number[][] = sizes.map(() => []);
-    // Alternately, so that what else the machine does strikes all alike; the first rounds warm up.
+    // Alternately, so that other load on the machine affects all alike; the first rounds warm up.
     for (let round = -5; round < rounds; round += 1) {
       for (const [index, call] of calls.entries()) {
         const begin = performance.now();
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
       }
     }
     print('');
-    print('subscriptions   payments   summary, ms (median, least)   ratio to first   blocks');
+    print('subscriptions   payments     summary, ms (median, min)   ratio to first   blocks');
     for (const [index, size] of sizes.entries()) {
       const own = times[index] as number[];
       const [row] = await analyse.unsafe(`explain (analyze, buffers, format json) ${calls[index]}`);
@@ -88,7 +88,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Two years of one shop, written in bulk without the triggers, and then its aggregates. */
+/** Writes two years of one shop in bulk without the triggers, then fills its aggregates. */
 async function load(sql: Sql, shopId: number, subscriptions: number): Promise<void> {
   const begin = performance.now();
   const at = new Date(now).toISOString();

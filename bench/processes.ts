@@ -9,7 +9,7 @@ export interface ServerProcess extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Runs one command of the service to its end and gives its standard output. */
+/** Runs one `retention` command to its end and returns its standard output. */
 export function run(args: readonly string[], env: Record<string, string>): string {
   return execFileSync(retention, args, {
     env: { ...process.env, ...env },
@@ -40,7 +40,7 @@ export function startService(
   return start(retention, ['serve', ...args], { ...env, PORT: '0' });
 }
 
-/** @param answer what it repeats to everybody, without the headers that belong to a connection */
+/** @param answer what it answers to every request, without the headers of a connection */
 export function startConstant(answer: {
   readonly body: string;
   readonly headers: Headers;
@@ -83,7 +83,7 @@ function portOf(child: ChildProcess): Promise<number> {
       if (port !== undefined) resolve(Number(port));
     });
     child.once('exit', (code) =>
-      reject(new Error(`A server ended with status ${code} before it listened.`)),
+      reject(new Error(`A server exited with status ${code} before it listened.`)),
     );
   });
 }

@@ -2,7 +2,7 @@ const missing: string[] = [];
 
 export const print = (line = '') => process.stdout.write(`${line}\n`);
 
-/** Prints a heading, and gives what prints one row under it. The first column is text. */
+/** Prints the header and returns a function that prints one row. The first column is text. */
 export function beginTable(columns: readonly string[]): (...cells: readonly string[]) => void {
   const [first = '', ...others] = columns.map((column, index) =>
     index === 0 ? column.padEnd(32) : column.padStart(Math.max(8, column.length + 2)),
@@ -20,21 +20,21 @@ export function beginTable(columns: readonly string[]): (...cells: readonly stri
     );
 }
 
-/** A figure for people; a dash where it is not known. */
+/** A number for display; a dash if it is unknown. */
 export function figure(value: number, digits = 0): string {
   return Number.isFinite(value) ? value.toFixed(digits) : '–';
 }
 
-/** Says what could not be measured, at once and again at the end. */
-export function sayNotMeasured(what: string, why: string): void {
+/** Reports what could not be measured, now and again at the end. */
+export function printNotMeasured(what: string, why: string): void {
   const line = `NOT MEASURED: ${what}. ${why}`;
   missing.push(line);
   print(line);
 }
 
-/** Repeats all that could not be measured. */
-export function printNotMeasured(): void {
+/** Repeats everything that could not be measured. */
+export function printMissing(): void {
   print();
   for (const line of missing) print(line);
-  if (missing.length === 0) print('All of it was measured.');
+  if (missing.length === 0) print('Everything was measured.');
 }

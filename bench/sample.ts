@@ -7,24 +7,24 @@ export interface Rate {
   readonly perSecond: number;
 }
 
-/** Times in milliseconds; processor time in microseconds a request, NaN where it is not known. */
+/** Times in milliseconds; processor time in microseconds per request, NaN if unknown. */
 export interface Sample extends Rate {
   readonly requests: number;
   readonly serviceCpu: number;
   readonly databaseCpu: number;
   readonly p50: number;
   readonly p99: number;
-  /** The part of the requests that were refused. */
+  /** The share of requests that were refused. */
   readonly refused: number;
 }
 
 interface Processes {
-  /** Those that answer. */
+  /** Process ids of the server under test. */
   readonly service: readonly number[];
   readonly database: number;
 }
 
-/** One turn of a contestant: a closed loop, and what it costs by the operating system's accounting. */
+/** One turn of a contestant: a closed loop, and its cost by the operating system's accounting. */
 export async function sample(
   target: Target,
   { service, database }: Processes,
@@ -48,8 +48,8 @@ function usedBy(pids: readonly number[]): number {
 }
 
 /**
- * Contestants take turns, so that what else the machine does strikes all of them alike. The first
- * round does not count: the engine compiles then.
+ * Contestants take turns, so that other load on the machine affects all of them alike. The first
+ * round does not count, because V8 compiles then.
  */
 export async function alternate<Results extends Record<string, object>>(contestants: {
   [Name in keyof Results]: () => Promise<Results[Name]>;
@@ -75,7 +75,7 @@ export function medianOf<Field extends string>(
   return median(samples.map((each) => each[field]));
 }
 
-/** The median of what one has of the other's rate, turn by turn. */
+/** The median ratio of the first rate to the second, turn by turn. */
 export function ratioOf(ones: readonly Rate[], others: readonly Rate[]): number {
   return median(ones.map((one, turn) => one.perSecond / (others[turn] as Rate).perSecond));
 }

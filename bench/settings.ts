@@ -4,9 +4,9 @@ const number = (name: string, fallback: number) => Number(process.env[name] ?? f
 export const rounds = number('BENCH_ROUNDS', 5);
 /** How long each turn lasts. */
 export const milliseconds = number('BENCH_MILLISECONDS', 1000);
-/** Until the engine has compiled what is hot; a cold service is half as fast. */
+/** Until V8 has compiled the hot code; a cold service is half as fast. */
 export const warmUpMilliseconds = 5 * milliseconds;
-/** Subscriptions of the shop that is asked for. */
+/** Number of subscriptions in the benchmark's main shop. */
 export const subscriptions = number('BENCH_SUBSCRIPTIONS', 20_000);
-/** Names of sections and works; none means all of them. */
+/** Names of sections and operations; empty means all. */
 export const only = (process.env['BENCH_ONLY'] ?? '').split(',').filter((name) => name !== '');

@@ -8,8 +8,8 @@ import { mixtureOf, worksOf } from './works.ts';
 import { openWorld } from './world.ts';
 
 /**
- * Many requests against one process, and whether its memory grows: all operations over both faces,
- * most with a key that has no limit, some with keys that are over theirs, some with invented ones.
+ * Many requests against one process, to see whether its memory grows: all operations over both
+ * transports, most with a key without limit, some with keys over theirs, some with invented keys.
  */
 const requests = Number(process.env['BENCH_REQUESTS'] ?? 1_000_000);
 const steps = 10;
@@ -17,12 +17,12 @@ const sampleMilliseconds = 200;
 const restMilliseconds = 5_000;
 const limitedShare = 0.1;
 const inventedShare = 0.1;
-/** So few that nearly all of what they ask is refused. */
+/** So few that nearly all of their requests are refused. */
 const limitedKeys = 20;
-/** Collection of garbage comes and goes; a leak of as much in half the requests is seen. */
+/** Garbage collection causes some variation; a larger leak in half the requests is reported. */
 const toleratedGrowth = 0.05;
 
-if (!hasProcessFigures) throw new Error('This system has no /proc: memory cannot be seen.');
+if (!hasProcessFigures) throw new Error('This system has no /proc: memory cannot be measured.');
 await using world = await openWorld();
 await using service = await world.start();
 const { shop, limited } = world;
@@ -35,15 +35,15 @@ function anyKey(): string {
     : (shop.keys[0] as string);
 }
 
-// A customer or subscription of the one shop need not be one of the other.
+// Customers and subscriptions of one shop may not exist in the other.
 const mixture = {
   ...mixtureOf(worksOf(shop), [service.port], anyKey),
   refusals: [401, 404, 429],
 };
 const row = beginTable(['requests', 'MB', 'requests/s', '200', '401', '404', '429']);
 row('0', figure(residentMegabytes(service.pid)));
-/** Resident megabytes in the course of each step. */
-const course: number[][] = [];
+/** Samples of resident megabytes, by step. */
+const samplesByStep: number[][] = [];
 for (let step = 1; step <= steps; step += 1) {
   const samples: number[] = [];
   const sampling = setInterval(
@@ -53,7 +53,7 @@ for (let step = 1; step <= steps; step += 1) {
   const result = await runClosedLoop(mixture, { requests: requests / steps });
   clearInterval(sampling);
   samples.push(residentMegabytes(service.pid));
-  course.push(samples);
+  samplesByStep.push(samples);
   row(
     String((requests / steps) * step),
     figure(samples.at(-1) as number),
@@ -64,10 +64,10 @@ for (let step = 1; step <= steps; step += 1) {
 await sleep(restMilliseconds);
 print(`${restMilliseconds / 1000} s later it holds ${figure(residentMegabytes(service.pid))} MB.`);
 
-const half = course.slice(steps / 2);
+const half = samplesByStep.slice(steps / 2);
 const begin = median(half.slice(0, 2).flat());
 const end = median(half.slice(-2).flat());
 const growth = end / begin - 1;
 print(
-  `In the last half memory went from ${figure(begin)} to ${figure(end)} MB (medians of its first and last two steps): it ${growth > toleratedGrowth ? 'GREW' : 'did not grow'}.`,
+  `In the second half, memory went from ${figure(begin)} to ${figure(end)} MB (medians of its first and last two steps): it ${growth > toleratedGrowth ? 'GREW' : 'did not grow'}.`,
 );

@@ -5,13 +5,13 @@ import { type Sent, watched } from '../test/support/client.ts';
 
 /** A statement as the service sends it. */
 export interface Statement extends Sent {
-  /** What the service sets on the connection that it sends it over. */
+  /** The settings of the connection that the service sends it over. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The one statement that a piece of work sends.
- * @throws when it sends none, or several
+ * Captures the one statement that a piece of work sends.
+ * @throws if it sends none, or several
  */
 export async function captureStatement(
   databaseUrl: string,

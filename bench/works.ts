@@ -5,10 +5,10 @@ import type { Target } from './load.ts';
 import { median } from './statistics.ts';
 import type { Shop } from './world.ts';
 
-export const faces = ['REST', 'MCP'] as const;
-export type Face = (typeof faces)[number];
+export const transports = ['REST', 'MCP'] as const;
+export type Transport = (typeof transports)[number];
 
-/** An operation and the values that its requests take in turn. */
+/** An operation to request, with an argument that varies by request. */
 export interface Work {
   readonly name: string;
   readonly operation: Operation;
@@ -31,7 +31,7 @@ interface HttpRequest {
 
 export const workNames = operations.map(({ tool }) => tool);
 
-/** All operations, as they are asked for in a shop. */
+/** All operations, for requests to one shop. */
 export function worksOf({ customers, subscriptions }: Shop): Work[] {
   const varied: Record<string, Varied> = {
     get_entitlements: { argument: 'customerId', ...customers },
@@ -44,40 +44,40 @@ export function worksOf({ customers, subscriptions }: Shop): Work[] {
   }));
 }
 
-/** The same operation, asked for in another shop. */
+/** The same operation in another shop. */
 export function workIn(shop: Shop, { name }: Work): Work {
   return worksOf(shop).find((work) => work.name === name) as Work;
 }
 
-/** The load of one work. */
+/** A load of one operation. */
 export function targetOf(
   work: Work,
-  face: Face,
+  transport: Transport,
   ports: readonly number[],
   key: () => string,
 ): Target {
-  return { ports, request: () => wireText(requestOf(work, face, key())) };
+  return { ports, request: () => wireText(requestOf(work, transport, key())) };
 }
 
-/** The load of many works over both faces, each as often as the others. */
+/** A load of many operations over both transports, each as often as the others. */
 export function mixtureOf(
   works: readonly Work[],
   ports: readonly number[],
   key: () => string,
 ): Target {
-  return { ports, request: () => wireText(requestOf(oneOf(works), oneOf(faces), key())) };
+  return { ports, request: () => wireText(requestOf(oneOf(works), oneOf(transports), key())) };
 }
 
-/** Of several answers the one of median length, since some customers have nothing. */
+/** The answer of median length among several, because some customers have nothing. */
 export async function typicalAnswer(
   work: Work,
-  face: Face,
+  transport: Transport,
   port: number,
   key: string,
 ): Promise<{ readonly body: string; readonly headers: Headers }> {
   const answers = await Promise.all(
     Array.from({ length: 15 }, async () => {
-      const { method, path, headers, body = null } = requestOf(work, face, key);
+      const { method, path, headers, body = null } = requestOf(work, transport, key);
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body });
       return { body: await answer.text(), headers: answer.headers };
     }),
@@ -86,11 +86,11 @@ export async function typicalAnswer(
   return answers.find(({ body }) => body.length === middle) as (typeof answers)[number];
 }
 
-function requestOf(work: Work, face: Face, key: string): HttpRequest {
+function requestOf(work: Work, transport: Transport, key: string): HttpRequest {
   const authorization = `Bearer ${key}`;
   const { operation, varied } = work;
   const value = varied && integerFrom(varied.from, varied.to);
-  if (face === 'REST') {
+  if (transport === 'REST') {
     const path = restV1.basePath + pathOf(work, value);
     return { method: 'GET', path, headers: { authorization } };
   }

@@ -9,7 +9,7 @@ import { type ServerProcess, importDemoShop, startService } from './processes.ts
 import { subscriptions, warmUpMilliseconds } from './settings.ts';
 import { mixtureOf, worksOf } from './works.ts';
 
-/** Of ids, both ends included; there are no gaps. */
+/** A range of ids without gaps, both ends included. */
 interface Range {
   readonly from: number;
   readonly to: number;
@@ -25,33 +25,33 @@ export interface Shop {
 export interface World extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly databasePid: number;
-  /** Undefined where the machine has no Redis. */
+  /** Undefined if the machine has no Redis. */
   readonly redisUrl: string | undefined;
-  /** The shop that is asked for, whose one key has no limit. */
+  /** The main shop; its one key has no limit. */
   readonly shop: Shop;
   /** A small shop with many keys, each with the limit of its tier. */
   readonly limited: Shop;
-  /** A key of the small shop that is within its limit: each for some requests, then the next. */
+  /** A key of the small shop that is within its limit; moves to the next key after some requests. */
   limitedKey(): string;
-  /** Starts a service on this database, by default one process that logs and limits by itself. */
+  /** Starts a service on this database, by default one process that logs and limits alone. */
   start(options?: StartOptions): Promise<ServerProcess>;
-  /** The same, after it has answered for a while. */
+  /** The same, warmed up. */
   startWarm(options?: StartOptions): Promise<ServerProcess>;
 }
 
 interface StartOptions {
   /** Needs Redis if more than 1. */
   readonly workers?: number;
-  /** Where it shares limits with others. */
+  /** Shares limits through this Redis. */
   readonly redisUrl?: string | undefined;
 }
 
 const limitedKeys = 8000;
-/** Within the 300 requests a minute of tier pro; all keys together bear 30,000 a second. */
+/** Within tier pro's 300 requests a minute; all keys together allow 30,000 a second. */
 const requestsPerKey = 250;
 const limitedSubscriptions = 2000;
 
-/** PostgreSQL and Redis of its own, and two shops. */
+/** Starts PostgreSQL and Redis for the benchmark, and fills two shops. */
 export async function openWorld(): Promise<World> {
   const postgres = await startPostgres(['fsync=off', 'shared_buffers=512MB']);
   if (!postgres) throw new Error('PostgreSQL is not installed: nothing can be measured.');

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Creates the service's login and database. PostgreSQL's image runs this at the first start, as the
-# superuser. The login owns its database and nothing else: it can migrate and serve, but cannot read
-# files, run programs or create other logins.
+# Creates the service's login and database. PostgreSQL's image runs this as the superuser at the first
+# start. The login owns only its database: it can migrate and serve, but cannot read files, run programs
+# or create other logins.
 set -eu
 
 psql --username="${POSTGRES_USER:-postgres}" --dbname=postgres --no-psqlrc --set=ON_ERROR_STOP=1 <<'SQL'

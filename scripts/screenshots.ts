@@ -1,6 +1,6 @@
 /*
- * Takes the pictures in docs/images from the demo shop: `npm run screenshots`. It needs the system's
- * Chromium, and starts a server on a folder and a port of its own.
+ * Takes the pictures in docs/images from the demo shop: `npm run screenshots`. Needs the system's
+ * Chromium; starts its own server on a temporary folder and a free port.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ const phone = { width: 390, height: 844 };
 
 interface Picture {
   readonly name: string;
-  /** Below /app/shops/1. */
+  /** Relative to /app/shops/1. */
   readonly path: string;
   readonly viewport: typeof wide;
   readonly colorScheme: 'light' | 'dark';
@@ -38,7 +38,7 @@ const server = spawn(path.join(root, 'bin', 'retention'), ['demo'], {
 });
 const ended = new Promise((resolve) => server.on('close', resolve));
 try {
-  const signInUrl = await said(/http:\S+\/app\/links\/\S+/);
+  const signInUrl = await readUntil(/http:\S+\/app\/links\/\S+/);
   const browser = await startBrowser();
   try {
     const context = await browser.newContext({ deviceScaleFactor: 1 });
@@ -58,18 +58,18 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-async function said(pattern: RegExp): Promise<string> {
+async function readUntil(pattern: RegExp): Promise<string> {
   let out = '';
   for await (const text of server.stdout.setEncoding('utf8')) {
     out += text;
     const [match] = pattern.exec(out) ?? [];
-    // A reader that leaves ends nothing.
+    // Closing the stream early does not end the server.
     if (match) return match;
   }
-  throw new Error(`The server ended without ${pattern}: ${out}`);
+  throw new Error(`The server ended without printing ${pattern}: ${out}`);
 }
 
-/** So that the page with the keys has something to show. */
+/** Gives the keys page something to show. */
 async function useKey(page: Page): Promise<void> {
   await page.goto(new URL('/app/shops/1/keys/new', page.url()).href);
   await page.getByLabel('Name').fill('Storefront');

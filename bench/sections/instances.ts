@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os';
 import type { ServerProcess } from '../processes.ts';
-import { beginTable, figure, sayNotMeasured } from '../report.ts';
+import { beginTable, figure, printNotMeasured } from '../report.ts';
 import { type Sample, alternate, medianOf, ratioOf, sample } from '../sample.ts';
 import { targetOf, workIn } from '../works.ts';
 import type { Section } from './section.ts';
 
-/** So that load, database and each of two instances have one. */
+/** One each for load, database and two instances. */
 const coresNeeded = 4;
 
-/** One process against two, each request weighed against the limit of its key. */
+/** One process against two; each request counts against the limit of its key. */
 export const instancesSection: Section = {
   name: 'instances',
   async measure(world, works) {
@@ -55,7 +55,7 @@ export const instancesSection: Section = {
       const results = await alternate(contestants);
       printRow('one process', results.one, results.one);
       printRow('two processes', results.two, results.one);
-      sayNotMeasured('several processes that limit together', 'There is no Redis.');
+      printNotMeasured('several processes that share limits', 'There is no Redis.');
     } else {
       await using sharedOne = await world.startWarm({ redisUrl });
       await using sharedOther = await world.startWarm({ redisUrl });
@@ -73,9 +73,9 @@ export const instancesSection: Section = {
       printRow('serve --workers 2, Redis', results.workers, results.sharedOne);
     }
     if (availableParallelism() < coresNeeded) {
-      sayNotMeasured(
-        'what a second instance brings on a core of its own',
-        `This machine has ${availableParallelism()} cores; load, database and two instances need ${coresNeeded}. The requests a second above show what is left to share; CPU a request shows whether a second instance costs more than one.`,
+      printNotMeasured(
+        'what a second instance adds on its own core',
+        `This machine has ${availableParallelism()} cores; load, database and two instances need ${coresNeeded}. Requests a second above show what is left to share; CPU per request shows whether a second instance costs more than one.`,
       );
     }
   },

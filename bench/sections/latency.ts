@@ -4,11 +4,11 @@ import { quantile } from '../statistics.ts';
 import { mixtureOf, targetOf } from '../works.ts';
 import type { Section } from './section.ts';
 
-/** Requests a second: one that leaves the service idle nearly all the time, one that does not. */
+/** Requests a second: one that leaves the service almost idle, one that does not. */
 const rates = [200, 2000];
 const milliseconds = 10_000;
 
-/** Latency at fixed rates, open loop, counted from the time at which a request was to be sent. */
+/** Latency at fixed rates, open loop, counted from the time each request was scheduled. */
 export const latencySection: Section = {
   name: 'latency',
   async measure(world, works) {
@@ -19,7 +19,7 @@ export const latencySection: Section = {
       ...rates.map(
         (rate) => [`${works[0].name} REST`, targetOf(works[0], 'REST', ports, key), rate] as const,
       ),
-      ['all of them, both faces', mixtureOf(works, ports, key), rates[0] as number],
+      ['all of them, both transports', mixtureOf(works, ports, key), rates[0] as number],
     ];
 
     const row = beginTable([
@@ -29,18 +29,18 @@ export const latencySection: Section = {
       'p90',
       'p99',
       'p99.9',
-      'most',
-      'sent late by at most',
+      'max',
+      'max send delay',
     ]);
     for (const [name, target, rate] of loads) {
-      const { latencies, mostLateMilliseconds } = await runOpenLoop(target, rate, milliseconds);
+      const { latencies, maxLateMilliseconds } = await runOpenLoop(target, rate, milliseconds);
       row(
         name,
         String(rate),
         ...[0.5, 0.9, 0.99, 0.999, 1].map((share) => figure(quantile(latencies, share), 2)),
-        figure(mostLateMilliseconds, 2),
+        figure(maxLateMilliseconds, 2),
       );
     }
-    print('The lateness of the generator itself is part of each latency.');
+    print("The load generator's own delay is part of each latency.");
   },
 };

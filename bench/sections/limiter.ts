@@ -1,6 +1,6 @@
 import { createRedisClient } from '../../src/access/limiter/redis-window.ts';
 import type { ServerProcess } from '../processes.ts';
-import { beginTable, figure, print, sayNotMeasured } from '../report.ts';
+import { beginTable, figure, print, printNotMeasured } from '../report.ts';
 import { type Sample, alternate, medianOf, ratioOf, sample } from '../sample.ts';
 import { median } from '../statistics.ts';
 import { targetOf, workIn } from '../works.ts';
@@ -9,16 +9,16 @@ import type { Section } from './section.ts';
 const manyConnections = 64;
 
 interface Turn extends Sample {
-  /** The part of the requests that Redis itself has seen; the others met a Redis that was too slow. */
+  /** The share of requests that Redis counted; for the others, Redis was too slow. */
   readonly inRedis: number;
 }
 
-/** What weighing each request in Redis adds to weighing it in the process. */
+/** What counting each request in Redis costs compared with counting it in the process. */
 export const limiterSection: Section = {
   name: 'limiter',
   async measure(world, works) {
     if (world.redisUrl === undefined) {
-      sayNotMeasured('what Redis adds', 'There is no redis-server or valkey-server on the PATH.');
+      printNotMeasured('what Redis adds', 'There is no redis-server or valkey-server on the PATH.');
       return;
     }
     await using local = await world.startWarm();
@@ -26,16 +26,16 @@ export const limiterSection: Section = {
     const work = workIn(world.limited, works[0]);
     const redis = createRedisClient(world.redisUrl);
     await redis.connect();
-    const weighedInRedis = async () =>
+    const countInRedis = async () =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
     const turn = async ({ port, pid }: ServerProcess, connections: number): Promise<Turn> => {
-      const before = await weighedInRedis();
+      const before = await countInRedis();
       const taken = await sample(
         { ...targetOf(work, 'REST', [port], world.limitedKey), refusals: [429] },
         { service: [pid], database: world.databasePid },
         connections,
       );
-      return { ...taken, inRedis: ((await weighedInRedis()) - before) / taken.requests };
+      return { ...taken, inRedis: ((await countInRedis()) - before) / taken.requests };
     };
     const results = await alternate({
       localOne: () => turn(local, 1),
@@ -46,7 +46,7 @@ export const limiterSection: Section = {
     redis.destroy();
 
     const row = beginTable([
-      `${work.name}, weighed in`,
+      `${work.name}, counted in`,
       'connections',
       'requests/s',
       'CPU µs',
@@ -74,7 +74,7 @@ export const limiterSection: Section = {
       ({ p50 }, round) => p50 - (results.localOne[round] as Turn).p50,
     );
     print(
-      `Redis adds ${median(added).toFixed(3)} ms at the median of one request at a time. With ${manyConnections} at once there are ${ratioOf(results.sharedMany, results.localMany).toFixed(3)} as many requests a second.`,
+      `Redis adds ${median(added).toFixed(3)} ms at the median, one request at a time. With ${manyConnections} at once, throughput is ${ratioOf(results.sharedMany, results.localMany).toFixed(3)} of that without Redis.`,
     );
   },
 };

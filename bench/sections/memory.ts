@@ -1,7 +1,7 @@
 import { hasProcessFigures, residentMegabytes } from '../cpu.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runClosedLoop } from '../load.ts';
-import { print, sayNotMeasured } from '../report.ts';
+import { print, printNotMeasured } from '../report.ts';
 import { mixtureOf } from '../works.ts';
 import type { Section } from './section.ts';
 
@@ -9,12 +9,12 @@ const loadMilliseconds = 20_000;
 const sampleMilliseconds = 100;
 const restMilliseconds = 5_000;
 
-/** Resident memory before, under and after a load of all operations over both faces. */
+/** Resident memory before, under and after a load of all operations over both transports. */
 export const memorySection: Section = {
   name: 'memory',
   async measure(world, works) {
     if (!hasProcessFigures) {
-      sayNotMeasured('memory', 'This system has no /proc.');
+      printNotMeasured('memory', 'This system has no /proc.');
       return;
     }
     await using service = await world.start();
@@ -30,8 +30,8 @@ export const memorySection: Section = {
     const { requests } = await runClosedLoop(mixture, { milliseconds: loadMilliseconds });
     clearInterval(sampling);
     const middle = samples.length >> 1;
-    printRow('most in the first half of the load', Math.max(...samples.slice(0, middle)));
-    printRow('most in the second half of the load', Math.max(...samples.slice(middle)));
+    printRow('max in the first half of the load', Math.max(...samples.slice(0, middle)));
+    printRow('max in the second half of the load', Math.max(...samples.slice(middle)));
     await sleep(restMilliseconds);
     printRow(
       `${restMilliseconds / 1000} s after ${requests} requests`,

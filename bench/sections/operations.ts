@@ -1,10 +1,10 @@
 import { type ServerProcess, startConstant } from '../processes.ts';
 import { beginTable, figure } from '../report.ts';
 import { type Sample, alternate, medianOf, ratioOf, sample } from '../sample.ts';
-import { type Face, targetOf, typicalAnswer } from '../works.ts';
+import { type Transport, targetOf, typicalAnswer } from '../works.ts';
 import type { Section } from './section.ts';
 
-/** Each operation over both faces against a bare server that answers the same bytes. */
+/** Each operation over both transports against a bare server that answers the same bytes. */
 export const operationsSection: Section = {
   name: 'operations',
   async measure(world, works) {
@@ -39,13 +39,13 @@ export const operationsSection: Section = {
       );
 
     for (const work of works) {
-      const startBare = async (face: Face) =>
-        startConstant(await typicalAnswer(work, face, service.port, key));
+      const startBare = async (transport: Transport) =>
+        startConstant(await typicalAnswer(work, transport, service.port, key));
       await using bareRest = await startBare('REST');
       await using bareMcp = await startBare('MCP');
-      const turn = (face: Face, { port, pid }: ServerProcess) =>
+      const turn = (transport: Transport, { port, pid }: ServerProcess) =>
         sample(
-          targetOf(work, face, [port], () => key),
+          targetOf(work, transport, [port], () => key),
           { service: [pid], database: world.databasePid },
         );
       const results = await alternate({

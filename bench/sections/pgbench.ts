@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { scopes } from '../../src/access/scopes.ts';
 import { findPostgresPrograms } from '../../test/support/postgres.ts';
-import { beginTable, figure, sayNotMeasured } from '../report.ts';
+import { beginTable, figure, printNotMeasured } from '../report.ts';
 import { type Rate, alternate, medianOf, ratioOf, sample } from '../sample.ts';
 import { milliseconds } from '../settings.ts';
 import { type Statement, captureStatement } from '../statements.ts';
@@ -15,13 +15,13 @@ import type { Section } from './section.ts';
 
 const connections = 4;
 
-/** Each operation over REST against PostgreSQL's own load generator, which sends the same statement. */
+/** Each operation over REST against PostgreSQL's own load generator sending the same statement. */
 export const pgbenchSection: Section = {
   name: 'pgbench',
   async measure(world, works) {
     const program = path.join(findPostgresPrograms() ?? '', 'pgbench');
     if (!existsSync(program)) {
-      sayNotMeasured('the service against pgbench', `There is no ${program}.`);
+      printNotMeasured('the service against pgbench', `There is no ${program}.`);
       return;
     }
     const folder = mkdtempSync(path.join(tmpdir(), 'retention-pgbench-'));
@@ -73,12 +73,12 @@ function callerOf({ shop }: World) {
   } as const;
 }
 
-/** The statement in pgbench's terms: its parameters by name, the argument that varies drawn at random. */
+/** The statement as a pgbench script: named parameters, and a random value for the varied argument. */
 function scriptOf({ varied }: Work, { text, parameters }: Statement): string {
   const statement = text
     .replaceAll(/--.*$/gm, '')
-    // In texts too pgbench takes a word after a colon for a variable; literals with a line break
-    // between them are one.
+    // pgbench takes a word after a colon for a variable, even inside literals; literals that are
+    // separated by a line break count as one.
     .replaceAll(/'[^']*'/g, (literal) => literal.replaceAll(/:(?=\w)/g, ":'\n'"))
     .replaceAll(/\$(\d+)/g, (_, number: string) => {
       switch (String(parameters[Number(number) - 1])) {
@@ -91,7 +91,7 @@ function scriptOf({ varied }: Work, { text, parameters }: Statement): string {
       }
     });
   if (varied && !statement.includes(':varied')) {
-    throw new Error(`${varied.argument} is not found among the parameters.`);
+    throw new Error(`${varied.argument} is not among the statement's parameters.`);
   }
   return [varied && `\\set varied random(${varied.from}, ${varied.to})`, `${statement.trim()};`, '']
     .filter((line) => line !== undefined)
