@@ -6,7 +6,7 @@ import {
   type Facts,
   internalError,
   json,
-  keptPrivate,
+  privateJson,
   rateHeaders,
   refuse,
   renderRefusal,
@@ -35,7 +35,7 @@ export function mcpRoutes(parts: McpParts): Route[] {
     {
       method: 'POST',
       url: '/api/mcp',
-      face: 'mcp',
+      transport: 'mcp',
       handle: (request, span) => handle(request, span ? { ...parts, span } : parts),
     },
   ];
@@ -87,7 +87,7 @@ function refuseByHeaders({ headers }: FastifyRequest, parts: McpParts): Answer |
 
 /** What every answer to an admitted caller carries. */
 function toCaller(answer: Answer, rate: RateDecision | undefined): Answer {
-  const { 'cache-control': keep } = keptPrivate;
+  const { 'cache-control': keep } = privateJson;
   return { ...answer, headers: { ...answer.headers, 'cache-control': keep, ...rateHeaders(rate) } };
 }
 

@@ -2,15 +2,15 @@ import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type MetricName, metricDefinitions } from './definitions.ts';
 import { type Counter, type Histogram, type Reading, Registry } from './metrics.ts';
 
-/** What a request came through; `other` is the reference, the status pages, and where no route fits. */
-export type Face = 'rest' | 'mcp' | 'other';
+/** `other`: the reference, the status pages, the owner's pages and unknown paths. */
+export type Transport = 'rest' | 'mcp' | 'other';
 
 /** Seconds. */
 const durationBounds = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-type DurationsOfFace = Map<string, Map<number, Histogram>>;
+type DurationsByOperation = Map<string, Map<number, Histogram>>;
 
 /** What one running service counts; it is made only where somebody can ask for it. */
 export class ServiceMetrics {
@@ -19,7 +19,7 @@ export class ServiceMetrics {
     'retention_request_duration_seconds',
     durationBounds,
   );
-  readonly #durations: Readonly<Record<Face, DurationsOfFace>> = {
+  readonly #durations: Readonly<Record<Transport, DurationsByOperation>> = {
     rest: new Map(),
     mcp: new Map(),
     other: new Map(),
@@ -43,18 +43,23 @@ export class ServiceMetrics {
    * Counts an answered request.
    * @param operation the name of a tool of the catalogue; undefined where none was reached
    */
-  count(face: Face, operation: string | undefined, status: number, seconds: number): void {
-    const durations = this.#durations[face];
+  count(
+    transport: Transport,
+    operation: string | undefined,
+    status: number,
+    seconds: number,
+  ): void {
+    const durations = this.#durations[transport];
     const name = operation ?? 'none';
     let ofOperation = durations.get(name);
     if (!ofOperation) durations.set(name, (ofOperation = new Map()));
     let histogram = ofOperation.get(status);
     if (!histogram) {
-      ofOperation.set(status, (histogram = this.#duration(name, face, String(status))));
+      ofOperation.set(status, (histogram = this.#duration(name, transport, String(status))));
     }
     histogram.observe(seconds);
     // Nothing but the limiter answers so.
-    if (status === 429 && face !== 'other') this.#refusals[face].value += 1;
+    if (status === 429 && transport !== 'other') this.#refusals[transport].value += 1;
   }
 
   /** Adds a metric of the table, whose value is asked for at each scrape. */
