@@ -1,5 +1,5 @@
 /**
- * Every reason a caller can be refused for. Each transport (REST, MCP) and the owner's pages renders the
+ * Every reason a caller can be refused for. Each face (REST, MCP, the owner's pages) renders the
  * kinds with one exhaustive switch.
  */
 export type ErrorKind =

@@ -32,7 +32,7 @@ interface GateParts {
   readonly limiter: RateLimiter;
 }
 
-/** Admits requests: checks key (401), tier (403) and limit (429), in this order, for every transport. */
+/** Who may come in: key (401), tier (403), limit (429), in this order, the same for every face. */
 export class Gate {
   readonly #parts: GateParts;
 

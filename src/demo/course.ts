@@ -12,8 +12,9 @@ const CANCEL_PROBABILITY = [0.3, 0.22, 0.15, 0.11, 0.09, 0.08];
 export function simulate(random: Random, plan: Plan, createdAt: number, endAt: number): Lifecycle {
   const lifecycle = begin(random, plan, createdAt, endAt);
   let continues = true;
-  while (continues && lifecycle.dueAt < endAt)
+  while (continues && lifecycle.dueAt < endAt) {
     continues = startPeriod(lifecycle) && continuePeriod(lifecycle);
+  }
   if (lifecycle.paidPeriods === plan.term) lifecycle.hasNextBilling = false;
   // Some sessions are still in progress at the end.
   const isInSession = lifecycle.sessions.at(-1)?.outcome === null;
