@@ -68,8 +68,8 @@ describe('the dashboard', () => {
     ]);
     const { open } = await owner(shop);
     const text = (await open()).text.replaceAll('\u202F', ' ');
-    const shown = (iso: string, text: string) =>
-      `<time datetime="${iso}" title="${iso}">${text} UTC</time>`;
+    const shown = (iso: string, formatted: string) =>
+      `<time datetime="${iso}" title="${iso}">${formatted} UTC</time>`;
     const received = shown('2026-11-20T12:00:00.000Z', 'Nov 20, 2026, 12:00 PM');
     assert.ok(text.includes(`Data last received ${received}.`));
     const newest = shown('2026-11-19T08:00:00.000Z', 'Nov 19, 2026, 8:00 AM');

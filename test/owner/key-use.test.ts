@@ -157,7 +157,7 @@ onEveryDatabase('the use of a key', (open) => {
           'aria-label="Requests: 1,204 in 24 h, by hour in UTC. Busiest hour: 16:00, with 1,000"',
         ),
       );
-      const bars = [...text.matchAll(/<rect x="(\d+)"[^>]*height="(\d+)"\s*><title>([^<]*)</g)];
+      const bars = [...text.matchAll(/<rect\s+x="(\d+)"[^>]*height="(\d+)"\s*><title>([^<]*)</g)];
       assert.deepEqual(
         bars.map(([, ...bar]) => bar),
         [

@@ -133,8 +133,11 @@ onEveryDatabase('the developer pages', (open) => {
         (await get(`${other.baseUrl}/api/external/v1/plans`, key)).status;
       assert.equal(await elsewhere(), 200);
 
-      const asked = await visitor.get(`${path}/${id}/revoke`);
-      assert.match(asked.text, /Requests with this key fail from now on\. This cannot be undone\./);
+      const confirmation = await visitor.get(`${path}/${id}/revoke`);
+      assert.match(
+        confirmation.text,
+        /Requests with this key fail from now on\. This cannot be undone\./,
+      );
       assert.equal(await ask(key), 200);
       // Refreshes the leases just before the key is revoked.
       const [done] = await Promise.all([
