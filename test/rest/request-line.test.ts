@@ -42,7 +42,7 @@ describe('request lines and Host headers', () => {
   // Invented, from RTSP, in lower case, with every character valid in a method, and CONNECT.
   const methods = ['FOO', 'GETX', 'PLAY', 'GET_PARAMETER', 'get', "M!#$%&'*+-.^_`|~9", 'CONNECT'];
 
-  test('respond 405 with Allow to unknown methods on known paths, and 404 elsewhere', async () => {
+  test('get 405 with Allow for an unknown method on a known path, and 404 elsewhere', async () => {
     for (const method of methods) {
       for (const [path, status, allow] of [
         ...operationPaths.map((each) => [each, 405, 'GET, HEAD'] as const),
@@ -66,7 +66,7 @@ describe('request lines and Host headers', () => {
     assert.equal((await askRaw('FOO * HTTP/1.0\r\n\r\n')).status, 404);
   });
 
-  test('respond to an unknown method after earlier requests, even if it is split between packets', async () => {
+  test('get a response after earlier requests if the method is unknown, even if split between packets', async () => {
     const { hostname, port } = new URL(world.service.baseUrl);
     const plans = `GET ${v1}/plans HTTP/1.1\r\nhost: a\r\n${bearer(world.key)}\r\n\r\n`;
     const post = 'POST /api/mcp HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}';
@@ -100,7 +100,7 @@ describe('request lines and Host headers', () => {
     }
   });
 
-  test('respond 400 to repeated or invalid Host headers', async () => {
+  test('get 400 if Host is repeated or invalid', async () => {
     for (const path of [`${v1}/plans`, '/nothing', '/healthz', '/api/mcp']) {
       for (const method of ['GET', 'POST']) {
         const twice = await askRaw(`${method} ${path} HTTP/1.1\r\nHost: a\r\nhOsT: a\r\n\r\n`);
