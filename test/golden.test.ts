@@ -17,7 +17,7 @@ const read = (name: string) => readFileSync(new URL(`golden/${name}`, import.met
 const expected = JSON.parse(read('expected.json'));
 const records = read('records.ndjson').trim().split('\n');
 
-onEveryDatabase('the golden world', (open) => {
+onEveryDatabase('the golden data set', (open) => {
   let store: Store;
   let service: Service;
   let shop: TestShop;
@@ -38,19 +38,19 @@ onEveryDatabase('the golden world', (open) => {
     await store.close();
   });
 
-  test('its metrics summary', async () => {
+  test('has the expected metrics summary', async () => {
     const { body } = await get(`${base}/metrics/summary`, key);
     assert.deepEqual(body, { summary: expected.summary });
   });
 
-  test('its entitlements, by customer', async () => {
+  test('has the expected entitlements of every customer', async () => {
     for (const [customerId, subscriptions] of Object.entries(expected.entitlements)) {
       const { body } = await get(`${base}/entitlements?customerId=${customerId}`, key);
       assert.deepEqual(body, { subscriptions });
     }
   });
 
-  test('its subscriptions, whole and by status', async () => {
+  test('has the expected subscriptions, in total and by status', async () => {
     const { body } = await get(`${base}/subscriptions?limit=100`, key);
     assert.deepEqual(body, { subscriptions: expected.subscriptions, nextCursor: null });
     for (const status of ['active', 'paused', 'cancelled', 'expired', 'failed']) {
@@ -62,18 +62,18 @@ onEveryDatabase('the golden world', (open) => {
     }
   });
 
-  test('its subscriptions in detail', async () => {
+  test('has the expected details of every subscription', async () => {
     for (const [id, subscription] of Object.entries(expected.detail)) {
       assert.deepEqual((await get(`${base}/subscriptions/${id}`, key)).body, { subscription });
     }
   });
 
-  test('its cancel-flow sessions', async () => {
+  test('has the expected cancel-flow sessions', async () => {
     const { body } = await get(`${base}/cancellations?limit=100`, key);
     assert.deepEqual(body, { cancellations: expected.cancellations, nextCursor: null });
   });
 
-  test('the same records in reverse come out the same', async () => {
+  test('gives the same summary if the records are imported in reverse order', async () => {
     const other = await createShop(store);
     const { refused } = await importAll(store, other, records.toReversed());
     assert.deepEqual(refused, []);

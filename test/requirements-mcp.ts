@@ -1,6 +1,6 @@
 import type { Requirement } from './requirements.ts';
 
-/** What the contract says of MCP, by the heading that it stands under. */
+/** The contract's requirements for MCP, by heading. */
 const sections: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'What the service does': {
     'mcp.service.shared': 'Both front ends share keys, scopes, plan gate and rate limiter.',

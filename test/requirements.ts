@@ -1,13 +1,13 @@
-/** One testable sentence or table row of the contract. Tests cite it by its id in their titles. */
+/** A testable sentence or table row of the contract. Tests cite its id in their titles. */
 export interface Requirement {
   /** Cited as `[id]`; `[rest.fields.<resource>.*]` cites every field of a resource. */
   readonly id: string;
-  /** The heading of the contract that it stands under. */
+  /** Its heading in the contract. */
   readonly section: string;
   readonly text: string;
 }
 
-/** What the contract says of REST, authentication, scopes, errors, limits, versions and fields. */
+/** The contract's requirements for REST: authentication, scopes, errors, limits, versions and fields. */
 export const restRequirements: readonly Requirement[] = [
   ...under('What the service does', {
     'rest.service.base-path': 'REST API under {base_url}/api/external/v1.',

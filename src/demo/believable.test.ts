@@ -20,15 +20,15 @@ function only<T extends DemoRecord['type']>(type: T): Of<T>[] {
   return RECORDS.filter((record): record is Of<T> => record.type === type);
 }
 
-function share<T>(items: T[], holds: (item: T) => boolean): number {
-  return items.filter(holds).length / items.length;
+function share<T>(items: T[], matches: (item: T) => boolean): number {
+  return items.filter(matches).length / items.length;
 }
 
 function between(value: number, low: number, high: number, what: string): void {
   assert.ok(value >= low && value <= high, `${what} is ${value}, not from ${low} to ${high}`);
 }
 
-test('the shop is a believable one', () => {
+test('generates a realistic shop', () => {
   const subscriptions = only('subscription');
   const payments = only('payment');
   const sessions = only('cancellation');
@@ -38,9 +38,9 @@ test('the shop is a believable one', () => {
   between(has('cancelled'), 0.3, 0.65, 'cancelled');
   between(has('expired'), 0.02, 0.12, 'expired');
   between(has('failed'), 0.003, 0.04, 'failed');
-  between(payments.length / subscriptions.length, 2.5, 3.5, 'payments a subscription');
+  between(payments.length / subscriptions.length, 2.5, 3.5, 'payments per subscription');
   const lines = subscriptions.reduce((sum, one) => sum + one.lines.length, 0);
-  between(lines / subscriptions.length, 1.3, 1.5, 'lines a subscription');
+  between(lines / subscriptions.length, 1.3, 1.5, 'lines per subscription');
   between(
     share(payments, (one) => one.status === 'failed'),
     0.05,
@@ -60,33 +60,33 @@ test('the shop is a believable one', () => {
     share(sessions, (one) => one.outcome === 'cancelled'),
     0.4,
     0.7,
-    'let go',
+    'cancelled sessions',
   );
-  between(sessions.filter((one) => one.outcome === null).length, 3, 60, 'talks in progress');
+  between(sessions.filter((one) => one.outcome === null).length, 3, 60, 'sessions in progress');
 
   const perCustomer = Map.groupBy(subscriptions, (one) => one.customerId);
-  const held = [...perCustomer.values()];
+  const groups = [...perCustomer.values()];
   between(
-    share(held, (own) => own.length === 1),
+    share(groups, (group) => group.length === 1),
     0.8,
     0.9,
-    'customers with one',
+    'customers with one subscription',
   );
-  assert.ok(held.some((own) => own.length === 3));
+  assert.ok(groups.some((group) => group.length === 3));
 
   const signedUp = (month: string): number =>
     subscriptions.filter((one) => one.createdAt.startsWith(month)).length;
   const december = signedUp('2025-12');
-  between(december / signedUp('2025-06'), 1.7, 4, 'December to the June before');
-  between(december / signedUp('2026-06'), 1.3, 3, 'December to the June after');
+  between(december / signedUp('2025-06'), 1.7, 4, 'December against the June before');
+  between(december / signedUp('2026-06'), 1.3, 3, 'December against the June after');
   between(signedUp('2026-06') / signedUp('2025-06'), 1.2, 2, "a year's growth");
-  // Fridays are the quietest day, Sundays the busiest.
+  // Friday is the quietest day, Sunday the busiest.
   const onDay = (day: number): number =>
     subscriptions.filter((one) => new Date(one.createdAt).getUTCDay() === day).length;
-  between(onDay(0) / onDay(5), 1.15, 1.8, 'Sunday to Friday');
+  between(onDay(0) / onDay(5), 1.15, 1.8, 'Sunday against Friday');
 });
 
-test('only those in dunning or out of stock are overdue', () => {
+test('leaves only failed payments overdue', () => {
   const lastPayment = new Map(only('payment').map((one) => [one.subscriptionId, one]));
   const overdue = only('subscription').filter(
     (one) => one.status === 'active' && (one.nextBillingDate ?? '9') <= END,

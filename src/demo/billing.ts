@@ -1,126 +1,128 @@
 import { DAY, HOUR, MINUTE } from './calendar.ts';
-import { advance, change, type Charge, type Life, restart, touch } from './life.ts';
+import { advance, type Charge, changeStatus, type Lifecycle, restart, touch } from './life.ts';
 import { chance, integer } from './random.ts';
 import type { FailureKind, PaymentStatus } from './records.ts';
 
-/** Days after the first failure on which it is tried again, and how likely that is to succeed. */
+/** Retries as days after the first failure, and their probability of success. */
 const RETRIES = [
   [3, 0.5],
   [5, 0.4],
   [7, 0.3],
 ] as const;
 
-/** Slow ways to pay take up to this long to settle. */
-const SETTLING = 40 * HOUR;
+/** Slow payment methods take up to this long to settle. */
+const SETTLEMENT = 40 * HOUR;
 
 /**
- * Collects the price of the period that is due, with retries. True: it was paid, or left out, and the
- * next period is known. False: nothing follows, or not before the world's end.
+ * Bills the period that is due, with retries.
+ * @returns true if it was paid or skipped and the next period follows; false if nothing more happens
+ * before `endAt`
  */
-export function bill(life: Life): boolean {
-  const { random, endAt, dueAt } = life;
+export function bill(lifecycle: Lifecycle): boolean {
+  const { random, endAt, dueAt } = lifecycle;
   const at = Math.min(dueAt + integer(random, 1000, 90_000), endAt - 1);
-  if (at > endAt - SETTLING && chance(random, 0.15)) {
-    charge(life, 'pending', at, nameCycle(life));
-    advance(life);
+  if (at > endAt - SETTLEMENT && chance(random, 0.15)) {
+    charge(lifecycle, 'pending', at, nameCycle(lifecycle));
+    advance(lifecycle);
     return false;
   }
-  // The first one was paid at the checkout, or there would be no subscription.
-  if (life.cycle > 1) {
+  // The first period was paid at checkout, so only later ones can fail.
+  if (lifecycle.cycle > 1) {
     const drawn = random();
-    if (drawn < 0.075) return dun(life, at);
-    if (drawn < 0.085 && life.plan.planType === 'subscription') return waitForStock(life, at);
+    if (drawn < 0.075) return retryPayment(lifecycle, at);
+    if (drawn < 0.085 && lifecycle.plan.planType === 'subscription')
+      return waitForStock(lifecycle, at);
   }
-  succeed(life, at);
+  succeed(lifecycle, at);
   return true;
 }
 
-function succeed(life: Life, at: number, cycle = nameCycle(life)): void {
-  const { random, endAt } = life;
-  const paid = charge(life, 'succeeded', at, cycle);
-  life.paidPeriods++;
-  advance(life);
-  life.paidThroughAt = life.dueAt;
+function succeed(lifecycle: Lifecycle, at: number, cycle = nameCycle(lifecycle)): void {
+  const { random, endAt } = lifecycle;
+  const paid = charge(lifecycle, 'succeeded', at, cycle);
+  lifecycle.paidPeriods++;
+  advance(lifecycle);
+  lifecycle.paidThroughAt = lifecycle.dueAt;
   if (!chance(random, 0.025)) return;
   const share = chance(random, 0.4) ? 1 : integer(random, 10, 60) / 100;
   const refundedAt = at + integer(random, 5 * HOUR, 12 * DAY);
   if (refundedAt < endAt) paid.refund = { at: refundedAt, share };
 }
 
-/** A payment was refused: tries again until it is paid, given up, or the world ends. */
-function dun(life: Life, firstAt: number): boolean {
-  const { random, endAt } = life;
-  const cycle = nameCycle(life);
-  charge(life, 'failed', firstAt, cycle, 'payment');
+/** Retries a declined payment until it succeeds, the retries run out or `endAt` is reached. */
+function retryPayment(lifecycle: Lifecycle, firstAt: number): boolean {
+  const { random, endAt } = lifecycle;
+  const cycle = nameCycle(lifecycle);
+  charge(lifecycle, 'failed', firstAt, cycle, 'payment');
   let at = firstAt;
   for (const [days, probability] of RETRIES) {
     at = firstAt + days * DAY + integer(random, 0, HOUR);
     if (at >= endAt) return false;
     if (chance(random, probability)) {
-      succeed(life, at);
+      succeed(lifecycle, at);
       return true;
     }
-    charge(life, 'failed', at, cycle, 'payment');
+    charge(lifecycle, 'failed', at, cycle, 'payment');
   }
-  const givenUpAt = at + integer(random, MINUTE, 20 * MINUTE);
-  if (givenUpAt >= endAt) return false;
+  const abandonedAt = at + integer(random, MINUTE, 20 * MINUTE);
+  if (abandonedAt >= endAt) return false;
   if (chance(random, 0.35)) {
-    change(life, 'cancelled', givenUpAt);
+    changeStatus(lifecycle, 'cancelled', abandonedAt);
     return false;
   }
-  change(life, 'failed', givenUpAt);
-  return comeBack(life, givenUpAt);
+  changeStatus(lifecycle, 'failed', abandonedAt);
+  return tryRecovery(lifecycle, abandonedAt);
 }
 
-/** Some find a card that works after all, some cancel what had failed. True: it goes on. */
-function comeBack(life: Life, failedAt: number): boolean {
-  const { random, endAt } = life;
+/** Some customers provide a working card, some cancel. @returns true if billing continues */
+function tryRecovery(lifecycle: Lifecycle, failedAt: number): boolean {
+  const { random, endAt } = lifecycle;
   const drawn = random();
   const at = failedAt + integer(random, DAY, 25 * DAY);
   if (at + MINUTE >= endAt) return false;
   if (drawn < 0.25) {
-    // The overdue period is billed under the name it had, and counts from now.
-    const cycle = nameCycle(life);
-    restart(life, at);
-    succeed(life, at, cycle);
-    change(life, 'active', at + integer(random, 1000, 30_000));
+    // The overdue period keeps its cycle name, and now starts at `at`.
+    const cycle = nameCycle(lifecycle);
+    restart(lifecycle, at);
+    succeed(lifecycle, at, cycle);
+    changeStatus(lifecycle, 'active', at + integer(random, 1000, 30_000));
     return true;
   }
-  if (drawn < 0.5) change(life, 'cancelled', at);
+  if (drawn < 0.5) changeStatus(lifecycle, 'cancelled', at);
   return false;
 }
 
-/** Nothing to ship: most often it is there within days, else the period is left out. */
-function waitForStock(life: Life, at: number): boolean {
-  const { random, endAt } = life;
-  charge(life, 'failed', at, nameCycle(life), 'inventory');
-  const againAt = at + integer(random, DAY, 5 * DAY);
-  if (againAt >= endAt) return false;
+/** Out of stock: usually billed within days, otherwise the period is skipped. */
+function waitForStock(lifecycle: Lifecycle, at: number): boolean {
+  const { random, endAt } = lifecycle;
+  charge(lifecycle, 'failed', at, nameCycle(lifecycle), 'inventory');
+  const retryAt = at + integer(random, DAY, 5 * DAY);
+  if (retryAt >= endAt) return false;
   if (chance(random, 0.75)) {
-    succeed(life, againAt);
+    succeed(lifecycle, retryAt);
   } else {
-    touch(life, againAt);
-    advance(life);
+    touch(lifecycle, retryAt);
+    advance(lifecycle);
   }
   return true;
 }
 
 function charge(
-  life: Life,
+  lifecycle: Lifecycle,
   status: PaymentStatus,
   at: number,
   cycle: string,
   failureKind?: FailureKind,
 ): Charge {
-  const made: Charge = { cycle, status, at };
-  if (failureKind) made.failureKind = failureKind;
-  life.charges.push(made);
-  touch(life, at);
-  return made;
+  const result: Charge = { cycle, status, at };
+  if (failureKind) result.failureKind = failureKind;
+  lifecycle.charges.push(result);
+  touch(lifecycle, at);
+  return result;
 }
 
-/** Monthly periods go by their month, the others by their number. */
-function nameCycle({ plan, dueAt, cycle }: Life): string {
+/** Monthly periods are named by month, others by number. */
+function nameCycle({ plan, dueAt, cycle }: Lifecycle): string {
   if (plan.unit !== 'month' || plan.count !== 1) return String(cycle);
   const date = new Date(dueAt);
   return `${date.getUTCFullYear()}-${String(date.getUTCMonth() + 1).padStart(2, '0')}`;

@@ -7,7 +7,7 @@ export const DAY = 24 * HOUR;
 /** The length of the shop's history, in milliseconds: two years. */
 export const HISTORY = 730 * DAY;
 
-// January to December: gifts in November and December, good intentions in January.
+// January to December: gifts in November and December, resolutions in January.
 const MONTHS = [1.4, 1.05, 0.95, 0.9, 0.85, 0.72, 0.7, 0.8, 0.95, 1.1, 1.5, 1.65];
 // Sunday to Saturday.
 const WEEKDAYS = [1.15, 1.1, 1.05, 1, 0.95, 0.8, 0.95];
@@ -20,9 +20,9 @@ const HOURS = [
 const GROWTH = 2.4;
 
 /**
- * Lays sign-ups out over the history by season, weekday, hour and growth. The function returned
- * turns a share of all sign-ups, 0 to 1, into epoch milliseconds; shares must not decrease from call
- * to call, which saves it from searching.
+ * Spreads sign-ups over the history by season, weekday, hour and growth. The returned function maps a
+ * share of all sign-ups, 0 to 1, to epoch milliseconds. Shares must not decrease from call to call, so
+ * that it need not search.
  */
 export function signUpTimes(seed: number, endAt: number): (share: number) => number {
   const startAt = endAt - HISTORY;
@@ -46,14 +46,14 @@ export function signUpTimes(seed: number, endAt: number): (share: number) => num
 function hourlyWeights(seed: number, startAt: number): Float64Array {
   const random = createRandom(seed, 0);
   const weights = new Float64Array(HISTORY / HOUR);
-  let ofDay = 1;
+  let dayFactor = 1;
   for (let index = 0; index < weights.length; index++) {
-    // Good days and bad days, such as no season explains.
-    if (index % 24 === 0) ofDay = 0.8 + 0.4 * random();
+    // Random good and bad days, on top of the season.
+    if (index % 24 === 0) dayFactor = 0.8 + 0.4 * random();
     const date = new Date(startAt + index * HOUR);
     const season = (MONTHS[date.getUTCMonth()] ?? 1) * (WEEKDAYS[date.getUTCDay()] ?? 1);
     const growth = 1 + ((GROWTH - 1) * index) / weights.length;
-    weights[index] = season * growth * ofDay * (HOURS[date.getUTCHours()] ?? 1);
+    weights[index] = season * growth * dayFactor * (HOURS[date.getUTCHours()] ?? 1);
   }
   return weights;
 }

@@ -1,14 +1,14 @@
 import type { DiscountType, IntervalUnit, PlanType } from './records.ts';
 
-/** A product as thought up, before ids and currency. */
-interface ProductIdea {
+/** A product without ids or currency. */
+interface ProductTemplate {
   title: string;
-  /** Title and price in hundredths of a dollar; a product without variants has one without title. */
-  variants: readonly (readonly [title: string, hundredths: number])[];
+  /** Title and price in US cents; a product without variants has one entry with an empty title. */
+  variants: readonly (readonly [title: string, cents: number])[];
 }
 
 // Ids follow this order.
-export const PRODUCTS: readonly ProductIdea[] = [
+export const PRODUCTS: readonly ProductTemplate[] = [
   { title: 'House Blend', variants: bags(950, 1700, 3100) },
   { title: 'Espresso No. 4', variants: bags(1050, 1900, 3500) },
   { title: 'Morning Filter', variants: bags(1000, 1800, 3300) },
@@ -32,25 +32,25 @@ export const PRODUCTS: readonly ProductIdea[] = [
 const COFFEES = [81, 82, 83, 84, 85];
 const TEAS = [86, 87, 88, 89];
 
-/** A selling plan as thought up, before ids and currency. */
-export interface PlanIdea {
+/** A selling plan without ids or currency. */
+export interface PlanTemplate {
   name: string;
   groupName: string;
   planType: PlanType;
   every: readonly [count: number, unit: IntervalUnit];
-  /** The value is a percentage, or hundredths of a dollar; null: the source says nothing. */
+  /** The value is a percentage or US cents; null if the source gives no pricing. */
   discount: readonly [type: DiscountType, value: number] | null;
   productIds: readonly number[];
   popularity: number;
-  /** Multiplies the hazard of leaving in a period. */
+  /** Multiplies the probability of cancelling in a period. */
   churn: number;
-  /** Paid periods after which it expires; absent: it goes on. */
+  /** Paid periods after which it expires; without it, the subscription never expires. */
   term?: number;
   retired?: true;
 }
 
 // Ids follow this order.
-export const PLANS: readonly PlanIdea[] = [
+export const PLANS: readonly PlanTemplate[] = [
   {
     groupName: 'House Blend',
     name: 'Coffee, every month',
@@ -177,7 +177,7 @@ export const PLANS: readonly PlanIdea[] = [
   },
 ];
 
-function bags(small: number, medium: number, large: number): ProductIdea['variants'] {
+function bags(small: number, medium: number, large: number): ProductTemplate['variants'] {
   return [
     ['250 g', small],
     ['500 g', medium],
@@ -185,7 +185,7 @@ function bags(small: number, medium: number, large: number): ProductIdea['varian
   ];
 }
 
-function boxes(small: number, large: number): ProductIdea['variants'] {
+function boxes(small: number, large: number): ProductTemplate['variants'] {
   return [
     ['20 bags', small],
     ['Loose, 200 g', large],

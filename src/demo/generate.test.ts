@@ -13,8 +13,8 @@ const BASE: ShopOptions = {
   minorDigits: 2,
 };
 
-// What a subscription may become, from what it is.
-const MOVES: Record<string, string[]> = {
+// The allowed status transitions.
+const TRANSITIONS: Record<string, string[]> = {
   active: ['paused', 'cancelled', 'expired', 'failed'],
   paused: ['active', 'cancelled', 'expired', 'failed'],
   failed: ['active', 'paused', 'cancelled'],
@@ -40,14 +40,14 @@ function hash(records: DemoRecord[]): string {
   return sum.digest('hex');
 }
 
-/** A timestamp in the one spelling that is used, no later than the world's end. */
+/** Checks that a timestamp is in canonical form and before the end of the history. */
 function past(text: string): string {
   assert.equal(new Date(text).toISOString(), text);
-  assert.ok(text < END, `${text} lies after the world's end`);
+  assert.ok(text < END, `${text} is after the end of the history`);
   return text;
 }
 
-/** Checks one world record by record, knowing nothing of how it was made. */
+/** Checks a shop record by record, independently of how it was generated. */
 function checkFormat(records: DemoRecord[], minorDigits: number): void {
   const amounts = minorDigits === 0 ? /^\d+$/ : new RegExp(`^\\d+\\.\\d{${minorDigits}}$`);
   const minor = (text: string): number => {
@@ -67,7 +67,7 @@ function checkFormat(records: DemoRecord[], minorDigits: number): void {
   let lines = 0;
 
   for (const record of records) {
-    assert.equal(record.id, nextId[record.type]++, 'ids follow each other');
+    assert.equal(record.id, nextId[record.type]++, 'ids are consecutive');
     past(record.updatedAt);
     switch (record.type) {
       case 'plan': {
@@ -95,7 +95,7 @@ function checkFormat(records: DemoRecord[], minorDigits: number): void {
         let at = record.createdAt;
         for (const event of record.statusEvents ?? []) {
           assert.ok(past(event.at) >= at, 'oldest first');
-          assert.ok(MOVES[status]?.includes(event.to), `${status} to ${event.to}`);
+          assert.ok(TRANSITIONS[status]?.includes(event.to), `${status} to ${event.to}`);
           ({ at, to: status } = event);
         }
         assert.equal(record.status, status);
@@ -171,20 +171,20 @@ function checkFormat(records: DemoRecord[], minorDigits: number): void {
   }
 }
 
-test('the same options make the same bytes', () => {
+test('generates the same bytes from the same options', () => {
   assert.equal(hash(shop()), '676cec42b05cc8c6574c9779461dfe9db62a0bc5be92573a92c3de08528970ac');
 });
 
-test('another seed makes another shop', () => {
+test('generates another shop from another seed', () => {
   assert.notEqual(hash(shop({ seed: 2 })), hash(shop()));
   assert.notEqual(hash(shop({ seed: 1 + 2 ** 32 })), hash(shop()));
 });
 
-test('an empty shop still has its plans', () => {
+test('generates the plans of an empty shop', () => {
   assert.deepEqual([...new Set(shop({ subscriptions: 0 }).map(({ type }) => type))], ['plan']);
 });
 
-test('plans cover what a plan can be', () => {
+test('covers every kind of plan', () => {
   const plans = only(shop({ subscriptions: 0 }), 'plan');
   assert.equal(plans.length, 12);
   const kinds = (of: (plan: Of<'plan'>) => unknown): number => new Set(plans.map(of)).size;
@@ -207,14 +207,14 @@ test('plans cover what a plan can be', () => {
   assert.equal(plans.filter((plan) => !plan.active).length, 2);
 });
 
-// The first is large enough for what is rare to lie on both sides of the world's end.
+// The first is large enough for rare events to occur on both sides of the end of the history.
 for (const [currency, minorDigits, subscriptions] of [
   ['USD', 2, 5000],
   ['EUR', 2, 400],
   ['JPY', 0, 400],
   ['KWD', 3, 400],
 ] as const) {
-  test(`every record is as the import wants it, in ${currency}`, () => {
+  test(`generates records in the import format, in ${currency}`, () => {
     checkFormat(shop({ subscriptions, seed: 5, currency, minorDigits }), minorDigits);
   });
 }
@@ -224,7 +224,7 @@ for (const [currency, minorDigits, service, blend] of [
   ['JPY', 0, '5700', '1287'],
   ['KWD', 3, '11.400', '2.565'],
 ] as const) {
-  test(`prices are at home in ${currency}`, () => {
+  test(`generates realistic prices in ${currency}`, () => {
     const subscriptions = only(shop({ currency, minorDigits }), 'subscription');
     const price = (planId: number, title: string, variant?: string): string | undefined =>
       subscriptions
@@ -232,7 +232,7 @@ for (const [currency, minorDigits, service, blend] of [
         .flatMap(({ lines }) => lines)
         .find((line) => line.productTitle === title && line.variantTitle === variant)?.currentPrice;
     assert.equal(price(22, 'Grinder service'), service);
-    // A tenth off the list price.
+    // 10% off the list price.
     assert.equal(price(11, 'House Blend', '250 g'), blend);
   });
 }

@@ -1,6 +1,6 @@
 import { HISTORY, signUpTimes } from './calendar.ts';
-import { live } from './course.ts';
-import type { Life } from './life.ts';
+import { simulate } from './course.ts';
+import type { Lifecycle } from './life.ts';
 import { type Basket, fillBasket } from './lines.ts';
 import { formatMinor } from './money.ts';
 import { createPlans, type Plan, RETIRED_AFTER } from './plans.ts';
@@ -14,19 +14,19 @@ import type {
 } from './records.ts';
 
 export interface ShopOptions {
-  /** How many subscriptions the shop ever had. */
+  /** The number of subscriptions, ended ones included. */
   subscriptions: number;
-  /** An integer from 0 to 2^53 - 1; another seed, another shop. */
+  /** An integer from 0 to 2^53 - 1; every seed gives another shop. */
   seed: number;
-  /** The world's "now" in epoch milliseconds; its history is the two years before. */
+  /** The end of the two-year history, in epoch milliseconds. */
   endAt: number;
   /** ISO 4217 */
   currency: string;
-  /** Digits after the point in that currency. */
+  /** Decimal places of the currency. */
   minorDigits: number;
 }
 
-/** The ids that come next; what is not listed has its own in the catalogue. */
+/** The next id of each kind; plans, products and variants are numbered by the catalogue. */
 interface Counters {
   subscription: number;
   customer: number;
@@ -39,10 +39,9 @@ interface Counters {
 const FIRST_CUSTOMER_ID = 501;
 
 /**
- * A believable subscription shop as import records: the plans, then each subscription in order of its
- * creation, followed by its payments, refunds and cancellation sessions. The same options give the
- * same records on every machine. Nothing is kept of a subscription once it is out, so memory does not
- * grow with their number.
+ * Generates a realistic subscription shop as import records: the plans, then each subscription in order
+ * of creation, followed by its payments, refunds and cancellation sessions. The same options give the
+ * same records on every machine. Memory use does not grow with the number of subscriptions.
  */
 export function* generateShop(options: ShopOptions): Generator<DemoRecord> {
   const { subscriptions, seed, endAt, minorDigits } = options;
@@ -51,8 +50,8 @@ export function* generateShop(options: ShopOptions): Generator<DemoRecord> {
   const plans = createPlans({ code: options.currency, minorDigits }, iso(startAt), iso(retiredAt));
   for (const { record } of plans) yield record;
 
-  const offered = weigh(plans.map((plan) => [plan, plan.retired ? 0 : plan.popularity]));
-  const offeredOnce = weigh(plans.map((plan) => [plan, plan.popularity]));
+  const currentPlans = weigh(plans.map((plan) => [plan, plan.retired ? 0 : plan.popularity]));
+  const formerPlans = weigh(plans.map((plan) => [plan, plan.popularity]));
   const timeOf = signUpTimes(seed, endAt);
   const next: Counters = {
     subscription: 1001,
@@ -63,26 +62,26 @@ export function* generateShop(options: ShopOptions): Generator<DemoRecord> {
     session: 50_001,
   };
   for (let index = 0; index < subscriptions; index++) {
-    // Stream 0 belongs to the shop itself.
+    // Stream 0 is for the sign-up times.
     const random = createRandom(seed, index + 1);
     const createdAt = timeOf((index + random()) / subscriptions);
     const customerId = chooseCustomer(random, next);
-    const plan = pickWeighted(random, createdAt < retiredAt ? offeredOnce : offered);
+    const plan = pickWeighted(random, createdAt < retiredAt ? formerPlans : currentPlans);
     const basket = fillBasket(random, plan, minorDigits, next.line);
     next.line += basket.lines.length;
-    const life = live(random, plan, createdAt, endAt);
+    const lifecycle = simulate(random, plan, createdAt, endAt);
     const id = next.subscription++;
-    yield writeSubscription(id, customerId, createdAt, plan, basket, life);
-    yield* writePayments(id, basket.total, minorDigits, life, next);
-    yield* writeSessions(id, life, next);
+    yield writeSubscription(id, customerId, createdAt, plan, basket, lifecycle);
+    yield* writePayments(id, basket.total, minorDigits, lifecycle, next);
+    yield* writeSessions(id, lifecycle, next);
   }
 }
 
-/** Mostly somebody new; else one of the more recent customers, so that few come a third time. */
+/** Usually a new customer, otherwise a recent one, so that few have a third subscription. */
 function chooseCustomer(random: Random, next: Counters): number {
-  const known = next.customer - FIRST_CUSTOMER_ID;
-  if (known >= 20 && chance(random, 0.14)) {
-    return next.customer - 1 - integer(random, 0, Math.floor(known * 0.4));
+  const existing = next.customer - FIRST_CUSTOMER_ID;
+  if (existing >= 20 && chance(random, 0.14)) {
+    return next.customer - 1 - integer(random, 0, Math.floor(existing * 0.4));
   }
   return next.customer++;
 }
@@ -93,21 +92,23 @@ function writeSubscription(
   createdAt: number,
   plan: Plan,
   basket: Basket,
-  life: Life,
+  lifecycle: Lifecycle,
 ): SubscriptionRecord {
   return {
     type: 'subscription',
     id,
     customerId,
     planId: plan.id,
-    status: life.status,
+    status: lifecycle.status,
     createdAt: iso(createdAt),
-    updatedAt: iso(life.updatedAt),
-    ...(life.goesOn ? { nextBillingDate: iso(life.dueAt) } : {}),
-    ...(life.paidThroughAt === undefined ? {} : { paidThroughAt: iso(life.paidThroughAt) }),
-    ...(life.events.length === 0
+    updatedAt: iso(lifecycle.updatedAt),
+    ...(lifecycle.hasNextBilling ? { nextBillingDate: iso(lifecycle.dueAt) } : {}),
+    ...(lifecycle.paidThroughAt === undefined
       ? {}
-      : { statusEvents: life.events.map(({ at, to }) => ({ at: iso(at), to })) }),
+      : { paidThroughAt: iso(lifecycle.paidThroughAt) }),
+    ...(lifecycle.events.length === 0
+      ? {}
+      : { statusEvents: lifecycle.events.map(({ at, to }) => ({ at: iso(at), to })) }),
     lines: basket.lines,
   };
 }
@@ -116,12 +117,12 @@ function* writePayments(
   subscriptionId: number,
   total: number,
   minorDigits: number,
-  life: Life,
+  lifecycle: Lifecycle,
   next: Counters,
 ): Generator<PaymentRecord | RefundRecord> {
   const amount = formatMinor(total, minorDigits);
   const firstId = next.payment;
-  for (const { cycle, status, failureKind, at } of life.charges) {
+  for (const { cycle, status, failureKind, at } of lifecycle.charges) {
     const processedAt = iso(at);
     yield {
       type: 'payment',
@@ -135,7 +136,7 @@ function* writePayments(
       updatedAt: processedAt,
     };
   }
-  for (const [index, { refund }] of life.charges.entries()) {
+  for (const [index, { refund }] of lifecycle.charges.entries()) {
     if (!refund) continue;
     const part = Math.max(1, Math.floor(total * refund.share));
     const refundedAt = iso(refund.at);
@@ -152,10 +153,10 @@ function* writePayments(
 
 function* writeSessions(
   subscriptionId: number,
-  life: Life,
+  lifecycle: Lifecycle,
   next: Counters,
 ): Generator<CancellationRecord> {
-  for (const { reason, offer, outcome, at, closedAt } of life.sessions) {
+  for (const { reason, offer, outcome, at, closedAt } of lifecycle.sessions) {
     yield {
       type: 'cancellation',
       id: next.session++,

@@ -4,18 +4,18 @@ import type { Random } from './random.ts';
 import type { FailureKind, PaymentStatus, Status } from './records.ts';
 import type { Session } from './sessions.ts';
 
-/** One attempt to collect the subscription's price. Times are epoch milliseconds. */
+/** One payment attempt. Times are epoch milliseconds. */
 export interface Charge {
   cycle: string;
   status: PaymentStatus;
   failureKind?: FailureKind;
   at: number;
-  /** Money given back; the share is of the charge, 1 being all of it. */
+  /** The share is a fraction of the charge; 1 is a full refund. */
   refund?: { at: number; share: number };
 }
 
-/** What became of a subscription up to the world's end; each list is oldest first. */
-export interface Life {
+/** The history and state of a simulated subscription; each list is oldest first. */
+export interface Lifecycle {
   random: Random;
   plan: Plan;
   endAt: number;
@@ -23,22 +23,22 @@ export interface Life {
   events: { at: number; to: Status }[];
   charges: Charge[];
   sessions: Session[];
-  /** When the next period begins and is billed. */
+  /** When the next period starts and is billed. */
   dueAt: number;
-  /** Periods are counted from here, so that a bill on the 31st comes back to the 31st. */
+  /** Periods are counted from here, so that billing on the 31st returns to the 31st. */
   anchorAt: number;
   periodsSinceAnchor: number;
-  /** The period that is being billed, counted from 1, skipped ones included. */
+  /** Number of the period to bill, from 1, skipped ones included. */
   cycle: number;
   paidPeriods: number;
   paidThroughAt: number | undefined;
-  /** False once the source plans no further bill. */
-  goesOn: boolean;
+  /** False once no further bill is planned. */
+  hasNextBilling: boolean;
   updatedAt: number;
 }
 
-/** A subscription at the moment of its creation, its first period due at once. */
-export function begin(random: Random, plan: Plan, createdAt: number, endAt: number): Life {
+/** A new subscription whose first period is due. */
+export function begin(random: Random, plan: Plan, createdAt: number, endAt: number): Lifecycle {
   return {
     random,
     plan,
@@ -53,34 +53,34 @@ export function begin(random: Random, plan: Plan, createdAt: number, endAt: numb
     cycle: 1,
     paidPeriods: 0,
     paidThroughAt: undefined,
-    goesOn: true,
+    hasNextBilling: true,
     updatedAt: createdAt,
   };
 }
 
-/** Records a change of status; it must lie before the world's end. */
-export function change(life: Life, to: Status, at: number): void {
-  life.status = to;
-  life.events.push({ at, to });
-  touch(life, at);
+/** Records a status change; `at` must be before `endAt`. */
+export function changeStatus(lifecycle: Lifecycle, to: Status, at: number): void {
+  lifecycle.status = to;
+  lifecycle.events.push({ at, to });
+  touch(lifecycle, at);
 }
 
-/** The subscription was changed, so it cannot have been last changed before. */
-export function touch(life: Life, at: number): void {
-  if (at > life.updatedAt) life.updatedAt = at;
+/** Moves `updatedAt` forward. */
+export function touch(lifecycle: Lifecycle, at: number): void {
+  if (at > lifecycle.updatedAt) lifecycle.updatedAt = at;
 }
 
-/** Moves on to the next period. */
-export function advance(life: Life): void {
-  life.cycle++;
-  life.periodsSinceAnchor++;
-  const { unit, count } = life.plan;
-  life.dueAt = addInterval(life.anchorAt, unit, count * life.periodsSinceAnchor);
+/** Advances to the next period. */
+export function advance(lifecycle: Lifecycle): void {
+  lifecycle.cycle++;
+  lifecycle.periodsSinceAnchor++;
+  const { unit, count } = lifecycle.plan;
+  lifecycle.dueAt = addInterval(lifecycle.anchorAt, unit, count * lifecycle.periodsSinceAnchor);
 }
 
-/** Has the current period begin at `at`, and the following ones be counted from there. */
-export function restart(life: Life, at: number): void {
-  life.anchorAt = at;
-  life.periodsSinceAnchor = 0;
-  life.dueAt = at;
+/** Restarts the current period at `at`; later periods are counted from there. */
+export function restart(lifecycle: Lifecycle, at: number): void {
+  lifecycle.anchorAt = at;
+  lifecycle.periodsSinceAnchor = 0;
+  lifecycle.dueAt = at;
 }

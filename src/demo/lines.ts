@@ -3,18 +3,18 @@ import type { Plan } from './plans.ts';
 import { integer, pick, pickWeighted, type Random, weigh } from './random.ts';
 import type { LineRecord } from './records.ts';
 
-// 1.4 lines on average over all plans, those of a single line included.
+// 1.4 lines on average over all plans, including those with a single line.
 const LINE_COUNTS = weigh([[1, 60], [2, 30], [3, 8], [4, 2]]); // prettier-ignore
 const QUANTITIES = weigh([[1, 78], [2, 17], [3, 4], [4, 1]]); // prettier-ignore
 
-/** What one subscription delivers each period. */
+/** The line items that a subscription delivers each period. */
 export interface Basket {
   lines: LineRecord[];
   /** Σ price × quantity, in minor units of the currency. */
   total: number;
 }
 
-/** Fills a basket with different products of the plan; line ids are counted on from `lineId`. */
+/** Picks different products of the plan; line ids start at `lineId`. */
 export function fillBasket(
   random: Random,
   plan: Plan,
@@ -22,18 +22,18 @@ export function fillBasket(
   lineId: number,
 ): Basket {
   const { products } = plan;
-  // Nobody is a member twice, or has one grinder serviced twice.
-  const single = plan.planType === 'membership' || plan.planType === 'other';
-  const wanted = single ? 1 : Math.min(pickWeighted(random, LINE_COUNTS), products.length);
+  // Nobody needs two memberships or two services of a grinder.
+  const isSingle = plan.planType === 'membership' || plan.planType === 'other';
+  const count = isSingle ? 1 : Math.min(pickWeighted(random, LINE_COUNTS), products.length);
   const lines: LineRecord[] = [];
   let total = 0;
   let next = integer(random, 0, products.length - 1);
-  for (let index = 0; index < wanted; index++) {
+  for (let index = 0; index < count; index++) {
     const product = products[next % products.length];
     if (!product) break;
     next++;
     const variant = pick(random, product.variants);
-    const quantity = single ? 1 : pickWeighted(random, QUANTITIES);
+    const quantity = isSingle ? 1 : pickWeighted(random, QUANTITIES);
     total += variant.price * quantity;
     lines.push({
       lineId: lineId + index,

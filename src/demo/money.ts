@@ -1,29 +1,30 @@
-/** How a shop's currency is written and how far its prices lie from a dollar's. */
+/** The currency of a shop. */
 export interface Currency {
   /** ISO 4217 */
   code: string;
-  /** Digits after the point: 0 for JPY, 2 for USD, 3 for KWD. */
+  /** Decimal places: 0 for JPY, 2 for USD, 3 for KWD. */
   minorDigits: number;
 }
 
-interface Level {
+/** Converts US dollar prices to realistic prices in another currency. */
+interface PriceLevel {
   numerator: number;
   denominator: number;
   /** List prices are whole multiples of this many minor units. */
   step: number;
 }
 
-// Integers only, so that no price depends on how a fraction is rounded.
-const LEVELS: Readonly<Record<string, Level>> = {
+// Integers only, so that no price depends on floating-point rounding.
+const PRICE_LEVELS: Readonly<Record<string, PriceLevel>> = {
   JPY: { numerator: 150, denominator: 1, step: 10 },
   KWD: { numerator: 3, denominator: 10, step: 50 },
 };
-const SAME_LEVEL: Level = { numerator: 1, denominator: 1, step: 1 };
+const SAME_LEVEL: PriceLevel = { numerator: 1, denominator: 1, step: 1 };
 
-/** A price in hundredths of a dollar as a believable list price in minor units of the currency. */
-export function listPrice(hundredths: number, { code, minorDigits }: Currency): number {
-  const { numerator, denominator, step } = LEVELS[code] ?? SAME_LEVEL;
-  const inSteps = divide(hundredths * numerator * 10 ** minorDigits, 100 * denominator * step);
+/** A realistic list price, in minor units of the currency, for a price in US cents. */
+export function listPrice(cents: number, { code, minorDigits }: Currency): number {
+  const { numerator, denominator, step } = PRICE_LEVELS[code] ?? SAME_LEVEL;
+  const inSteps = divide(cents * numerator * 10 ** minorDigits, 100 * denominator * step);
   return Math.max(1, inSteps) * step;
 }
 
@@ -39,7 +40,7 @@ export function formatMinor(minorUnits: number, minorDigits: number): string {
   return `${text.slice(0, -minorDigits)}.${text.slice(-minorDigits)}`;
 }
 
-/** The quotient of two integers that are not negative, rounded half up. */
+/** The quotient of two non-negative integers, rounded half up. */
 function divide(dividend: number, divisor: number): number {
   return Math.floor((2 * dividend + divisor) / (2 * divisor));
 }

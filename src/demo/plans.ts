@@ -1,4 +1,4 @@
-import { type PlanIdea, PLANS, PRODUCTS } from './catalogue.ts';
+import { type PlanTemplate, PLANS, PRODUCTS } from './catalogue.ts';
 import { type Currency, formatMinor, listPrice, percentOff } from './money.ts';
 import type { DiscountType, IntervalUnit, PlanRecord, PlanType } from './records.ts';
 
@@ -6,14 +6,14 @@ const FIRST_PLAN_ID = 11;
 const FIRST_PRODUCT_ID = 81;
 const FIRST_VARIANT_ID = 201;
 
-/** Of the history: plans that are no longer offered stopped being so after this share of it. */
+/** The share of the history after which retired plans were withdrawn. */
 export const RETIRED_AFTER = 0.45;
 
-/** A thing that can stand on a line, at the price that a plan makes of it. */
+/** A product variant at a plan's price. */
 interface PricedVariant {
   variantId: number;
   title: string;
-  /** Minor units of the shop's currency, the discount taken off. */
+  /** Minor units of the shop's currency, after discount. */
   price: number;
 }
 
@@ -23,7 +23,7 @@ interface PricedProduct {
   variants: readonly PricedVariant[];
 }
 
-/** A plan with what the course of its subscriptions depends on. */
+/** A plan with the parameters of the simulation. */
 export interface Plan {
   id: number;
   planType: PlanType;
@@ -37,34 +37,34 @@ export interface Plan {
   record: PlanRecord;
 }
 
-/** The shop's plans in the order of their ids, priced in its currency. */
+/** The shop's plans in order of id, priced in its currency. */
 export function createPlans(currency: Currency, startAt: string, retiredAt: string): Plan[] {
-  return PLANS.map((idea, index) => {
+  return PLANS.map((template, index) => {
     const id = FIRST_PLAN_ID + index;
-    const [count, unit] = idea.every;
+    const [count, unit] = template.every;
     const record: PlanRecord = {
       type: 'plan',
       id,
-      name: idea.name,
-      groupName: idea.groupName,
-      planType: idea.planType,
+      name: template.name,
+      groupName: template.groupName,
+      planType: template.planType,
       intervalUnit: unit,
       intervalCount: count,
-      active: !idea.retired,
-      productIds: [...idea.productIds],
-      updatedAt: idea.retired ? retiredAt : startAt,
+      active: !template.retired,
+      productIds: [...template.productIds],
+      updatedAt: template.retired ? retiredAt : startAt,
     };
-    if (idea.discount) record.pricing = writePricing(idea.discount, currency);
+    if (template.discount) record.pricing = writePricing(template.discount, currency);
     return {
       id,
-      planType: idea.planType,
+      planType: template.planType,
       unit,
       count,
-      products: priceProducts(idea, currency),
-      popularity: idea.popularity,
-      churn: idea.churn,
-      term: idea.term,
-      retired: idea.retired ?? false,
+      products: priceProducts(template, currency),
+      popularity: template.popularity,
+      churn: template.churn,
+      term: template.term,
+      retired: template.retired ?? false,
       record,
     };
   });
@@ -83,23 +83,23 @@ function writePricing(
   };
 }
 
-function priceProducts(idea: PlanIdea, currency: Currency): PricedProduct[] {
+function priceProducts(template: PlanTemplate, currency: Currency): PricedProduct[] {
   let variantId = FIRST_VARIANT_ID;
   const all = PRODUCTS.map((product, index) => ({
     productId: FIRST_PRODUCT_ID + index,
     title: product.title,
-    variants: product.variants.map(([title, hundredths]) => ({
+    variants: product.variants.map(([title, cents]) => ({
       variantId: variantId++,
       title,
-      price: discounted(hundredths, idea, currency),
+      price: discounted(cents, template, currency),
     })),
   }));
-  return all.filter(({ productId }) => idea.productIds.includes(productId));
+  return all.filter(({ productId }) => template.productIds.includes(productId));
 }
 
-function discounted(hundredths: number, idea: PlanIdea, currency: Currency): number {
-  const full = listPrice(hundredths, currency);
-  const [type, value] = idea.discount ?? ['none', 0];
+function discounted(cents: number, template: PlanTemplate, currency: Currency): number {
+  const full = listPrice(cents, currency);
+  const [type, value] = template.discount ?? ['none', 0];
   switch (type) {
     case 'percentage':
       return percentOff(full, value);

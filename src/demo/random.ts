@@ -1,7 +1,7 @@
 /** A stream of numbers in [0, 1), each a multiple of 2^-32; the same on every machine. */
 export type Random = () => number;
 
-// The golden ratio and the square roots of 2 and 3: odd constants with nothing up the sleeve.
+// Nothing-up-my-sleeve numbers: the golden ratio and the square roots of 2 and 3.
 const PHI = 0x9e3779b9;
 const ROOT_2 = 0x6a09e667;
 const ROOT_3 = 0xbb67ae85;
@@ -13,7 +13,7 @@ const ROOT_3 = 0xbb67ae85;
  */
 export function createRandom(seed: number, stream: number): Random {
   let state = mix(mix(mix(seed | 0) ^ Math.floor(seed / 2 ** 32)) ^ Math.imul(stream, PHI));
-  // A step of its own keeps two streams from being the same sequence at different places.
+  // Every stream has its own step, so that no two are the same sequence with an offset.
   const step = mix(state ^ stream) | 1;
   return () => {
     state = (state + step) | 0;
@@ -26,37 +26,37 @@ export function chance(random: Random, probability: number): boolean {
   return random() < probability;
 }
 
-/** An integer from `low` to `high`, both included, each equally likely. */
+/** A uniformly distributed integer from `low` to `high`, both included. */
 export function integer(random: Random, low: number, high: number): number {
   return low + Math.floor(random() * (high - low + 1));
 }
 
-/** An integer from `low` to `high`, most often near the middle. */
-export function around(random: Random, low: number, high: number): number {
+/** An integer from `low` to `high`, usually near the middle. */
+export function integerNearMiddle(random: Random, low: number, high: number): number {
   return low + Math.floor(((random() + random() + random()) / 3) * (high - low + 1));
 }
 
-/** One item, each equally likely. */
+/** A random item, all equally likely. */
 export function pick<T>(random: Random, items: readonly T[]): T {
   return itemAt(items, Math.floor(random() * items.length));
 }
 
-/** Items with the share of draws that each is to get; the unit of weight does not matter. */
+/** Items with cumulative weights. */
 interface Weighted<T> {
   readonly items: readonly T[];
-  /** Upper bounds of the items' shares; the last is 1. */
+  /** Cumulative shares; the last is 1. */
   readonly bounds: readonly number[];
 }
 
-/** Prepares (item, weight) pairs for `pickWeighted`. Weights are not negative, their sum is not 0. */
+/** Prepares (item, weight) pairs for `pickWeighted`. Weights must not be negative or all be 0. */
 export function weigh<T>(pairs: readonly (readonly [T, number])[]): Weighted<T> {
-  const total = pairs.reduce((sum, [, weight]) => sum + weight, 0);
-  let reached = 0;
-  const bounds = pairs.map(([, weight]) => (reached += weight) / total);
+  const total = pairs.reduce((partial, [, weight]) => partial + weight, 0);
+  let sum = 0;
+  const bounds = pairs.map(([, weight]) => (sum += weight) / total);
   return { items: pairs.map(([item]) => item), bounds };
 }
 
-/** One item, as likely as its weight says. */
+/** A random item, with a probability proportional to its weight. */
 export function pickWeighted<T>(random: Random, { items, bounds }: Weighted<T>): T {
   const drawn = random();
   let index = 0;
@@ -65,11 +65,11 @@ export function pickWeighted<T>(random: Random, { items, bounds }: Weighted<T>):
 }
 
 function itemAt<T>(items: readonly T[], index: number): T {
-  if (index >= items.length) throw new RangeError('there is nothing to pick from');
+  if (index >= items.length) throw new RangeError('no items to pick from');
   return items[index] as T;
 }
 
-/** Spreads the bits of a 32-bit integer so that neighbours have nothing in common. */
+/** Hashes a 32-bit integer, so that similar values give unrelated results. */
 function mix(value: number): number {
   let bits = Math.imul(value ^ (value >>> 16) ^ PHI, ROOT_2);
   bits = Math.imul(bits ^ (bits >>> 15), ROOT_3);

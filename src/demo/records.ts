@@ -1,6 +1,6 @@
 /**
- * The import records that the demo shop is made of. Amounts are decimal strings with exactly the
- * currency's minor digits; timestamps are ISO 8601 in UTC with milliseconds.
+ * The import records of the demo shop. Amounts are decimal strings with exactly the currency's decimal
+ * places; timestamps are ISO 8601 in UTC with milliseconds.
  */
 export type DemoRecord =
   | PlanRecord
@@ -41,7 +41,7 @@ export interface PlanRecord {
   active: boolean;
   productIds: number[];
   updatedAt: string;
-  /** The value is a number where it is a percentage or none, and a decimal string where it is money. */
+  /** The value is a number for percentage and none, and a decimal string for money. */
   pricing?: { discountType: DiscountType; discountValue: number | string };
 }
 
@@ -50,7 +50,7 @@ export interface LineRecord {
   productId: number;
   productTitle: string;
   variantId: number;
-  /** Absent where the product has no variants. */
+  /** Absent if the product has no variants. */
   variantTitle?: string;
   quantity: number;
   currentPrice: string;
@@ -96,7 +96,7 @@ export interface CancellationRecord {
   id: number;
   subscriptionId: number;
   detectedReason: Reason;
-  /** Null where no offer was shown. */
+  /** Null if no offer was made. */
   offerType: OfferType | null;
   /** Null while the session is in progress. */
   outcome: Outcome | null;

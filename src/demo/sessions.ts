@@ -3,17 +3,17 @@ import type { Plan } from './plans.ts';
 import { chance, integer, pickWeighted, type Random, weigh } from './random.ts';
 import type { OfferType, Outcome, Reason } from './records.ts';
 
-/** One conversation with somebody who wants to cancel. Times are epoch milliseconds. */
+/** A session of a customer in the cancel flow. Times are epoch milliseconds. */
 export interface Session {
   reason: Reason;
   offer: OfferType | null;
   outcome: Outcome | null;
   at: number;
-  /** When the outcome came; the same as `at` while there is none. */
+  /** When it ended; equal to `at` while it is in progress. */
   closedAt: number;
 }
 
-// Who has said nothing for this long is taken to have gone.
+// Sessions count as abandoned after this long without activity.
 const ABANDONED_AFTER = 30 * MINUTE;
 
 const REASONS = weigh<Reason>([
@@ -30,7 +30,7 @@ const REASONS = weigh<Reason>([
   ['technical_issue', 1.5],
 ]);
 
-// What the shop puts forward for each reason; null where it lets people go unasked.
+// Offers by reason; null means no offer.
 const OFFERS = {
   too_expensive: weigh<OfferType | null>([
     ['offer_discount', 80],
@@ -83,10 +83,9 @@ const OFFERS = {
 } satisfies Record<Reason, unknown>;
 
 /**
- * A session that began at `at`; if it comes to `outcome` only after `endAt`, it is still in
- * progress.
+ * Simulates a session that starts at `at`. If it would end after `endAt`, it is still in progress.
  */
-export function converse(
+export function simulateSession(
   random: Random,
   plan: Plan,
   outcome: Outcome | null,
@@ -94,23 +93,23 @@ export function converse(
   endAt: number,
 ): Session {
   const reason = pickWeighted(random, REASONS);
-  let offer = fitting(pickWeighted(random, OFFERS[reason]), plan);
-  // Nobody is saved by an offer that was not made.
+  let offer = applicableOffer(pickWeighted(random, OFFERS[reason]), plan);
+  // A saved session always has an offer.
   if (outcome === 'saved') offer ??= 'offer_discount';
-  const lasting = outcome === 'abandoned' ? ABANDONED_AFTER : integer(random, MINUTE, 14 * MINUTE);
-  if (outcome === null || at + lasting >= endAt) {
+  const duration = outcome === 'abandoned' ? ABANDONED_AFTER : integer(random, MINUTE, 14 * MINUTE);
+  if (outcome === null || at + duration >= endAt) {
     return { reason, offer, outcome: null, at, closedAt: at };
   }
-  return { reason, offer, outcome, at, closedAt: at + lasting };
+  return { reason, offer, outcome, at, closedAt: at + duration };
 }
 
-/** How talks end for those who do not leave: talked round, or off without a word. */
-export function staysAs(random: Random): Outcome {
+/** The outcome of a session after which the customer stays. */
+export function pickRetainedOutcome(random: Random): Outcome {
   return chance(random, 0.62) ? 'saved' : 'abandoned';
 }
 
-/** The offer, or a discount where the plan has nothing to pause, swap or skip. */
-function fitting(offer: OfferType | null, plan: Plan): OfferType | null {
+/** The offer, or a discount if the plan cannot be paused, swapped or skipped. */
+function applicableOffer(offer: OfferType | null, plan: Plan): OfferType | null {
   const ships = plan.planType === 'subscription' || plan.planType === 'prepaid';
   const impossible =
     (offer === 'pause' && !canPause(plan)) ||
@@ -119,12 +118,12 @@ function fitting(offer: OfferType | null, plan: Plan): OfferType | null {
   return impossible ? 'offer_discount' : offer;
 }
 
-/** Whether the plan's subscriptions can rest: not where a fixed term has been paid ahead. */
+/** Plans with a fixed prepaid term cannot be paused. */
 export function canPause(plan: Plan): boolean {
   return plan.term === undefined;
 }
 
-/** Whether one delivery can be left out: only where deliveries are paid for one by one. */
+/** Only plans that bill each delivery can skip one. */
 export function canSkip(plan: Plan): boolean {
   return plan.planType === 'subscription';
 }

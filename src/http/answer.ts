@@ -3,17 +3,16 @@ import type { ServiceError } from '../errors.ts';
 import { refusals } from '../refusals.ts';
 import type { RequestEntry } from '../log.ts';
 
-/** What a face adds to the log's line of a request. */
+/** What a transport adds to the log line of a request. */
 export type Facts = Pick<RequestEntry, 'shopId' | 'keyId' | 'operation' | 'revision' | 'mcp'>;
 
-/** All of a response but the headers that every response has. */
+/** A response without the headers that every response has. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** What `Set-Cookie` headers say, one each. */
+  /** One `Set-Cookie` header each. */
   readonly cookies?: readonly string[] | undefined;
   readonly body: string;
-  /** What the log should say besides the request itself. */
   readonly facts?: Facts | undefined;
 }
 
@@ -21,20 +20,20 @@ export const json = { 'content-type': 'application/json; charset=utf-8' } as con
 
 const yearSeconds = 365 * 24 * 60 * 60;
 
-/** Names and values, by turns, as Node.js takes them at the least cost. */
-export function headersOfEveryAnswer(isHttps: boolean): readonly string[] {
+/** Alternating names and values, the cheapest form for Node.js. */
+export function commonHeaders(isHttps: boolean): readonly string[] {
   return [
     'x-content-type-options',
     'nosniff',
-    // Of this host only: others below its name are not ours to bind.
+    // Without includeSubDomains: subdomains may belong to other services.
     ...(isHttps ? ['strict-transport-security', `max-age=${yearSeconds}`] : []),
   ];
 }
 
-/** Answers behind a key are that key's alone and never kept. */
-export const keptPrivate = { ...json, 'cache-control': 'private, no-store' } as const;
+/** For responses to requests with a key: they must not be cached. */
+export const privateJson = { ...json, 'cache-control': 'private, no-store' } as const;
 
-/** The envelope of every answer that is not 2xx. */
+/** The body of every response that is not 2xx. */
 function envelope(message: string): string {
   return JSON.stringify({ success: false, message });
 }
@@ -51,23 +50,23 @@ export function notFound(): Answer {
   return refuse(404, 'Not found.');
 }
 
-/** @param allow the methods that would be answered, as the Allow header lists them */
+/** @param allow the supported methods, as the Allow header lists them */
 export function methodNotAllowed(allow: string): Answer {
   return refuse(refusals.methodNotAllowed.status, refusals.methodNotAllowed.text(''), { allow });
 }
 
-/** What a caller learns of a failure of ours: nothing but that it is one. */
+/** Reveals nothing about the cause. */
 export function internalError(rate?: RateDecision): Answer {
   return refuse(refusals.internal.status, refusals.internal.text(''), {
-    ...keptPrivate,
+    ...privateJson,
     ...rateHeaders(rate),
   });
 }
 
-/** A refusal in the envelope; the faces before JSON-RPC use it too. */
+/** A refusal in the envelope; MCP uses it too, for requests refused before JSON-RPC. */
 export function renderRefusal(error: ServiceError, rate: RateDecision | undefined): Answer {
   return refuse(refusals[error.kind].status, error.message, {
-    ...keptPrivate,
+    ...privateJson,
     ...rateHeaders(rate),
     ...(error.kind === 'unauthenticated' && { 'www-authenticate': 'Bearer' }),
     ...(error.kind === 'rateLimited' && rate && { 'retry-after': String(rate.resetSeconds) }),
@@ -75,7 +74,7 @@ export function renderRefusal(error: ServiceError, rate: RateDecision | undefine
 }
 
 /**
- * How far a limited key is, for clients that slow down by themselves.
+ * Lets clients slow down before they reach the limit.
  * @see IETF draft-ietf-httpapi-ratelimit-headers-10: q quota, w window, r remaining, t seconds until
  * more becomes available
  */

@@ -1,4 +1,4 @@
 import { readFileSync } from 'node:fs';
 
-/** Colours, sizes and fonts of all pages, light and dark: custom properties of CSS. */
+/** CSS custom properties for the colours, sizes and fonts of all pages, light and dark. */
 export const designTokens = readFileSync(new URL('./tokens.css', import.meta.url), 'utf8');

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authorizationOf, hostProblem } from './headers.ts';
 
-/** A request with these header lines; `headers` has the first of each, as Node.js keeps it. */
+/** A request with these header lines; `headers` keeps the first of each name, as Node.js does. */
 function requestWith(...lines: (readonly [name: string, value: string])[]) {
   const first = lines.toReversed().map(([name, value]) => [name.toLowerCase(), value]);
   return { headers: Object.fromEntries(first), rawHeaders: lines.flat(), httpVersion: '1.1' };
 }
 
-test('one Authorization header is read, several are as good as none', () => {
+test('reads one Authorization header, and ignores repeated ones', () => {
   assert.equal(authorizationOf(requestWith(['Host', 'a'])), undefined);
   assert.equal(authorizationOf(requestWith(['AUTHORIZATION', 'Bearer x'])), 'Bearer x');
   for (const second of ['Bearer x', 'Bearer y', '']) {
     const several = requestWith(['Authorization', 'Bearer x'], ['authorization', second]);
     assert.equal(authorizationOf(several), undefined, second);
   }
-  // A value that is spelled like the name, and a name of the same length.
+  // A value that equals the name, and a name of the same length.
   const one = requestWith(['x', 'authorization'], ['cache-control', 'b'], ['authorization', 'c']);
   assert.equal(authorizationOf(one), 'c');
 });
@@ -31,7 +31,7 @@ const hosts: [valid: boolean, ...hosts: string[]][] = [
     '[2001:DB8::7]:443',
     '[::ffff:1.2.3.4]',
   ],
-  // Valid by the grammar: nothing at all, no digits after the colon, percent-encoding.
+  // Valid by the grammar: empty, no digits after the colon, percent-encoding.
   [true, '', 'localhost:', 'a%20b', "a!$&'()*+;=~"],
   [false, 'a b', 'a,b', 'a, b', 'a\tb', 'user@host', 'user:secret@host', 'a/b', 'http://a', 'a?b'],
   [false, 'a#b', 'a\\b', '"a"', '<a>', 'ä', 'a\0b', 'a%2', 'a%zz', ':', ':80'],
@@ -39,7 +39,7 @@ const hosts: [valid: boolean, ...hosts: string[]][] = [
   [false, '[', '[]', '[]:80', '[::1', '::1]', '[:::1]', '[::1]x', '[1.2.3.4]', '[::1%25eth0]'],
 ];
 for (const [isValid, ...texts] of hosts) {
-  test(`as Host ${isValid ? 'takes' : 'refuses'} ${texts.map((each) => JSON.stringify(each)).join(' ')}`, () => {
+  test(`${isValid ? 'accepts' : 'refuses'} Host ${texts.map((each) => JSON.stringify(each)).join(' ')}`, () => {
     const problem = isValid
       ? undefined
       : 'The Host header must be a host name or an IP address, optionally with a port.';
@@ -47,14 +47,14 @@ for (const [isValid, ...texts] of hosts) {
   });
 }
 
-test('several Host headers are refused, the same one twice too, and in every version', () => {
+test('refuses repeated Host headers, even identical ones, in every HTTP version', () => {
   for (const httpVersion of ['1.0', '1.1']) {
     const several = requestWith(['Host', 'a'], ['accept', '*/*'], ['hOST', 'a']);
     assert.equal(hostProblem({ ...several, httpVersion }), 'There must be only one Host header.');
   }
 });
 
-test('a missing Host is refused in HTTP/1.1, where clients have to send it', () => {
+test('refuses a missing Host in HTTP/1.1 only', () => {
   assert.equal(hostProblem(requestWith()), 'The Host header is missing.');
   assert.equal(hostProblem({ ...requestWith(), httpVersion: '1.0' }), undefined);
 });

@@ -3,12 +3,12 @@ import { isIPv6 } from 'node:net';
 
 type Head = Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'httpVersion'>;
 
-/** The Authorization header; undefined where it is missing, and where there are several. */
+/** The Authorization header; undefined if it is missing or repeated. */
 export function authorizationOf({ headers, rawHeaders }: Head): string | undefined {
   return isRepeated(rawHeaders, 'authorization') ? undefined : headers.authorization;
 }
 
-/** Why a request must be refused for its Host header (RFC 9112 section 3.2), if it must. */
+/** What is wrong with the Host header (RFC 9112 section 3.2), if anything. */
 export function hostProblem({ headers, rawHeaders, httpVersion }: Head): string | undefined {
   const { host } = headers;
   if (host === undefined) {
@@ -20,7 +20,7 @@ export function hostProblem({ headers, rawHeaders, httpVersion }: Head): string 
     : 'The Host header must be a host name or an IP address, optionally with a port.';
 }
 
-/** `headers` cannot tell: Node.js keeps only the first of several. */
+/** Looks at the raw headers, because Node.js keeps only the first of a repeated header in `headers`. */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -31,15 +31,15 @@ function isRepeated(rawHeaders: readonly string[], name: string): boolean {
 }
 
 /**
- * By the grammar of RFC 3986 section 3.2.2, less the comma: in a Host header it is what a proxy leaves
- * when it joins several.
+ * The grammar of RFC 3986 section 3.2.2 without the comma, which would mean that a proxy joined several
+ * Host headers.
  */
 const hostAndPort = /^(?:\[([\da-f:.]+)\]|(?:[\w.~!$&'()*+;=-]|%[\da-f]{2})+)(?::(\d*))?$|^$/i;
 
-/** Nearly all requests name the same host. */
+/** Caches the last valid host, because nearly all requests name the same one. */
 let latestHost = '';
 
-/** An empty one is valid: it is what a client sends that has no name for the server. */
+/** An empty host is valid: clients send it if they have no name for the server. */
 function isHost(host: string): boolean {
   const [matched, ipv6, port = ''] = hostAndPort.exec(host) ?? [];
   const isValid =

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { type HtmlValue, html, style } from './html.ts';
 
-test('text cannot become markup', () => {
+test('escapes text', () => {
   const name = '<script>alert(1)</script>';
   assert.equal(
     html`<p>${name} & ${'a&b'}</p>`.toString(),
@@ -11,7 +11,7 @@ test('text cannot become markup', () => {
   );
 });
 
-test('text cannot leave its attribute, whichever quotes it has', () => {
+test('escapes text in attributes, in double and single quotes', () => {
   const value = `" onload="x" '`;
   const escaped = '&quot; onload=&quot;x&quot; &#39;';
   assert.equal(html`<a title="${value}"></a>`.toString(), `<a title="${escaped}"></a>`);
@@ -19,15 +19,15 @@ test('text cannot leave its attribute, whichever quotes it has', () => {
   assert.equal(html`<a title='${value}'></a>`.toString(), `<a title='${escaped}'></a>`);
 });
 
-test('a value in an attribute without quotes is refused', () => {
-  // Formatters put the quotes in, so the template is written as the runtime would hand it over.
+test('refuses a value in an unquoted attribute', () => {
+  // A formatter would add the quotes, so this calls the tag function directly.
   const strings = Object.assign(['<a title=', '></a>'], { raw: ['<a title=', '></a>'] });
   assert.throws(() => html(strings, 'x'), TypeError);
   assert.equal(html`<p>limit=${5}, a = ${'b'}</p>`.toString(), '<p>limit=5, a = b</p>');
   assert.equal(html`<a href="?id=${5}"></a>`.toString(), '<a href="?id=5"></a>');
 });
 
-test('finished markup goes in as it is, alone and in arrays; undefined is nothing', () => {
+test('inserts Html unescaped, alone and in arrays, and undefined as nothing', () => {
   const items = ['<1>', '2'].map((text) => html`<i>${text}</i>`);
   assert.equal(
     html`<b>${items[1]}${undefined}${items}</b>`.toString(),
@@ -35,7 +35,7 @@ test('finished markup goes in as it is, alone and in arrays; undefined is nothin
   );
 });
 
-test('what only looks like finished markup is escaped', () => {
+test('escapes values that only look like Html', () => {
   const forged = { toString: () => '<b>' } as unknown as HtmlValue;
   assert.equal(html`${forged}`.toString(), '&lt;b&gt;');
   const strings = ['<b>', '</b>'] as unknown as HtmlValue;
@@ -44,7 +44,7 @@ test('what only looks like finished markup is escaped', () => {
   assert.equal(html`${nested}`.toString(), '&lt;b&gt;');
 });
 
-test('a style goes with the hash of its exact text, and cannot end its element', () => {
+test('hashes the exact text of a style, and refuses one that would close its element', () => {
   const css = 'p > a { color: red; }';
   const { element, source } = style(css);
   assert.equal(element.toString(), `<style>${css}</style>`);

@@ -8,7 +8,7 @@ const characters: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Markup that is safe to send. Only this module makes it, so its type is the proof. */
+/** Markup that is safe to send: only this module can create it. */
 export class Html {
   readonly #markup: string;
 
@@ -29,27 +29,27 @@ export class Html {
 
   /** See `style`. */
   static buildStyle(css: string): Html {
-    // An element of style has no escapes; its text ends at the first end tag, whatever is around it.
+    // Nothing can be escaped in a style element; its text ends at the first end tag.
     if (css.includes('</')) throw new TypeError('A style sheet must not contain "</".');
     return new Html(`<style>${css}</style>`);
   }
 }
 
-/** What may stand in a template: text, which is escaped, and finished markup. Undefined is nothing. */
+/** A value in a template: text is escaped, Html is inserted as it is, and undefined is omitted. */
 export type HtmlValue = string | number | Html | readonly Html[] | undefined;
 
 /**
- * Markup from a template. Whatever is put in is escaped, for text and for quoted attributes alike,
- * unless `html` itself made it. Escaping is no help for an address (`javascript:`) or within a script.
- * @throws TypeError where a value would stand in an attribute without quotes
+ * Builds markup from a template and escapes its values, unless they are Html. Safe in text and in quoted
+ * attributes, but not for URLs (`javascript:`) or in scripts.
+ * @throws TypeError for a value in an unquoted attribute
  */
 export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return Html.build(strings, values);
 }
 
 /**
- * A style element, and the expression that lets it through a content security policy.
- * @throws TypeError for a sheet that would end its element
+ * A style element, and the source expression that allows it in a content security policy.
+ * @throws TypeError for a style sheet that would close its element
  */
 export function style(css: string): { readonly element: Html; readonly source: string } {
   return {
@@ -65,7 +65,7 @@ function render(value: HtmlValue): string {
   return String(value).replace(/[&<>"']/g, (character) => characters[character] as string);
 }
 
-/** Templates are checked once: their fixed parts are the same object on every call. */
+/** Each template is checked once, because its strings array is the same object on every call. */
 const checked = new WeakSet<TemplateStringsArray>();
 
 function requireQuotes(strings: TemplateStringsArray): void {

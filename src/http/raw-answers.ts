@@ -7,23 +7,23 @@ import { hostProblem } from './headers.ts';
 import { pathOf, readableTarget } from './target.ts';
 
 interface RawAnswerParts {
-  /** Names and values, by turns, that every answer has. */
+  /** Alternating names and values, for every response. */
   readonly headers: readonly string[];
   readonly pipelines: Pipelines;
-  /** The answer to a method that the path is not served by. */
+  /** The response to a method that the path does not support. */
   refuseMethod(path: string): Answer;
 }
 
-/** An error of Node's parser, or of its timers, which have read nothing. */
+/** An error from Node's parser, or from its timers (without a packet). */
 interface ParserError extends Error {
   readonly code?: string;
-  /** A buffer, whatever Fastify's types say. */
+  /** A Buffer, although Fastify's types do not say so. */
   readonly rawPacket?: object;
-  /** Where in the packet it was met. */
+  /** Position of the error in the packet. */
   readonly bytesParsed?: number;
 }
 
-/** So long is an answer waited for to be read, where the connection can be used for nothing else. */
+/** How long the client may take to read the response before the connection is destroyed. */
 const lingerMilliseconds = 2_000;
 
 const unreadable = refuse(400, 'The request could not be read.');
@@ -35,7 +35,7 @@ const refusals: Readonly<Record<string, Answer>> = {
   ERR_HTTP_REQUEST_TIMEOUT: refuse(408, 'The request took too long to arrive.'),
 };
 
-/** Not Node's own list: `telemetry/metrics-server.ts` says what importing `node:http` costs. */
+/** Not from `node:http`: see `telemetry/metrics-server.ts` for the cost of importing it. */
 const reasons: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   404: 'Not Found',
@@ -45,55 +45,55 @@ const reasons: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-/** How the parser fails at a method that it does not know, or knows from RTSP only. */
+/** The parser's errors for methods that are unknown, or known only from RTSP. */
 const methodErrors = new Set(['HPE_INVALID_METHOD', 'HPE_INVALID_CONSTANT']);
 const requestLine =
   /^[\w!#$%&'*+.^`|~-]+ (?<target>\*|(?:\/|[a-z][\w+.-]*:\/\/)[!-~]*) HTTP\/1\.[01]\r?$/i;
-const begunRequestLine = /^[\w!#$%&'*+.^`|~-]+(?: [ -~]*\r?)?$/;
+const partialRequestLine = /^[\w!#$%&'*+.^`|~-]+(?: [ -~]*\r?)?$/;
 
-/** Answers on connections whose requests Node.js does not hand over as such. */
+/** Responds to requests that Node.js reports only as a `clientError` or `connect` event. */
 export class RawAnswers {
   readonly #parts: RawAnswerParts;
   readonly #answered = new WeakSet<Socket>();
-  /** Request lines with an unknown method, as far as they have arrived. */
-  readonly #begun = new WeakMap<Socket, string>();
+  /** Incomplete request lines with an unknown method. */
+  readonly #partialLines = new WeakMap<Socket, string>();
 
   constructor(parts: RawAnswerParts) {
     this.#parts = parts;
   }
 
-  /** For the event `clientError`, which comes again with each further packet. */
+  /** Handles `clientError`, which Node.js emits again for each further packet. */
   refuse(error: ParserError, socket: Socket): void {
     if (error.code === 'ECONNRESET' || socket.destroyed || this.#answered.has(socket)) return;
     const answer = refusals[error.code ?? ''] ?? this.#refuseLine(error, socket);
     if (answer) this.#answer(socket, answer);
   }
 
-  /** For the event `connect`: this service is no tunnel. */
+  /** Handles `connect`: this service is not a proxy. */
   refuseConnect(request: IncomingMessage, socket: Socket): void {
-    // Node.js has removed its own listeners by now, and an error without a listener ends the process.
+    // Node.js has removed its listeners by now, and an unhandled error event would end the process.
     socket.on('error', () => socket.destroy());
     const problem = hostProblem(request);
     const target = request.url ?? '';
-    // The target is usually a host and port, which is not a path.
+    // The target is usually a host and port rather than a path.
     const refusal = /^\/|:\/\//.test(target)
       ? this.#refuseMethod(target)
       : methodNotAllowed('GET, HEAD');
     this.#answer(socket, problem === undefined ? refusal : refuse(400, problem));
   }
 
-  /** @returns undefined while the request line may still become one with an unknown method */
+  /** @returns undefined while an incomplete request line may still turn out to have an unknown method */
   #refuseLine(error: ParserError, socket: Socket): Answer | undefined {
     const { code = '', rawPacket, bytesParsed = 0 } = error;
     if (!Buffer.isBuffer(rawPacket) || !methodErrors.has(code)) return unreadable;
     const packet = rawPacket.toString('latin1');
-    const begun = this.#begun.get(socket);
-    // Requests before it may stand in the same packet.
-    const start = begun === undefined ? packet.slice(0, bytesParsed).lastIndexOf('\n') + 1 : 0;
+    const partial = this.#partialLines.get(socket);
+    // Earlier requests may be in the same packet.
+    const start = partial === undefined ? packet.slice(0, bytesParsed).lastIndexOf('\n') + 1 : 0;
     const end = packet.indexOf('\n', start);
-    const line = (begun ?? '') + packet.slice(start, end < 0 ? undefined : end);
-    if (end < 0 && line.length <= limits.headerBytes && begunRequestLine.test(line)) {
-      this.#begun.set(socket, line);
+    const line = (partial ?? '') + packet.slice(start, end < 0 ? undefined : end);
+    if (end < 0 && line.length <= limits.headerBytes && partialRequestLine.test(line)) {
+      this.#partialLines.set(socket, line);
       return undefined;
     }
     const target = requestLine.exec(line)?.groups?.['target'];
@@ -106,9 +106,9 @@ export class RawAnswers {
 
   #answer(socket: Socket, answer: Answer): void {
     this.#answered.add(socket);
-    this.#parts.pipelines.afterAnswers(socket, (isOwed) => {
+    this.#parts.pipelines.afterAnswers(socket, (needsAnswer) => {
       if (!socket.writable) return void socket.destroy();
-      socket.end(isOwed ? this.#render(answer) : '');
+      socket.end(needsAnswer ? this.#render(answer) : '');
       setTimeout(() => socket.destroy(), lingerMilliseconds).unref();
     });
   }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
-import type { Face } from '../telemetry/service-metrics.ts';
+import type { Transport } from '../telemetry/service-metrics.ts';
 import { parseTraceParent } from '../telemetry/trace-context.ts';
 import type { RequestSpan, Tracer } from '../telemetry/traces.ts';
 import {
@@ -12,9 +12,9 @@ import {
   methodNotAllowed,
   notFound,
   refuse,
-  headersOfEveryAnswer,
+  commonHeaders,
 } from './answer.ts';
-import { Pipelines, boundConnections, limits } from './connections.ts';
+import { Pipelines, limitConnections, limits } from './connections.ts';
 import { hostProblem } from './headers.ts';
 import { RawAnswers } from './raw-answers.ts';
 import { pathOf, readableTarget } from './target.ts';
@@ -24,9 +24,9 @@ export interface Route {
   readonly method: 'GET' | 'POST';
   /** A path; a parameter is written `:name`. */
   readonly url: string;
-  /** What it is counted as; `other` if nothing is said. */
-  readonly face?: Face;
-  /** Reads the request and says what to answer; what it throws is logged and answered with 500. */
+  /** The label for metrics; `other` by default. */
+  readonly transport?: Transport;
+  /** Reads the request and returns the response; errors it throws are logged and become a 500. */
   handle(request: FastifyRequest, span?: RequestSpan): Answer | Promise<Answer>;
 }
 
@@ -35,40 +35,37 @@ export interface ShellOptions {
   readonly routes: readonly Route[];
   /** Whether the public address is https. */
   readonly isHttps?: boolean;
-  /** Whose `X-Forwarded-*` headers are believed; none by default. */
+  /** The proxies whose `X-Forwarded-*` headers are trusted; none by default. */
   readonly trustedProxies?: Config['trustedProxies'] | undefined;
-  /** Once aborted, each answer is the last of its connection. */
+  /** Once aborted, every response closes its connection. */
   readonly stopping?: AbortSignal;
-  /** The last word on what is answered where no route fits. */
+  /** Gets the response for a path without a route, and may change it. */
   unrouted(path: string, answer: Answer): Answer;
-  /** Only tests are less patient with clients that stop reading. */
+  /** Milliseconds; shortened by tests only. */
   readonly stallTimeout?: number;
-  /** Where requests are counted. */
   readonly metrics?: RequestCounter | undefined;
-  /** Where traces are made. */
   readonly tracer?: Tracer | undefined;
 }
 
 interface RequestCounter {
-  count(face: Face, operation: string | undefined, status: number, seconds: number): void;
+  count(transport: Transport, operation: string | undefined, status: number, seconds: number): void;
 }
 
-/** What is known of a request before it is answered. */
-interface Begun {
+interface RequestContext {
   readonly route: Route | undefined;
-  /** Milliseconds of the monotonic clock. */
-  readonly begin: number;
+  /** Milliseconds on the monotonic clock. */
+  readonly startedAt: number;
   readonly span: RequestSpan | undefined;
 }
 
 /**
- * The HTTP server around all faces: bounds, request ids, one log line a request, and the envelope
- * for everything that reaches no face.
+ * The HTTP server for all transports: limits, request ids, one log line per request, and the error
+ * envelope for every request without a route.
  */
 export function createShell(options: ShellOptions): FastifyInstance {
   const { log, routes, stopping, unrouted, metrics, tracer } = options;
   const pipelines = new Pipelines(options.stallTimeout);
-  const fixedHeaders = headersOfEveryAnswer(options.isHttps ?? false);
+  const fixedHeaders = commonHeaders(options.isHttps ?? false);
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -76,13 +73,13 @@ export function createShell(options: ShellOptions): FastifyInstance {
     keepAliveTimeout: limits.keepAliveTimeout,
     http: {
       headersTimeout: limits.headersTimeout,
-      // Refused below: Node's own refusal has no envelope.
+      // Checked below instead, because Node's own response lacks the envelope.
       requireHostHeader: false,
       maxHeaderSize: limits.headerBytes,
       connectionsCheckingInterval: limits.connectionsCheckingInterval,
     },
     forceCloseConnections: 'idle',
-    // While closing, a request on an open connection is still answered, and the connection ended.
+    // While closing, requests on open connections still get a response, which closes the connection.
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.headerBytes },
     rewriteUrl: (request) => readableTarget(request.url ?? '/'),
@@ -90,18 +87,18 @@ export function createShell(options: ShellOptions): FastifyInstance {
     clientErrorHandler: (error, socket) => rawAnswers.refuse(error, socket),
   });
 
-  const begun = ({ method, headers }: FastifyRequest, route?: Route): Begun => ({
+  const begin = ({ method, headers }: FastifyRequest, route?: Route): RequestContext => ({
     route,
-    begin: performance.now(),
+    startedAt: performance.now(),
     span: tracer?.begin(method, route?.url, headers),
   });
   const respond = (
     request: FastifyRequest,
     reply: FastifyReply,
     answer: Answer,
-    { route, begin, span }: Begun = begun(request),
+    { route, startedAt, span }: RequestContext = begin(request),
   ) => {
-    const milliseconds = performance.now() - begin;
+    const milliseconds = performance.now() - startedAt;
     const { status, facts } = answer;
     log.request({
       requestId: request.id,
@@ -112,7 +109,7 @@ export function createShell(options: ShellOptions): FastifyInstance {
       traceId: span?.traceId ?? parseTraceParent(request.headers['traceparent'])?.traceId,
       ...facts,
     });
-    metrics?.count(route?.face ?? 'other', facts?.operation, status, milliseconds / 1000);
+    metrics?.count(route?.transport ?? 'other', facts?.operation, status, milliseconds / 1000);
     span?.end({ status, facts });
     const headers = [
       'x-request-id',
@@ -121,19 +118,19 @@ export function createShell(options: ShellOptions): FastifyInstance {
       `${Buffer.byteLength(answer.body)}`,
       ...fixedHeaders,
     ];
-    // Else a client that keeps its connection would keep a service that is closing from its end.
+    // Otherwise clients with keep-alive connections would prevent the service from closing.
     if (stopping?.aborted && !('connection' in answer.headers)) {
       headers.push('connection', 'close');
     }
     for (const name in answer.headers) headers.push(name, answer.headers[name] as string);
     for (const cookie of answer.cookies ?? []) headers.push('set-cookie', cookie);
-    // Past the library's own way of answering, which has nothing to add.
+    // Bypasses Fastify's reply handling, which would add nothing.
     reply.hijack();
     reply.raw.writeHead(status, headers).end(answer.body);
     pipelines.guardAnswer(request.raw);
   };
   const answerFailure = (request: FastifyRequest, error: unknown): Answer => {
-    const status = clientFault(error);
+    const status = clientErrorStatus(error);
     if (status !== undefined) return refuse(status, 'The request could not be read.');
     log.error({ requestId: request.id, err: error }, 'request failed');
     return internalError();
@@ -142,32 +139,32 @@ export function createShell(options: ShellOptions): FastifyInstance {
   for (const route of routes) {
     const { method, url, handle } = route;
     const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-      const known = begun(request, route);
+      const context = begin(request, route);
       let answer: Answer;
       try {
-        answer = await handle(request, known.span);
+        answer = await handle(request, context.span);
       } catch (error) {
         answer = answerFailure(request, error);
       }
-      respond(request, reply, answer, known);
+      respond(request, reply, answer, context);
     };
-    // No body is read, and no content type judged, before the face has let the caller in; then it
-    // does both by itself.
-    const isEarly = method === 'POST';
-    app.route({ method, url, handler: serve, ...(isEarly && { onRequest: serve }) });
+    // POST handlers run before Fastify checks the content type and reads the body: they authenticate
+    // the caller first, and then do both themselves.
+    const runsEarly = method === 'POST';
+    app.route({ method, url, handler: serve, ...(runsEarly && { onRequest: serve }) });
   }
 
-  const known = routes.map(({ method, url }) => ({
+  const patterns = routes.map(({ method, url }) => ({
     allow: method === 'GET' ? 'GET, HEAD' : method,
     pattern: new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`),
   }));
   const refuseMethod = (path: string): Answer => {
-    const allow = known.filter(({ pattern }) => pattern.test(path)).map((route) => route.allow);
+    const allow = patterns.filter(({ pattern }) => pattern.test(path)).map((route) => route.allow);
     return unrouted(path, allow.length > 0 ? methodNotAllowed(allow.join(', ')) : notFound());
   };
   const rawAnswers = new RawAnswers({ headers: fixedHeaders, pipelines, refuseMethod });
 
-  // Before any body is read: what is not answered need not be received.
+  // Before any body is read: the body of a refused request need not be received.
   app.addHook('onRequest', (request, reply, done) => {
     if (!pipelines.accept(request.raw, reply.raw)) return void reply.hijack();
     const problem = hostProblem(request.raw);
@@ -179,9 +176,9 @@ export function createShell(options: ShellOptions): FastifyInstance {
     respond(request, reply, answerFailure(request, error)),
   );
 
-  boundConnections(app.server);
-  // Node would answer what else is expected than 100-continue with a bare 417; it may be ignored
-  // (RFC 9110 section 10.1.1).
+  limitConnections(app.server);
+  // Node would respond to any expectation other than 100-continue with a bare 417; servers may ignore
+  // it (RFC 9110 section 10.1.1).
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
@@ -189,12 +186,12 @@ export function createShell(options: ShellOptions): FastifyInstance {
   return app;
 }
 
-/** The status of an error by which the HTTP library refuses a request; undefined for our own. */
-function clientFault(error: unknown): number | undefined {
+/** The status of a 4xx error that Fastify raised for the request; undefined for any other error. */
+function clientErrorStatus(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('statusCode' in error)) return undefined;
-  const isLibrarys = typeof error.code === 'string' && error.code.startsWith('FST_');
+  const isFromFastify = typeof error.code === 'string' && error.code.startsWith('FST_');
   const { statusCode } = error;
-  return isLibrarys && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
+  return isFromFastify && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
     ? statusCode
     : undefined;
 }

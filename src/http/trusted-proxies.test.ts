@@ -5,8 +5,8 @@ import { createLog } from '../log.ts';
 import { createShell } from './shell.ts';
 import { trustProxy } from './trusted-proxies.ts';
 
-/** What a client on loopback is taken for, by what its request says of itself. */
-async function takenFor(
+/** The protocol, host and address that the service sees for a request from loopback. */
+async function seenAs(
   trustedProxies: readonly string[] | number,
   headers: Readonly<Record<string, string>>,
 ): Promise<string> {
@@ -43,24 +43,24 @@ const forwarded = {
 };
 const direct = 'http://127.0.0.1:PORT 127.0.0.1';
 
-const cases: [what: string, trusted: readonly string[] | number, taken: string][] = [
-  ['nobody', [], direct],
-  ['no hops', 0, direct],
-  ['somebody else', ['192.0.2.1', '2001:db8::/32'], direct],
+const cases: [what: string, trusted: readonly string[] | number, seen: string][] = [
+  ['no proxy', [], direct],
+  ['zero hops', 0, direct],
+  ['another proxy', ['192.0.2.1', '2001:db8::/32'], direct],
   ['one hop', 1, 'https://retention.example 10.0.0.5'],
   ['two hops', 2, 'https://retention.example 203.0.113.7'],
   ['more hops than there are', 9, 'https://retention.example 198.51.100.1'],
   ['the nearest proxy', ['127.0.0.1'], 'https://retention.example 10.0.0.5'],
   ['both proxies', ['127.0.0.0/8', '10.0.0.0/8'], 'https://retention.example 203.0.113.7'],
 ];
-for (const [what, trusted, taken] of cases) {
-  test(`X-Forwarded-* where ${what} is trusted: ${taken}`, async () => {
-    assert.equal(await takenFor(trusted, forwarded), taken);
-    assert.equal(await takenFor(trusted, {}), direct);
+for (const [what, trusted, seen] of cases) {
+  test(`sees ${seen} if it trusts ${what}`, async () => {
+    assert.equal(await seenAs(trusted, forwarded), seen);
+    assert.equal(await seenAs(trusted, {}), direct);
   });
 }
 
-test('hops are counted behind a peer in a private network only', () => {
+test('counts hops only if the peer is in a private network', () => {
   const trusts = trustProxy(2) as (address: string, hop: number) => boolean;
   for (const peer of [
     '127.0.0.1',

@@ -11,9 +11,8 @@ privateNetworks.addAddress('::1', 'ipv6');
 privateNetworks.addSubnet('fc00::', 7, 'ipv6');
 
 /**
- * Whose `X-Forwarded-*` headers Fastify believes. It takes no number of hops by itself, because a client
- * that reaches the port without a proxy could then write what it likes; so hops are counted only behind a
- * peer in a private network.
+ * Decides whose `X-Forwarded-*` headers Fastify trusts. A number of hops counts only if the peer is in a
+ * private network; otherwise a client that reaches the port directly could forge the headers.
  */
 export function trustProxy(
   trusted: Config['trustedProxies'],

@@ -7,10 +7,10 @@ const versionKey = 'io.modelcontextprotocol/protocolVersion';
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 const modern = { [versionKey]: '2026-07-28', [capabilitiesKey]: {} };
 
-/** Version, method and name; an empty text stands for a header that is not there. */
+/** An empty string stands for a missing header. */
 type Headers = readonly [version?: string, method?: string, name?: string];
 
-function inShort(classified: Classified): string {
+function summarise(classified: Classified): string {
   if (classified.kind === 'ignored') return 'ignored';
   const { kind, revision, id } = classified;
   const what = kind === 'rejected' ? classified.rejection : classified.method;
@@ -20,7 +20,7 @@ function inShort(classified: Classified): string {
 function ask(values: Headers, body: unknown): string {
   const [version, method, name] = values.map((value) => value || undefined);
   const headers: MirrorHeaders = { version, method, name };
-  return inShort(classify(headers, messageOf(body)));
+  return summarise(classify(headers, messageOf(body)));
 }
 
 function messageOf(body: unknown) {
@@ -40,7 +40,7 @@ const call = (name: unknown) => ({
   params: { name, _meta: modern },
 });
 
-test('a body is a request, or ignored, or rejected before a revision is chosen', () => {
+test('serves, ignores or rejects a body before choosing a revision', () => {
   const cells: readonly (readonly [unknown, string])[] = [
     [null, 'invalidRequest 2025-06-18 null'],
     [[], 'invalidRequest 2025-06-18 null'],
@@ -65,7 +65,7 @@ test('a body is a request, or ignored, or rejected before a revision is chosen',
   }
 });
 
-test('the revision follows from header and _meta', () => {
+test('chooses the revision by header and _meta', () => {
   const m = 'tools/list';
   const served2025 = 'tools/list 2025-06-18 7';
   const served2026 = 'tools/list 2026-07-28 7';
@@ -106,7 +106,7 @@ test('the revision follows from header and _meta', () => {
   assert.equal(ask(['2025-03-26'], initialize), unsupported);
 });
 
-test('what is not supported is told with what is', () => {
+test('reports the supported versions for an unsupported one', () => {
   const { rejection, data } = classify(
     { version: 'v999', method: undefined, name: undefined },
     messageOf(list()),
@@ -115,7 +115,7 @@ test('what is not supported is told with what is', () => {
   assert.deepEqual(data, { supported: ['2026-07-28', '2025-06-18'], requested: 'v999' });
 });
 
-test('the name of a called tool is mirrored, plain or in base64', () => {
+test('compares Mcp-Name, plain or in base64, with the name of the called tool', () => {
   const ok = 'tools/call 2026-07-28 7';
   const mismatch = 'headerMismatch 2026-07-28 7';
   const cells: readonly (readonly [header: string, name: unknown, expected: string])[] = [

@@ -3,29 +3,29 @@ import type { Rejection } from './rejections.ts';
 
 export type Revision = '2025-06-18' | '2026-07-28';
 
-/** Newest first, as clients are told. */
+/** Newest first, as reported to clients. */
 export const supportedVersions: readonly Revision[] = ['2026-07-28', '2025-06-18'];
 
 const modern: Revision = '2026-07-28';
 const legacy: Revision = '2025-06-18';
 
-/** Handshake revisions between ours, which a client may put on its very first message. */
+/** Revisions between ours that have a handshake; a client may send them with `initialize`. */
 const laterHandshakeVersions = new Set(['2025-11-25']);
 
 const versionKey = 'io.modelcontextprotocol/protocolVersion';
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
-/** The source text of an id, as it is echoed. */
+/** The source text of an id, echoed unchanged. */
 export type MessageId = string;
 
-/** The headers that a message is held against, without the white space around them. */
+/** The headers that must match the message, trimmed. */
 export interface MirrorHeaders {
   readonly version: string | undefined;
   readonly method: string | undefined;
   readonly name: string | undefined;
 }
 
-/** What one body, with its headers, turns out to be. */
+/** The result of classifying a body and its headers. */
 export type Classified =
   | {
       readonly kind: 'request';
@@ -41,14 +41,14 @@ export type Classified =
       readonly revision: Revision;
       readonly id: MessageId | null;
       readonly rejection: Rejection;
-      /** What exactly is wrong, for whoever reads the message. */
+      /** What exactly is wrong, for the error message. */
       readonly detail?: string;
       readonly data?: JsonObject;
     };
 
 /**
- * Decides what a message is and in which revision it is served, from nothing but its headers and
- * body: nothing is remembered between requests.
+ * Classifies a message and chooses its revision. Stateless: only the headers and the body of the request
+ * count.
  */
 export function classify(headers: MirrorHeaders, { body, id }: Message): Classified {
   const { version } = headers;
@@ -86,7 +86,7 @@ function selectRevision(headers: MirrorHeaders, request: Request, meta: JsonObje
   const isDeclared = Object.hasOwn(meta, versionKey);
   const hasCapabilities = Object.hasOwn(meta, capabilitiesKey);
 
-  // A client that asks for this one in the header stays on it, unless _meta names another.
+  // A client that requests the legacy revision in the header stays on it, unless _meta names another.
   const asksForLegacy = declared === legacy || (version === legacy && typeof declared !== 'string');
   if (asksForLegacy && version !== modern) {
     return { kind: 'request', revision: legacy, ...request };
@@ -100,7 +100,7 @@ function selectRevision(headers: MirrorHeaders, request: Request, meta: JsonObje
   return unsupported(request.id, version);
 }
 
-/** The framing rules of 2026-07-28, in the order in which their errors are told apart. */
+/** Checks the framing rules of 2026-07-28; the order decides which error is reported. */
 function checkFraming(headers: MirrorHeaders, request: Request, meta: JsonObject): Classified {
   const { id, method, params } = request;
   const reject = (rejection: Rejection, detail: string): Classified => ({
@@ -149,15 +149,15 @@ const encodedText = /^=\?base64\?(.*)\?=$/;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * A header value as it was meant: text that a header cannot hold comes as base64 of its UTF-8.
- * @returns undefined where the value holds anything but ASCII, or broken base64 or UTF-8
+ * Decodes a header value: text that is not ASCII is sent as base64 of its UTF-8.
+ * @returns undefined if the value is not ASCII, or its base64 or UTF-8 is invalid
  */
 function decodeHeaderValue(value: string): string | undefined {
   if (!plainText.test(value)) return undefined;
   const base64 = encodedText.exec(value)?.[1];
   if (base64 === undefined) return value;
   const bytes = Buffer.from(base64, 'base64');
-  // Decoding skips what is not base64, so only the way back shows that the text was whole.
+  // Buffer skips invalid base64, so only encoding it again shows that the text was valid.
   if (bytes.toString('base64') !== base64) return undefined;
   try {
     return utf8.decode(bytes);

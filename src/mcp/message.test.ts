@@ -4,7 +4,7 @@ import { parseMessage } from './message.ts';
 
 const idOf = (text: string) => parseMessage(Buffer.from(text))?.id;
 
-test('the id is the text that stands in the body', () => {
+test('keeps the source text of the id', () => {
   const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
   for (const [text, id] of [
     ['{"id":7}', '7'],
@@ -26,7 +26,7 @@ test('the id is the text that stands in the body', () => {
   }
 });
 
-test('there is no id but a string or an integer of the message itself', () => {
+test('accepts only a string or an integer of the message itself as id', () => {
   for (const text of [
     '{}',
     '[{"id":1}]',
@@ -44,7 +44,7 @@ test('there is no id but a string or an integer of the message itself', () => {
   }
 });
 
-test('a number is an integer by its value, however it is written and however large', () => {
+test('recognises an integer by its value, in any notation and size', () => {
   for (const id of [
     '0',
     '-0',
@@ -78,7 +78,7 @@ test('a number is an integer by its value, however it is written and however lar
   }
 });
 
-test('what is not JSON in UTF-8 is no message', () => {
+test('returns undefined for anything but JSON in UTF-8', () => {
   for (const text of ['', '{', '{"id":1', '{"id":01}', '\ufeff{"id":1}']) {
     assert.equal(parseMessage(Buffer.from(text)), undefined);
   }

@@ -4,16 +4,16 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A posted body that is JSON. */
+/** A request body that is valid JSON. */
 export interface Message {
   readonly body: unknown;
-  /** The source text of its id, to be echoed as it is; undefined where there is no valid id. */
+  /** The source text of its id, to be echoed unchanged; undefined without a valid id. */
   readonly id: string | undefined;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @returns undefined for what is not JSON in UTF-8 */
+/** @returns undefined for anything but JSON in UTF-8 */
 export function parseMessage(bytes: Buffer): Message | undefined {
   let text: string;
   let body: unknown;
@@ -30,13 +30,13 @@ function idOf(text: string, body: unknown): string | undefined {
   const id = isObject(body) && Object.hasOwn(body, 'id') ? body['id'] : undefined;
   if (typeof id !== 'string' && typeof id !== 'number') return undefined;
   const source = sourceOfId(text);
-  return typeof id === 'string' || isWhole(source) ? source : undefined;
+  return typeof id === 'string' || isInteger(source) ? source : undefined;
 }
 
 const numberParts = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/;
 
-/** Whether a JSON number is an integer, judged by its digits: a double would have lost some. */
-function isWhole(source: string): boolean {
+/** Whether a JSON number is an integer. Checks its digits, because a double may have lost some. */
+function isInteger(source: string): boolean {
   const [, integer = '', fraction = '', exponent = '0'] = numberParts.exec(source) ?? [];
   const decimals = fraction.length - Number(exponent);
   return decimals <= 0 || !/[1-9]/.test((integer + fraction).slice(-decimals));
@@ -52,9 +52,9 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * The source text of the id; of the last one where there are several, as JSON.parse has it. A
- * reviver would be given it too, but only by visiting every value of the body: ten times the work,
- * and deep nesting overflows the stack.
+ * The source text of the id, or of the last one if there are several, as in JSON.parse. A reviver would
+ * also see it, but visits every value of the body: that takes ten times as long, and deep nesting
+ * overflows the stack.
  * @param text valid JSON, an object that has an id
  */
 function sourceOfId(text: string): string {
@@ -91,12 +91,12 @@ function sourceOfId(text: string): string {
   return source;
 }
 
-/** @param name in its quotes; any character of it may be escaped */
+/** @param name with its quotes; any of its characters may be escaped */
 function isNameOfId(name: string): boolean {
   return name === '"id"' || (name.includes('\\') && JSON.parse(name) === 'id');
 }
 
-/** @param at where the string begins */
+/** @param at index of the opening quote */
 function endOfString(text: string, at: number): number {
   let end = at + 1;
   while (text.charCodeAt(end) !== quote) end += text.charCodeAt(end) === backslash ? 2 : 1;

@@ -5,7 +5,7 @@ import { isObject } from './message.ts';
 import { capabilities, instructions, serverInfo } from './server-info.ts';
 import { callTool, findTool, listTools } from './tools.ts';
 
-/** What a method answers: the text of its result's members, or why its parameters are refused. */
+/** The members of the result as JSON text, or why the parameters are invalid. */
 type Outcome = { readonly members: string } | { readonly invalidParams: string };
 
 interface MethodContext extends InvokeParts {
@@ -15,9 +15,9 @@ interface MethodContext extends InvokeParts {
 
 type Method = (context: MethodContext) => Outcome | Promise<Outcome>;
 
-/** How long an answer may be kept, in milliseconds; advisory, since every call is checked anew. */
+/** How long clients may cache the result, in milliseconds; every call is checked regardless. */
 const discoverTtl = 3_600_000;
-/** Short, because a key's scopes decide what is listed. */
+/** Short, because the key's scopes decide which tools are listed. */
 const listTtl = 300_000;
 
 const discover: Method = () => ({
@@ -30,11 +30,11 @@ const discover: Method = () => ({
   }),
 });
 
-/** @param hints the members that only 2026-07-28 has */
+/** @param hints members that only 2026-07-28 has */
 const list =
   (hints = ''): Method =>
   ({ caller, params: { cursor } }) =>
-    // All tools fit on one page, so there is no cursor that could have been handed out.
+    // All tools fit on one page, so no valid cursor exists.
     cursor === undefined || cursor === null
       ? { members: `"tools":${listTools(caller)}${hints}` }
       : { invalidParams: 'Invalid params: cursor is not valid; there is only one page of tools.' };
@@ -48,10 +48,10 @@ const call: Method = async ({ params, caller, ...parts }) => {
   return { members: await callTool(tool, caller, input, parts) };
 };
 
-/** The methods of each revision; what is not here does not exist in it. */
+/** The methods of each revision; any other is unknown in it. */
 export const methods: Readonly<Record<Revision, ReadonlyMap<string, Method>>> = {
   '2025-06-18': new Map<string, Method>([
-    // Whatever version was asked for: a client that cannot live with this one says so.
+    // Whatever version was requested: a client that does not support this one disconnects.
     [
       'initialize',
       () => ({
@@ -75,12 +75,12 @@ export const methods: Readonly<Record<Revision, ReadonlyMap<string, Method>>> = 
   ]),
 };
 
-/** The text inside a JSON object's braces. */
+/** The JSON text between an object's braces. */
 function membersOf(value: object): string {
   return JSON.stringify(value).slice(1, -1);
 }
 
-/** What every result of 2026-07-28 carries besides. */
+/** Additional members of every result in 2026-07-28. */
 export const modernMembers = membersOf({
   resultType: 'complete',
   _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo },

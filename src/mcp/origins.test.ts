@@ -6,7 +6,7 @@ const origins = (baseUrl: string, address: string, port: number) => [
   ...ownOrigins(baseUrl, { address, port }),
 ];
 
-test('on loopback, every local name with the own port is its own', () => {
+test('accepts every local name with the service’s port on loopback', () => {
   const all = ['http://127.0.0.1:8787', 'http://localhost:8787', 'http://[::1]:8787'];
   assert.deepEqual(origins('http://127.0.0.1:8787', '127.0.0.1', 8787), all);
   assert.deepEqual(origins('http://[::1]:8787', '::1', 8787).toSorted(), all.toSorted());
@@ -18,7 +18,7 @@ test('on loopback, every local name with the own port is its own', () => {
   ]);
 });
 
-test('browsers leave the standard port out', () => {
+test('omits the default port, as browsers do', () => {
   assert.deepEqual(origins('http://127.0.0.1:80', '127.0.0.1', 80), [
     'http://127.0.0.1',
     'http://localhost',
@@ -26,7 +26,7 @@ test('browsers leave the standard port out', () => {
   ]);
 });
 
-test('where others reach it, only the public address is its own', () => {
+test('accepts only the public URL if other machines can connect', () => {
   for (const address of ['0.0.0.0', '::', '192.168.1.5', '10.127.0.1', 'fe80::1']) {
     assert.deepEqual(origins('https://api.example', address, 8787), ['https://api.example']);
   }

@@ -3,9 +3,8 @@ import type { AddressInfo } from 'node:net';
 const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * The origins that are the service's own: that of its public address and, while only this machine
- * reaches it, every name that this machine has for itself.
- * @param listening where the server listens
+ * The service's own origins: that of its public URL and, while it listens on loopback only, every local
+ * name.
  */
 export function ownOrigins(
   baseUrl: string,

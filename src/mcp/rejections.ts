@@ -1,9 +1,9 @@
-/** JSON-RPC errors by name: the only codes that are ever sent. */
+/** All JSON-RPC errors that the service sends, by name. */
 export const rejections = {
   parseError: { code: -32700, message: 'Parse error' },
   invalidRequest: { code: -32600, message: 'Invalid Request' },
   methodNotFound: { code: -32601, message: 'Method not found' },
-  /** A request of 2026-07-28 without what its _meta must hold. */
+  /** A 2026-07-28 request without a required _meta field. */
   metaMissing: { code: -32602, message: 'Invalid params' },
   invalidParams: { code: -32602, message: 'Invalid params' },
   headerMismatch: { code: -32020, message: 'Header mismatch' },
@@ -12,7 +12,7 @@ export const rejections = {
 
 export type Rejection = keyof typeof rejections;
 
-/** HTTP status of each rejection by revision; 2025-06-18 carries every error at 200. */
+/** HTTP status of each rejection by revision; 2025-06-18 sends every error with 200. */
 export const rejectionStatus: Readonly<
   Record<Rejection, { '2025-06-18': number; '2026-07-28': number }>
 > = {

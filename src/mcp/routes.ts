@@ -6,7 +6,7 @@ import {
   type Facts,
   internalError,
   json,
-  keptPrivate,
+  privateJson,
   rateHeaders,
   refuse,
   renderRefusal,
@@ -25,25 +25,25 @@ import { isToolName } from './tools.ts';
 export interface McpParts extends InvokeParts {
   readonly gate: Gate;
   readonly log: Log;
-  /** Where a page that calls from a browser may come from: the service's own addresses. */
+  /** The origins that may call from a browser: the service's own. */
   ownOrigins(): ReadonlySet<string>;
 }
 
-/** One address, POST only; the shell answers every other method with 405. */
+/** One endpoint, POST only; the shell responds 405 to any other method. */
 export function mcpRoutes(parts: McpParts): Route[] {
   return [
     {
       method: 'POST',
       url: '/api/mcp',
-      face: 'mcp',
+      transport: 'mcp',
       handle: (request, span) => handle(request, span ? { ...parts, span } : parts),
     },
   ];
 }
 
 async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer> {
-  const misdirected = refuseByHeaders(request, parts);
-  if (misdirected) return misdirected;
+  const refusal = refuseByHeaders(request, parts);
+  if (refusal) return refusal;
   let facts: Facts | undefined;
   let rate: RateDecision | undefined;
   try {
@@ -54,29 +54,29 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer>
     facts = { shopId: caller.shopId, keyId: caller.keyId };
 
     const body = await readBody(request);
-    if ('refusal' in body) return { ...toCaller(body.refusal, rate), facts };
+    if ('refusal' in body) return { ...withCallerHeaders(body.refusal, rate), facts };
     const message = parseMessage(body.bytes);
     const classified: Classified = message
       ? classify(mirrorHeaders(request), message)
       : { kind: 'rejected', revision: '2025-06-18', id: null, rejection: 'parseError' };
     facts = { ...facts, ...factsOf(classified) };
     const answer = await answerMessage(classified, caller, parts);
-    return { ...toCaller(answer, rate), facts };
+    return { ...withCallerHeaders(answer, rate), facts };
   } catch (error) {
     parts.log.error({ requestId: request.id, ...facts, err: error }, 'request failed');
     return { ...internalError(rate), facts };
   }
 }
 
-/** What is refused before the key is looked at. */
+/** Refuses requests by their headers, before checking the key. */
 function refuseByHeaders({ headers }: FastifyRequest, parts: McpParts): Answer | undefined {
   const { origin, 'content-encoding': encoding = '' } = headers;
-  // A page of another origin must not reach a server on the reader's own machine (DNS rebinding).
+  // Pages of other origins must not reach a server on the user's machine (DNS rebinding).
   if (origin !== undefined && !parts.ownOrigins().has(origin)) {
     return refuse(403, 'Requests from this origin are not allowed.');
   }
   const codings = encoding.split(',').map((coding) => coding.trim().toLowerCase());
-  // Empty members of a list count for nothing (RFC 9110 section 5.6.1.2).
+  // Empty list elements are ignored (RFC 9110 section 5.6.1.2).
   if (codings.some((coding) => coding !== '' && coding !== 'identity')) {
     return refuse(415, 'The request body must not be encoded: leave Content-Encoding out.', {
       'accept-encoding': 'identity',
@@ -85,10 +85,11 @@ function refuseByHeaders({ headers }: FastifyRequest, parts: McpParts): Answer |
   return undefined;
 }
 
-/** What every answer to an admitted caller carries. */
-function toCaller(answer: Answer, rate: RateDecision | undefined): Answer {
-  const { 'cache-control': keep } = keptPrivate;
-  return { ...answer, headers: { ...answer.headers, 'cache-control': keep, ...rateHeaders(rate) } };
+/** Adds the headers of every response to an admitted caller. */
+function withCallerHeaders(answer: Answer, rate: RateDecision | undefined): Answer {
+  const { 'cache-control': cacheControl } = privateJson;
+  const headers = { ...answer.headers, 'cache-control': cacheControl, ...rateHeaders(rate) };
+  return { ...answer, headers };
 }
 
 function mirrorHeaders({ headers }: FastifyRequest) {
@@ -155,7 +156,7 @@ function reject(
   };
 }
 
-/** What the log says of a message: never its arguments, and of names only those we know. */
+/** The log fields of a message: never its arguments, and only known method and tool names. */
 function factsOf(classified: Classified): Facts {
   if (classified.kind !== 'request')
     return { mcp: classified.kind === 'rejected' ? classified.rejection : 'ignored' };

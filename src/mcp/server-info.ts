@@ -1,6 +1,5 @@
 import { version } from '../version.ts';
 
-/** Who answers, as clients show it. */
 export const serverInfo = {
   name: 'retention-data-service',
   title: 'Retention Data Service',
@@ -9,7 +8,7 @@ export const serverInfo = {
 
 export const capabilities = { tools: {} } as const;
 
-/** How the tools fit together, for a model that has to choose. */
+/** Explains to a model how the tools fit together. */
 export const instructions = [
   "Read-only data of one shop's subscriptions: who is entitled, which subscriptions and selling plans there are, how retention is doing, and how cancel-flow sessions ended.",
   'Start with get_metrics_summary for an overview and with get_entitlements for one customer.',

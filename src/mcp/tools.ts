@@ -8,7 +8,7 @@ import type { JsonObject } from './message.ts';
 
 const byName = new Map(operations.map((operation) => [operation.tool, operation]));
 
-/** What tools/list says of each operation, as JSON text, made once. */
+/** The tools/list entry of each operation as JSON text, built once. */
 const listings = new Map(
   operations.map((operation) => [operation.tool, JSON.stringify(describeTool(operation))]),
 );
@@ -30,13 +30,13 @@ function describeTool(operation: Operation): Record<string, unknown> {
   };
 }
 
-/** The tools that a caller may use, in the catalogue's order, as the text of a JSON array. */
+/** The tools that the caller may use, in catalogue order, as a JSON array. */
 export function listTools(caller: Caller): string {
   const permitted = operations.filter(({ scope }) => caller.scopes.includes(scope));
   return `[${permitted.map(({ tool }) => listings.get(tool)).join(',')}]`;
 }
 
-/** A tool that the caller may use; one that is not permitted is as unknown as one that is not there. */
+/** Finds a tool that the caller may use; one without permission is reported like an unknown one. */
 export function findTool(name: string, caller: Caller): Operation | undefined {
   const operation = byName.get(name);
   return operation && caller.scopes.includes(operation.scope) ? operation : undefined;
@@ -47,8 +47,8 @@ export function isToolName(name: unknown): name is string {
 }
 
 /**
- * Runs a tool.
- * @returns the text of the members of its result: the payload twice, or what is wrong with the call
+ * Calls a tool.
+ * @returns the members of its result as JSON text: the payload twice, or what is wrong with the call
  */
 export async function callTool(
   operation: Operation,
@@ -57,7 +57,7 @@ export async function callTool(
   parts: InvokeParts,
 ): Promise<string> {
   try {
-    // The very text that REST answers, and quoted once more as text.
+    // The same text as the REST body, once as it is and once quoted.
     const payload = await invoke(operation, caller, withoutNulls(input, operation), parts);
     return `${textContent(payload)},"structuredContent":${payload}`;
   } catch (error) {
@@ -66,11 +66,11 @@ export async function callTool(
   }
 }
 
-/** Without optional arguments that are null: clients write null for what is left out. */
+/** Drops optional arguments that are null, because some clients send null for omitted ones. */
 function withoutNulls(input: JsonObject, { input: { shape } }: Operation): JsonObject {
-  const isLeftOut = ([name, value]: [string, unknown]) =>
+  const isOmitted = ([name, value]: [string, unknown]) =>
     value === null && Object.hasOwn(shape, name) && shape[name]?.safeParse(undefined).success;
-  return Object.fromEntries(Object.entries(input).filter((entry) => !isLeftOut(entry)));
+  return Object.fromEntries(Object.entries(input).filter((entry) => !isOmitted(entry)));
 }
 
 function textContent(text: string): string {

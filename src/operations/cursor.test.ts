@@ -13,7 +13,7 @@ function refuses(cursor: string, of = listing): void {
   assert.throws(() => decodeCursor(of, cursor), isRefusal, JSON.stringify(cursor));
 }
 
-test('a cursor gives its place back, whatever the place', () => {
+test('decodes to the encoded position', () => {
   for (const [createdAt, id] of [
     [0, 1],
     [1_793_880_000_123, 1001],
@@ -25,7 +25,7 @@ test('a cursor gives its place back, whatever the place', () => {
   }
 });
 
-test('a cursor belongs to one listing of one shop', () => {
+test('refuses a cursor of another listing, filter or shop', () => {
   const cursor = cursorAt(1_793_880_000_123, 1001);
   for (const other of [
     '8 subscriptions active',
@@ -38,7 +38,7 @@ test('a cursor belongs to one listing of one shop', () => {
   }
 });
 
-test('a cursor with any character changed, added or taken away is refused', () => {
+test('refuses a cursor with any character changed, added or removed', () => {
   const cursor = cursorAt(1_793_880_000_123, 1001);
   for (let index = 0; index < cursor.length; index += 1) {
     for (const character of ['A', 'z', '-', '_']) {
@@ -47,21 +47,21 @@ test('a cursor with any character changed, added or taken away is refused', () =
     }
     refuses(cursor.slice(0, index) + cursor.slice(index + 1));
   }
-  const spoilt = ['=', '==', ' ', '\n', '.', 'A', '%3D', '\0'].flatMap((each) => [
+  const altered = ['=', '==', ' ', '\n', '.', 'A', '%3D', '\0'].flatMap((each) => [
     cursor + each,
     each + cursor,
   ]);
-  for (const each of spoilt) refuses(each);
+  for (const each of altered) refuses(each);
 });
 
-test('what never was a cursor is refused', () => {
-  // The letters of plain base64 decode as well, and must not pass.
+test('refuses text that is not a cursor', () => {
+  // Plain base64 decodes too, and must be refused.
   const plain = Buffer.from(cursorAt(1_793_880_000_123, 1001), 'base64url').toString('base64');
   const texts = ['', '0', 'null', '1001', 'AAAA', '/'.repeat(30), 'ä'.repeat(30), 'A'.repeat(5000)];
   for (const text of [...texts, 'A'.repeat(30), `${plain}=`]) refuses(text);
 });
 
-test('a page is cut where there is more, and only there', () => {
+test('cuts a page and adds a cursor only if there are more rows', () => {
   const members = [5, 4, 3].map((id) => ({ id, createdAt: '1970-01-01T00:00:00.010Z' }));
   const linesOf = (count: number) => ({
     lines: members
@@ -84,7 +84,7 @@ test('a page is cut where there is more, and only there', () => {
   );
 });
 
-test('a place that no row can have is refused, however it is sealed', () => {
+test('refuses an impossible position even with a valid checksum', () => {
   for (const [createdAt, id] of [
     [-1, 1],
     [253_402_300_800_000, 1],

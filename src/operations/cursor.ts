@@ -5,55 +5,55 @@ import { type JsonLines, jsonArrayOf } from '../store/records/json-text.ts';
 import { JsonText } from './json-text.ts';
 import { cursorError } from './parameters.ts';
 
-const seal = 6;
-/** No record is dated in the year 10000 or later. */
-const endOfTime = Date.UTC(10_000, 0, 1);
+const checksumBytes = 6;
+/** Records are dated before the year 10000. */
+const maxCreatedAt = Date.UTC(10_000, 0, 1);
 
 /**
- * A cursor is the last row's place in the order (two 64-bit numbers) and a seal over it and over the
- * listing it belongs to, in base64url. The seal keeps a cursor from being used with another shop,
- * listing or filter; it is no secret, since a cursor opens nothing that its holder could not read.
- * @param listing names the listing: shop, operation and filter
+ * Encodes the position of a page's last row (two 64-bit numbers) and a checksum over the position and
+ * its listing, in base64url. The checksum catches cursors used with another shop, listing or filter. It
+ * need not be secret, because a cursor grants no access.
+ * @param listing identifies the listing: shop, operation and filter
  */
 export function encodeCursor(listing: string, position: Position): string {
   const bytes = Buffer.allocUnsafe(16);
   bytes.writeBigInt64BE(BigInt(position.createdAt), 0);
   bytes.writeBigInt64BE(BigInt(position.id), 8);
-  return Buffer.concat([bytes, sealOf(listing, bytes)]).toString('base64url');
+  return Buffer.concat([bytes, checksumOf(listing, bytes)]).toString('base64url');
 }
 
-/** @throws ServiceError invalid, for any text that encodeCursor did not make for this listing */
+/** @throws ServiceError invalid, for any text that encodeCursor did not return for this listing */
 export function decodeCursor(listing: string, cursor: string): Position {
   const bytes = Buffer.from(cursor, 'base64url');
   const place = bytes.subarray(0, 16);
-  // Decoding skips what is not base64url, so only the way back shows that the text was whole.
-  const isWhole = bytes.length === 16 + seal && bytes.toString('base64url') === cursor;
-  if (!isWhole || !sealOf(listing, place).equals(bytes.subarray(16))) {
+  // Buffer skips invalid base64url, so only encoding it again shows that the text was valid.
+  const isValid = bytes.length === 16 + checksumBytes && bytes.toString('base64url') === cursor;
+  if (!isValid || !checksumOf(listing, place).equals(bytes.subarray(16))) {
     throw new ServiceError('invalid', cursorError);
   }
   const position = {
     createdAt: Number(place.readBigInt64BE(0)),
     id: Number(place.readBigInt64BE(8)),
   };
-  // The seal is no secret: a place that no row can have may still come with a right one.
+  // The checksum is not secret, so an impossible position may still have a correct one.
   const isPossible =
     Number.isSafeInteger(position.id) &&
     position.id > 0 &&
     position.createdAt >= 0 &&
-    position.createdAt < endOfTime;
+    position.createdAt < maxCreatedAt;
   if (!isPossible) throw new ServiceError('invalid', cursorError);
   return position;
 }
 
-function sealOf(listing: string, place: Buffer): Buffer {
-  return hash('sha256', `${listing} ${place.toString('hex')}`, 'buffer').subarray(0, seal);
+function checksumOf(listing: string, place: Buffer): Buffer {
+  return hash('sha256', `${listing} ${place.toString('hex')}`, 'buffer').subarray(0, checksumBytes);
 }
 
 /**
- * A page of a listing as its payload: `limit` rows, and where the next page begins.
+ * The payload of one page: at most `limit` rows, and the cursor of the next page.
  * @param name the member that holds the rows
- * @param found up to limit + 1 rows: one more than shown tells whether there is a next page
- * @param idName the member of a row that, with createdAt, is its place in the order
+ * @param found up to limit + 1 rows; the extra one shows that there is a next page
+ * @param idName the member of a row that, with createdAt, is its position
  */
 export function pageOf(
   name: string,

@@ -1,62 +1,62 @@
 /*
  * Glossary
- *   operation  one of the six things offered; a REST route and an MCP tool are two faces of it
- *   caller     the shop, key and scopes behind one request, after the gate let it in
+ *   operation  one of the six queries that the service offers, as a REST route and as an MCP tool
+ *   caller     the shop, key and scopes of one admitted request
  *   tier       the shop's plan with us; a *plan* is always a selling plan
  *   now        read once per request; every window of the request is measured from it
- *   payload    what an operation answers: the REST body, and the MCP tool's structured content
+ *   payload    the result of an operation: the REST body, and the MCP tool's structured content
  */
 import type { z } from 'zod';
 import type { Scope } from '../access/scopes.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
 import type { JsonText } from './json-text.ts';
 
-/** On whose behalf an operation runs: what it may know of a caller. */
+/** The part of the caller that operations see. */
 export interface OperationCaller {
   readonly shopId: number;
-  /** The shop's, ISO 4217. */
+  /** The shop's currency, ISO 4217. */
   readonly currency: string;
   readonly scopes: readonly Scope[];
 }
 
-/** A value as a constant states it. */
+/** A value as a read-only constant. */
 type Example<Value> = Value extends object
   ? { readonly [Key in keyof Value]: Example<Value[Key]> }
   : Value;
 
 interface OperationContext {
   readonly caller: OperationCaller;
-  /** The primary, or a standby that is fresh enough. */
+  /** The primary, or a standby with low enough lag. */
   readonly store: ReadConnections;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** With the types of its input and output, or any where the transports loop over all operations. */
+/** Typed by its input and output; the defaults serve code that handles all operations alike. */
 export interface Operation<
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodObject = z.ZodObject,
 > {
   /** snake_case; the REST operationId is the same in camelCase. */
   readonly tool: string;
-  /** Below the REST base path, with parameters in braces. */
+  /** Relative to the REST base path, with parameters in braces. */
   readonly path: string;
-  /** The parameter in the path, and the field of the input that it stands for. */
+  /** The parameter in the path, and the input field that it sets. */
   readonly pathParameter?: { readonly name: string; readonly input: string };
   readonly scope: Scope;
   readonly title: string;
-  /** One sentence for people; what is answered. */
+  /** What the operation returns, in one sentence for people. */
   readonly description: string;
-  /** For a model that has to choose a tool and fill in its arguments: short, with units and limits. */
+  /** For models that choose a tool and its arguments: short, with units and limits. */
   readonly toolDescription: string;
-  /** In JSON terms; faces that receive text turn it into JSON terms first. */
+  /** JSON values; REST converts the text of a request first. */
   readonly input: Input;
   readonly output: Output;
-  /** One believable request and answer, for the reference. */
+  /** One realistic request and response, for the reference. */
   readonly example: { readonly input: z.input<Input>; readonly output: Example<z.output<Output>> };
-  /** What can go wrong besides what can for every operation. */
+  /** Errors besides those that every operation can have. */
   readonly fails: readonly ('invalid' | 'notFound')[];
-  /** @param input as `input` has parsed it */
+  /** @param input as parsed by `input` */
   run(context: OperationContext, input: z.output<Input>): Promise<z.input<Output> | JsonText>;
 }
 

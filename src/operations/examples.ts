@@ -1,4 +1,4 @@
-/** One believable request and answer per operation, by the operation's tool name. */
+/** One realistic request and response per operation, by tool name. */
 export const examples = {
   get_entitlements: {
     input: { customerId: 18204 },

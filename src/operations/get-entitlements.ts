@@ -19,7 +19,7 @@ export const getEntitlements = defineOperation({
   example: examples.get_entitlements,
   fails: ['invalid'],
   async run({ caller, store, now }, input) {
-    // Ids end at 2^53 - 1: nobody has a greater one, and the database could not even hold some.
+    // Ids end at 2^53 - 1, and the database could not even store some greater ones.
     if (!Number.isSafeInteger(input.customerId)) return { subscriptions: [] };
     const rows = await store.entitlements.of(caller.shopId, input.customerId);
     return {
@@ -38,8 +38,8 @@ export const getEntitlements = defineOperation({
 });
 
 /**
- * Active entitles; any other status does until the end of the last period that was paid for
- * (unknown counts as past).
+ * An active subscription entitles. With any other status, it entitles until the end of the last paid
+ * period; if that is unknown, it does not.
  * @param paidThroughAt, now epoch milliseconds
  */
 export function isEntitled(

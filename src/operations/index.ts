@@ -6,7 +6,7 @@ import { listCancellations } from './list-cancellations.ts';
 import { listPlans } from './list-plans.ts';
 import { listSubscriptions } from './list-subscriptions.ts';
 
-/** The catalogue: all that is offered, in the order in which every face shows it. */
+/** The catalogue of operations, in the order in which REST, MCP and the reference list them. */
 export const operations: readonly Operation[] = [
   getEntitlements,
   listSubscriptions,

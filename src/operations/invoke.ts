@@ -9,14 +9,14 @@ import { JsonText } from './json-text.ts';
 export interface InvokeParts {
   readonly store: Store;
   readonly clock: Clock;
-  /** Of the request, where traces are made. */
+  /** The request's span, if tracing is on. */
   readonly span?: RequestSpan | undefined;
 }
 
 /**
- * Runs an operation for a caller whom the gate let in: scope, then input, then the work.
- * @param input in JSON terms, as yet unchecked
- * @returns the payload as JSON text, the same for every face
+ * Runs an operation for an admitted caller: checks the scope, then the input, then queries the data.
+ * @param input JSON values, not yet validated
+ * @returns the payload as JSON text, the same for every transport
  * @throws ServiceError scopeRequired, invalid or notFound
  */
 export async function invoke(
@@ -37,7 +37,7 @@ export async function invoke(
   return payload instanceof JsonText ? payload.text : JSON.stringify(payload);
 }
 
-/** All that is wrong with the input, in the words of the schema. */
+/** Everything that is wrong with the input, in the schema's words. */
 function messageOf(error: z.ZodError, { input }: Operation): string {
   const messages = error.issues.map((issue) =>
     issue.code === 'unrecognized_keys'
@@ -54,9 +54,9 @@ function known(input: z.ZodObject): string {
 
 const maxNameLength = 100;
 
-/** The first 100 characters of a name that a caller sent, to repeat it in a message. */
+/** The first 100 characters of a name from a request, for use in a message. */
 export function clipName(name: string): string {
-  // A character is one or two code units; counting characters keeps pairs together.
+  // Counts characters rather than code units, so that no surrogate pair is split.
   return Array.from(name.slice(0, 2 * maxNameLength))
     .slice(0, maxNameLength)
     .join('');

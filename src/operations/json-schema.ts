@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The part of JSON Schema (2020-12) that the catalogue's schemas turn into. */
+/** The subset of JSON Schema (2020-12) that the catalogue's schemas use. */
 export interface JsonSchema {
   type?: string;
   description?: string;
@@ -12,27 +12,27 @@ export interface JsonSchema {
 
 /**
  * The JSON Schema of one side of a zod schema.
- * @param side 'input': what may be sent (defaults are optional); 'output': what is answered
+ * @param side 'input': for requests (fields with a default are optional); 'output': for responses
  */
 export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: side, reused: 'inline' });
   return prune(rest) as JsonSchema;
 }
 
-/** A schema with its definitions put in where they are referred to, for readers that follow no $ref. */
+/** Inlines the definitions of a schema, for clients that do not resolve $ref. */
 export function inlineDefinitions({ $defs = {}, ...schema }: JsonSchema): JsonSchema {
   const definitions = $defs as Record<string, JsonSchema>;
   const inline = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inline);
     if (typeof node !== 'object' || node === null) return node;
     if ('$ref' in node) {
-      const { $ref, ...besides } = node;
+      const { $ref, ...siblings } = node;
       const definition = definitions[String($ref).replace('#/$defs/', '')];
-      return inline({ ...definition, ...besides });
+      return inline({ ...definition, ...siblings });
     }
     return Object.fromEntries(
       Object.entries(node)
-        // The name of a definition; a property that is called id has a schema for its value.
+        // Drops a definition's name, but not a property called id, whose value is a schema.
         .filter(([key, value]) => !(key === 'id' && typeof value === 'string'))
         .map(([key, value]) => [key, inline(value)]),
     );
@@ -40,7 +40,7 @@ export function inlineDefinitions({ $defs = {}, ...schema }: JsonSchema): JsonSc
   return inline(schema) as JsonSchema;
 }
 
-/** Takes out what says nothing new: the largest exact integers as bounds, a date-time spelt as pattern. */
+/** Removes redundant keywords: bounds at the safe integers, and the pattern of a date-time. */
 function prune(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(prune);
   if (typeof node !== 'object' || node === null) return node;

@@ -1,4 +1,4 @@
-/** A payload that is JSON text already, as the database wrote it. */
+/** A payload that the database returned as JSON text. */
 export class JsonText {
   readonly text: string;
 

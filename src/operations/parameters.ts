@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** The messages say what to pass instead; both faces show them as they are. */
+/** The messages say what to pass instead; both transports send them unchanged. */
 const positiveInteger = (name: string) =>
   z
     .number({ error: `${name} must be a positive integer.` })
     .refine((value) => Number.isInteger(value) && value > 0, {
       error: `${name} must be a positive integer.`,
     })
-    // For the generated contract: a refinement is invisible there.
+    // A refinement does not appear in the generated JSON Schema, so this states it.
     .meta({ type: 'integer', minimum: 1 });
 
 export const customerId = positiveInteger('customerId').describe(
@@ -36,10 +36,10 @@ export const cursor = z
     'Where the page begins: nextCursor of the previous page, unchanged. Leave it out for the first page.',
   );
 
-/** One of some words, with an error that names them. */
-export function oneOf<const Words extends readonly [string, ...string[]]>(
+/** An enum whose error lists its values. */
+export function oneOf<const Values extends readonly [string, ...string[]]>(
   name: string,
-  words: Words,
+  values: Values,
 ) {
-  return z.enum(words, { error: `${name} must be one of ${words.join(', ')}.` });
+  return z.enum(values, { error: `${name} must be one of ${values.join(', ')}.` });
 }

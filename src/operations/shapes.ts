@@ -10,7 +10,7 @@ import {
 } from '../vocabulary.ts';
 
 const positive = z.int().min(1);
-/** The generated contract tells ids from other integers by their names: id, or one that ends in Id. */
+/** The OpenAPI generator recognises ids by name: `id`, or a name that ends in `Id`. */
 const id = positive;
 const money = z.number().describe("Money in the shop's currency.");
 const timestamp = z.iso.datetime({ precision: 3 }).describe('ISO 8601, UTC, milliseconds.');
@@ -19,7 +19,7 @@ const nextCursor = z
   .nullable()
   .describe('The cursor of the next page; null on the last one.');
 
-/** For a field whose words are not a closed set: clients must not fail on a new one. */
+/** For an enum that may grow: clients must not fail on a new value. */
 const extensible = (text: string) => `${text}; new values may be added.`;
 
 const subscriptionId = id.describe('The subscription.');

@@ -1,17 +1,17 @@
 import type { Operation } from './define.ts';
 import { operations } from './index.ts';
 
-/** A version of the REST API: what it offers, where, and how far its retirement is. */
+/** A version of the REST API: its operations, its paths and its retirement. */
 export interface RestVersion {
   readonly name: `v${number}`;
-  /** The paths of the operations follow. */
+  /** The operations' paths are relative to this. */
   readonly basePath: string;
   readonly operations: readonly Operation[];
-  /** Operations that are also reached without a version, for ever: path below the base, whole path. */
+  /** Permanent paths outside the version, by the operation's path. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Since or from when its use is discouraged: every response says so (RFC 9745). */
+  /** When it is (or was) deprecated; every response announces this (RFC 9745). */
   readonly deprecatedAt?: Date;
-  /** When it stops responding (RFC 8594); from then on every request gets 410. */
+  /** When it is switched off (RFC 8594): every request gets 410 from then on. */
   readonly sunsetAt?: Date;
 }
 
@@ -22,5 +22,5 @@ export const restV1: RestVersion = {
   aliases: { '/entitlements': '/api/external/entitlements' },
 };
 
-/** Every version there is, the current one first. A retirement is announced by setting its dates here. */
+/** All versions, the current one first. To announce a retirement, set the dates of the version. */
 export const restVersions: readonly RestVersion[] = [restV1];

@@ -5,9 +5,9 @@ import { type InvokeParts, invoke } from '../operations/invoke.ts';
 import type { Shop } from '../store/shops.ts';
 
 /**
- * What the API answers about a shop: pages show its figures and rows, so that the two cannot differ.
- * @param input in JSON terms, as an agent would send it
- * @throws ServiceError invalid or notFound, as the API refuses
+ * Calls an operation for a shop. Pages use it to show the same figures and rows as the API.
+ * @param input JSON values, as an API caller would send them
+ * @throws ServiceError invalid or notFound, as for API callers
  */
 export async function ask<Output extends z.ZodObject>(
   parts: InvokeParts,

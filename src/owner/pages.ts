@@ -26,7 +26,7 @@ import {
   type CookieName,
   type Visit,
   cookieName,
-  heldSecret,
+  parseSecret,
   isOwnForm,
   readCookies,
   setCookie,
@@ -36,11 +36,11 @@ export interface OwnerParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** The service's public address. */
+  /** The service's public URL. */
   baseUrl(): string;
-  /** Whether that was configured, rather than being the address listened on. */
+  /** Whether the public URL was configured; if not, it is the address that the service listens on. */
   readonly isPublic: boolean;
-  /** What this process knows of the use of keys, before it is stored. */
+  /** The use of keys that this process has not stored yet. */
   readonly usage: Pick<KeyUsage, 'lastUsedAt'>;
 }
 
@@ -48,7 +48,7 @@ type OwnerVisit = Visit & { readonly session: Session; readonly shops: readonly 
 export type ShopVisit = OwnerVisit & { readonly shop: Shop };
 
 const maxFormBytes = 16 * 1024;
-/** How long browsers keep cookies. */
+/** Lifetimes of the cookies. */
 const cookieSeconds: Readonly<Record<CookieName, number>> = {
   session: sessionHours.most * 3600,
   form: sessionHours.idle * 3600,
@@ -58,19 +58,19 @@ type Form = URLSearchParams;
 type Handler<V> = (visit: V) => Promise<Answer>;
 type FormHandler<V> = (visit: V, form: Form) => Promise<Answer>;
 
-/** Who lets visitors in: makes routes out of pages, by who may see them. */
+/** Creates routes for pages, by who may see them. */
 export interface Pages {
-  anyone(url: string, handle: Handler<Visit>): Route;
-  anyonesForm(url: string, handle: FormHandler<Visit>): Route;
-  /** Others are sent to sign in. */
-  owners(url: string, handle: Handler<OwnerVisit>): Route;
-  ownersForm(url: string, handle: FormHandler<OwnerVisit>): Route;
-  /** Of the shop in the path (`:shopId`): to whom it does not belong, there is no such page. */
-  shops(url: string, handle: Handler<ShopVisit>): Route;
-  shopsForm(url: string, handle: FormHandler<ShopVisit>): Route;
-  /** The cookies by which a browser is signed in and remembered. */
+  publicPage(url: string, handle: Handler<Visit>): Route;
+  publicForm(url: string, handle: FormHandler<Visit>): Route;
+  /** Redirects other visitors to the sign-in page. */
+  ownerPage(url: string, handle: Handler<OwnerVisit>): Route;
+  ownerForm(url: string, handle: FormHandler<OwnerVisit>): Route;
+  /** A page of the shop in the path (`:shopId`); visitors without access get a 404. */
+  shopPage(url: string, handle: Handler<ShopVisit>): Route;
+  shopForm(url: string, handle: FormHandler<ShopVisit>): Route;
+  /** Cookies that sign a browser in and make it a known device. */
   signInCookies(secrets: SignInSecrets): string[];
-  /** The same for signing out; the browser is still remembered. */
+  /** Cookies for signing out; the browser stays a known device. */
   signOutCookies(): string[];
 }
 
@@ -80,10 +80,10 @@ export function createPages(parts: OwnerParts): Pages {
   const cookie = (name: CookieName, secret: string | undefined) =>
     setCookie(name, secret, { isSecure: isSecure(), maxAgeSeconds: cookieSeconds[name] });
 
-  const enter = async (request: FastifyRequest): Promise<Visit & { isNew: boolean }> => {
+  const openVisit = async (request: FastifyRequest): Promise<Visit & { isNew: boolean }> => {
     const cookies = readCookies(request.headers.cookie);
-    const held = (name: CookieName) => heldSecret(cookies.get(cookieName(name, isSecure())));
-    const [sessionSecret, formSecret] = [held('session'), held('form')];
+    const secretOf = (name: CookieName) => parseSecret(cookies.get(cookieName(name, isSecure())));
+    const [sessionSecret, formSecret] = [secretOf('session'), secretOf('form')];
     const session =
       sessionSecret === undefined
         ? undefined
@@ -96,12 +96,12 @@ export function createPages(parts: OwnerParts): Pages {
       formSecret: session?.secret ?? formSecret ?? newSecret(),
       isNew: !session && formSecret === undefined,
       address: clientNetwork(request.ip),
-      device: held('device'),
+      device: secretOf('device'),
     };
   };
 
-  /** What is thrown is logged, and answered with a page instead of the envelope. */
-  const guarded =
+  /** Logs errors, and responds with a page instead of the API's envelope. */
+  const withErrorPages =
     (handle: (request: FastifyRequest) => Promise<Answer>) =>
     async (request: FastifyRequest): Promise<Answer> => {
       try {
@@ -116,8 +116,8 @@ export function createPages(parts: OwnerParts): Pages {
   const get = (url: string, handle: Handler<Visit>): Route => ({
     method: 'GET',
     url,
-    handle: guarded(async (request) => {
-      const visit = await enter(request);
+    handle: withErrorPages(async (request) => {
+      const visit = await openVisit(request);
       const answer = await handle(visit);
       if (!visit.isNew) return answer;
       return { ...answer, cookies: [cookie('form', visit.formSecret), ...(answer.cookies ?? [])] };
@@ -127,22 +127,22 @@ export function createPages(parts: OwnerParts): Pages {
   const post = (url: string, handle: FormHandler<Visit>): Route => ({
     method: 'POST',
     url,
-    handle: guarded(async (request) => {
+    handle: withErrorPages(async (request) => {
       const { isPublic } = parts;
-      if (!isOwnForm(request, { baseUrl: parts.baseUrl(), isPublic })) return foreignPage();
+      if (!isOwnForm(request, { baseUrl: parts.baseUrl(), isPublic })) return crossSitePage();
       const body = await readBody(request, {
         contentType: 'application/x-www-form-urlencoded',
         maxBytes: maxFormBytes,
       });
       if ('refusal' in body) return unreadablePage(body.refusal);
       const form = new URLSearchParams(body.bytes.toString('utf8'));
-      const visit = await enter(request);
-      if (!isFormToken(visit.formSecret, form.get('token') ?? '')) return stalePage();
+      const visit = await openVisit(request);
+      if (!isFormToken(visit.formSecret, form.get('token') ?? '')) return expiredFormPage();
       return handle(visit, form);
     }),
   });
 
-  /** Sends to sign in whoever is not. */
+  /** Redirects visitors who are not signed in. */
   const asOwner =
     <Rest extends unknown[]>(handle: (visit: OwnerVisit, ...rest: Rest) => Promise<Answer>) =>
     async (visit: Visit, ...rest: Rest): Promise<Answer> => {
@@ -163,12 +163,12 @@ export function createPages(parts: OwnerParts): Pages {
     });
 
   return {
-    anyone: get,
-    anyonesForm: post,
-    owners: (url, handle) => get(url, asOwner(handle)),
-    ownersForm: (url, handle) => post(url, asOwner(handle)),
-    shops: (url, handle) => get(url, asShop(handle)),
-    shopsForm: (url, handle) => post(url, asShop(handle)),
+    publicPage: get,
+    publicForm: post,
+    ownerPage: (url, handle) => get(url, asOwner(handle)),
+    ownerForm: (url, handle) => post(url, asOwner(handle)),
+    shopPage: (url, handle) => get(url, asShop(handle)),
+    shopForm: (url, handle) => post(url, asShop(handle)),
     signInCookies: ({ session, device }) => [cookie('session', session), cookie('device', device)],
     signOutCookies: () => [cookie('session', undefined)],
   };
@@ -180,38 +180,50 @@ export async function listShopsOf(store: Store, ownerId: string): Promise<Shop[]
   return shops.filter((shop) => shop !== undefined);
 }
 
-const home = html`<a href="/app">Go to your shops</a>`;
+const homeLink = html`<a href="/app">Go to your shops</a>`;
 
-function sentence(title: string, text: string, status: number): Answer {
+function messagePage(title: string, text: string, status: number): Answer {
   return page(
     layout(undefined, {
       title,
       content: html`<p>${text}</p>
-        <p>${home}</p>`,
+        <p>${homeLink}</p>`,
     }),
     status,
   );
 }
 
-/** What is answered below /app where there is nothing for this visitor. */
+/** For every path below /app that does not exist or that the visitor may not see. */
 export function notFoundPage(): Answer {
-  return sentence('Not found', 'There is no such page.', 404);
+  return messagePage(
+    'Page not found',
+    'This page does not exist, or you do not have access to it.',
+    404,
+  );
 }
 
-function foreignPage(): Answer {
-  return sentence('Not sent', 'This form was not sent by a page of this service.', 403);
+function crossSitePage(): Answer {
+  return messagePage(
+    'Nothing was changed',
+    'This form was not sent from a page of this service. Open the page here, then try again.',
+    403,
+  );
 }
 
-function stalePage(): Answer {
-  return sentence(
-    'Nothing was done',
-    'The page with this form was too old, or cookies are off. Open it anew, then try again.',
+function expiredFormPage(): Answer {
+  return messagePage(
+    'Nothing was changed',
+    'The page with this form has expired, or cookies are disabled. Reload it, then try again.',
     403,
   );
 }
 
 function unreadablePage({ status, headers }: Answer): Answer {
-  const answer = sentence('Not read', 'This form could not be read. Open it anew.', status);
+  const answer = messagePage(
+    'Nothing was changed',
+    'This form could not be read. Reload the page, then try again.',
+    status,
+  );
   const { connection } = headers;
   return connection === undefined
     ? answer
@@ -219,10 +231,14 @@ function unreadablePage({ status, headers }: Answer): Answer {
 }
 
 function busyPage(): Answer {
-  return sentence('Busy', 'Too many people sign in right now. Try again in a minute.', 503);
+  return messagePage(
+    'Busy',
+    'Too many people are signing in right now. Try again in a minute.',
+    503,
+  );
 }
 
 function failurePage(requestId: string): Answer {
-  const text = `Something failed on our side. Try again; if it stays so, name ${requestId} to whoever runs this service.`;
-  return sentence('Something went wrong', text, 500);
+  const text = `Something failed on our side. Try again. If it keeps happening, send this request ID to the operator of this service: ${requestId}`;
+  return messagePage('Something went wrong', text, 500);
 }

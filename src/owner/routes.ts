@@ -8,7 +8,7 @@ import { accountPage } from './account/pages.ts';
 import { type Pages, type OwnerParts, createPages, listShopsOf } from './pages.ts';
 import { cancelFlowRoutes } from './cancel-flow/pages.ts';
 import { keyRoutes } from './keys/routes.ts';
-import { endedLinkPage, linkPage } from './account/link-pages.ts';
+import { invalidLinkPage, linkPage } from './account/link-pages.ts';
 import { asksForPassword, followLink, openLink } from '../accounts/links.ts';
 import { passwordProblem } from '../accounts/password-rules.ts';
 import { countSessions, endSession, type Session } from '../accounts/sessions.ts';
@@ -20,7 +20,7 @@ import { explainRefusal, signInPage } from './account/sign-in-pages.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
 import type { Visit } from './visit.ts';
 
-/** The pages for shops' owners, in a browser, all of them below /app. */
+/** All pages for shop owners, below /app. */
 export function ownerRoutes(parts: OwnerParts): Route[] {
   const pages = createPages(parts);
   return [
@@ -42,10 +42,10 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
 function signInRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
   const sql = store.write;
   return [
-    pages.anyone('/app/sign-in', async (visit) =>
+    pages.publicPage('/app/sign-in', async (visit) =>
       visit.session ? redirect('/app') : signInPage(visit),
     ),
-    pages.anyonesForm('/app/sign-in', async (visit, form) => {
+    pages.publicForm('/app/sign-in', async (visit, form) => {
       const email = form.get('email') ?? '';
       const password = form.get('password') ?? '';
       const { address, device } = visit;
@@ -53,7 +53,7 @@ function signInRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
       if (result.kind !== 'right') return signInPage(visit, result, email);
       return redirect('/app', pages.signInCookies(result));
     }),
-    pages.ownersForm('/app/sign-out', async (visit) => {
+    pages.ownerForm('/app/sign-out', async (visit) => {
       await endSession(sql, visit.session);
       return redirect('/app/sign-in?done=signed-out', pages.signOutCookies());
     }),
@@ -63,7 +63,7 @@ function signInRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
 interface Opened {
   readonly secret: string;
   readonly link: OwnerLink;
-  /** Undefined for a link that only replaces the password. */
+  /** Undefined for a link that resets a password. */
   readonly shopName: string | undefined;
 }
 
@@ -82,13 +82,13 @@ function linkRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
     return { email: link.email, shopNames: [shopName, ...shops.map(({ name }) => name)] };
   };
   return [
-    pages.anyone('/app/links/:secret', async (visit) => {
+    pages.publicPage('/app/links/:secret', async (visit) => {
       const opened = await open(visit);
-      return opened ? linkPage(visit, opened) : endedLinkPage(visit);
+      return opened ? linkPage(visit, opened) : invalidLinkPage(visit);
     }),
-    pages.anyonesForm('/app/links/:secret', async (visit, form) => {
+    pages.publicForm('/app/links/:secret', async (visit, form) => {
       const opened = await open(visit);
-      if (!opened) return endedLinkPage(visit);
+      if (!opened) return invalidLinkPage(visit);
       const { link } = opened;
       const password = form.get('password') ?? '';
       if (!asksForPassword(link)) {
@@ -98,7 +98,7 @@ function linkRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
 
       const { address, device } = visit;
       const result = await followLink(sql, clock, opened, { password, address, device });
-      if (result.kind === 'ended') return endedLinkPage(visit);
+      if (result.kind === 'ended') return invalidLinkPage(visit);
       if (result.kind === 'done') return redirect('/app', pages.signInCookies(result));
       return linkPage(visit, {
         ...opened,
@@ -110,19 +110,21 @@ function linkRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
 
 function accountRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
   const sql = store.write;
-  const known = async ({ email, ownerId }: Session) => ({
+  const accountOf = async ({ email, ownerId }: Session) => ({
     email,
     sessions: await countSessions(sql, clock, ownerId),
   });
   return [
-    pages.owners('/app/account', async (visit) => accountPage(visit, await known(visit.session))),
-    pages.ownersForm('/app/account/password', async (visit, form) => {
+    pages.ownerPage('/app/account', async (visit) =>
+      accountPage(visit, await accountOf(visit.session)),
+    ),
+    pages.ownerForm('/app/account/password', async (visit, form) => {
       const { email } = visit.session;
       const newPassword = form.get('new-password') ?? '';
       const shopNames = visit.shops.map(({ name }) => name);
       const problem = await passwordProblem(newPassword, { email, shopNames });
       if (problem !== undefined) {
-        return accountPage(visit, { ...(await known(visit.session)), problem, status: 422 });
+        return accountPage(visit, { ...(await accountOf(visit.session)), problem, status: 422 });
       }
       const { address, device } = visit;
       const guess = { email, password: form.get('password') ?? '', address, device };
@@ -131,11 +133,11 @@ function accountRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
         return redirect('/app/account?done=password', pages.signInCookies(result));
       }
       return accountPage(visit, {
-        ...(await known(visit.session)),
-        ...explainRefusal(result, 'The current password is not right.'),
+        ...(await accountOf(visit.session)),
+        ...explainRefusal(result, 'The current password is incorrect. Check it, then try again.'),
       });
     }),
-    pages.ownersForm('/app/account/sign-out-everywhere', async (visit) => {
+    pages.ownerForm('/app/account/sign-out-everywhere', async (visit) => {
       await deleteSessions(sql, visit.session.ownerId);
       return redirect('/app/sign-in?done=signed-out-everywhere', pages.signOutCookies());
     }),
@@ -144,15 +146,15 @@ function accountRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
 
 function shopRoutes(pages: Pages, parts: OwnerParts): Route[] {
   return [
-    pages.owners('/app', async (visit) => {
+    pages.ownerPage('/app', async (visit) => {
       const { shops } = visit;
       const [only] = shops;
       return only && shops.length === 1
         ? redirect(`/app/shops/${only.id}`)
         : shopsPage(visit, shops);
     }),
-    pages.owners('/app/shops', async (visit) => shopsPage(visit, visit.shops)),
-    pages.shops('/app/shops/:shopId', async (visit) => {
+    pages.ownerPage('/app/shops', async (visit) => shopsPage(visit, visit.shops)),
+    pages.shopPage('/app/shops/:shopId', async (visit) => {
       const days = parsePeriod(visit.query.get('days'));
       return dashboardPage(visit, await readDashboard(parts, visit.shop, days));
     }),

@@ -2,20 +2,20 @@ import type { FastifyRequest } from 'fastify';
 import type { Shop } from '../store/shops.ts';
 import type { Session } from '../accounts/sessions.ts';
 
-/** Whoever asks for a page, with what is known of them. */
+/** A page request, and what is known about the visitor. */
 export interface Visit {
   readonly request: FastifyRequest;
-  /** What follows `:` in the path of the route. */
+  /** The parameters in the route's path. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly session: Session | undefined;
-  /** Whose owner is signed in, on pages for owners. */
+  /** The shops of the signed-in owner, on pages for owners. */
   readonly shops?: readonly Shop[];
-  /** What the token in forms follows from. */
+  /** The secret that the CSRF token is derived from. */
   readonly formSecret: string;
-  /** The network address that attempts are counted by. */
+  /** The client's network, by which sign-in attempts are counted. */
   readonly address: string;
-  /** The token of a browser in which somebody has signed in before, or that claims to be one. */
+  /** The device cookie: an unverified claim that an owner has signed in with this browser before. */
   readonly device: string | undefined;
 }
 
@@ -25,19 +25,19 @@ export function readCookies(header: string | undefined): ReadonlyMap<string, str
   return new Map(pairs.map(([name = '', value = '']) => [name, value]));
 }
 
-/** What a cookie holds, if it has the form of one of our secrets. */
-export function heldSecret(value: string | undefined): string | undefined {
+/** The value of a cookie, if it has the format of our secrets. */
+export function parseSecret(value: string | undefined): string | undefined {
   return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined;
 }
 
 export type CookieName = 'session' | 'form' | 'device';
 
-/** Names with `__Host-` are ones that no other host, and no page in clear text, can set. */
+/** Cookies named `__Host-…` cannot be set by other hosts or without https. */
 export function cookieName(name: CookieName, isSecure: boolean): string {
   return isSecure ? `__Host-retention-${name}` : `retention-${name}`;
 }
 
-/** @param secret undefined takes the cookie away */
+/** @param secret undefined deletes the cookie */
 export function setCookie(
   name: CookieName,
   secret: string | undefined,
@@ -54,7 +54,7 @@ export function setCookie(
   ].join('; ');
 }
 
-/** Whether a form was sent by a page of ours, as far as the browser says. */
+/** Whether a form was sent from one of our pages, according to the browser's headers. */
 export function isOwnForm(
   { headers, protocol, host }: FastifyRequest,
   { baseUrl, isPublic }: { readonly baseUrl: string; readonly isPublic: boolean },
@@ -64,6 +64,6 @@ export function isOwnForm(
   const { origin } = headers;
   if (origin === undefined) return site === 'same-origin';
   if (origin === new URL(baseUrl).origin) return true;
-  // Without a public address the service may be asked for under any name of the machine.
+  // Without a public URL, the service may be reached under any name of the machine.
   return !isPublic && host !== '' && origin === `${protocol}://${host}`;
 }

@@ -14,14 +14,14 @@ export function feedLabel(feed: FeedName): string {
 
 function labels(): ReadonlyMap<FeedName, string> {
   return new Map([
-    ['records', 'Files of records'],
-    ['export', 'Exports of another platform'],
+    ['records', 'Record files'],
+    ['export', 'Exports from another platform'],
     ...platforms.flatMap((platform): [FeedName, string][] => {
       const { file, sync, webhooks } = feedsOf(platform);
       const { title } = platform;
       return [
-        [file, `${title} export files`],
-        [sync, `${title} sync`],
+        [file, `${title} files`],
+        [sync, `${title}, scheduled sync`],
         [webhooks, `${title} webhooks`],
       ];
     }),

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../operations/json-schema.ts';
 
-/** The part of OpenAPI 3.1 that the catalogue turns into; the page is made from this and no more. */
+/** The subset of OpenAPI 3.1 that the catalogue uses; the page is rendered from nothing else. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: {
@@ -33,9 +33,9 @@ export interface OperationObject {
   readonly 'x-required-scope': string;
 }
 
-/** A second path of an operation. Without an id of its own, since it is no second function. */
+/** Another path of an operation. It has no operationId, because it is not another function. */
 export interface AliasObject extends Omit<OperationObject, 'operationId'> {
-  /** The path that it is another name of. */
+  /** The operation's main path. */
   readonly 'x-alias-of': string;
   readonly 'x-internal': true;
   readonly 'x-fern-ignore': true;

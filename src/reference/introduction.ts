@@ -6,7 +6,7 @@ import { toJsonSchema } from '../operations/json-schema.ts';
 import { refusals } from '../refusals.ts';
 import { messageOf, refusalKinds } from './documented-refusals.ts';
 
-/** Text in which back quotes mark code. */
+/** Text in which backticks mark code. */
 export type Prose = string;
 
 interface Table {
@@ -20,7 +20,7 @@ interface Section {
   readonly blocks: readonly (Prose | Table)[];
 }
 
-/** What holds for every endpoint, for the document's description and for the page. */
+/** What applies to every endpoint, for the document's description and the page. */
 export function introduction(serverUrl: string, version: RestVersion): Section[] {
   const { name, basePath, operations, aliases = {} } = version;
   return [
@@ -61,7 +61,7 @@ export function introduction(serverUrl: string, version: RestVersion): Section[]
         "How much a key may ask depends on the shop's tier. The minute is a rolling one: the requests of the last 60 seconds count, REST and MCP together. A request that was refused with 429 does not count.",
         {
           head: ['Tier', 'Requests per minute, per key'],
-          rows: tierNames.map((tier) => [wordsOf(tier), limitOf(tier)]),
+          rows: tierNames.map((tier) => [titleOf(tier), limitOf(tier)]),
         },
         'Answers to limited keys carry `RateLimit-Policy` and `RateLimit`, so that a client can slow down in time. A 429 carries `Retry-After`, in whole seconds.',
       ],
@@ -111,7 +111,7 @@ export function introduction(serverUrl: string, version: RestVersion): Section[]
   ];
 }
 
-/** The introduction as Markdown (CommonMark with tables), for the document's description. */
+/** Renders sections as Markdown (CommonMark with tables), for the document's description. */
 export function toMarkdown(sections: readonly Section[]): string {
   return sections
     .flatMap(({ title, blocks }) => [`## ${title}`, ...blocks.map(blockToMarkdown)])
@@ -132,7 +132,7 @@ function endOf({ name, sunsetAt }: RestVersion): string {
 
 const pageSize = toJsonSchema(limit, 'input');
 
-function wordsOf(tier: Tier): string {
+function titleOf(tier: Tier): string {
   const text = tier.replaceAll('_', ' ');
   return text.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }

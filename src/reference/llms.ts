@@ -5,7 +5,7 @@ import { toJsonSchema } from '../operations/json-schema.ts';
 import type { OpenApiDocument } from './document.ts';
 
 /**
- * The whole service in one text, for a model that is to use it.
+ * Describes the whole service in one text, for models that use it.
  * @see https://llmstxt.org: a title, a summary, and sections of Markdown
  */
 export function renderLlmsText({ info, servers }: OpenApiDocument, version: RestVersion): string {
@@ -39,9 +39,9 @@ function describe(operation: Operation, basePath: string): string {
       }`,
       `- Scope: \`${scope}\``,
       ...Object.entries(properties).map(
-        ([name, { type, description, enum: words }]) =>
+        ([name, { type, description, enum: values }]) =>
           `- \`${name}\` (${type}, ${required.includes(name) ? 'required' : 'optional'}): ${description}${
-            Array.isArray(words) ? ` One of ${words.join(', ')}.` : ''
+            Array.isArray(values) ? ` One of ${values.join(', ')}.` : ''
           }`,
       ),
     ].join('\n'),

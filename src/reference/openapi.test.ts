@@ -71,7 +71,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   assert.equal(validator.version, '3.1');
 });
 
-test('every endpoint is there, with its scope, parameters and statuses', () => {
+test('documents every endpoint with its scope, parameters and statuses', () => {
   const found = Object.entries(document.paths).map(([path, { get }]) => [
     path,
     {
@@ -80,14 +80,14 @@ test('every endpoint is there, with its scope, parameters and statuses', () => {
       scope: get['x-required-scope'],
       parameters: get.parameters.map(({ in: place, name, required, schema, description }) => {
         assert.notEqual(description, '');
-        const { minimum, maximum, enum: words, default: standard } = schema;
+        const { minimum, maximum, enum: values, default: fallback } = schema;
         return [
           place,
           required ? `${name}!` : name,
           minimum === 1 && maximum === undefined ? 'positive' : undefined,
           maximum === undefined ? undefined : `${minimum}..${maximum}`,
-          Array.isArray(words) ? words.join('|') : undefined,
-          standard === undefined ? undefined : `default ${standard}`,
+          Array.isArray(values) ? values.join('|') : undefined,
+          fallback === undefined ? undefined : `default ${fallback}`,
         ]
           .filter((part) => part !== undefined)
           .join(' ');
@@ -98,7 +98,7 @@ test('every endpoint is there, with its scope, parameters and statuses', () => {
   assert.deepEqual(Object.fromEntries(found), expected);
 });
 
-test('every reference leads somewhere in the document', () => {
+test('resolves every $ref within the document', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)].map(
     ([, reference]) => reference as string,
   );
@@ -113,7 +113,7 @@ test('every reference leads somewhere in the document', () => {
   }
 });
 
-test('the shapes have all their fields required and may gain others', () => {
+test('requires all fields of every schema, and allows additional ones', () => {
   const { schemas } = document.components;
   assert.deepEqual(Object.keys(schemas), [
     'EntitlementsResponse',
@@ -137,12 +137,12 @@ test('the shapes have all their fields required and may gain others', () => {
   assert.doesNotMatch(JSON.stringify(document), /additionalProperties|\$defs/);
 });
 
-test('the alias is marked for generators to skip, and has no name for a second function', () => {
+test('marks the alias for generators to skip, without an operationId', () => {
   const { get } = document.paths['/api/external/entitlements'] ?? assert.fail();
   const { get: original } = document.paths['/api/external/v1/entitlements'] ?? assert.fail();
-  const { operationId: _, ...twin } = { operationId: '', ...original };
+  const { operationId: _, ...rest } = { operationId: '', ...original };
   assert.deepEqual(get, {
-    ...twin,
+    ...rest,
     summary: 'Customer entitlements (alias)',
     description: get.description,
     'x-alias-of': '/api/external/v1/entitlements',
@@ -153,23 +153,23 @@ test('the alias is marked for generators to skip, and has no name for a second f
   assert.match(get.description, /^The same as `\/api\/external\/v1\/entitlements`, permanently\./);
 });
 
-test('operations are grouped by tags, each of them defined', () => {
+test('groups operations by tags, and defines every tag', () => {
   assert.deepEqual(
     document.tags.map(({ name }) => name),
     ['Entitlements', 'Subscriptions', 'Metrics', 'Plans'],
   );
 });
 
-test('refusals say what the service says, and name their headers', () => {
+test('documents refusals with the service’s own messages and headers', () => {
   const responses = document.paths['/api/external/v1/entitlements']?.get.responses ?? {};
-  const told = Object.entries(responses)
+  const documented = Object.entries(responses)
     .filter(([status]) => status !== '200')
     .map(([status, { content, headers }]) => [
       status,
       Object.values(content['application/json'].examples).map(({ value }) => value),
       Object.keys(headers).join(' '),
     ]);
-  assert.deepEqual(told, [
+  assert.deepEqual(documented, [
     [
       '400',
       [envelope('customerId must be a positive integer.')],
@@ -194,14 +194,14 @@ test('refusals say what the service says, and name their headers', () => {
   ]);
 });
 
-test('every operation has an example that its own schemas take', () => {
+test('has an example for every operation that its own schemas accept', () => {
   for (const { tool, input, output, example } of operations) {
     input.parse(example.input);
     assert.deepEqual(output.parse(example.output), example.output, tool);
   }
 });
 
-test('a limited tier and an unlimited one are described', () => {
+test('describes limited and unlimited tiers', () => {
   const { description } = document.info;
   assert.match(description, /\| Growth \| 60 \|/);
   assert.match(description, /\| Pro \| 300 \|/);

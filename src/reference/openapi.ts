@@ -18,12 +18,12 @@ import { messagesOf, refusalsOf } from './documented-refusals.ts';
 const scheme = 'apiKey';
 
 interface OpenApiOptions {
-  /** The public address of the service, without a slash at the end. */
+  /** The public URL of the service, without a trailing slash. */
   readonly serverUrl: string;
   readonly version: RestVersion;
 }
 
-/** The contract of a version of the REST API for machines, from its operations. */
+/** Builds the OpenAPI document of a version of the REST API from its operations. */
 export function buildOpenApi({ serverUrl, version }: OpenApiOptions): OpenApiDocument {
   const { name, basePath, operations, aliases = {} } = version;
   return {
@@ -71,7 +71,7 @@ export function buildOpenApi({ serverUrl, version }: OpenApiOptions): OpenApiDoc
   };
 }
 
-/** What every path of an operation has. */
+/** The part that all paths of an operation share. */
 type Described = Omit<OperationObject, 'operationId'>;
 
 function describe(operation: Operation): Described {
@@ -81,16 +81,16 @@ function describe(operation: Operation): Described {
     description: `${operation.description}\n\nNeeds the scope \`${operation.scope}\`.`,
     parameters: parametersOf(operation),
     responses: { '200': success(operation), ...refusalResponses(operation) },
-    // The list names what the key must hold, as OpenAPI 3.1 allows for every kind of scheme.
+    // Lists the required scope, as OpenAPI 3.1 allows for every type of scheme.
     security: [{ [scheme]: [operation.scope] }],
     'x-required-scope': operation.scope,
   };
 }
 
 /**
- * The alias stays for good, so it is not `deprecated`; a generated client still needs no second
- * function for it. Generators leave it out by different marks: openapi-generator and Redocly's
- * remove-x-internal by x-internal, Fern and AutoSDK by x-fern-ignore, Speakeasy by x-speakeasy-ignore.
+ * The alias is permanent, so it is not `deprecated`, but a generated client needs no second function for
+ * it. Generators use different extensions to skip it: openapi-generator and Redocly's remove-x-internal
+ * use x-internal, Fern and AutoSDK x-fern-ignore, Speakeasy x-speakeasy-ignore.
  */
 function asAlias(described: Described, path: string): AliasObject {
   return {
@@ -104,7 +104,7 @@ function asAlias(described: Described, path: string): AliasObject {
   };
 }
 
-/** Operations are grouped by what a key needs for them. */
+/** Operations are grouped by the scope that they need. */
 function tagOf(scope: Scope): string {
   return capitalised(scope.replace('read:', ''));
 }
@@ -138,7 +138,7 @@ function success({ title, output, example }: Operation): ResponseObject {
   };
 }
 
-/** One response per status; kinds of refusal that share a status share it. */
+/** One response per status, shared by all refusals with that status. */
 function refusalResponses(operation: Operation): Record<string, ResponseObject> {
   const byStatus = Object.groupBy(refusalsOf(operation), (kind) => refusals[kind].status);
   return Object.fromEntries(
@@ -221,7 +221,7 @@ const errorEnvelope: JsonSchema = {
   required: ['success', 'message'],
 };
 
-/** An output's schema, a reference to its name, and the named shapes that it takes. */
+/** The $ref to an output's schema, and the named schemas that it uses. */
 function publish(output: Operation['output']): {
   schema: JsonSchema;
   components: Record<string, JsonSchema>;
@@ -237,7 +237,7 @@ function publish(output: Operation['output']): {
 }
 
 /**
- * Opens objects, since fields may be added; points to components; keeps ids out of 32 bits.
+ * Adapts a schema for clients: objects may gain fields, $refs point to components, and ids are int64.
  * @param name of the property or parameter that the node describes
  */
 function forClients(node: unknown, side: 'input' | 'output', name = ''): unknown {
@@ -252,7 +252,7 @@ function forClients(node: unknown, side: 'input' | 'output', name = ''): unknown
     );
   const isId = 'type' in node && node.type === 'integer' && /(^i|I)d$/.test(name);
   if (!isId) return Object.fromEntries(entries);
-  // A greater id may be asked for; no customer has it.
+  // Requests may contain a greater id, although no record has one.
   const bound = side === 'output' ? [['maximum', Number.MAX_SAFE_INTEGER]] : [];
   return Object.fromEntries([...entries, ...bound, ['format', 'int64']]);
 }

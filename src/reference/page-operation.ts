@@ -6,12 +6,12 @@ import { anchorOf, fieldTable, fieldsOf, nameOf, prose } from './page-parts.ts';
 interface Endpoint {
   readonly path: string;
   readonly operation: OperationObject;
-  /** Other paths of the same operation. */
+  /** Other paths of the operation. */
   readonly aliases: readonly string[];
   readonly body: Body;
 }
 
-/** What a successful answer holds, with the name that the document has for it. */
+/** The schema of a successful response, and its name in the document. */
 interface Body {
   readonly name: string;
   readonly schema: JsonSchema;
@@ -25,7 +25,7 @@ export function bodyOf(
   return { name, schema: schemas[name] ?? {} };
 }
 
-/** One endpoint: what is asked and answered in words, and beside it the same as an example. */
+/** Renders one endpoint: its description, with an example beside it. */
 export function renderOperation(
   serverUrl: string,
   { path, operation, aliases, body }: Endpoint,
@@ -99,7 +99,7 @@ function statusTable(refusals: Readonly<Record<string, ResponseObject>>, summary
   </table>`;
 }
 
-/** A command that can be pasted into a shell; values with an example are filled in. */
+/** A command to paste into a shell, with the example values filled in. */
 function curlOf(address: string, parameters: readonly ParameterObject[]): string {
   const given = parameters.filter(({ example }) => example !== undefined);
   const filled = given.reduce(

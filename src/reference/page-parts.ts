@@ -2,9 +2,9 @@ import { type Html, html } from '../http/html.ts';
 import type { Prose } from './introduction.ts';
 import type { JsonSchema } from '../operations/json-schema.ts';
 
-/** Text in which back quotes mark code. */
+/** Renders text in which backticks mark code. */
 export function prose(text: Prose): Html {
-  // Split at code: every second part stood between back quotes.
+  // Every second part was between backticks.
   const parts = text.split(/`([^`]*)`/);
   return html`${parts.map((part, index) => (index % 2 ? html`<code>${part}</code>` : html`${part}`))}`;
 }
@@ -12,13 +12,13 @@ export function prose(text: Prose): Html {
 interface Field {
   readonly name: string;
   readonly schema: JsonSchema;
-  /** What stands before the type. */
+  /** Shown before the type. */
   readonly label?: string;
 }
 
 /**
- * A table of fields or parameters: name and type, then what it means.
- * @param caption names the table for those who do not see what is above it
+ * Renders a table of fields or parameters: name, type and meaning.
+ * @param caption names the table for screen readers
  */
 export function fieldTable(caption: string, fields: readonly Field[]): Html {
   return html`<table class="fields" aria-label="${caption}">
@@ -41,7 +41,7 @@ function fieldRow({ name, schema, label }: Field): Html {
   </tr>`;
 }
 
-/** The fields of an object; those of an object within it follow it, with its name before theirs. */
+/** The fields of an object; nested fields follow their parent, prefixed with its name. */
 export function fieldsOf(schema: JsonSchema, prefix = ''): Field[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
     { name: prefix + name, schema: field },
@@ -74,14 +74,14 @@ function typeOf(schema: JsonSchema): Html {
     return html`array of ${typeOf((schema['items'] ?? {}) as JsonSchema)}`;
   if (schema['format'] === 'date-time') return html`timestamp`;
   const { minimum, maximum } = schema;
-  // The bound of ids is said once, for all of them.
+  // The maximum of ids is stated once in the introduction.
   if (minimum !== undefined && maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER) {
     return html`${schema.type}, ${String(minimum)} to ${String(maximum)}`;
   }
   return html`${minimum === 1 ? 'positive ' : ''}${schema.type}`;
 }
 
-/** The schemas of which a value fits one; a list of types is a short form of it. */
+/** The alternatives of a schema: `anyOf`, or a list of types. */
 function choicesOf(schema: JsonSchema): JsonSchema[] {
   if (Array.isArray(schema['anyOf'])) return schema['anyOf'] as JsonSchema[];
   const types: unknown = schema.type;
@@ -89,10 +89,10 @@ function choicesOf(schema: JsonSchema): JsonSchema[] {
 }
 
 function meaningOf(schema: JsonSchema): Prose {
-  const words = choicesOf(schema).flatMap((choice) => (choice['enum'] as unknown[]) ?? []);
+  const values = choicesOf(schema).flatMap((choice) => (choice['enum'] as unknown[]) ?? []);
   return [
     schema.description,
-    words.length > 0 ? `One of ${words.map((word) => `\`${word}\``).join(', ')}.` : undefined,
+    values.length > 0 ? `One of ${values.map((value) => `\`${value}\``).join(', ')}.` : undefined,
     'const' in schema ? `Always \`${schema['const']}\`.` : undefined,
     'default' in schema ? `Default \`${schema['default']}\`.` : undefined,
   ]

@@ -1,6 +1,6 @@
 import { designTokens } from '../http/design-tokens.ts';
 
-/** The look of the reference page. */
+/** The style sheet of the reference page. */
 export const pageStyle = `${designTokens}
 * { box-sizing: border-box; }
 html { scroll-padding-top: 16px; -webkit-text-size-adjust: 100%; }

@@ -13,7 +13,7 @@ function attributes(name: string): string[] {
   return [...page.matchAll(new RegExp(` ${name}="([^"]*)"`, 'g'))].map(([, value]) => value ?? '');
 }
 
-test('every path, parameter, shape and field is on the page', () => {
+test('shows every path, parameter, schema and field', () => {
   for (const [path, { get }] of Object.entries(document.paths)) {
     assert.ok(page.includes(path), path);
     for (const { name } of get.parameters) assert.ok(page.includes(`<code>${name}</code>`), name);
@@ -27,9 +27,9 @@ test('every path, parameter, shape and field is on the page', () => {
   assert.ok(page.includes('<code>pricing.discountType</code>'));
 });
 
-test('the rule of entitlement and the formula of each figure are on the page', () => {
+test('explains the entitlement rule and the formula of each figure', () => {
   const text = page.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ');
-  for (const said of [
+  for (const sentence of [
     'It entitles while its status is active and, in any other status, as long as now is before paidThroughAt',
     'if that is unknown, it counts as past',
     '365/(12n) for days, 365/(84n) for weeks, 1/n for months and 1/(12n) for years',
@@ -42,11 +42,11 @@ test('the rule of entitlement and the formula of each figure are on the page', (
     'the 30 × 24 hours before it, the next 7 days the 7 × 24 hours from it on',
     'Rates are rounded to 4 decimals',
   ]) {
-    assert.ok(text.includes(said), said);
+    assert.ok(text.includes(sentence), sentence);
   }
 });
 
-test('requests can be pasted into a shell', () => {
+test('shows curl commands that can be pasted into a shell', () => {
   const commands = [...page.matchAll(/<pre class="command"><code>([^<]*)<\/code>/g)].map(
     ([, text = '']) => text.replaceAll('&quot;', '"').replaceAll('&#39;', "'"),
   );
@@ -61,7 +61,7 @@ test('requests can be pasted into a shell', () => {
   ]);
 });
 
-test('the page loads nothing, runs nothing, and its policy lets nothing but its style in', () => {
+test('loads and runs nothing, and its policy allows only its own style', () => {
   for (const address of [...attributes('href'), ...attributes('src')]) {
     const isOwn = address.startsWith(`${serverUrl}/`);
     assert.ok(isOwn || address.startsWith('#') || address === 'data:,', address);
@@ -75,7 +75,7 @@ test('the page loads nothing, runs nothing, and its policy lets nothing but its 
   );
 });
 
-test('ids are unique, and every link and label within the page has its target', () => {
+test('has unique ids, and a target for every internal link and label', () => {
   const ids = attributes('id');
   assert.deepEqual(ids, [...new Set(ids)]);
   const links = attributes('href').filter((href) => href.startsWith('#'));
@@ -84,7 +84,7 @@ test('ids are unique, and every link and label within the page has its target', 
   }
 });
 
-test('one first heading, and no level is skipped', () => {
+test('has one h1, and skips no heading level', () => {
   const levels = [...page.matchAll(/<h([1-6])/g)].map(([, level]) => Number(level));
   assert.equal(levels.filter((level) => level === 1).length, 1);
   assert.equal(levels[0], 1);
@@ -93,7 +93,7 @@ test('one first heading, and no level is skipped', () => {
   }
 });
 
-test('text of the document cannot become markup', () => {
+test('escapes the text of the document', () => {
   const hostile = '<script>alert("x")</script>';
   const { description: _, ...info } = document.info;
   const altered = renderReferencePage(

@@ -8,18 +8,18 @@ import { pageStyle } from './page-style.ts';
 
 const sheet = style(pageStyle);
 
-/** The content security policy to send with the page: its own style, and nothing else. */
+/** The content security policy of the page: it allows only the page's own style. */
 export const referencePageCsp = [
   "default-src 'none'",
   `style-src ${sheet.source}`,
-  // For the empty icon, which keeps browsers from asking for another.
+  // For the empty icon, which keeps browsers from requesting /favicon.ico.
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The reference for people: one page without scripts that loads nothing, made from the document. */
+/** Renders the reference for people: one page without scripts or other resources. */
 export function renderReferencePage(document: OpenApiDocument, version: RestVersion): string {
   const { info, components } = document;
   const serverUrl = document.servers[0].url;
@@ -41,7 +41,7 @@ export function renderReferencePage(document: OpenApiDocument, version: RestVers
           },
         ],
   );
-  // Those of a whole answer stand with its endpoint.
+  // The schemas of whole responses are shown with their endpoints instead.
   const bodies = new Set(endpoints.map(({ body }) => body.name));
   const shapes = Object.entries(components.schemas).filter(([name]) => !bodies.has(name));
 

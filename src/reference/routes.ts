@@ -16,10 +16,9 @@ const pageHeaders = {
 };
 
 /**
- * The machine-readable contract, and what is made from it for people and for models; none of them
- * needs a key.
- * @param versions the current one first; its page is at /docs, that of another one below it
- * @param baseUrl the public address, which may be known only once the server listens
+ * Serves the OpenAPI document, the reference page and llms.txt, all without a key.
+ * @param versions the current one first; its page is at /docs, those of the others are below it
+ * @param baseUrl the public URL, which may be known only once the server listens
  */
 export function referenceRoutes(versions: readonly RestVersion[], baseUrl: () => string): Route[] {
   return versions.flatMap((version, index) => {
@@ -40,8 +39,8 @@ function route(url: string, headers: Readonly<Record<string, string>>, body: () 
   return { method: 'GET', url, handle: () => ({ status: 200, headers, body: body() }) };
 }
 
-/** Makes a value when it is first asked for, and keeps it. */
-function once<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
+/** Computes a value on first use, and caches it. */
+function once<T>(compute: () => T): () => T {
+  let value: T | undefined;
+  return () => (value ??= compute());
 }

@@ -6,15 +6,15 @@ import { buildOpenApi } from './openapi.ts';
 const document = buildOpenApi({ serverUrl: 'https://retention.example', version: restV1 });
 const { schemas, headers } = document.components;
 
-test('every answer has a named body', () => {
+test('names the body of every response', () => {
   const bodies = Object.values(document.paths).flatMap(({ get }) =>
     Object.entries(get.responses).map(([status, { content }]) => {
       assert.deepEqual(Object.keys(content['application/json'].schema), ['$ref']);
       return [status, content['application/json'].schema['$ref']];
     }),
   );
-  const ofStatus = (wanted: boolean) =>
-    bodies.filter(([status]) => (status === '200') === wanted).map(([, body]) => body);
+  const ofStatus = (isSuccess: boolean) =>
+    bodies.filter(([status]) => (status === '200') === isSuccess).map(([, body]) => body);
   assert.deepEqual(ofStatus(true), [
     '#/components/schemas/EntitlementsResponse',
     '#/components/schemas/EntitlementsResponse',
@@ -29,7 +29,7 @@ test('every answer has a named body', () => {
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** Every property and every list's member in a schema, with where it is. */
+/** Every property and array item in a schema, with its path. */
 function nodesIn(schema: Node, path: string): [string, Node][] {
   const { properties = {}, items, anyOf = [] } = schema as Record<string, Record<string, Node>>;
   return [
@@ -44,7 +44,7 @@ function nodesIn(schema: Node, path: string): [string, Node][] {
 
 const properties = Object.entries(schemas).flatMap(([name, schema]) => nodesIn(schema, name));
 
-test('every schema, property, parameter, header, answer and tag says what it is', () => {
+test('describes every schema, property, parameter, header, response and tag', () => {
   assert.ok(properties.length > 60);
   const described: [string, { readonly description?: unknown }][] = [
     ...Object.entries(schemas),
@@ -65,7 +65,7 @@ test('every schema, property, parameter, header, answer and tag says what it is'
   }
 });
 
-test('ids are 64 bits wide, bounded in answers only; no other integer is', () => {
+test('makes ids int64, with a maximum in responses only', () => {
   const integers = properties.filter(([, { type }]) => type === 'integer');
   const wide = integers.filter(([, { format }]) => format === 'int64');
   assert.deepEqual([...new Set(wide.map(([path]) => path.replace(/.*\./, '')))].toSorted(), [
@@ -85,9 +85,9 @@ test('ids are 64 bits wide, bounded in answers only; no other integer is', () =>
     assert.ok(!('format' in schema) && !('maximum' in schema), path);
   }
   const parameters = Object.values(document.paths).flatMap(({ get }) => get.parameters);
-  const asked = parameters.filter(({ schema }) => schema.type === 'integer');
+  const integerParameters = parameters.filter(({ schema }) => schema.type === 'integer');
   assert.deepEqual(
-    asked.map(({ name, schema: { minimum, maximum, ...schema } }) => [
+    integerParameters.map(({ name, schema: { minimum, maximum, ...schema } }) => [
       name,
       minimum,
       maximum,
@@ -103,9 +103,9 @@ test('ids are 64 bits wide, bounded in answers only; no other integer is', () =>
   );
 });
 
-test('fields with a set of words say that it may grow, and so does the introduction', () => {
-  const words = properties.filter(([, node]) => JSON.stringify(node).includes('"enum"'));
-  const fields = words.filter(([, { properties: inner }]) => inner === undefined);
+test('says of every enum field, and in the introduction, that values may be added', () => {
+  const enums = properties.filter(([, node]) => JSON.stringify(node).includes('"enum"'));
+  const fields = enums.filter(([, { properties: inner }]) => inner === undefined);
   assert.equal(fields.length, 11);
   for (const [path, { description }] of fields) {
     assert.match(String(description), /; new values may be added\.$/, path);

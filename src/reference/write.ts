@@ -1,4 +1,4 @@
-/* Writes openapi.json at the root of the repository; with --check, tells whether it is current. */
+/* Writes openapi.json in the root of the repository; with --check, reports whether it is current. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { restV1 } from '../operations/versions.ts';
 import { buildOpenApi } from './openapi.ts';

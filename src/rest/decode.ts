@@ -1,8 +1,8 @@
 import type { Operation } from '../operations/define.ts';
 import { toJsonSchema } from '../operations/json-schema.ts';
 
-/** Ids end at 2^53 - 1, so this names nothing: what a path says that is not a number. */
-const idOfNobody = 2 ** 53;
+/** Stands for a path parameter that is not a number; ids end at 2^53 - 1, so no record has it. */
+const unknownId = 2 ** 53;
 
 type Decode = (
   pathText: string | undefined,
@@ -10,9 +10,9 @@ type Decode = (
 ) => Record<string, unknown>;
 
 /**
- * Turns the text of a request into JSON terms for an operation's schema: decimal digits become
- * numbers where the schema wants a number; all else stays text, for the schema to refuse. Parameters
- * that the operation does not have are left out.
+ * Turns the text of a request into JSON values for an operation's schema. Decimal digits become numbers
+ * where the schema has a number; other text stays as it is, and the schema refuses it. Unknown
+ * parameters are dropped.
  */
 export function createDecoder(operation: Operation): Decode {
   const { properties } = toJsonSchema(operation.input, 'input');
@@ -25,12 +25,12 @@ export function createDecoder(operation: Operation): Decode {
     const input: Record<string, unknown> = {};
     if (inPath !== undefined) {
       const id = toNumber(pathText ?? '');
-      input[inPath] = typeof id === 'number' && id > 0 ? id : idOfNobody;
+      input[inPath] = typeof id === 'number' && id > 0 ? id : unknownId;
     }
     for (const { name, isNumber } of fields) {
       const text = query[name];
       if (text === undefined) continue;
-      // A parameter given twice arrives as an array, which no schema takes.
+      // A repeated parameter arrives as an array, which every schema refuses.
       input[name] = isNumber && typeof text === 'string' ? toNumber(text) : text;
     }
     return input;
@@ -38,6 +38,6 @@ export function createDecoder(operation: Operation): Decode {
 }
 
 function toNumber(text: string): number | string {
-  // An id of hundreds of digits is still a positive integer, not infinity.
+  // An id with hundreds of digits is still a positive integer, not Infinity.
   return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_VALUE) : text;
 }

@@ -6,7 +6,7 @@ import {
   type Answer,
   type Facts,
   internalError,
-  keptPrivate,
+  privateJson,
   rateHeaders,
   renderRefusal,
 } from '../http/answer.ts';
@@ -24,7 +24,7 @@ export interface RestParts extends InvokeParts {
   readonly log: Log;
 }
 
-/** The routes of every version: one per operation, and its aliases. */
+/** The routes of all versions: one per operation, plus aliases. */
 export function restRoutes(versions: readonly RestVersion[], parts: RestParts): Route[] {
   return versions.flatMap(({ basePath, operations, aliases = {} }) =>
     operations.flatMap((operation) => {
@@ -32,7 +32,7 @@ export function restRoutes(versions: readonly RestVersion[], parts: RestParts): 
       const alias = aliases[operation.path];
       const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
       const urls = [basePath + path, ...(alias === undefined ? [] : [alias])];
-      return urls.map((url): Route => ({ method: 'GET', url, face: 'rest', handle }));
+      return urls.map((url): Route => ({ method: 'GET', url, transport: 'rest', handle }));
     }),
   );
 }
@@ -56,7 +56,7 @@ function createHandler(operation: Operation, parts: RestParts): Handler {
       const pathText = pathName && (request.params as Record<string, string>)[pathName];
       const input = decode(pathText, request.query as Record<string, string>);
       const body = await invoke(operation, caller, input, span ? { ...parts, span } : parts);
-      const headers = rate ? { ...keptPrivate, ...rateHeaders(rate) } : keptPrivate;
+      const headers = rate ? { ...privateJson, ...rateHeaders(rate) } : privateJson;
       return { status: 200, headers, body, facts };
     } catch (error) {
       if (error instanceof ServiceError) return { ...renderRefusal(error, rate), facts };

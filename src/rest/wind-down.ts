@@ -16,13 +16,13 @@ function retirementHeaders(version: RestVersion): Record<string, string> {
 }
 
 interface WindDown {
-  /** Routes that say, and observe, what is announced for the version they belong to. */
+  /** Wraps the routes so that they announce and enforce the retirement of their version. */
   routes(routes: readonly Route[]): Route[];
-  /** The same for an answer to a path that no route fits. */
+  /** The same for the response to a path without a route. */
   unrouted(path: string, answer: Answer): Answer;
 }
 
-/** Announces the retirement of versions on every one of their answers, and ends them when it is time. */
+/** Announces the retirement of a version on all its responses, and responds 410 after its sunset. */
 export function createWindDown(versions: readonly RestVersion[], clock: Clock): WindDown {
   const isRetired = ({ sunsetAt }: RestVersion) =>
     sunsetAt !== undefined && clock.now() >= sunsetAt.getTime();
@@ -56,7 +56,7 @@ function withNotice(version: RestVersion, answer: Answer): Answer {
   return { ...answer, headers: { ...answer.headers, ...retirementHeaders(version) } };
 }
 
-/** The version that a path belongs to, by its base or as one of its aliases. */
+/** The version that a path belongs to, by its base path or as an alias. */
 function versionOf(versions: readonly RestVersion[], path: string): RestVersion | undefined {
   return versions.find(
     ({ basePath, aliases = {} }) =>

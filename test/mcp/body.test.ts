@@ -11,7 +11,7 @@ const pong = '200 2025-06-18';
 
 describe('bodies of MCP requests', () => {
   let world: World;
-  /** With the key and these headers only. */
+  /** Sends the key and these headers only. */
   const ask = (body: string | Uint8Array, ...headers: string[]) =>
     postRaw(world.service.baseUrl, [bearer(world.key), ...headers], body);
 
@@ -20,7 +20,7 @@ describe('bodies of MCP requests', () => {
   });
   after(() => world.close());
 
-  test('a content type that is not application/json gets 415, after the key', async () => {
+  test('refuses other content types than application/json with 415, after checking the key', async () => {
     for (const type of [
       'application/json',
       'APPLICATION/JSON',
@@ -47,7 +47,7 @@ describe('bodies of MCP requests', () => {
     }
   });
 
-  test('a body of 1 MiB is read, a byte more gets 413, after the key', async () => {
+  test('accepts a body of 1 MiB, and refuses one more byte with 413, after checking the key', async () => {
     const message = (length: number) => {
       const start = '{"jsonrpc":"2.0","id":1,"method":"ping","x":"';
       return `${start}${'x'.repeat(length - start.length - 2)}"}`;
@@ -58,7 +58,7 @@ describe('bodies of MCP requests', () => {
     assert.equal(inShort(answer), tooLarge);
     assert.equal(answer.headers['cache-control'], 'private, no-store');
     assert.equal(answer.headers['connection'], 'close');
-    // Announced alone, before any of it is sent.
+    // By Content-Length alone, before any of the body is sent.
     const head = [`POST ${mcpPath} HTTP/1.1`, 'host: x', json, 'content-length: 999999999999'];
     const announced = async (...headers: string[]) =>
       (await exchange(world.service.baseUrl, `${[...head, ...headers].join('\r\n')}\r\n\r\n`)) ??
@@ -67,7 +67,7 @@ describe('bodies of MCP requests', () => {
     assert.equal(inShort(await announced()), '401 Unauthorized');
   });
 
-  test('a body of unknown length is read in its chunks, within the same bound', async () => {
+  test('reads a chunked body up to the same limit', async () => {
     const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
     const chunked = (...parts: string[]) =>
       ask([...parts.map(chunk), '0\r\n\r\n'].join(''), json, 'transfer-encoding: chunked');
@@ -80,7 +80,7 @@ describe('bodies of MCP requests', () => {
     assert.equal(inShort(answer), '413 The request body is larger than 1048576 bytes.');
   });
 
-  test('a character that arrives in two pieces is one', async () => {
+  test('decodes a character that is split between chunks', async () => {
     const message = Buffer.from('{"jsonrpc":"2.0","id":"é","method":"ping"}');
     const at = message.indexOf(0xc3) + 1;
     const piece = (bytes: Buffer) =>
@@ -94,7 +94,7 @@ describe('bodies of MCP requests', () => {
     assert.equal(answer.body, '{"jsonrpc":"2.0","id":"é","result":{}}');
   });
 
-  test('a body that ends too early ends nothing else', async () => {
+  test('survives a body that ends too early', async () => {
     const head = [`POST ${mcpPath} HTTP/1.1`, 'host: x', bearer(world.key), json];
     const { hostname, port } = new URL(world.service.baseUrl);
     for (let count = 0; count < 5; count += 1) {

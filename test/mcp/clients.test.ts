@@ -13,7 +13,7 @@ import { mcpPath } from './wire.ts';
 
 const clientInfo = { name: 'test', version: '1.0.0' };
 
-/** What the tests need of any official client. */
+/** The part of an official client that the tests use. */
 interface Connected {
   readonly negotiated: string | undefined;
   readonly server: unknown;
@@ -45,7 +45,7 @@ const connectOf1x: Connect = async (url, key) => {
   const client = new ClientOf1x(clientInfo);
   const headers = { authorization: `Bearer ${key}` };
   const transport = new TransportOf1x(url, { requestInit: { headers } });
-  // Its types do not know exactOptionalPropertyTypes.
+  // Its types are not compatible with exactOptionalPropertyTypes.
   await client.connect(transport as Parameters<typeof client.connect>[0]);
   return {
     negotiated: transport.protocolVersion,
@@ -107,7 +107,7 @@ describe('official clients', () => {
   after(() => world.close());
 
   for (const [name, revision, connect] of clients) {
-    test(`${name} connects, lists and calls every tool, and gets what REST answers`, () =>
+    test(`${name} connects, lists and calls every tool, and gets the same as from REST`, () =>
       use(connect, async (client) => {
         assert.equal(client.negotiated, revision);
         assert.equal((client.server as { name: string }).name, 'retention-data-service');
@@ -117,7 +117,7 @@ describe('official clients', () => {
           tools.map((tool) => tool.name),
           toolNames,
         );
-        // Having listed the tools, the client holds each answer to its outputSchema.
+        // After listing the tools, the client checks each result against its outputSchema.
         for (const [tool, input] of calls) {
           const { content, structuredContent, isError } = await client.callTool(tool, input);
           const { text } = await restBody(world, tool, input);
@@ -127,7 +127,7 @@ describe('official clients', () => {
         }
       }));
 
-    test(`${name} is told of bad arguments as a result, of an unknown tool as an error`, () =>
+    test(`${name} gets a result for invalid arguments, and an error for an unknown tool`, () =>
       use(connect, async (client) => {
         const refused = await client.callTool('list_subscriptions', { limit: 101 });
         assert.equal(refused['isError'], true);
@@ -139,7 +139,7 @@ describe('official clients', () => {
         });
       }));
 
-    test(`${name} sees what its key permits, and fails with a key that is none`, async () => {
+    test(`${name} sees the tools that its key permits, and fails with an invalid key`, async () => {
       const { key } = await createTestKey(world.store, world.shop.id, ['read:plans']);
       await use(
         connect,

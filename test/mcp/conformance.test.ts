@@ -16,7 +16,7 @@ interface Check {
   readonly errorMessage?: string;
 }
 
-/** Why a scenario or a check cannot apply to a server with read-only tools of its own and no more. */
+/** Why a scenario or a check does not apply to a server with its own read-only tools only. */
 const noTool = 'it calls a tool that only the reference server has';
 const noResources = 'there are no resources';
 const noPrompts = 'there are no prompts';
@@ -24,7 +24,7 @@ const noCompletion = 'there is nothing to complete';
 const noLogging = 'there is no stream to log to';
 const noParamHeaders = 'no tool mirrors an argument in a header';
 
-/** How each reason shows: what the suite reports of every such check. */
+/** What the suite reports for the checks of each reason. */
 const signs: Readonly<Record<string, RegExp>> = {
   [noTool]:
     /Unknown tool: test_|does not list the diagnostic tool|Tool '\w+' not found|JSON-RPC error instead|initial InputRequiredResult|Expected InputRequiredResult/,
@@ -35,7 +35,7 @@ const signs: Readonly<Record<string, RegExp>> = {
   [noParamHeaders]: /no tool with x-mcp-header/,
 };
 
-/** Scenarios that apply, with the checks in them that do not. */
+/** The applicable scenarios, with the checks in them that do not apply. */
 const applying: Readonly<
   Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>
 > = {
@@ -114,10 +114,10 @@ const notApplyingInBoth: Readonly<Record<string, string>> = {
   'prompts-get-with-image': noPrompts,
 };
 
-/** The suite has no way to send a key; this adds it to its requests and changes nothing else. */
+/** Adds the key to the suite's requests, because it has no option for that. */
 const keySender = new URL('./send-key.ts', import.meta.url).href;
 
-/** Runs every scenario of the suite that its authors count to a revision. */
+/** Runs every scenario that the suite has for a revision. */
 async function runSuite(
   url: string,
   key: string,
@@ -126,7 +126,7 @@ async function runSuite(
   const folder = mkdtempSync(path.join(tmpdir(), 'retention-conformance-'));
   try {
     const options = ['--url', url, '--suite', 'all', '--spec-version', revision, '-o', folder];
-    // It ends with 1 as soon as one check fails; what failed stands in its files.
+    // It exits with 1 if any check fails; the results are in its files.
     const child = spawn(process.execPath, ['--import', keySender, suite, 'server', ...options], {
       stdio: 'ignore',
       env: { ...process.env, SUITE_KEY: key },
@@ -155,10 +155,10 @@ describe('the official conformance suite', () => {
   after(() => world.close());
 
   for (const revision of ['2025-06-18', '2026-07-28']) {
-    test(`passes at ${revision}, as far as it applies`, async () => {
+    test(`passes for ${revision} where it applies`, async () => {
       const applies = applying[revision] ?? {};
       const reasons = { ...notApplyingInBoth, ...notApplying[revision] };
-      // By the name that a person would use, which is not the one that the service says.
+      // Under the name that people use, which differs from the one that the service reports.
       const { port } = new URL(world.service.baseUrl);
       const url = `http://localhost:${port}${mcpPath}`;
       const ran = await runSuite(url, world.key, revision);

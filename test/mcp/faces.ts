@@ -1,7 +1,7 @@
 import { generateShop } from '../../src/demo/generate.ts';
 import { type Imported, importAll, now, type World } from '../support/world.ts';
 
-/** Fills the world's shop with what the demo would make of it. */
+/** Imports generated demo data into the world's shop. */
 export function importGenerated(
   world: World,
   subscriptions: number,
@@ -13,7 +13,7 @@ export function importGenerated(
   return importAll(world.store, world.shop, [...records]);
 }
 
-/** The GET that a tool mirrors, below the base path. */
+/** The path and query of a tool's REST endpoint, relative to the base path. */
 export function mirroredPath(tool: string, input: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams(
     Object.entries(input).map(([name, value]) => [name, textOf(value)]),
@@ -36,12 +36,12 @@ export function mirroredPath(tool: string, input: Readonly<Record<string, unknow
   }
 }
 
-/** REST takes digits alone, also where JavaScript would write 1e+300. */
+/** REST accepts digits only, where JavaScript would write 1e+300. */
 function textOf(value: unknown): string {
   return Number.isInteger(value) ? String(BigInt(value as number)) : String(value);
 }
 
-/** The body of that GET, as it stands. */
+/** The raw body of that request. */
 export async function restBody(
   world: World,
   tool: string,

@@ -8,7 +8,7 @@ import { callModern, inShort, legacyRequest, modernHeaders, modernRequest, post 
 const endAll = ({ store }: World) =>
   Promise.all(listConnections(store.primary).map((sql) => sql.end(0)));
 
-test('[mcp.errors.500] a database that fails is a 500 in the envelope, which says nothing of the cause; the log does', async () => {
+test('[mcp.errors.500] responds 500 in the envelope without the cause when the database fails, and logs it', async () => {
   const lines: string[] = [];
   const log = createLog('error', { write: (line) => void lines.push(line) });
   const world = await startWorld(openAnyStore(), { log });
@@ -38,7 +38,7 @@ test('[mcp.errors.500] a database that fails is a 500 in the envelope, which say
     const rest = await get(`${world.base}/plans`, world.key);
     assert.deepEqual(rest.body, { success: false, message: 'Internal server error.' });
 
-    // What needs no database goes on for as long as the key is known.
+    // Methods that need no database still work while the key's lease lasts.
     assert.equal(inShort(await post(world, legacyRequest('ping'))), '200 2025-06-18');
     const list = await post(world, modernRequest('tools/list'), modernHeaders('tools/list'));
     assert.equal(inShort(list), '200 2026-07-28');
@@ -49,7 +49,7 @@ test('[mcp.errors.500] a database that fails is a 500 in the envelope, which say
   }
 });
 
-test('a 500 tells a limited key how much of its limit is left, over REST and MCP', async () => {
+test('sends the RateLimit headers with a 500, over REST and MCP', async () => {
   const world = await startWorld(openAnyStore(), { tier: 'growth' });
   try {
     assert.equal(inShort(await callModern(world, 'list_plans')), '200 2026-07-28');

@@ -12,7 +12,7 @@ describe('framing of 2026-07-28', () => {
   let world: World;
   const list = async (...headers: string[]) =>
     inShort(await post(world, modernRequest('tools/list'), [versionHeader, ...headers]));
-  /** @param headers besides the two that are right */
+  /** @param headers in addition to the two correct ones */
   const call = async (name: unknown, ...headers: string[]) => {
     const message = modernRequest('tools/call', { name, arguments: {} });
     return inShort(await post(world, message, [...modernHeaders('tools/call'), ...headers]));
@@ -23,7 +23,7 @@ describe('framing of 2026-07-28', () => {
   });
   after(() => world.close());
 
-  test('[mcp.framing.headers] [mcp.framing.mismatch] [mcp.errors.header] Mcp-Method must be there and equal the method', async () => {
+  test('[mcp.framing.headers] [mcp.framing.mismatch] [mcp.errors.header] requires Mcp-Method, equal to the method', async () => {
     assert.equal(await list('Mcp-Method: tools/list'), '200 2026-07-28');
     for (const headers of [
       [],
@@ -44,7 +44,7 @@ describe('framing of 2026-07-28', () => {
     }
   });
 
-  test('names of headers ignore case, and white space around values is dropped', async () => {
+  test('ignores the case of header names and white space around values', async () => {
     for (const headers of [
       ['mcp-method: tools/list'],
       ['MCP-METHOD: tools/list'],
@@ -58,7 +58,7 @@ describe('framing of 2026-07-28', () => {
     assert.equal(await call('list_plans', 'mcp-name:list_plans'), '200 2026-07-28');
   });
 
-  test('[mcp.framing.name] on tools/call, Mcp-Name must be there and equal the name', async () => {
+  test('[mcp.framing.name] requires Mcp-Name on tools/call, equal to the name', async () => {
     assert.equal(await call('list_plans', 'Mcp-Name: list_plans'), '200 2026-07-28');
     for (const headers of [
       [],
@@ -77,13 +77,13 @@ describe('framing of 2026-07-28', () => {
       const answer = await post(world, message, [...modernHeaders('tools/call'), ...headers]);
       assert.equal(inShort(answer), badName, headers.join('; '));
     }
-    // A name that is no text can be mirrored by nothing.
+    // No header can equal a name that is not a string.
     for (const name of [null, 5, true, ['list_plans'], {}]) {
       assert.equal(await call(name, `Mcp-Name: ${String(name)}`), badName);
     }
   });
 
-  test('Mcp-Name is asked for on tools/call only, and Mcp-Param headers never', async () => {
+  test('requires Mcp-Name on tools/call only, and no Mcp-Param headers', async () => {
     assert.equal(await list('Mcp-Method: tools/list', 'Mcp-Name: anything'), '200 2026-07-28');
     assert.equal(await list('Mcp-Method: tools/list', 'Mcp-Name: =?base64?%?='), '200 2026-07-28');
     const discover = await post(world, modernRequest('server/discover'), [
@@ -94,7 +94,7 @@ describe('framing of 2026-07-28', () => {
     assert.equal(await call('list_plans', 'Mcp-Name: list_plans', ...params), '200 2026-07-28');
   });
 
-  test('Mcp-Name may come as base64 of its UTF-8, and is decoded before it is compared', async () => {
+  test('decodes an Mcp-Name in base64 before comparing it', async () => {
     assert.equal(base64('list_plans'), '=?base64?bGlzdF9wbGFucw==?=');
     assert.equal(await call('list_plans', `Mcp-Name: ${base64('list_plans')}`), '200 2026-07-28');
     assert.equal(await call('list_plans', `Mcp-Name: ${base64('list_plan')}`), badName);
@@ -114,7 +114,7 @@ describe('framing of 2026-07-28', () => {
     assert.equal(await call('a b', 'Mcp-Name: a b'), '200 -32602 Unknown tool: a b');
   });
 
-  test('what looks like base64 and is none is taken literally or refused', async () => {
+  test('takes a malformed base64 name literally, or refuses it', async () => {
     const literal = [
       '=?base64?bGlzdF9wbGFucw==',
       'bGlzdF9wbGFucw==',
@@ -126,7 +126,7 @@ describe('framing of 2026-07-28', () => {
       assert.equal(await call('list_plans', `Mcp-Name: ${name}`), badName, name);
     }
     for (const broken of [
-      // Padding left out, doubled and misplaced; characters of another alphabet; loose bits; a gap.
+      // Missing, double and misplaced padding; another alphabet; stray bits; a gap.
       '=?base64?bGlzdF9wbGFucw?=',
       '=?base64?bGlzdF9wbGFucw=?=',
       '=?base64?bGlzdF9wbGFucw===?=',
@@ -142,19 +142,19 @@ describe('framing of 2026-07-28', () => {
     }
   });
 
-  test('bytes that are not UTF-8, in base64 or bare, match no name', async () => {
+  test('matches no name with invalid UTF-8, in base64 or plain', async () => {
     for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0x6c, 0xe9]]) {
       const name = Buffer.from(bytes).toString('utf8');
       assert.equal(await call(name, `Mcp-Name: ${base64(Buffer.from(bytes))}`), badName);
     }
     assert.equal(await call('\ud800', `Mcp-Name: ${base64('\ud800')}`), badName);
-    // A header holds ASCII: é must come encoded, whichever way its bytes are written.
+    // Headers are ASCII, so é must be encoded, in whatever charset its bytes are.
     assert.equal(await call('é', 'Mcp-Name: é'), badName);
     assert.equal(await call('é', 'Mcp-Name: Ã©'), badName);
     assert.equal(await call('é', `Mcp-Name: ${base64('é')}`), '200 -32602 Unknown tool: é');
   });
 
-  test('the order of errors: _meta, version header, method, version, name, then what was asked', async () => {
+  test('reports errors in order: _meta, version header, method, version, name, then the request itself', async () => {
     const version = 'io.modelcontextprotocol/protocolVersion';
     const capabilities = 'io.modelcontextprotocol/clientCapabilities';
     const ask = async (headers: string[], _meta: object, method = 'tools/call') =>
@@ -175,7 +175,7 @@ describe('framing of 2026-07-28', () => {
     assert.match(await ask(modernHeaders('nothing'), known, 'nothing'), /^404 -32601 /);
   });
 
-  test('[mcp.endpoint.session-headers] Accept, Mcp-Session-Id and Last-Event-ID change nothing', async () => {
+  test('[mcp.endpoint.session-headers] ignores Accept, Mcp-Session-Id and Last-Event-ID', async () => {
     const message = modernRequest('tools/list');
     const headers = modernHeaders('tools/list');
     const { body } = await post(world, message, headers);

@@ -18,7 +18,7 @@ const names = [
   '__proto__',
 ];
 
-/** Any bytes that a header can hold. */
+/** Any bytes that are valid in a header. */
 const headerValue = fc.string({
   unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)),
 });
@@ -73,7 +73,7 @@ const input = fc.oneof(
     fc.oneof(json, fc.integer(), fc.double(), fc.constantFrom('active', 'saved', '', 501, 1001)),
   ),
 );
-/** A message that is nearly one, so that it gets as far as possible. */
+/** An almost valid message, to get as far as possible. */
 const message = fc.record(
   {
     jsonrpc: fc.oneof({ weight: 9, arbitrary: fc.constant('2.0') }, json),
@@ -92,9 +92,9 @@ const message = fc.record(
   { requiredKeys: [] },
 );
 
-describe('whatever is posted', () => {
+describe('fuzzed MCP requests', () => {
   let world: World;
-  // What posts holds every answer to the wire's rules: an envelope, JSON-RPC or nothing.
+  // `post` checks that every response is an envelope, JSON-RPC or empty.
   const assertSound = async (body: object | string | Uint8Array, lines: readonly string[]) => {
     const { status, body: text } = await post(world, body, lines);
     assert.ok(status < 500, `${status}: ${text}`);
@@ -114,14 +114,14 @@ describe('whatever is posted', () => {
     await world.close();
   });
 
-  test('as bytes, the answer is sound', async () => {
+  test('get a valid response to any bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), headers, assertSound),
       runs(400),
     );
   });
 
-  test('as JSON, the answer is sound', async () => {
+  test('get a valid response to any JSON', async () => {
     const text = fc.oneof(
       fc.json({ maxDepth: 6 }),
       json.map((value) => JSON.stringify(value)),
@@ -129,12 +129,12 @@ describe('whatever is posted', () => {
     await fc.assert(fc.asyncProperty(text, headers, assertSound), runs(400));
   });
 
-  test('as a message with any headers, the answer is sound', async () => {
+  test('get a valid response to almost valid messages with any headers', async () => {
     const body = message.map((value) => JSON.stringify(value));
     await fc.assert(fc.asyncProperty(body, headers, assertSound), runs(400));
   });
 
-  test('as a framed tool call with any arguments, the answer is a result or says what is wrong', async () => {
+  test('get a result or an error for a tool call with any arguments', async () => {
     const tool = fc.constantFrom(...names);
     await fc.assert(
       fc.asyncProperty(tool, input, async (name, args) => {

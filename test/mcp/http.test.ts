@@ -23,7 +23,7 @@ const json = 'content-type: application/json';
 const ping = JSON.stringify(legacyRequest('ping'));
 const pong = '200 2025-06-18';
 
-/** An answer's headers without what differs between any two. */
+/** The headers of a response, without those that always differ. */
 function lasting({ headers }: RawAnswer): object {
   const { date: _, 'x-request-id': __, ...rest } = headers;
   return rest;
@@ -31,7 +31,7 @@ function lasting({ headers }: RawAnswer): object {
 
 describe('MCP over HTTP', () => {
   let world: World;
-  /** With the key and these headers only. */
+  /** Sends the key and these headers only. */
   const ask = (body: string | Uint8Array, ...headers: string[]) =>
     postRaw(world.service.baseUrl, [bearer(world.key), ...headers], body);
 
@@ -40,7 +40,7 @@ describe('MCP over HTTP', () => {
   });
   after(() => world.close());
 
-  test('[mcp.endpoint.post] [mcp.endpoint.json] a message is posted with a key as JSON, and answered as JSON', async () => {
+  test('[mcp.endpoint.post] [mcp.endpoint.json] accepts a JSON message with a key, and responds with JSON', async () => {
     const answer = await ask(ping, json);
     assert.equal(answer.status, 200);
     assert.equal(answer.body, '{"jsonrpc":"2.0","id":1,"result":{}}');
@@ -53,7 +53,7 @@ describe('MCP over HTTP', () => {
     });
   });
 
-  test('[mcp.endpoint.405] [mcp.endpoint.no-sessions] every method but POST gets 405 with Allow: POST, with a key or without', async () => {
+  test('[mcp.endpoint.405] [mcp.endpoint.no-sessions] responds 405 with Allow: POST to any other method, with or without a key', async () => {
     const methods = ['GET', 'DELETE', 'HEAD', 'PUT', 'PATCH', 'OPTIONS', 'PROPFIND', 'TRACE'];
     for (const method of methods) {
       for (const headers of [
@@ -73,7 +73,7 @@ describe('MCP over HTTP', () => {
     }
   });
 
-  test('only this address is MCP; others, as clients look for them, get a plain 404', async () => {
+  test('responds 404 to other paths that clients probe', async () => {
     for (const path of [
       '/api/mcp/',
       '/api/MCP',
@@ -101,9 +101,9 @@ describe('MCP over HTTP', () => {
     assert.equal(status, 200);
   });
 
-  test('an origin that is not its own gets 403, before the key is looked at', async () => {
+  test('refuses a foreign origin with 403, before checking the key', async () => {
     const { origin, port } = new URL(world.service.baseUrl);
-    // It listens on loopback, where all of these are the service itself.
+    // It listens on loopback, so all of these are its own origins.
     for (const own of ['127.0.0.1', 'localhost', '[::1]']) {
       assert.equal(inShort(await ask(ping, json, `origin: http://${own}:${port}`)), pong, own);
     }
@@ -139,7 +139,7 @@ describe('MCP over HTTP', () => {
     assert.equal(twice.status, 403);
   });
 
-  test('an encoded body gets 415, after the origin and before the key', async () => {
+  test('refuses an encoded body with 415, after the origin and before the key', async () => {
     const refused = '415 The request body must not be encoded: leave Content-Encoding out.';
     for (const encoding of ['gzip', 'GZIP', 'deflate', 'br', 'zstd', 'identity, gzip', 'x', '*']) {
       for (const key of [world.key, 'nonsense']) {
@@ -162,7 +162,7 @@ describe('MCP over HTTP', () => {
     }
   });
 
-  test('[mcp.auth.bearer] [mcp.auth.same-401] [mcp.auth.envelope] without a good key: 401 in the envelope, whatever is posted', async () => {
+  test('[mcp.auth.bearer] [mcp.auth.same-401] [mcp.auth.envelope] responds 401 in the envelope without a valid key, whatever the body', async () => {
     const bodies = [ping, '', '{', '[]', JSON.stringify(modernRequest('tools/list'))];
     for (const body of bodies) {
       for (const headers of [
@@ -188,7 +188,7 @@ describe('MCP over HTTP', () => {
     }
   });
 
-  test('[mcp.auth.tier] [mcp.auth.envelope] on Free and Starter: 403 in the envelope, whatever is posted', async () => {
+  test('[mcp.auth.tier] [mcp.auth.envelope] responds 403 in the envelope on Free and Starter, whatever the body', async () => {
     for (const tier of ['free', 'starter'] as const) {
       const shop = await createShop(world.store, { tier });
       const { key } = await createTestKey(world.store, shop.id);
@@ -202,7 +202,7 @@ describe('MCP over HTTP', () => {
     }
   });
 
-  test('[mcp.revision.per-request] [mcp.endpoint.no-sessions] nothing is remembered between requests on one connection', async () => {
+  test('[mcp.revision.per-request] [mcp.endpoint.no-sessions] keeps no state between requests on one connection', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ports = new Set<number | undefined>();
     const onOne = (message: object, headers: readonly string[] = []) =>
@@ -235,14 +235,14 @@ describe('MCP over HTTP', () => {
     const modern = () => onOne(modernRequest('tools/list'), modernHeaders('tools/list'));
     const initialize = () => onOne(legacyRequest('initialize'));
 
-    // A call before any handshake, a handshake between, and each revision after the other.
-    const told = [await old(), await modern(), await initialize(), await modern(), await old()];
-    told.push(await onOne(modernRequest('tools/list')), await old());
-    told.push(
+    // A call before any handshake, a handshake in between, and both revisions in turn.
+    const statuses = [await old(), await modern(), await initialize(), await modern(), await old()];
+    statuses.push(await onOne(modernRequest('tools/list')), await old());
+    statuses.push(
       await onOne(legacyRequest('tools/list'), ['MCP-Protocol-Version: v999']),
       await old(),
     );
-    assert.deepEqual(told, [
+    assert.deepEqual(statuses, [
       '200 2025-06-18',
       '200 2026-07-28',
       '200 2025-06-18',

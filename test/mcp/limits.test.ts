@@ -27,7 +27,7 @@ describe('limits of MCP', () => {
   });
   after(() => world.close());
 
-  test('[mcp.service.shared] [mcp.limits.shared] [mcp.limits.one-message] [mcp.endpoint.one-message] every message is one request in the window that REST shares', async () => {
+  test('[mcp.service.shared] [mcp.limits.shared] [mcp.limits.one-message] [mcp.endpoint.one-message] counts every message as one request, in the window shared with REST', async () => {
     const caller = await keyOf('growth');
     const ask = (body: object | string, ...headers: string[]) => post(caller, body, headers);
     const counted: readonly (readonly [string, () => Promise<RawAnswer>])[] = [
@@ -61,7 +61,7 @@ describe('limits of MCP', () => {
     assert.equal(left(await ask(legacyRequest('ping'))), '"default";r=46;t=60');
   });
 
-  test('[mcp.limits.429] [mcp.auth.envelope] over the limit: 429 in the envelope with Retry-After, on both faces at once', async () => {
+  test('[mcp.limits.429] [mcp.auth.envelope] responds 429 in the envelope with Retry-After over the limit, on both transports', async () => {
     const caller = await keyOf('growth');
     for (let count = 0; count < 30; count += 1) {
       assert.equal((await get(`${world.base}/plans`, caller.key)).status, 200);
@@ -88,7 +88,7 @@ describe('limits of MCP', () => {
     assert.equal(inShort(await post(caller, legacyRequest('ping'))), '200 2025-06-18');
   });
 
-  test('what is turned away before the limit does not count', async () => {
+  test('does not count requests that are refused before the limit', async () => {
     const caller = await keyOf('growth');
     const { baseUrl } = world.service;
     const withKey = [bearer(caller.key), 'content-type: application/json'];
@@ -99,7 +99,7 @@ describe('limits of MCP', () => {
     assert.equal(left(await post(caller, legacyRequest('ping'))), '"default";r=59;t=60');
   });
 
-  test('Pro has 300, Enterprise Plus is told of no limit', async () => {
+  test('limits Pro to 300, and sends no RateLimit headers on Enterprise Plus', async () => {
     const pro = await post(await keyOf('pro'), legacyRequest('ping'));
     assert.equal(left(pro), '"default";r=299;t=60');
     const uncapped = await post(await keyOf('enterprise_plus'), legacyRequest('ping'));

@@ -18,7 +18,7 @@ describe('/llms.txt', () => {
   });
   after(() => world.close());
 
-  test('says what there is, in the form of llmstxt.org', () => {
+  test('describes the service in the format of llmstxt.org', () => {
     const [title, , summary] = text.split('\n');
     assert.equal(title, '# Retention Data API');
     assert.match(
@@ -65,7 +65,7 @@ describe('/llms.txt', () => {
     assert.ok(text.includes(`Revisions ${supportedVersions.join(' and ')} are served`));
   });
 
-  test('its links lead somewhere, without a key', async () => {
+  test('has only links that work without a key', async () => {
     const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1] ?? '');
     assert.deepEqual(links, [
       `${world.service.baseUrl}/docs`,
@@ -75,7 +75,7 @@ describe('/llms.txt', () => {
     assert.ok(text.includes(`- MCP: ${world.service.baseUrl}/api/mcp\n`));
   });
 
-  test('is read with GET and HEAD alone', async () => {
+  test('supports only GET and HEAD', async () => {
     const { status } = await request(world.service.baseUrl, 'HEAD', '/llms.txt');
     assert.equal(status, 200);
     const refused = await request(world.service.baseUrl, 'POST', '/llms.txt');

@@ -35,7 +35,7 @@ describe('JSON-RPC messages', () => {
   });
   after(() => world.close());
 
-  test('[mcp.errors.parse] what is no JSON: -32700 at 200, in both revisions', async () => {
+  test('[mcp.errors.parse] responds -32700 with 200 to invalid JSON, in both revisions', async () => {
     for (const body of [
       '',
       ' ',
@@ -64,7 +64,7 @@ describe('JSON-RPC messages', () => {
     }
   });
 
-  test('[mcp.errors.array] [mcp.endpoint.batch] an array is no batch but an invalid request', async () => {
+  test('[mcp.errors.array] [mcp.endpoint.batch] refuses an array as an invalid request', async () => {
     const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
     for (const body of ['[]', '[1]', `[${ping}]`, `[${ping},${ping}]`, '[[]]', '[null]']) {
       await assertInvalid(body);
@@ -74,11 +74,11 @@ describe('JSON-RPC messages', () => {
     await assertInvalid(deep);
   });
 
-  test('what is no object is an invalid request', async () => {
+  test('refuses anything but an object as an invalid request', async () => {
     for (const body of ['null', 'true', '0', '1e400', '"ping"', '""']) await assertInvalid(body);
   });
 
-  test('an object that is no message is an invalid request, its id echoed where it can be read', async () => {
+  test('refuses an object that is not a message, and echoes a readable id', async () => {
     for (const body of [
       '{}',
       '{"jsonrpc":"2.0"}',
@@ -106,7 +106,7 @@ describe('JSON-RPC messages', () => {
     }
   });
 
-  test('an id is a string or an integer, and is echoed as it was written', async () => {
+  test('accepts a string or an integer as id, and echoes its source text', async () => {
     const huge = 'x'.repeat(100_000);
     for (const id of [
       '0',
@@ -153,7 +153,7 @@ describe('JSON-RPC messages', () => {
     }
   });
 
-  test('[mcp.errors.notification] no id: 202 and nothing else, whatever the method', async () => {
+  test('[mcp.errors.notification] responds 202 without a body to a message without id, whatever the method', async () => {
     for (const body of [
       '{"jsonrpc":"2.0","method":"notifications/initialized"}',
       '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}',
@@ -174,7 +174,7 @@ describe('JSON-RPC messages', () => {
     }
   });
 
-  test('a posted response is ignored as a notification is', async () => {
+  test('ignores a response like a notification', async () => {
     for (const body of [
       '{"jsonrpc":"2.0","id":1,"result":{}}',
       '{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"x"}}',
@@ -186,7 +186,7 @@ describe('JSON-RPC messages', () => {
     }
   });
 
-  test('params that are no object are refused, and missing ones are none', async () => {
+  test('refuses params that are not an object, but accepts missing ones', async () => {
     const ask = async (method: string, params: string) =>
       inShort(
         await post(world, `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`),
@@ -200,7 +200,7 @@ describe('JSON-RPC messages', () => {
     assert.equal(inShort(call), '200 -32602 Invalid params: name must be a string.');
   });
 
-  test('of members with the same name the last one counts', async () => {
+  test('uses the last of members with the same name', async () => {
     const { body } = await post(
       world,
       '{"jsonrpc":"1.0","id":1,"method":"nothing","jsonrpc":"2.0","id":2,"method":"ping"}',
@@ -208,7 +208,7 @@ describe('JSON-RPC messages', () => {
     assert.equal(body, '{"jsonrpc":"2.0","id":2,"result":{}}');
   });
 
-  test('members that are not of JSON-RPC change nothing, however deep or many', async () => {
+  test('ignores unknown members, however deep or many', async () => {
     const deep = '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000);
     const many = Array.from({ length: 50_000 }, (_, index) => `"k${index}":0`).join();
     for (const extra of [`"x":${deep}`, many, '"__proto__":{"method":"x"}', '"toString":1']) {
@@ -217,7 +217,7 @@ describe('JSON-RPC messages', () => {
     }
   });
 
-  test('nothing in parameters reaches further than it says', async () => {
+  test('handles deep, wide and hostile arguments', async () => {
     const call = (args: string) =>
       post(
         world,

@@ -30,11 +30,19 @@ describe('methods by revision', () => {
   });
   after(() => world.close());
 
-  test('[mcp.methods.initialize] 2025-06-18: initialize answers that version, whatever was asked for', async () => {
+  test('[mcp.methods.initialize] 2025-06-18: initialize returns that version, whatever was requested', async () => {
     let instructions = '';
-    for (const asked of ['2025-06-18', '2025-11-25', '2024-11-05', '2026-07-28', 'v999', 5, null]) {
+    for (const requested of [
+      '2025-06-18',
+      '2025-11-25',
+      '2024-11-05',
+      '2026-07-28',
+      'v999',
+      5,
+      null,
+    ]) {
       const answer = await ask2025('initialize', {
-        protocolVersion: asked,
+        protocolVersion: requested,
         capabilities: {},
         clientInfo: { name: 'x', version: '1' },
       });
@@ -51,7 +59,7 @@ describe('methods by revision', () => {
     assert.equal(resultOf(await ask2025('initialize')).protocolVersion, '2025-06-18');
   });
 
-  test('[mcp.methods.ping] 2025-06-18: ping answers an empty object', async () => {
+  test('[mcp.methods.ping] 2025-06-18: ping returns an empty object', async () => {
     const { status, body } = await ask2025('ping');
     assert.equal(status, 200);
     assert.equal(body, '{"jsonrpc":"2.0","id":1,"result":{}}');
@@ -71,7 +79,7 @@ describe('methods by revision', () => {
     }
   });
 
-  test('[mcp.methods.discover] [mcp.methods.discover-versions] server/discover answers in both, newest version first', async () => {
+  test('[mcp.methods.discover] [mcp.methods.discover-versions] supports server/discover in both, newest version first', async () => {
     const old = resultOf(await ask2025('server/discover'));
     assert.deepEqual(old, {
       supportedVersions: ['2026-07-28', '2025-06-18'],
@@ -84,7 +92,7 @@ describe('methods by revision', () => {
     assert.deepEqual(resultOf(await ask2026('server/discover')), { ...everyResultOf2026, ...old });
   });
 
-  test('[mcp.methods.tools-list] [mcp.framing.results] [mcp.framing.cache-hints] tools/list answers in both, with cache hints in 2026-07-28', async () => {
+  test('[mcp.methods.tools-list] [mcp.framing.results] [mcp.framing.cache-hints] supports tools/list in both, with cache hints in 2026-07-28', async () => {
     const old = resultOf(await ask2025('tools/list'));
     assert.deepEqual(Object.keys(old), ['tools']);
     assert.equal(old.tools.length, 6);
@@ -96,7 +104,7 @@ describe('methods by revision', () => {
     });
   });
 
-  test('a cursor for tools/list is refused, where none was handed out; null is none', async () => {
+  test('refuses any cursor for tools/list except null', async () => {
     for (const cursor of ['', 'abc', 0, 5, false, [], {}]) {
       const refused =
         '200 -32602 Invalid params: cursor is not valid; there is only one page of tools.';
@@ -107,7 +115,7 @@ describe('methods by revision', () => {
     assert.equal(inShort(await ask2025('tools/list', { cursor: null })), '200 2025-06-18');
   });
 
-  test('[mcp.methods.tools-call] tools/call answers in both, its payload the same', async () => {
+  test('[mcp.methods.tools-call] supports tools/call in both, with the same payload', async () => {
     const expected = {
       content: [{ type: 'text', text: '{"plans":[]}' }],
       structuredContent: { plans: [] },
@@ -118,7 +126,7 @@ describe('methods by revision', () => {
     assert.deepEqual(result, { ...everyResultOf2026, ...expected });
   });
 
-  test('[mcp.framing.results] an error result of 2026-07-28 is complete too', async () => {
+  test('[mcp.framing.results] sends all result members with an error result of 2026-07-28', async () => {
     const expected = {
       content: [{ type: 'text', text: 'Subscription not found.' }],
       isError: true,
@@ -130,7 +138,7 @@ describe('methods by revision', () => {
     assert.deepEqual(result, { ...everyResultOf2026, ...expected });
   });
 
-  test('[mcp.errors.2025-at-200] any other method does not exist: 404 in 2026-07-28, 200 in 2025-06-18', async () => {
+  test('[mcp.errors.2025-at-200] reports any other method as unknown: 404 in 2026-07-28, 200 in 2025-06-18', async () => {
     for (const method of [
       'subscriptions/listen',
       'resources/list',
@@ -162,7 +170,7 @@ describe('methods by revision', () => {
     assert.equal(inShort(empty), '404 -32601 Method not found');
   });
 
-  test('[mcp.framing.permission] [mcp.tools.permitted] a list from before grants nothing: every call is checked by its own key', async () => {
+  test('[mcp.framing.permission] [mcp.tools.permitted] checks the key of every call, whatever was listed before', async () => {
     const { key } = await createTestKey(world.store, world.shop.id, ['read:plans']);
     const other = { ...world, key };
     assert.equal(inShort(await callModern(world, 'get_metrics_summary')), '200 2026-07-28');

@@ -63,7 +63,7 @@ onEveryDatabase('REST and MCP', (open) => {
     assert.equal(result.isError, true);
     assert.equal(result.structuredContent, undefined);
     const { message } = JSON.parse(rest.text);
-    // In a path, what is no id is an id of nobody; as an argument, it is a bad argument.
+    // An invalid id is unknown in a REST path, but an invalid argument in MCP.
     const isBadId =
       tool === 'get_subscription' &&
       !(Number(input['subscriptionId']) >= 1 && Number.isInteger(input['subscriptionId']));
@@ -89,7 +89,7 @@ onEveryDatabase('REST and MCP', (open) => {
   });
   after(() => world.close());
 
-  test('[mcp.tools.payload-shape] whatever is asked, the two faces answer the same to the byte', async () => {
+  test('[mcp.tools.payload-shape] both transports return the same bytes for any input', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(3), anyCall, async (shop, call) => {
         await assertAlike(shops[shop] as World, call);
@@ -98,7 +98,7 @@ onEveryDatabase('REST and MCP', (open) => {
     );
   });
 
-  test('[mcp.limits.cursor] a cursor of one face goes on in the other', async () => {
+  test('[mcp.limits.cursor] a cursor of one transport works in the other', async () => {
     const caller = shops[0] as World;
     for (const [tool, filter] of [
       ['list_subscriptions', {}],
@@ -117,13 +117,13 @@ onEveryDatabase('REST and MCP', (open) => {
     }
   });
 
-  test('[mcp.limits.page-size] a page has 50 rows where no limit is given, on both', async () => {
+  test('[mcp.limits.page-size] both return 50 rows without a limit', async () => {
     const page = await assertAlike(shops[0] as World, ['list_subscriptions', {}]);
     assert.equal(page.subscriptions.length, 50);
     assert.equal(typeof page.nextCursor, 'string');
   });
 
-  test('names that JSON has to escape come out the same', async () => {
+  test('both escape names in JSON alike', async () => {
     const shop = await createShop(world.store);
     const { key } = await createTestKey(world.store, shop.id);
     const name = 'Quote " back \\ line\nbreak \u2028 \u0001 </script> é 世界 👩‍🚀';

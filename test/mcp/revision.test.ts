@@ -18,7 +18,7 @@ const unsupported = '400 -32022 Unsupported protocol version';
 const versionMismatch = (declared: string) =>
   `400 -32020 Header mismatch: MCP-Protocol-Version must be ${declared}, as _meta says.`;
 
-/** What is sent, its headers, its _meta (none where undefined), and what is answered. */
+/** Headers, _meta (undefined for none) and the expected response. */
 type Cell = readonly [headers: readonly string[], meta: unknown, expected: string];
 
 describe('which revision serves a request', () => {
@@ -37,7 +37,7 @@ describe('which revision serves a request', () => {
   });
   after(() => world.close());
 
-  test('[mcp.revision.undeclared] none declared, in _meta or header: 2025-06-18', async () => {
+  test('[mcp.revision.undeclared] serves 2025-06-18 if neither _meta nor header declare a version', async () => {
     await hold([
       [[], undefined, served2025],
       [[], {}, served2025],
@@ -48,7 +48,7 @@ describe('which revision serves a request', () => {
     assert.equal(inShort(noParams), served2025);
   });
 
-  test('[mcp.revision.explicit] 2025-06-18 in the header, in _meta, or in both: 2025-06-18', async () => {
+  test('[mcp.revision.explicit] serves 2025-06-18 if the header, _meta or both request it', async () => {
     await hold([
       [[header('2025-06-18')], undefined, served2025],
       [[header('2025-06-18')], {}, served2025],
@@ -57,14 +57,14 @@ describe('which revision serves a request', () => {
       [[header('2025-06-18')], { [version]: '2025-06-18', [capabilities]: {} }, served2025],
       [[], { [version]: '2025-06-18', [capabilities]: {} }, served2025],
       [[header('2025-06-18')], { [capabilities]: {} }, served2025],
-      // A header of another version does not take it back.
+      // A header with another version does not override it.
       [[header('v999')], { [version]: '2025-06-18' }, served2025],
-      // One bridge mirrors the method there too.
+      // Some bridges send Mcp-Method in this revision too.
       [[header('2025-06-18'), 'Mcp-Method: prompts/list', 'Mcp-Name: x'], {}, served2025],
     ]);
   });
 
-  test('[mcp.versions.side-by-side] [mcp.framing.meta-missing] [mcp.errors.meta] any sign of 2026-07-28: that, with all its framing', async () => {
+  test('[mcp.versions.side-by-side] [mcp.framing.meta-missing] [mcp.errors.meta] requires the full framing for any sign of 2026-07-28', async () => {
     const both = { [version]: '2026-07-28', [capabilities]: {} };
     await hold([
       [mirrored, both, served2026],
@@ -88,7 +88,7 @@ describe('which revision serves a request', () => {
     ]);
   });
 
-  test('[mcp.framing.meta] a key of the wrong type is as one that is missing', async () => {
+  test('[mcp.framing.meta] treats a _meta key of the wrong type as missing', async () => {
     for (const wrong of [null, 20260728, true, ['2026-07-28'], { version: '2026-07-28' }]) {
       await hold([
         [mirrored, { [version]: wrong, [capabilities]: {} }, noVersion],
@@ -107,7 +107,7 @@ describe('which revision serves a request', () => {
     }
   });
 
-  test('[mcp.revision.explicit] 2025-06-18 in the header stays, whatever is no version in _meta', async () => {
+  test('[mcp.revision.explicit] keeps 2025-06-18 from the header if _meta has no valid version', async () => {
     for (const wrong of [null, 20260728, true, ['2026-07-28'], { version: '2026-07-28' }]) {
       await hold([
         [[header('2025-06-18')], { [version]: wrong }, served2025],
@@ -123,14 +123,14 @@ describe('which revision serves a request', () => {
     }
   });
 
-  test('[mcp.framing.unsupported] [mcp.errors.version] another version: -32022 with what is supported', async () => {
+  test('[mcp.framing.unsupported] [mcp.errors.version] responds -32022 with the supported versions to any other', async () => {
     for (const other of ['2025-11-25', '2025-03-26', '2024-11-05', '2027-01-01', 'v999', 'draft']) {
       const both = { [version]: other, [capabilities]: {} };
       await hold([
         [[header(other)], undefined, unsupported],
         [[header(other)], {}, unsupported],
         [[header(other), 'Mcp-Method: tools/list'], both, unsupported],
-        // In the header alone: capabilities name no version.
+        // In the header alone, because capabilities do not declare a version.
         [[header(other)], { [capabilities]: {} }, unsupported],
         [
           [header(other)],
@@ -153,7 +153,7 @@ describe('which revision serves a request', () => {
     );
   });
 
-  test('values are compared as they are, and repeated headers are one value', async () => {
+  test('compares values exactly, and joins repeated headers', async () => {
     await hold([
       [[header('2025-06-18 2026-07-28')], {}, unsupported],
       [[header('2025-06-18'), header('2025-06-18')], {}, unsupported],
@@ -165,7 +165,7 @@ describe('which revision serves a request', () => {
     ]);
   });
 
-  test('initialize with a later handshake version in the header: 2025-06-18', async () => {
+  test('serves initialize with a later handshake version in the header as 2025-06-18', async () => {
     await hold(
       [
         [[header('2025-11-25')], undefined, served2025],
@@ -182,7 +182,7 @@ describe('which revision serves a request', () => {
     await hold([[[header('2025-11-25')], undefined, unsupported]], 'server/discover');
   });
 
-  test('other keys of _meta choose no revision', async () => {
+  test('ignores other _meta keys', async () => {
     for (const other of [
       { progressToken: 7 },
       { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },

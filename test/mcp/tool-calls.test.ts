@@ -21,7 +21,7 @@ const notFound = 'Subscription not found.';
 
 describe('tool calls', () => {
   let world: World;
-  /** The result, the same in both revisions. */
+  /** The result, checked to be the same in both revisions. */
   const resultOf = async (name: string, args: unknown) => {
     const params = { name, arguments: args };
     const old = await post(world, legacyRequest('tools/call', params));
@@ -49,7 +49,7 @@ describe('tool calls', () => {
   });
   after(() => world.close());
 
-  test('[mcp.tools.get_entitlements] answers as GET /entitlements, and takes customerId alone', async () => {
+  test('[mcp.tools.get_entitlements] returns the same as GET /entitlements, and accepts only customerId', async () => {
     const { structuredContent } = await resultOf('get_entitlements', { customerId: 501 });
     assert.deepEqual(
       structuredContent.subscriptions.map((each: object) => Object.values(each)),
@@ -58,8 +58,8 @@ describe('tool calls', () => {
         [1002, 11, 'Monthly box', 'subscription', 'active', true, null],
       ],
     );
-    for (const nobody of [1, 502, 2 ** 53, 1e300]) {
-      const result = await resultOf('get_entitlements', { customerId: nobody });
+    for (const unknownId of [1, 502, 2 ** 53, 1e300]) {
+      const result = await resultOf('get_entitlements', { customerId: unknownId });
       assert.deepEqual(result.structuredContent, { subscriptions: [] });
     }
     const message = 'customerId must be a positive integer.';
@@ -80,7 +80,7 @@ describe('tool calls', () => {
     );
   });
 
-  test('[mcp.tools.list_subscriptions] [mcp.tools.arguments] [mcp.limits.page-size] [mcp.limits.next-cursor] answers as GET /subscriptions, a page at a time', async () => {
+  test('[mcp.tools.list_subscriptions] [mcp.tools.arguments] [mcp.limits.page-size] [mcp.limits.next-cursor] returns the same as GET /subscriptions, in pages', async () => {
     const first = (await resultOf('list_subscriptions', { limit: 1 })).structuredContent;
     assert.equal(first.subscriptions[0].subscriptionId, 1002);
     assert.match(first.nextCursor, /^[\w-]+$/);
@@ -95,7 +95,7 @@ describe('tool calls', () => {
     assert.deepEqual((await resultOf('list_subscriptions', {})).structuredContent, all);
   });
 
-  test('[mcp.errors.bad-limit] [mcp.errors.bad-status] [mcp.limits.invalid] bad arguments are error results with a plain text', async () => {
+  test('[mcp.errors.bad-limit] [mcp.errors.bad-status] [mcp.limits.invalid] returns an error result with plain text for invalid arguments', async () => {
     for (const limit of [0, -1, 101, 1.5, 1e300, '5', '', true, [5], {}]) {
       await assertRefused('list_subscriptions', { limit }, limitError);
       await assertRefused('list_cancellations', { limit }, limitError);
@@ -123,7 +123,7 @@ describe('tool calls', () => {
     await assertRefused('list_subscriptions', filtered, cursorError);
   });
 
-  test('[mcp.tools.get_subscription] [mcp.errors.foreign-id] answers as GET /subscriptions/{id}; an id that is not of the shop is an error result', async () => {
+  test('[mcp.tools.get_subscription] [mcp.errors.foreign-id] returns the same as GET /subscriptions/{id}, or an error result for a foreign id', async () => {
     const { structuredContent } = await resultOf('get_subscription', { subscriptionId: 1001 });
     assert.equal(structuredContent.subscription.subscriptionId, 1001);
     assert.equal(structuredContent.subscription.lineItems.length, 1);
@@ -141,7 +141,7 @@ describe('tool calls', () => {
     }
   });
 
-  test('[mcp.tools.get_metrics_summary] [mcp.tools.list_plans] [mcp.tools.list_cancellations] answer as their endpoints, the first two without arguments', async () => {
+  test('[mcp.tools.get_metrics_summary] [mcp.tools.list_plans] [mcp.tools.list_cancellations] return the same as their endpoints, the first two without arguments', async () => {
     const { structuredContent } = await resultOf('get_metrics_summary', {});
     assert.equal(structuredContent.summary.activeSubscribers, 1);
     assert.equal(structuredContent.summary.generatedAt, '2026-11-20T12:00:00.000Z');
@@ -162,7 +162,7 @@ describe('tool calls', () => {
     assert.equal(typeof sessions.nextCursor, 'string');
   });
 
-  test('null for an optional argument is as if it were left out', async () => {
+  test('treats null for an optional argument as missing', async () => {
     for (const [name, nulls] of [
       ['list_subscriptions', { limit: null, cursor: null, status: null }],
       ['list_cancellations', { limit: null, cursor: null, outcome: null }],
@@ -193,7 +193,7 @@ describe('tool calls', () => {
     );
   });
 
-  test('names that are repeated in a message end after 100 characters, none cut in two', async () => {
+  test('cuts names in messages after 100 whole characters', async () => {
     for (const [name, shown] of [
       ['x'.repeat(100), 'x'.repeat(100)],
       ['x'.repeat(101), 'x'.repeat(100)],
@@ -213,7 +213,7 @@ describe('tool calls', () => {
     }
   });
 
-  test('[mcp.tools.call] [mcp.tools.payload-twice] the payload comes as text and as an object', async () => {
+  test('[mcp.tools.call] [mcp.tools.payload-twice] returns the payload as text and as an object', async () => {
     const result = await resultOf('list_plans', {});
     assert.deepEqual(Object.keys(result), ['content', 'structuredContent']);
     assert.equal(result.content.length, 1);
@@ -222,7 +222,7 @@ describe('tool calls', () => {
     assert.equal(result.content[0].text, JSON.stringify(result.structuredContent));
   });
 
-  test('a name that is no text and arguments that are no object are invalid params', async () => {
+  test('refuses a name that is not a string and arguments that are not an object as invalid params', async () => {
     const old = async (params: unknown) =>
       inShort(await post(world, legacyRequest('tools/call', params)));
     for (const name of [undefined, null, 5, true, ['list_plans'], {}]) {
@@ -236,7 +236,7 @@ describe('tool calls', () => {
     }
   });
 
-  test('[mcp.tools.indistinguishable] [mcp.errors.unknown-tool] a tool that is not permitted answers as one that is not there, to the byte', async () => {
+  test('[mcp.tools.indistinguishable] [mcp.errors.unknown-tool] responds to a tool without permission exactly as to an unknown one', async () => {
     const ask = async (key: string, name: string, args: object) => {
       const caller = { ...world, key };
       const params = { name, arguments: args };

@@ -26,7 +26,7 @@ const cursor = {
 };
 const noArguments = { required: [], type: 'object', properties: {}, additionalProperties: false };
 
-/** All but description and outputSchema, in the fixed order. */
+/** Everything except description and outputSchema, in the fixed order. */
 const pinned = [
   {
     name: 'get_entitlements',
@@ -120,7 +120,7 @@ interface Tool {
   readonly outputSchema: Record<string, unknown>;
 }
 
-/** Every path to a value that the schema describes and requires: `plans[].pricing.summary`. */
+/** The path of every required value in the schema, such as `plans[].pricing.summary`. */
 function requiredPaths(schema: unknown, path = ''): string[] {
   const { properties = {}, required = [], items } = schema as Record<string, any>;
   if (items) return requiredPaths(items, `${path}[]`);
@@ -149,7 +149,7 @@ describe('the list of tools', () => {
   });
   after(() => world.close());
 
-  test('[mcp.tools.entry] [mcp.tools.six] [mcp.tools.order] [mcp.tools.list-plans-schema] [mcp.service.one-tool-each] a key with all scopes sees six tools, exactly these', async () => {
+  test('[mcp.tools.entry] [mcp.tools.six] [mcp.tools.order] [mcp.tools.list-plans-schema] [mcp.service.one-tool-each] shows exactly these six tools to a key with all scopes', async () => {
     const tools = await listFor(world.key);
     const shown = tools.map(({ description, outputSchema, ...rest }) => {
       assert.equal(typeof description, 'string');
@@ -159,7 +159,7 @@ describe('the list of tools', () => {
     assert.deepEqual(shown, pinned);
   });
 
-  test('[mcp.tools.permitted] a key sees only the tools of its scopes, in the same order', async () => {
+  test('[mcp.tools.permitted] shows only the tools that the key permits, in the same order', async () => {
     const cases: readonly (readonly [readonly Scope[], readonly string[]])[] = [
       [['read:entitlements'], ['get_entitlements']],
       [['read:subscriptions'], ['list_subscriptions', 'get_subscription']],
@@ -181,7 +181,7 @@ describe('the list of tools', () => {
     }
   });
 
-  test('a description is one that a model can choose by: short, and its own', async () => {
+  test('has a short and unique description for each tool', async () => {
     const descriptions = (await listFor(world.key)).map(({ description }) => description);
     assert.equal(new Set(descriptions).size, 6);
     for (const description of descriptions) {
@@ -190,14 +190,14 @@ describe('the list of tools', () => {
     }
   });
 
-  test('list_cancellations points to what get_metrics_summary has, and no more', async () => {
+  test('refers from list_cancellations to get_metrics_summary for the save rate only', async () => {
     const { description } =
       (await listFor(world.key)).find(({ name }) => name === 'list_cancellations') ?? assert.fail();
     assert.match(description, /The save rate of the last 30 days: get_metrics_summary\.$/);
     assert.doesNotMatch(description, /over time/);
   });
 
-  test('an output schema stands alone, requires every field and leaves room for more', async () => {
+  test('has self-contained output schemas that require every field and allow others', async () => {
     const tools = await listFor(world.key);
     for (const { name, outputSchema } of tools) {
       assert.equal(outputSchema['type'], 'object', name);

@@ -4,13 +4,13 @@ import type { World } from '../support/world.ts';
 
 export const mcpPath = '/api/mcp';
 
-/** The two keys that 2026-07-28 wants in the _meta of every request. */
+/** The two keys that 2026-07-28 requires in the _meta of every request. */
 export const modernMeta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-/** The headers that 2026-07-28 wants. */
+/** The headers that 2026-07-28 requires. */
 export function modernHeaders(method: string, name?: string): string[] {
   return [
     'MCP-Protocol-Version: 2026-07-28',
@@ -29,7 +29,7 @@ export function modernRequest(method: string, params: object = {}): object {
   return { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: modernMeta } };
 }
 
-/** A POST with these headers and no others but what HTTP needs; the answer is held to the wire's rules. */
+/** Sends a POST with these headers and those that HTTP requires, and checks that the response is valid. */
 export async function postRaw(
   baseUrl: string,
   headers: readonly string[],
@@ -53,7 +53,7 @@ export async function postRaw(
   return answer;
 }
 
-/** One message, or a body as it stands, with the world's key. */
+/** Sends a message, or a raw body, with the world's key. */
 export function post(
   world: World,
   message: object | string | Uint8Array,
@@ -67,7 +67,7 @@ export function post(
   );
 }
 
-/** Calls a tool as 2026-07-28 wants it. */
+/** Calls a tool in 2026-07-28. */
 export function callModern(world: World, name: string, args: object = {}): Promise<RawAnswer> {
   return post(
     world,
@@ -77,7 +77,7 @@ export function callModern(world: World, name: string, args: object = {}): Promi
 }
 
 /**
- * An answer in a few words: the status, then the revision of a result (` isError` where it is one),
+ * A summary of a response: the status, then the revision of a result (` isError` where it is one),
  * the code and message of a JSON-RPC error, the envelope's message, or nothing for an empty body.
  */
 export function inShort({ status, body }: RawAnswer): string {
@@ -98,7 +98,7 @@ const statusesOfCode: Readonly<Record<number, readonly number[]>> = {
   [-32022]: [400],
 };
 
-/** What holds for every answer, whatever was sent. */
+/** Checks what must hold for every response, whatever the request. */
 export function holdToWire({ status, headers, body }: RawAnswer): void {
   assert.match(headers['x-request-id'] ?? '', /^[\w-]{8,}$/);
   assert.equal(headers['mcp-session-id'], undefined);

@@ -4,7 +4,7 @@ import type { ModelShop } from './shop.ts';
 
 const iso = (time: string) => new Date(time).toISOString();
 
-/** Newest first, then greatest id first. */
+/** Newest first, then by descending id. */
 function newestFirst<Row extends { readonly createdAt: string; readonly id: number }>(
   rows: readonly Row[],
 ): Row[] {

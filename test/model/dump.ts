@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Sql } from '../../src/store/database.ts';
 
-/** Rows as texts, by table. */
+/** Rows as text, by table. */
 type Dump = Readonly<Record<string, readonly string[]>>;
 
-/** All that is stored of a shop's business, without the shop's id and without how and when it came. */
+/** A shop's stored business data, without the shop's id and import details. */
 export async function dumpShop(sql: Sql, shopId: number): Promise<Dump> {
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.columns
@@ -28,7 +28,7 @@ function onlyIn(one: Dump, another: Dump): string[] {
   });
 }
 
-/** Fails with the rows that only one of two shops has; comparing thousands whole takes minutes. */
+/** Fails with the rows that only one of two shops has; a diff of thousands of rows would take minutes. */
 export async function assertSameShop(sql: Sql, shopId: number, otherId: number): Promise<void> {
   const [dump, other] = [await dumpShop(sql, shopId), await dumpShop(sql, otherId)];
   assert.deepEqual(Object.keys(dump), Object.keys(other));

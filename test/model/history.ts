@@ -7,8 +7,8 @@ export interface Change {
 }
 
 /**
- * A subscription begins as active at createdAt, and its events say what followed; where there are
- * none, another status came about at updatedAt, or else at createdAt.
+ * A subscription starts as active at createdAt, and its events say what followed. Without events, any
+ * other status began at updatedAt, or else at createdAt.
  */
 export function changesOf(subscription: Subscription): Change[] {
   const createdAt = Date.parse(subscription.createdAt);
@@ -27,7 +27,7 @@ export function changesOf(subscription: Subscription): Change[] {
   return changes;
 }
 
-/** What a subscription is once all before (and, unless `exclusive`, at) an instant has happened. */
+/** The status of a subscription before (and, unless `exclusive`, at) an instant. */
 export function statusAt(
   subscription: Subscription,
   instant: number,
@@ -46,7 +46,7 @@ export interface DunningCase {
   result: 'recovered' | 'lost' | undefined;
 }
 
-/** All that happened to a subscription up to an instant, from left to right. */
+/** A subscription's history up to an instant, in order. */
 export function dunningCasesAt(
   subscription: Subscription,
   payments: readonly Payment[],

@@ -7,7 +7,7 @@ const day = 24 * 3_600_000;
 
 const isLive = (status: Status) => status === 'active' || status === 'paused';
 
-/** A fraction with four decimals; nothing of nothing is none. */
+/** A fraction with four decimals; 0 of 0 is 0. */
 function ratio(part: number, whole: number): number {
   return whole === 0 ? 0 : toNumber(rounded(BigInt(part) * 10_000n, BigInt(whole)), 4);
 }

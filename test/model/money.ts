@@ -6,7 +6,7 @@ export function minorUnits(amount: string | number, digits: number): bigint {
   return BigInt(whole + fraction.padEnd(digits, '0'));
 }
 
-/** The number that JSON shows for so many smallest units. */
+/** The JSON number for an amount in smallest units. */
 export function toNumber(units: bigint, digits: number): number {
   const text = String(units < 0n ? -units : units).padStart(digits + 1, '0');
   const point = text.length - digits;
@@ -14,7 +14,7 @@ export function toNumber(units: bigint, digits: number): number {
   return units < 0n ? -value : value;
 }
 
-/** Numerator over denominator, to the nearest integer, halves away from zero. */
+/** Numerator / denominator, rounded to the nearest integer, halves away from zero. */
 export function rounded(numerator: bigint, denominator: bigint): bigint {
   if (numerator < 0n) return -rounded(-numerator, denominator);
   const whole = numerator / denominator;

@@ -3,7 +3,7 @@ import { worldNow } from './times.ts';
 
 const ranks = ['plan', 'subscription', 'payment', 'refund', 'cancellation', 'delete'];
 
-/** Parents before children, and deletions last, in each stretch of a few lines. */
+/** Sorts each group of a few lines: parents before children, deletions last. */
 export function inOrder(records: readonly WorldRecord[]): WorldRecord[] {
   const stretches = [0, 1, 2].map((index) => records.slice(index * 10, index * 10 + 10));
   return [...stretches, records.slice(30)].flatMap((stretch) =>
@@ -14,8 +14,8 @@ export function inOrder(records: readonly WorldRecord[]): WorldRecord[] {
 const isTaken = (each: WorldRecord) => each.type !== 'delete' && !liesAhead(each, worldNow);
 
 /**
- * Leaves out deletions whose effect no rule determines: whether a child that came before its parent
- * was taken by then, or a plan that waits to be deleted is still there for what refers to it.
+ * Drops deletions whose effect is undefined: if a child came before its parent, or if a plan that is
+ * waiting to be deleted is still referred to.
  */
 export function determined(records: readonly WorldRecord[]): WorldRecord[] {
   const kept: WorldRecord[] = [];

@@ -15,19 +15,19 @@ import { situationsOf } from './situations.ts';
 import { worldNow } from './times.ts';
 import { type World, digitsOf, world } from './worlds.ts';
 
-/** More of them find more; the suite is to be quick. The SQL is the same, and slower when embedded. */
+/** Few, to keep the suite quick; fewer for the embedded database, which is slower but runs the same SQL. */
 const worlds = { embedded: runs(8), PostgreSQL: runs(24) };
 
 const statuses = [undefined, 'active', 'paused', 'cancelled', 'expired', 'failed'] as const;
 const outcomes = [undefined, 'saved', 'cancelled', 'abandoned'] as const;
 const pageSizes = [1, 2, 3, 50, 100];
 
-/** One that tests may set to any time. */
+/** A clock that can be set to any time. */
 const clock = { at: worldNow, now: () => clock.at, monotonic: () => 0 };
 
 type Row = Record<string, unknown>;
 
-/** A paged listing, as the service must answer it. */
+/** A paged listing as the service must return it. */
 interface Listing {
   readonly path: string;
   readonly rows: 'subscriptions' | 'cancellations';
@@ -50,7 +50,7 @@ const listings: readonly Listing[] = [
   })),
 ];
 
-test('the random worlds have every situation that a rule is about', () => {
+test('random worlds cover every situation that the rules mention', () => {
   const found = fc.sample(world, worlds.PostgreSQL).flatMap((each) => situationsOf(each));
   assert.deepEqual([...new Set(found)].toSorted(), [
     'a change dated as a payment',
@@ -74,7 +74,7 @@ onEveryDatabase('random worlds', (open, name) => {
     await store.close();
   });
 
-  /** A shop in the service and the same one in memory. */
+  /** A shop in the service, and its model in memory. */
   async function createPair(currency: string) {
     const shop = await createShop(store, { currency });
     const { key } = await createTestKey(store, shop.id);
@@ -102,8 +102,8 @@ onEveryDatabase('random worlds', (open, name) => {
     };
   }
   /**
-   * Counts without what the order within a batch decides: a record that goes with its parent may be
-   * gone already when its own deletion comes.
+   * Omits counts that depend on the order within a batch: a record may already have been deleted with
+   * its parent when its own deletion comes.
    */
   function determined({ delete: deletions, ...others }: ImportCounts) {
     if (!deletions) return others;
@@ -157,7 +157,7 @@ onEveryDatabase('random worlds', (open, name) => {
     clock.at = worldNow;
   }
 
-  /** Whatever is stored while pages are turned, what was there at first is seen, in order, once. */
+  /** Rows that exist when paging starts are seen once and in order, whatever is stored meanwhile. */
   async function turnPagesMeanwhile(pair: Pair, { meanwhile, pageSize }: World) {
     const begun: { listing: Listing; there: unknown[]; seen: Row[]; next: string | null }[] = [];
     for (const listing of listings) {
@@ -177,7 +177,7 @@ onEveryDatabase('random worlds', (open, name) => {
     }
   }
 
-  test('[rest.service.shop-scoped] imports and every operation do as the model does', async () => {
+  test('[rest.service.shop-scoped] match the model in imports and every operation', async () => {
     const property = fc.asyncProperty(world, async (each) => {
       clock.at = worldNow;
       const pairs = [await createPair(each.currency), await createPair(each.currency)] as const;
@@ -195,12 +195,12 @@ onEveryDatabase('random worlds', (open, name) => {
       await compareListings(pair, pageSizes);
       await turnPagesMeanwhile(pair, each);
       await compareListings(pair, [each.pageSize]);
-      // What happened in the one shop is not seen in the other.
+      // Changes in one shop do not affect the other.
       await compareListings(other, [100]);
       await compareFigures(other, [worldNow]);
     });
-    // Shrinking a world that fails takes as long as it likes. A time limit would also end the others on a
-    // busy machine, unnoticed.
+    // Shrinking a failing world may take long. A time limit would also end the other runs silently on a
+    // busy machine.
     const endOnFailure = process.env['TEST_SHRINK'] === undefined;
     await fc.assert(property, { ...worlds[name], endOnFailure });
   });

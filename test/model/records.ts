@@ -1,6 +1,6 @@
 import { clockDifference } from './times.ts';
 
-/** Import records as sources write them: times ISO 8601, amounts decimal texts or numbers. */
+/** Import records as sources write them: ISO 8601 times, amounts as decimal strings or numbers. */
 
 export type Status = 'active' | 'paused' | 'cancelled' | 'expired' | 'failed';
 export type Outcome = 'saved' | 'cancelled' | 'abandoned';
@@ -93,7 +93,7 @@ export interface Deletion {
 
 export type WorldRecord = Upsert | Deletion;
 
-/** The type of record that is written or deleted. */
+/** The type of the written or deleted record. */
 export function targetType(record: WorldRecord): Upsert['type'] {
   return record.type === 'delete' ? record.record : record.type;
 }
@@ -102,7 +102,7 @@ export function keyOf(record: WorldRecord): string {
   return `${targetType(record)} ${record.id}`;
 }
 
-/** The key of the record that must be there for this one to be taken. */
+/** The key of the record that must exist before this one is accepted. */
 export function parentKeyOf(record: WorldRecord): string | undefined {
   switch (record.type) {
     case 'subscription':
@@ -120,7 +120,7 @@ export function parentKeyOf(record: WorldRecord): string | undefined {
   }
 }
 
-/** Whether a record says what has not happened yet, by more than clocks differ. */
+/** Whether a record is dated in the future by more than the tolerated clock skew. */
 export function liesAhead(record: WorldRecord, now: number): boolean {
   if (record.type === 'delete') return false;
   const times: (string | undefined)[] = [record.updatedAt];

@@ -21,10 +21,10 @@ interface NumberedLine {
   readonly record: WorldRecord;
 }
 
-/** Once nothing more can come, who is refused first: parents before their children, plans last. */
+/** The order of refusal at the end of a run: parents before children, plans last. */
 const refusalOrder = ['subscription', 'payment', 'refund', 'cancellation', 'plan'] as const;
 
-/** A shop's records in memory, and the rules by which an import changes them, one line at a time. */
+/** A shop's records in memory; imports change them line by line. */
 export class ModelShop {
   readonly #records = new Map<string, Upsert>();
   readonly currency: string;
@@ -57,7 +57,7 @@ export class ModelShop {
   }
 
   /**
-   * One run. What lacks something waits for the end of it, and so does what follows with its key.
+   * Runs one import. A record whose parent is missing waits until the end, and so do later ones with its key.
    * @param now by the importer's clock
    */
   import(
@@ -99,9 +99,9 @@ export class ModelShop {
       const before = waiting.length;
       waiting = pass(waiting);
       if (waiting.length < before) continue;
-      const hopeless = firstOfSeveral(waiting);
-      for (const line of hopeless ? [hopeless] : waiting) refuse(line);
-      waiting = hopeless ? waiting.filter((line) => line !== hopeless) : [];
+      const unsatisfiable = firstOfSeveral(waiting);
+      for (const line of unsatisfiable ? [unsatisfiable] : waiting) refuse(line);
+      waiting = unsatisfiable ? waiting.filter((line) => line !== unsatisfiable) : [];
     }
     return { counts, refused: refused.toSorted((a, b) => a - b) };
   }
@@ -129,7 +129,7 @@ export class ModelShop {
     return 'stored';
   }
 
-  /** With a record go those that need it; a session outlives its subscription. */
+  /** Deletes a record with those that need it; a session survives its subscription. */
   #forget(key: string): void {
     this.#records.delete(key);
     for (const child of this.#childrenOf(key)) {
@@ -159,7 +159,7 @@ function isOlder(record: Upsert, stored: Upsert): boolean {
   return Date.parse(record.updatedAt) < Date.parse(stored.updatedAt);
 }
 
-/** What a record says, however it is spelled: instants are numbers, amounts and cycles texts. */
+/** A record in normalised form: instants as numbers, amounts and cycles as strings. */
 function contentOf(record: Upsert): string {
   return JSON.stringify(record, (key, value) => {
     if (value === undefined) return undefined;

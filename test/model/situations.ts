@@ -6,7 +6,7 @@ import { type World, digitsOf } from './worlds.ts';
 
 const ended = new Set<Status>(['cancelled', 'expired', 'failed']);
 
-/** Which of the situations that rules are about occur in a world, some of them more than once. */
+/** The situations that occur in a world; some more than once. */
 export function situationsOf({ currency, shops }: World): string[] {
   const found: string[] = [];
   for (const runs of shops) {

@@ -25,8 +25,8 @@ function amountOf(digits: number): fc.Arbitrary<string | number> {
   });
 }
 
-/** Ids are few, so that records replace one another; the greatest often is nobody's. */
-const idUpTo = (most: number) => fc.integer({ min: 1, max: most });
+/** Few ids, so that records replace one another; the greatest often has no record. */
+const idUpTo = (max: number) => fc.integer({ min: 1, max });
 const planId = idUpTo(3);
 const subscriptionId = idUpTo(8);
 const customerId = idUpTo(5);
@@ -110,7 +110,7 @@ function subscriptionOf(digits: number, id = subscriptionId): fc.Arbitrary<Subsc
     { requiredKeys: ['type', 'id', 'customerId', 'planId', 'status', 'createdAt', 'lines'] },
   );
   const interval = fc.option(fc.record({ intervalUnit: unit, intervalCount }), { nil: {} });
-  // Any moves, also unusual ones, from a status to itself, at the same time, before the beginning.
+  // Any transitions, even to the same status, at the same time or before the start.
   const events = fc.array(fc.record({ at: happened, to: status }), { maxLength: 4, size: 'max' });
   return fc.tuple(fields, interval, events).map(([record, ownInterval, unordered]) => {
     const statusEvents = unordered.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
@@ -141,8 +141,8 @@ function paymentOf(digits: number): fc.Arbitrary<Payment> {
 }
 
 /**
- * A subscription that ends and comes back, with payments before, in between and at the very instants,
- * in an order that knows nothing of time.
+ * A subscription that ends and resumes, with payments before, between and exactly at these times, in
+ * random order.
  */
 function troubledOf(digits: number): fc.Arbitrary<WorldRecord[]> {
   const ended = fc.constantFrom<Status>('cancelled', 'expired', 'failed');
@@ -249,12 +249,12 @@ function runsOf(digits: number): fc.Arbitrary<WorldRecord[][]> {
 
 export interface World {
   readonly currency: string;
-  /** The runs by which each of two shops is filled; their records have the same ids. */
+  /** The import runs of each of two shops, whose records have the same ids. */
   readonly shops: readonly (readonly (readonly WorldRecord[])[])[];
-  /** What is stored while somebody turns pages. */
+  /** Records stored while pages are read. */
   readonly meanwhile: readonly WorldRecord[];
   readonly pageSize: number;
-  /** Times of records, one of their windows' lengths and a millisecond away: where figures change. */
+  /** Times when figures change: a window's length, or a millisecond more or less, from a record's time. */
   readonly instants: readonly number[];
 }
 

@@ -2,7 +2,7 @@ import type { Store } from '../../src/store/open.ts';
 import { line, plan, session, subscription } from '../rest/records.ts';
 import { type TestShop, createShop, importAll } from '../support/world.ts';
 
-/** What the fifteen figures are: as the API answers them, and as two readers write them. */
+/** The fifteen figures, as the API returns them and as formatted in two locales. */
 export interface Expected {
   readonly api: Readonly<Record<string, number>>;
   readonly texts: Readonly<Record<'en-US' | 'de-DE', readonly string[]>>;
@@ -11,7 +11,7 @@ export interface Expected {
 const lines = (price: string) => [{ ...line, quantity: 1, currentPrice: price }];
 const yearly = { intervalUnit: 'year', intervalCount: 1 };
 
-/** On 20 November 2026, 12:00 UTC. A half of the smallest unit, large amounts, nothing to divide by. */
+/** As of 20 November 2026, 12:00 UTC: halves of the smallest unit, large amounts and rates without a basis. */
 function recordsOf(half: string, large: string) {
   return [
     plan(),
@@ -60,7 +60,7 @@ const counts = {
   upcomingRenewals7d: 1,
 };
 
-/** In the order of the page; Intl puts a no-break space between numbers and units. */
+/** In page order; tests replace the no-break spaces that Intl puts before units. */
 const textsOf = (percent: string, [mrr, revenue, average, value]: readonly string[]) =>
   [
     ['2', '0', '1', mrr, revenue, average, '0', '0', percent],
@@ -68,7 +68,7 @@ const textsOf = (percent: string, [mrr, revenue, average, value]: readonly strin
   ].flat() as readonly string[];
 
 const expectations: Readonly<Record<'JPY' | 'KWD', Expected>> = {
-  // 6 a year is 0.5 a month: away from zero.
+  // 6 a year is 0.5 a month, which is rounded away from zero.
   JPY: {
     api: {
       ...counts,

@@ -41,7 +41,7 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     return { shop, email, link: service.baseUrl + path };
   }
 
-  /** As if the key that was made first had been used all day, but at night. */
+  /** Stores requests with the first key for all hours but those at night. */
   async function useAllDay(shopId: number): Promise<void> {
     const [first] = await listKeys(store.write, shopId);
     const hour = Math.floor(systemClock.now() / 3_600_000);
@@ -59,17 +59,17 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
   const plans = async (key: string) =>
     (await get(`${service.baseUrl}/api/external/v1/plans`, key)).status;
 
-  test('an owner accepts, makes a key, rotates and revokes it, on every page without a fault', async () => {
+  test('lets an owner accept an invitation, and create, rotate and revoke a key, on accessible pages', async () => {
     const { shop, email, link } = await invite();
-    const { context, page, complaints } = await openPage();
+    const { context, page, problems } = await openPage();
     await page.goto(link);
     await inspect(page, 'invitation');
     await page.getByLabel('New password').fill('PasswordPassword2026');
-    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('button', { name: 'Accept invitation' }).click();
     await page.getByRole('alert').waitFor();
     await inspect(page, 'invitation-refused');
     await page.getByLabel('New password').fill(password);
-    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('button', { name: 'Accept invitation' }).click();
     await page.waitForURL(`**/app/shops/${shop.id}`);
     await inspect(page, 'overview');
 
@@ -117,13 +117,13 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
 
     await updateShopTier(store.write, shop.id, 'starter');
     await page.reload();
-    await page.getByText('Keys begin with the Growth tier').waitFor();
+    await page.getByText('API keys are available from the Growth tier').waitFor();
     await inspect(page, 'keys-locked');
     await page.getByRole('link', { name: 'Account' }).click();
     await inspect(page, 'account');
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByText('You are signed out.').waitFor();
-    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password').fill('something wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').waitFor();
@@ -135,20 +135,20 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     }
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('Too many wrong passwords. Try again in').waitFor();
+    await page.getByText('Too many incorrect passwords. Try again in').waitFor();
     await inspect(page, 'sign-in-delayed');
     await page.goto(`${service.baseUrl}/app/nowhere`);
     await inspect(page, 'not-found');
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(problems, []);
     await context.close();
   });
 
-  test('all but copying works without scripts, and going back shows no key', async () => {
+  test('works without scripts, except for copying, and shows no key on going back', async () => {
     const { shop, link } = await invite();
-    const { context, page, complaints } = await openPage(false);
+    const { context, page, problems } = await openPage(false);
     await page.goto(link);
     await page.getByLabel('New password').fill(password);
-    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('button', { name: 'Accept invitation' }).click();
     await page.waitForURL(`**/app/shops/${shop.id}`);
     await page.goto(`${service.baseUrl}/app/shops/${shop.id}/keys/new`);
     await page.getByLabel('Name').fill('Till');
@@ -156,11 +156,11 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.getByRole('button', { name: 'Create key' }).click();
     assert.equal(await plans((await page.locator('#key').textContent()) ?? ''), 200);
     assert.equal(await page.getByRole('button', { name: 'Copy' }).count(), 0);
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(problems, []);
 
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.waitForURL(`**/app/shops/${shop.id}`);
-    // For the page with the key the browser would have to send the form again; it asks first.
+    // The browser would have to send the form again to show the key, and asks first.
     await assert.rejects(page.goBack(), /ERR_CACHE_MISS/);
     await context.close();
   });

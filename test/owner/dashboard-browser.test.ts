@@ -16,14 +16,14 @@ import { createAwkwardShop } from './awkward-shop.ts';
 import { inspect } from './inspect.ts';
 import { signedInOwner } from './visitor.ts';
 
-/** Gathers what moves on a page without anybody having touched it. */
+/** Records layout shifts without user input. */
 const watchShifts = `
   globalThis.shifts = [];
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts.push(entry.value);
   }).observe({ type: 'layout-shift', buffered: true });`;
 
-/** Two frames on, what was changed has been drawn. */
+/** Two frames later, all changes have been painted. */
 const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
 describe('the dashboard in a browser', { skip: browserMissing }, () => {
@@ -42,7 +42,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     await world?.close();
   });
 
-  /** A shop's page in a fresh browser, with all that it could not do or load. */
+  /** A shop's page in a new browser context, with its console errors and foreign requests. */
   async function open(shop: TestShop, query = '', options: BrowserContextOptions = {}) {
     const { visitor } = await signedInOwner({ ...world, shop });
     const context = await browser.newContext({ locale: 'en-US', ...options });
@@ -51,14 +51,14 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     await context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url })));
     await context.addInitScript(watchShifts);
     const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', ({ type, text }) => type() === 'error' && complaints.push(text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
+    const problems: string[] = [];
+    page.on('console', ({ type, text }) => type() === 'error' && problems.push(text()));
+    page.on('pageerror', (error) => problems.push(error.message));
     page.on('request', (request) => {
-      if (!/^(?:data:|http:\/\/127\.0\.0\.1:)/.test(request.url())) complaints.push(request.url());
+      if (!/^(?:data:|http:\/\/127\.0\.0\.1:)/.test(request.url())) problems.push(request.url());
     });
     await page.goto(`${url}/app/shops/${shop.id}${query}`);
-    return { page, complaints, context };
+    return { page, problems, context };
   }
 
   const figuresOf = async (page: Page) =>
@@ -67,15 +67,15 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     );
 
   for (const days of [30, 90, 365]) {
-    test(`${days} days: nothing moves, nothing is cut off, and everybody can read it`, async () => {
-      const { page, complaints, context } = await open(demo, `?days=${days}`);
-      // Once more, with the script arriving after everything was painted.
+    test(`shows ${days} days without layout shifts or overflow, and accessibly`, async () => {
+      const { page, problems, context } = await open(demo, `?days=${days}`);
+      // Loads the page again, with the script arriving after everything was painted.
       const arrival = Promise.withResolvers<void>();
       await page.route('**/charts-*.js', async (route) => {
         await arrival.promise;
         await route.continue();
       });
-      // Only what is in view counts as moving.
+      // Layout shifts are reported only within the viewport.
       await page.setViewportSize({ width: 1280, height: 3200 });
       await page.goto(page.url(), { waitUntil: 'commit' });
       await page.locator('.reasons').waitFor();
@@ -92,22 +92,22 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
         const hidden = await page.evaluate(
           'document.documentElement.scrollWidth - document.documentElement.clientWidth',
         );
-        assert.equal(hidden, 0, `${width} px, from right to left`);
+        assert.equal(hidden, 0, `${width} px, right to left`);
       }
-      assert.deepEqual(complaints, []);
+      assert.deepEqual(problems, []);
       await context.close();
     });
   }
 
-  test('a shop without records is told what to do, and everybody can read that', async () => {
-    const { page, complaints, context } = await open(await createShop(world.store));
-    await page.getByText('Nothing has been imported yet').waitFor();
+  test('explains accessibly what to do in a shop without records', async () => {
+    const { page, problems, context } = await open(await createShop(world.store));
+    await page.getByText('No data yet').waitFor();
     await inspect(page, 'dashboard-empty');
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(problems, []);
     await context.close();
   });
 
-  test('large amounts stand as two readers write them, on a phone too', async () => {
+  test('formats large amounts for two locales, and fits them on a phone', async () => {
     for (const currency of ['JPY', 'KWD'] as const) {
       const { shop, expected } = await createAwkwardShop(world.store, currency);
       for (const locale of ['en-US', 'de-DE'] as const) {
@@ -121,7 +121,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     }
   });
 
-  test('the pointer and the arrow keys tell what the table has', async () => {
+  test('shows the table’s values by pointer and arrow keys', async () => {
     const { page, context } = await open(demo);
     const figure = page.locator('figure.chart').nth(2);
     const slider = page.getByRole('slider', { name: 'New and cancelled' });
@@ -129,29 +129,29 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const rows = (await figure.locator('tbody tr').allInnerTexts()).map((text) =>
       text.split(/\s*\t\s*/),
     );
-    const told = async () => [
+    const readout = async () => [
       await figure.locator('.time').innerText(),
-      ...(await figure.locator('.told b').allInnerTexts()),
+      ...(await figure.locator('.readout b').allInnerTexts()),
     ];
     assert.equal(rows.length, 30);
-    assert.deepEqual(await told(), rows[29]);
+    assert.deepEqual(await readout(), rows[29]);
     await slider.focus();
     await slider.press('Home');
-    assert.deepEqual(await told(), rows[0]);
+    assert.deepEqual(await readout(), rows[0]);
     await slider.press('ArrowRight');
-    assert.deepEqual(await told(), rows[1]);
-    const [day, added, gone] = rows[1] ?? [];
-    const said = await slider.getAttribute('aria-valuetext');
-    assert.equal(said, `${day}: New ${added}, Cancelled ${gone}`);
+    assert.deepEqual(await readout(), rows[1]);
+    const [day, added, cancelled] = rows[1] ?? [];
+    const valueText = await slider.getAttribute('aria-valuetext');
+    assert.equal(valueText, `${day}: New ${added}, Cancelled ${cancelled}`);
     await slider.press('End');
     await slider.press('ArrowRight');
-    assert.deepEqual(await told(), rows[29]);
+    assert.deepEqual(await readout(), rows[29]);
     await figure.locator('.plot svg').hover({ position: { x: 1, y: 80 } });
-    assert.deepEqual(await told(), rows[0]);
+    assert.deepEqual(await readout(), rows[0]);
     await context.close();
   });
 
-  test('without scripts there are figures, charts, their tables, and what each figure counts', async () => {
+  test('shows figures, definitions, charts and tables without scripts', async () => {
     const { page, context } = await open(demo, '?days=90', { javaScriptEnabled: false });
     const active = await page.locator('[data-figure=activeSubscribers]').innerText();
     assert.match(active, /^\d+$/);
@@ -163,21 +163,21 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     assert.equal(await rows.first().isVisible(), true);
     assert.equal(await rows.count(), 90);
 
-    const why = page.getByText('Customers with a paused subscription and no active one.');
-    const button = page.getByRole('button', { name: 'Paused subscribers: what is counted' });
-    assert.equal(await why.isVisible(), false);
+    const definition = page.getByText('Customers with a paused subscription and no active one.');
+    const button = page.getByRole('button', { name: 'Paused subscribers: definition' });
+    assert.equal(await definition.isVisible(), false);
     await button.click();
-    assert.equal(await why.isVisible(), true);
+    assert.equal(await definition.isVisible(), true);
     await page.keyboard.press('Escape');
-    assert.equal(await why.isVisible(), false);
+    assert.equal(await definition.isVisible(), false);
     await button.press('Enter');
-    assert.equal(await why.isVisible(), true);
+    assert.equal(await definition.isVisible(), true);
     await page.getByRole('link', { name: '365 days' }).click();
     await page.waitForURL('**?days=365#charts');
     await context.close();
   });
 
-  test('colours follow the reader’s scheme while the page is open', async () => {
+  test('follows a change of the colour scheme while the page is open', async () => {
     const { page, context } = await open(demo, '', { colorScheme: 'light' });
     const stroke = () =>
       page.evaluate('getComputedStyle(document.querySelector(".plot .line")).stroke');

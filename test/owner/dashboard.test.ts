@@ -14,7 +14,7 @@ import {
 import { createAwkwardShop } from './awkward-shop.ts';
 import { signedInOwner } from './visitor.ts';
 
-/** The figures of a page, as a reader sees them. */
+/** The figures of a page, as formatted. */
 const figuresOf = (text: string) =>
   [...text.matchAll(/data-figure="\w+">([^<]*)</g)].map(([, value = '']) =>
     value.replace(/\u00A0/g, ' '),
@@ -35,7 +35,7 @@ describe('the dashboard', () => {
   };
 
   for (const currency of ['JPY', 'KWD'] as const) {
-    test(`says in ${currency} what the API says at the same instant, as readers write it`, async () => {
+    test(`shows the API’s figures in ${currency}, formatted for the reader’s locale`, async () => {
       const { shop, expected } = await createAwkwardShop(world.store, currency);
       const { key } = await createTestKey(world.store, shop.id);
       const { body } = await get(`${world.base}/metrics/summary`, key);
@@ -50,17 +50,17 @@ describe('the dashboard', () => {
     });
   }
 
-  test('a shop without records learns what will be here, and the command that brings it', async () => {
+  test('shows the import command in a shop without records', async () => {
     const shop = await createShop(world.store);
     const { open } = await owner(shop);
     const { status, text } = await open();
     assert.equal(status, 200);
-    assert.match(text, /Nothing has been imported yet/);
+    assert.match(text, /No data yet/);
     assert.ok(text.includes(`<code>retention import --shop ${shop.id} FILE</code>`));
     assert.deepEqual(figuresOf(text), []);
   });
 
-  test('says when data last came, by the way on which it came', async () => {
+  test('shows data freshness by source', async () => {
     const shop = await createShop(world.store);
     await importAll(world.store, shop, [
       plan(),
@@ -68,19 +68,19 @@ describe('the dashboard', () => {
     ]);
     const { open } = await owner(shop);
     const text = (await open()).text.replaceAll('\u202F', ' ');
-    const shown = (iso: string, words: string) =>
-      `<time datetime="${iso}" title="${iso}">${words} UTC</time>`;
-    const came = shown('2026-11-20T12:00:00.000Z', 'Nov 20, 2026, 12:00 PM');
-    assert.ok(text.includes(`Data last came ${came}.`));
+    const shown = (iso: string, formatted: string) =>
+      `<time datetime="${iso}" title="${iso}">${formatted} UTC</time>`;
+    const received = shown('2026-11-20T12:00:00.000Z', 'Nov 20, 2026, 12:00 PM');
+    assert.ok(text.includes(`Data last received ${received}.`));
     const newest = shown('2026-11-19T08:00:00.000Z', 'Nov 19, 2026, 8:00 AM');
     const cells = [...text.matchAll(/<td data-label="(?:L|N)[^"]*">(.*?)<\/td>/g)].map(
       ([, cell]) => cell,
     );
-    assert.match(text, /<th scope="row">Files of records<\/th>/);
-    assert.deepEqual(cells, [came, newest, came]);
+    assert.match(text, /<th scope="row">Record files<\/th>/);
+    assert.deepEqual(cells, [received, newest, received]);
   });
 
-  test('a shop of somebody else is not there, whatever period is asked for', async () => {
+  test('responds 404 for a shop of another owner, for any period', async () => {
     const { shop } = await createAwkwardShop(world.store, 'JPY');
     const { visitor } = await owner(await createShop(world.store));
     for (const query of ['', '?days=365']) {
@@ -90,13 +90,13 @@ describe('the dashboard', () => {
     }
   });
 
-  test('shows 30, 90 or 365 days, and 30 for any other text', async () => {
+  test('shows 30, 90 or 365 days, and 30 for any other value', async () => {
     const { shop } = await createAwkwardShop(world.store, 'JPY');
     const { open } = await owner(shop);
     const shown = async (query: string) => {
       const { text } = await open(query);
       const [, days] = /aria-current="true"\s*>(\d+) days</.exec(text) ?? [];
-      // Days of two lines; bars by day, or by week.
+      // Two line charts by day, and four bar charts by day or week.
       return [days, [...text.matchAll(/<th scope="row">[A-Z][a-z]{2} \d/g)].length];
     };
     assert.deepEqual(await shown('?days=90'), ['90', 2 * 90 + 4 * 12]);
@@ -106,7 +106,7 @@ describe('the dashboard', () => {
     }
   });
 
-  test('each chart has a table of its days or weeks, nearest to today complete', async () => {
+  test('has a table of days or weeks for each chart, counted from today', async () => {
     const { shop } = await createAwkwardShop(world.store, 'KWD');
     const { open } = await owner(shop);
     const rows = async (query: string, titled: string, time: string) => {
@@ -135,7 +135,7 @@ describe('the dashboard', () => {
     }
   });
 
-  test('says how figures changed, and which way is good, only where the shop goes back that far', async () => {
+  test('shows changes and their judgement only where the shop has data from that time', async () => {
     const shop = await createShop(world.store);
     const cancelled = (id: number, createdAt: string, at: string) =>
       subscription(id, {
@@ -158,14 +158,14 @@ describe('the dashboard', () => {
           .replace(/\s+/g, ' ')
           .trim(),
       );
-    const young = await changes();
-    assert.deepEqual(young.slice(0, 4), [
-      '+50% better from 2',
+    const early = await changes();
+    assert.deepEqual(early.slice(0, 4), [
+      '↑ 50% better from 2',
       'Unchanged',
       '',
-      '+50% better from $61.20',
+      '↑ 50% better from $61.20',
     ]);
-    assert.deepEqual(young.slice(9), ['', '', '', '', '', '']);
+    assert.deepEqual(early.slice(9), ['', '', '', '', '', '']);
 
     await importAll(world.store, shop, [
       cancelled(4, '2026-08-01T00:00:00Z', '2026-10-05T00:00:00Z'),
@@ -173,17 +173,17 @@ describe('the dashboard', () => {
       cancelled(6, '2026-08-01T00:00:00Z', '2026-11-06T00:00:00Z'),
     ]);
     assert.deepEqual(await changes(), [
-      '-25% worse from 4',
+      '↓ 25% worse from 4',
       'Unchanged',
-      '-50% worse from 2',
-      '-25% worse from $122.40',
-      'Unchanged',
-      '',
-      'Unchanged',
+      '↓ 50% worse from 2',
+      '↓ 25% worse from $122.40',
       'Unchanged',
       '',
-      '+100% worse from 1',
-      '+20 points worse from 20%',
+      'Unchanged',
+      'Unchanged',
+      '',
+      '↑ 100% worse from 1',
+      '↑ 20 points worse from 20%',
       'Unchanged',
       '',
       '',
@@ -191,7 +191,7 @@ describe('the dashboard', () => {
     ]);
   });
 
-  test('loads less than 100 kB besides itself, all of it from here and kept for good', async () => {
+  test('loads less than 100 kB of assets, all from the service and cached permanently', async () => {
     const { shop } = await createAwkwardShop(world.store, 'JPY');
     const { open, visitor } = await owner(shop);
     const { text } = await open('?days=365');

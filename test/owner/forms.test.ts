@@ -15,7 +15,7 @@ onEveryDatabase('the owner’s pages', (open) => {
   });
   after(() => world.close());
 
-  test('do nothing for a form that another site could have sent', async () => {
+  test('refuse a form that another site could have sent', async () => {
     const { visitor } = await signedInOwner(world);
     await visitor.get('/app/account');
     const { token } = visitor;
@@ -32,11 +32,11 @@ onEveryDatabase('the owner’s pages', (open) => {
       const { status } = await visitor.post('/app/account/sign-out-everywhere', {}, headers);
       assert.equal(status, 403, JSON.stringify(headers));
     }
-    const stranger = await signedInOwner(world);
-    await stranger.visitor.get('/app/account');
-    for (const other of ['', token.slice(1), stranger.visitor.token]) {
-      visitor.token = other;
-      assert.equal((await visitor.post('/app/account/sign-out-everywhere')).status, 403, other);
+    const other = await signedInOwner(world);
+    await other.visitor.get('/app/account');
+    for (const wrong of ['', token.slice(1), other.visitor.token]) {
+      visitor.token = wrong;
+      assert.equal((await visitor.post('/app/account/sign-out-everywhere')).status, 403, wrong);
     }
     assert.equal((await visitor.get('/app/account')).status, 200);
     const { location } = await visitor.post(
@@ -47,7 +47,7 @@ onEveryDatabase('the owner’s pages', (open) => {
     assert.equal(location, '/app/sign-in?done=signed-out-everywhere');
   });
 
-  test('let nobody be signed in as somebody else without the cookie of the page', async () => {
+  test('refuse to sign in without the cookie of the sign-in page', async () => {
     const { email } = await signedInOwner(world);
     const visitor = new Visitor(baseUrl);
     await visitor.get('/app/sign-in');
@@ -55,7 +55,7 @@ onEveryDatabase('the owner’s pages', (open) => {
     assert.equal((await visitor.post('/app/sign-in', { email, password })).status, 403);
   });
 
-  test('read no form that is large, or none', async () => {
+  test('refuse a large body, and one that is not a form', async () => {
     const { visitor } = await signedInOwner(world);
     await visitor.get('/app/account');
     const large = await visitor.post('/app/account/password', { password: 'x'.repeat(20_000) });
@@ -72,7 +72,7 @@ onEveryDatabase('the owner’s pages', (open) => {
     assert.equal((await visitor.get('/app/account')).status, 200);
   });
 
-  test('run no script but their own, are in no frame, and are kept nowhere', async () => {
+  test('allow only their own scripts, no framing and no caching', async () => {
     const { visitor } = await signedInOwner(world);
     const paths = [
       '/app',
@@ -109,7 +109,7 @@ onEveryDatabase('the owner’s pages', (open) => {
     assert.match(style.headers.get('cache-control') ?? '', /immutable/);
   });
 
-  test('write what they show as text', async () => {
+  test('escape what they show', async () => {
     const { visitor } = await signedInOwner(world);
     await world.store.write`
       update shops set name = ${'<b>"&\'</b>'} where shop_id = ${world.shop.id}`;
@@ -122,10 +122,10 @@ onEveryDatabase('the owner’s pages', (open) => {
     assert.ok(!page.text.includes('<i>'));
   });
 
-  test('cookies are out of reach of scripts and other sites, and of other hosts behind https', async () => {
-    const inClear = await new Visitor(baseUrl).get('/app/sign-in');
+  test('set HttpOnly, SameSite cookies, with the __Host- prefix behind https', async () => {
+    const overHttp = await new Visitor(baseUrl).get('/app/sign-in');
     assert.match(
-      inClear.headers.get('set-cookie') ?? '',
+      overHttp.headers.get('set-cookie') ?? '',
       /^retention-form=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=86400$/,
     );
     const port = await freePort();

@@ -13,7 +13,7 @@ onEveryDatabase('the frame of the owner’s pages', (open) => {
   });
   after(() => world.close());
 
-  test('the navigation stays on the account page where it is clear which shop is meant', async () => {
+  test('shows a shop’s navigation on the account page only if the owner has one shop', async () => {
     const home = `/app/shops/${world.shop.id}`;
     const records = [plan(), subscription(1002)];
     assert.deepEqual((await importAll(world.store, world.shop, records)).refused, []);

@@ -5,13 +5,13 @@ import { patienceMilliseconds } from '../support/browser.ts';
 
 const widths = [360, 768, 1440];
 
-/** What a page is held to in each colour scheme; dark differs from light in nothing but colours. */
+/** The axe rules to check in each colour scheme; dark differs from light only in colours. */
 const runOnly = {
   light: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
   dark: ['color-contrast'],
 };
 
-/** Holds a page, as it is, to WCAG and to the widths of phones, tablets and screens. */
+/** Checks that a page meets WCAG and fits phones, tablets and desktops. */
 export async function inspect(page: Page, name: string): Promise<void> {
   await page.waitForLoadState();
   await page.evaluate(axe.source);
@@ -21,13 +21,16 @@ export async function inspect(page: Page, name: string): Promise<void> {
       await page.setViewportSize({ width, height: 800 });
       const where = `${name}, ${width} px, ${colorScheme}`;
       const wide = await page.evaluate('document.documentElement.scrollWidth');
-      assert.ok(Number(wide) <= width, `${where}: ${wide} px are wide`);
+      assert.ok(Number(wide) <= width, `${where}: the page is ${wide} px wide`);
       const found = (await page.evaluate(
         `axe.run({ runOnly: ${JSON.stringify(runOnly[colorScheme])} })`,
       )) as AxeResults;
       assert.ok(found.passes.length > 0, where);
-      const said = found.violations.map(({ id, nodes }) => [id, ...nodes.map((each) => each.html)]);
-      assert.deepEqual(said, [], where);
+      const violations = found.violations.map(({ id, nodes }) => [
+        id,
+        ...nodes.map((each) => each.html),
+      ]);
+      assert.deepEqual(violations, [], where);
       const folder = process.env['TEST_SCREENSHOTS'];
       if (folder) {
         const file = `${folder}/${name}-${width}-${colorScheme}.png`;
@@ -37,21 +40,21 @@ export async function inspect(page: Page, name: string): Promise<void> {
   }
 }
 
-/** A page in a fresh browser, with all that it could not do or load. */
+/** A page in a new browser context, with its console errors and foreign requests. */
 export async function openOwnerPage(browser: Browser, baseUrl: string, javaScriptEnabled = true) {
   const context = await browser.newContext({ javaScriptEnabled });
   context.setDefaultTimeout(patienceMilliseconds);
   const page = await context.newPage();
-  const complaints: string[] = [];
+  const problems: string[] = [];
   page.on('console', (message) => {
     const isStatus = message.text().startsWith('Failed to load resource');
-    if (message.type() === 'error' && !isStatus) complaints.push(message.text());
+    if (message.type() === 'error' && !isStatus) problems.push(message.text());
   });
-  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('pageerror', (error) => problems.push(error.message));
   page.on('request', (request) => {
     if (!request.url().startsWith(`${baseUrl}/`) && !request.url().startsWith('data:')) {
-      complaints.push(request.url());
+      problems.push(request.url());
     }
   });
-  return { context, page, complaints };
+  return { context, page, problems };
 }

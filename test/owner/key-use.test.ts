@@ -9,7 +9,7 @@ import { createShop, createTestKey, get, now, startTestService } from '../suppor
 import { mcpPost } from './mcp-call.ts';
 import { signedInOwner } from './visitor.ts';
 
-/** The hour of `now`, counted from 1970. */
+/** The hour of `now`, in hours since 1970. */
 const noon = 498_660;
 const hour = 3_600_000;
 const scopes = ['read:plans'] as const;
@@ -27,7 +27,7 @@ onEveryDatabase('the use of a key', (open) => {
       [...hours].toSorted(([one], [other]) => one - other),
     ]);
 
-  test('adds up, over REST, MCP and two instances, whatever was answered', async () => {
+  test('is counted over REST, MCP and two instances, whatever the status', async () => {
     const clock = new FixedClock(Date.parse(now) + hour - 1);
     const services = [
       await startTestService(store, { clock }),
@@ -48,14 +48,14 @@ onEveryDatabase('the use of a key', (open) => {
         ...(await each(`${second}/plans`, 30)),
         ...(await each(`${first}/subscriptions`, 3)),
         (await get(`${first}/plans`, lockedKey.key)).status,
-        // Of no key that there is, so counted nowhere.
+        // An unknown key, which is not counted.
         (await get(`${first}/plans`, `rtn_${'x'.repeat(43)}`)).status,
       ];
       for (let calls = 0; calls < 5; calls += 1) {
         assert.equal(await mcpPost(services[calls % 2]?.baseUrl ?? '', key), 200);
       }
       clock.advance(1);
-      // Each instance limits by itself: 60 a minute, of which the first has admitted 46.
+      // Each instance has its own limit of 60 a minute, of which the first has admitted 46.
       answers.push(...(await each(`${first}/plans`, 20)), ...(await each(`${second}/plans`, 7)));
       const counted = Object.groupBy(answers, String);
       assert.deepEqual(
@@ -82,7 +82,7 @@ onEveryDatabase('the use of a key', (open) => {
     assert.deepEqual(await stored(locked.id), [[lockedKey.id, [[noon, 1]]]]);
   });
 
-  test('is kept for two days, and of no key that is not there', async () => {
+  test('is kept for two days, and only for keys that exist', async () => {
     const shop = await createShop(store);
     const [one, other] = [await createTestKey(store, shop.id), await createTestKey(store, shop.id)];
     const add = (keyId: string, at: number, requests: [number, number][]) =>
@@ -122,7 +122,7 @@ onEveryDatabase('the use of a key', (open) => {
     assert.deepEqual(await stored(shop.id), [[other.id, silent]]);
   });
 
-  test('is on the owner’s page, of the last 24 hours, and of no other shop', async () => {
+  test('is shown to the owner for the last 24 hours, without other shops’ use', async () => {
     const clock = new FixedClock(now);
     const service = await startTestService(store, { clock });
     try {
@@ -130,7 +130,7 @@ onEveryDatabase('the use of a key', (open) => {
       const stranger = await createShop(store);
       const { id } = await createTestKey(store, shop.id);
       const name = 'Theirs';
-      // With the same id: ids are a shop's own.
+      // The same id in another shop, because ids are unique only within a shop.
       await makeKey(store.write, clock, stranger.id, 'command line', { name, scopes, id });
       const lastUsedAt = new Date(Date.parse(now) - 5 * 60_000);
       await addKeyUse(store.write, stranger.id, id, {
@@ -157,7 +157,7 @@ onEveryDatabase('the use of a key', (open) => {
           'aria-label="Requests: 1,204 in 24 h, by hour in UTC. Busiest hour: 16:00, with 1,000"',
         ),
       );
-      const bars = [...text.matchAll(/<rect x="(\d+)"[^>]*height="(\d+)"\s*><title>([^<]*)</g)];
+      const bars = [...text.matchAll(/<rect\s+x="(\d+)"[^>]*height="(\d+)"\s*><title>([^<]*)</g)];
       assert.deepEqual(
         bars.map(([, ...bar]) => bar),
         [
@@ -170,7 +170,7 @@ onEveryDatabase('the use of a key', (open) => {
         [...text.matchAll(/<li>(\d\d:00: [\d,]+)<\/li>/g)].map(([, item]) => item),
         ['13:00: 4', '16:00: 1,000', '12:00: 200'],
       );
-      // With what stands around numbers on the page: ids have any digits.
+      // Includes the characters around numbers on the page, because ids may contain these digits.
       assert.doesNotMatch(text, /[> ](?:777|50,000)[ <"]| style=/);
       const german = await visitor.get(path, { 'accept-language': 'de-DE' });
       assert.match(german.text, /<summary>1\.204 in 24 h</);
@@ -179,7 +179,7 @@ onEveryDatabase('the use of a key', (open) => {
     }
   });
 
-  test('is told when the key is revoked, also where it is not stored yet', async () => {
+  test('is shown when the key is revoked, even before it is stored', async () => {
     const clock = new FixedClock(now);
     const service = await startTestService(store, { clock });
     try {
@@ -193,7 +193,7 @@ onEveryDatabase('the use of a key', (open) => {
       clock.advance(59_000);
       assert.equal((await get(plans, used.key)).status, 200);
 
-      const said = async (address: string) =>
+      const noticeAt = async (address: string) =>
         /<p class="notice"[^>]*>(.*?)<\/p>/s
           .exec((await visitor.get(address)).text)?.[1]
           ?.replace(/<[^>]*>/g, '');
@@ -202,7 +202,7 @@ onEveryDatabase('the use of a key', (open) => {
       assert.equal(done.location, `${path}?done=revoked&key=${used.id}`);
       const address = done.location ?? '';
       assert.equal(
-        await said(address),
+        await noticeAt(address),
         'Key revoked. The last request with it was less than a minute ago.',
       );
       assert.match(
@@ -211,7 +211,7 @@ onEveryDatabase('the use of a key', (open) => {
       );
       await visitor.post(`${path}/${unused.id}/revoke`);
       assert.equal(
-        await said(`${path}?done=revoked&key=${unused.id}`),
+        await noticeAt(`${path}?done=revoked&key=${unused.id}`),
         'Key revoked. It was never used.',
       );
 
@@ -219,10 +219,10 @@ onEveryDatabase('the use of a key', (open) => {
       const theirs = await createTestKey(store, other.id);
       const live = await createTestKey(store, shop.id);
       for (const key of [theirs.id, live.id, 'key_0123456789abcdef', '%3Cb%3E', '']) {
-        assert.equal(await said(`${path}?done=revoked&key=${key}`), undefined, key);
+        assert.equal(await noticeAt(`${path}?done=revoked&key=${key}`), undefined, key);
       }
-      assert.equal(await said(`${path}?done=constructor`), undefined);
-      assert.equal(await said(`${path}?done=revoked`), undefined);
+      assert.equal(await noticeAt(`${path}?done=constructor`), undefined);
+      assert.equal(await noticeAt(`${path}?done=revoked`), undefined);
     } finally {
       await service.close();
     }

@@ -18,7 +18,7 @@ onEveryDatabase('the developer pages', (open) => {
   let service: Service;
   before(async () => {
     store = open();
-    // Time runs: a revocation waits for leases to end.
+    // Needs a running clock, because a revocation waits for leases to end.
     service = await startTestService(store, { clock: systemClock });
   });
   after(async () => {
@@ -51,7 +51,7 @@ onEveryDatabase('the developer pages', (open) => {
   const ask = async (key: string, path = 'plans') =>
     (await get(`${service.baseUrl}/api/external/v1/${path}`, key)).status;
 
-  test('make a key that works over REST and MCP within its scopes, and list it afterwards', async () => {
+  test('create a key that works over REST and MCP within its scopes, and list it', async () => {
     const { visitor, path } = await openShop();
     assert.match((await visitor.get(path)).text, /No keys yet/);
     const { id, page, key } = await create(visitor, path, 'Till <1>', [
@@ -84,7 +84,7 @@ onEveryDatabase('the developer pages', (open) => {
     assert.ok(list.text.includes(`${id}</code> was`));
   });
 
-  test('make one key however often the form is sent, and show it once', async () => {
+  test('create one key however often the form is sent, and show it once', async () => {
     const { shop, visitor, path } = await openShop();
     const id = idOf(await visitor.get(`${path}/new`));
     const tabs = await Promise.all(
@@ -103,18 +103,18 @@ onEveryDatabase('the developer pages', (open) => {
     assert.equal((await listLog(store.write, shop.id, 9)).length, 1);
   });
 
-  test('say what is missing, keep what was filled in, and let through only scopes there are', async () => {
+  test('explain what is missing, keep the form’s values, and accept only known scopes', async () => {
     const { shop, visitor, path } = await openShop();
     const wrong: [string, string[], RegExp][] = [
       ['  ', ['read:plans'], /Give the key a name/],
       ['x'.repeat(81), ['read:plans'], /at most 80 characters/],
-      ['Till', [], /Choose at least one thing/],
-      ['Till', ['write:all'], /Choose at least one thing/],
+      ['Till', [], /Choose at least one permission/],
+      ['Till', ['write:all'], /Choose at least one permission/],
     ];
-    for (const [name, scopes, says] of wrong) {
+    for (const [name, scopes, message] of wrong) {
       const { page, id } = await create(visitor, path, name, scopes);
       assert.equal(page.status, 422);
-      assert.match(page.text, says);
+      assert.match(page.text, message);
       assert.equal(idOf(page), id);
     }
     assert.equal((await listKeys(store.write, shop.id)).length, 0);
@@ -123,7 +123,7 @@ onEveryDatabase('the developer pages', (open) => {
     assert.equal((await listKeys(store.write, shop.id)).length, 0);
   });
 
-  test('end a key, after asking, on all instances by the time they say so', async () => {
+  test('revoke a key after confirmation, on all instances before they say so', async () => {
     const { shop, email, visitor, path } = await openShop();
     const other = await startTestService(store, { clock: systemClock });
     try {
@@ -133,10 +133,13 @@ onEveryDatabase('the developer pages', (open) => {
         (await get(`${other.baseUrl}/api/external/v1/plans`, key)).status;
       assert.equal(await elsewhere(), 200);
 
-      const asked = await visitor.get(`${path}/${id}/revoke`);
-      assert.match(asked.text, /Requests with this key fail from now on\. This cannot be undone\./);
+      const confirmation = await visitor.get(`${path}/${id}/revoke`);
+      assert.match(
+        confirmation.text,
+        /Requests with this key fail from now on\. This cannot be undone\./,
+      );
       assert.equal(await ask(key), 200);
-      // So that a lease is as young as can be when the key ends.
+      // Refreshes the leases just before the key is revoked.
       const [done] = await Promise.all([
         visitor.post(`${path}/${id}/revoke`),
         ask(key),
@@ -147,7 +150,7 @@ onEveryDatabase('the developer pages', (open) => {
 
       const page = await visitor.get(done.location ?? '');
       assert.match(page.text, /Key revoked\./);
-      assert.match(page.text, /<h2>Ended<\/h2>/);
+      assert.match(page.text, /<h2>Inactive<\/h2>/);
       assert.equal((await visitor.post(`${path}/${id}/revoke`)).status, 303);
       assert.equal((await visitor.get(`${path}/${id}/revoke`)).location, path);
       const log = await listLog(store.write, shop.id, 9);
@@ -164,10 +167,10 @@ onEveryDatabase('the developer pages', (open) => {
   });
 
   for (const tier of ['free', 'starter'] as const) {
-    test(`make no key on ${tier}, say why, and still end the ones there are`, async () => {
+    test(`create no key on ${tier} and explain why, but still revoke existing ones`, async () => {
       const { shop, visitor, path } = await openShop(tier);
       for (const page of [await visitor.get(path), await visitor.get(`${path}/new`)]) {
-        assert.match(page.text, /Keys begin with the Growth tier/);
+        assert.match(page.text, /API keys are available from the Growth tier/);
         assert.match(page.text, /move the shop to Growth or higher/);
         assert.doesNotMatch(page.text, /name="id"/);
       }
@@ -184,7 +187,7 @@ onEveryDatabase('the developer pages', (open) => {
     });
   }
 
-  test('of another shop are not there, nor are its keys', async () => {
+  test('respond 404 for another shop and its keys', async () => {
     const mine = await openShop();
     const theirs = await openShop();
     const { id, key } = await create(theirs.visitor, theirs.path);
@@ -204,12 +207,12 @@ onEveryDatabase('the developer pages', (open) => {
     }
     assert.equal(await ask(key), 200);
     assert.equal((await listKeys(store.write, theirs.shop.id)).length, 1);
-    // Ids are a shop's own: one that is taken elsewhere gives nothing away.
+    // Ids are unique only within a shop, so one that another shop uses reveals nothing.
     const same = await mine.visitor.post(mine.path, fields(id));
     assert.equal(same.status, 201);
   });
 
-  test('keep the log when an owner is forgotten, without saying who it was', async () => {
+  test('keep the activity of a deleted owner, without the email address', async () => {
     const { shop, email, visitor, path, place } = await openShop();
     await create(visitor, path);
     assert.ok((await visitor.get(path)).text.includes(`by ${email}`));

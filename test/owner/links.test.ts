@@ -19,15 +19,15 @@ onEveryDatabase('a one-time link', (open) => {
     const { path } = await inviteOwner(world.store.write, world.clock, { shopId, email });
     return path;
   };
-  const follow = async (path: string, word = password) => {
+  const follow = async (path: string, chosen = password) => {
     const visitor = new Visitor(baseUrl);
-    // Its token is the one of all pages.
+    // All pages of a visitor share one token.
     await visitor.get('/app/sign-in');
     const seen = await visitor.get(path);
-    return { visitor, seen, page: await visitor.post(path, { password: word }) };
+    return { visitor, seen, page: await visitor.post(path, { password: chosen }) };
   };
 
-  test('sets a password once, even if it is followed twice at the same moment', async () => {
+  test('sets a password once, even if it is followed twice at the same time', async () => {
     const email = newEmail();
     const path = await invite(email);
     const both = await Promise.all([follow(path), follow(path)]);
@@ -37,7 +37,7 @@ onEveryDatabase('a one-time link', (open) => {
     assert.equal((await signIn(baseUrl, email)).page.status, 303);
   });
 
-  test('is looked at without being used up, and refuses a password that is easily guessed', async () => {
+  test('can be viewed without being used up, and refuses a weak password', async () => {
     const email = newEmail();
     const path = await invite(email);
     for (const [word, problem] of [
@@ -54,7 +54,7 @@ onEveryDatabase('a one-time link', (open) => {
     assert.equal((await follow(path)).page.status, 303);
   });
 
-  test('for a new password names the shops of the owner among what it must not be', async () => {
+  test('refuses a shop’s name as the new password on a reset', async () => {
     const shop = await createShop(world.store);
     await world.store.write`update shops set name = 'Yerba & Maté' where shop_id = ${shop.id}`;
     const { email } = await signedInOwner(world, { shopId: shop.id });
@@ -65,7 +65,7 @@ onEveryDatabase('a one-time link', (open) => {
     assert.equal((await follow(path, `new ${password}`)).page.status, 303);
   });
 
-  test('for a forgotten password ends after an hour', async () => {
+  test('expires after an hour if it resets a password', async () => {
     const { email } = await signedInOwner(world);
     const link = await resetPassword(world.store.write, world.clock, email);
     world.clock.advance(3_600_000 - 1);
@@ -75,7 +75,7 @@ onEveryDatabase('a one-time link', (open) => {
     assert.deepEqual([seen.status, page.status], [404, 404]);
   });
 
-  test('for a forgotten password ends when the password is changed on the account page', async () => {
+  test('expires when the password is changed, if it resets a password', async () => {
     const { email, visitor } = await signedInOwner(world);
     const reset = await resetPassword(world.store.write, world.clock, email);
     const second = await createShop(world.store);
@@ -87,17 +87,17 @@ onEveryDatabase('a one-time link', (open) => {
     assert.equal((await follow(invitation, `new ${password}`)).page.status, 303);
   });
 
-  test('ends after 72 hours', async () => {
+  test('expires after 72 hours if it is an invitation', async () => {
     const path = await invite(newEmail());
     world.clock.advance(72 * 3_600_000 - 1);
     assert.equal((await new Visitor(baseUrl).get(path)).status, 200);
     world.clock.advance(1);
     const { seen, page } = await follow(path);
     assert.deepEqual([seen.status, page.status], [404, 404]);
-    assert.match(seen.text, /Ask whoever runs this service for a new one/);
+    assert.match(seen.text, /Ask the operator of this service for\s+a new one/);
   });
 
-  test('to another shop asks who has a password for it, and leaves it as it is', async () => {
+  test('requires an existing password for an invitation to another shop, and keeps it', async () => {
     const { email, visitor } = await signedInOwner(world);
     const second = await createShop(world.store);
     const path = await invite(email, second.id);
@@ -111,7 +111,7 @@ onEveryDatabase('a one-time link', (open) => {
     for (const { id } of [world.shop, second]) assert.match(text, new RegExp(`/app/shops/${id}"`));
   });
 
-  test('for a forgotten password ends all sessions and all such links', async () => {
+  test('ends all sessions and other reset links when it resets a password', async () => {
     const { email, visitor } = await signedInOwner(world);
     const reset = async () =>
       (await resetPassword(world.store.write, world.clock, email))?.path ?? '';
@@ -125,7 +125,7 @@ onEveryDatabase('a one-time link', (open) => {
     assert.equal(await resetPassword(world.store.write, world.clock, newEmail()), undefined);
   });
 
-  test('gives no way back to who was removed, and who has no shop left is forgotten', async () => {
+  test('does not work for a removed owner, and an owner without shops is deleted', async () => {
     const { write } = world.store;
     const { email, visitor } = await signedInOwner(world);
     const path = await invite(email);

@@ -35,7 +35,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await store.close();
   });
 
-  /** A believable shop. */
+  /** A shop with realistic data. */
   async function fullShop(name: string): Promise<TestShop> {
     const shop = await createShop(store, { tier: 'growth', currency: 'EUR' });
     await store.write`update shops set name = ${name} where shop_id = ${shop.id}`;
@@ -45,7 +45,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     return shop;
   }
 
-  /** Signed in by invitation, to one shop after the other. */
+  /** Signs in by accepting an invitation to each shop. */
   async function enter(page: Page, ...shops: readonly TestShop[]): Promise<void> {
     const email = newEmail();
     for (const { id: shopId } of shops) {
@@ -57,8 +57,8 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     }
   }
 
-  test('subscriptions, one of them and the cancel flow are without a fault', async () => {
-    const { context, page, complaints } = await openOwnerPage(browser, service.baseUrl);
+  test('shows subscriptions, one subscription and the cancel flow accessibly', async () => {
+    const { context, page, problems } = await openOwnerPage(browser, service.baseUrl);
     await enter(page, await fullShop('Kaffee & Kuchen'));
     await page.getByRole('link', { name: 'Subscriptions' }).click();
     await inspect(page, 'subscriptions');
@@ -68,7 +68,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.waitForURL('**/subscriptions?status=paused');
     await inspect(page, 'subscriptions-paused');
 
-    // The date has a hint of its own, and is part of the row's link all the same.
+    // The date has its own tooltip, but is still part of the row's link.
     const date = page.locator('tbody tr').first().locator('time').last();
     assert.match((await date.getAttribute('title')) ?? '', /^\d{4}-.*\.\d{3}Z$/);
     await date.click();
@@ -96,12 +96,12 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.waitForURL('**/subscriptions/*');
     await page.goto(`${page.url().replace(/\/\d+$/, '')}?status=none`);
     await inspect(page, 'subscriptions-refused');
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(problems, []);
     await context.close();
   });
 
-  test('another shop is chosen by the keyboard, and the kind of page stays', async () => {
-    const { context, page, complaints } = await openOwnerPage(browser, service.baseUrl);
+  test('switches shops by keyboard, and stays on the same kind of page', async () => {
+    const { context, page, problems } = await openOwnerPage(browser, service.baseUrl);
     const [one, other] = [await fullShop('Kaffee & Kuchen'), await createShop(store)];
     await store.write`update shops set name = 'Teehaus am Markt' where shop_id = ${other.id}`;
     await enter(page, one, other);
@@ -119,7 +119,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.keyboard.press('Escape');
     assert.deepEqual([await menu.getAttribute('open'), await focused()], [null, 'SUMMARY']);
     await page.keyboard.press('Enter');
-    // Beside the title, which the menu may cover.
+    // Clicks beside the title, where the menu does not cover the page.
     await page.locator('.title').click({ position: { x: 600, y: 10 } });
     assert.equal(await menu.getAttribute('open'), null);
 
@@ -138,11 +138,11 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.getByRole('link', { name: 'Account' }).click();
     await page.getByRole('link', { name: 'Your shops' }).click();
     await inspect(page, 'shops');
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(problems, []);
     await context.close();
   });
 
-  test('names of one endless word stay within the page', async () => {
+  test('wraps very long words', async () => {
     const { context, page } = await openOwnerPage(browser, service.baseUrl);
     const [shop, other] = [await createShop(store), await createShop(store)];
     const endless = 'Kaffeehausbohnen'.repeat(12);
@@ -170,8 +170,8 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await context.close();
   });
 
-  test('all of it works without scripts', async () => {
-    const { context, page, complaints } = await openOwnerPage(browser, service.baseUrl, false);
+  test('works without scripts', async () => {
+    const { context, page, problems } = await openOwnerPage(browser, service.baseUrl, false);
     const [one, other] = [await createShop(store), await fullShop('Kaffee & Kuchen')];
     await enter(page, one, other);
     await page.goto(`${service.baseUrl}/app/shops/${one.id}/subscriptions`);
@@ -180,7 +180,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.getByRole('link', { name: 'Kaffee & Kuchen' }).click();
     await page.waitForURL(`**/app/shops/${other.id}/subscriptions`);
     await page.getByRole('link', { name: 'Active' }).click();
-    // Anywhere in the row but on its dates.
+    // Anywhere in the row except on its dates.
     await page
       .locator('tbody tr')
       .first()
@@ -188,7 +188,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.getByRole('heading', { name: /^Subscription \d+$/ }).waitFor();
     await page.getByRole('link', { name: 'Account' }).click();
     await page.getByRole('link', { name: 'Your shops' }).waitFor();
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(problems, []);
     await context.close();
   });
 });

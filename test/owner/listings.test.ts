@@ -18,7 +18,7 @@ const statuses = ['active', 'paused', 'cancelled', 'expired', 'failed'];
 const outcomes = ['saved', 'cancelled', 'abandoned', null];
 const reasons = ['too_expensive', 'not_using', 'other'];
 
-/** 130 subscriptions, many of one time; customer 501 has 60 of them; 110 sessions. */
+/** 130 subscriptions, many created at the same time, 60 of them of customer 501; and 110 sessions. */
 const records = [
   plan(),
   plan({ id: 12, name: 'Season & <b>more</b>', intervalUnit: 'week', intervalCount: 12 }),
@@ -61,7 +61,7 @@ onEveryDatabase('the owner’s listings', (open) => {
     return page;
   };
 
-  /** All pages of a listing, by its links to the next. */
+  /** The rows of all pages of a listing, by following its `next` links. */
   async function walk(path: string): Promise<string[][]> {
     const rows: string[][] = [];
     for (let next: string | undefined = path; next !== undefined;) {
@@ -73,7 +73,7 @@ onEveryDatabase('the owner’s listings', (open) => {
     return rows;
   }
 
-  /** All rows that REST lists. */
+  /** All rows from the REST API. */
   async function list<Row>(name: string, query: string): Promise<Row[]> {
     const rows: Row[] = [];
     for (let cursor = ''; ;) {
@@ -94,7 +94,7 @@ onEveryDatabase('the owner’s listings', (open) => {
     readonly createdAt: string;
   }
 
-  const inWords = (row: Subscription) => {
+  const cellsOf = (row: Subscription) => {
     const index = row.subscriptionId - 1001;
     const every = index % 7 === 0 ? '2 months' : index % 2 === 0 ? 'month' : '12 weeks';
     const isBilled = ['active', 'paused'].includes(row.status);
@@ -104,14 +104,14 @@ onEveryDatabase('the owner’s listings', (open) => {
       row.planName,
       row.status[0]?.toUpperCase() + row.status.slice(1),
       `€${row.currentPrice.toFixed(2)} every ${every}`,
-      row.nextBillingDate === null ? 'None known' : `${isBilled ? '' : 'was '}1 Dec 2026`,
+      row.nextBillingDate === null ? 'Unknown' : `${isBilled ? '' : 'was '}1 Dec 2026`,
       `${Number(row.createdAt.slice(8, 10))} Oct 2026`,
     ];
   };
 
-  test('subscriptions are those of the API, in all pages and of each status', async () => {
+  test('show the same subscriptions as the API, on all pages and for each status', async () => {
     for (const query of ['', ...statuses.map((status) => `&status=${status}`)]) {
-      const expected = (await list<Subscription>('subscriptions', query)).map(inWords);
+      const expected = (await list<Subscription>('subscriptions', query)).map(cellsOf);
       assert.equal(expected.length, { '': 130, '&status=active': 78 }[query] ?? 13);
       assert.deepEqual(await walk(`${home}/subscriptions?${query.slice(1)}`), expected, query);
     }
@@ -121,26 +121,26 @@ onEveryDatabase('the owner’s listings', (open) => {
       'Season & <b>more</b>',
       'Paused',
       '€121.30 every 12 weeks',
-      'None known',
+      'Unknown',
       '4 Oct 2026',
     ]);
   });
 
-  test('a customer’s subscriptions are those of the API, in all pages', async () => {
+  test('show a customer’s subscriptions as in the API, on all pages', async () => {
     const all = await list<Subscription>('subscriptions', '');
     const expected = all
       .filter(({ customerId }) => customerId === 501)
       .toSorted((one, other) => other.subscriptionId - one.subscriptionId);
     assert.equal(expected.length, 60);
     const path = `${home}/subscriptions?customer=501`;
-    assert.deepEqual(await walk(path), expected.map(inWords));
-    const failed = expected.filter(({ status }) => status === 'failed').map(inWords);
+    assert.deepEqual(await walk(path), expected.map(cellsOf));
+    const failed = expected.filter(({ status }) => status === 'failed').map(cellsOf);
     assert.equal(failed.length, 6);
     assert.deepEqual(await walk(`${path}&status=failed`), failed);
     assert.deepEqual(await walk(`${home}/subscriptions?customer=99999999999999999999`), []);
   });
 
-  test('sessions are those of the API, in all pages and of each outcome', async () => {
+  test('show the same sessions as the API, on all pages and for each outcome', async () => {
     interface Session {
       readonly sessionId: number;
       readonly detectedReason: string;
@@ -148,10 +148,10 @@ onEveryDatabase('the owner’s listings', (open) => {
       readonly offerType: string | null;
       readonly createdAt: string;
     }
-    const words: Record<string, string> = {
+    const labels: Record<string, string> = {
       too_expensive: 'Too expensive',
-      not_using: 'Does not use it',
-      other: 'Another reason',
+      not_using: 'Not using it',
+      other: 'Other',
       saved: 'Saved',
       cancelled: 'Cancelled',
       abandoned: 'Abandoned',
@@ -160,9 +160,9 @@ onEveryDatabase('the owner’s listings', (open) => {
     for (const query of ['', '&outcome=saved', '&outcome=cancelled', '&outcome=abandoned']) {
       const expected = (await list<Session>('cancellations', query)).map((row) => [
         row.offerType === null ? 'None' : String(row.sessionId - 6000),
-        words[row.detectedReason],
-        row.offerType === null ? 'None' : 'A pause',
-        words[String(row.outcome)],
+        labels[row.detectedReason],
+        row.offerType === null ? 'None' : 'Pause',
+        labels[String(row.outcome)],
         String(row.sessionId),
         `${Number(row.createdAt.slice(8, 10))} Nov 2026`,
       ]);
@@ -172,21 +172,21 @@ onEveryDatabase('the owner’s listings', (open) => {
     const { text } = await see(`${home}/cancel-flow`);
     const { summary } = (await get(`${world.base}/metrics/summary`, world.key)).body;
     assert.equal(summary.saveRate, 0.3373);
-    assert.match(plain(text), /Save rate, last 30 days 33\.73% .* of the 110 that began/);
+    assert.match(plain(text), /Save rate, last 30 days 33\.73% .* 110 sessions started/);
   });
 
-  test('a number opens its subscription, or says that there is none', async () => {
+  test('open a subscription by number, or say that it does not exist', async () => {
     const { location } = await see(`${home}/subscriptions?subscription=+1003+`, 303);
     assert.equal(location, `${home}/subscriptions/1003`);
     for (const number of ['9', '0', '-1', '1e3', '01003', 'x', '9'.repeat(300), '%00', '%F0%9F']) {
       const { text } = await see(`${home}/subscriptions?subscription=${number}`, 404);
-      assert.match(plain(text), /No subscription of this shop has the number/);
+      assert.match(plain(text), /This shop has no subscription/);
       assert.equal(rowsOf(text).length, 50);
     }
     assert.equal(rowsOf((await see(`${home}/subscriptions?subscription=`)).text).length, 50);
   });
 
-  test('what the API refuses in the address is said, with a way on', async () => {
+  test('show the API’s message for invalid query parameters, with a link to the list', async () => {
     const other = await createShop(world.store);
     const place = { createdAt: Date.parse('2026-10-02T00:00:00Z'), id: 1050 };
     const of = (listing: string, shopId = world.shop.id) =>
@@ -221,7 +221,7 @@ onEveryDatabase('the owner’s listings', (open) => {
     assert.equal(rowsOf(own.text)[0]?.[0], '1049');
   });
 
-  test('what is in the address stays text', async () => {
+  test('escape query parameters', async () => {
     const hostile = encodeURIComponent('"><script>alert(1)</script>');
     for (const [query, status] of [
       [`subscription=${hostile}`, 404],
@@ -233,7 +233,7 @@ onEveryDatabase('the owner’s listings', (open) => {
     }
   });
 
-  test('of another shop there is nothing, whatever is asked for', async () => {
+  test('respond 404 for any page of another shop', async () => {
     const shop = await createShop(world.store);
     const foreign = [
       plan({ name: 'Plan of another' }),
@@ -270,7 +270,7 @@ onEveryDatabase('the owner’s listings', (open) => {
     ];
     for (const path of paths) {
       const { text } = await see(path, 404);
-      assert.match(plain(text), /There is no such page/, path);
+      assert.match(plain(text), /This page does not exist/, path);
       assert.doesNotMatch(text, /Plan of another|<script>/);
     }
     assert.match((await see(`${home}/subscriptions/1002`)).text, /Season &amp; &lt;b&gt;more/);

@@ -1,4 +1,4 @@
-/** The status of one MCP request with a key. */
+/** Sends one MCP request with the key, and returns its status. */
 export async function mcpPost(baseUrl: string, key: string): Promise<number> {
   const response = await fetch(`${baseUrl}/api/mcp`, {
     method: 'POST',

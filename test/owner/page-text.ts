@@ -1,4 +1,4 @@
-/** The cells of the only table of a page, as a reader sees them. */
+/** The text of the cells in a page's only table. */
 export function rowsOf(page: string): string[][] {
   const body = /<tbody>(.*)<\/tbody>/s.exec(page)?.[1] ?? '';
   return [...body.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
@@ -8,7 +8,7 @@ export function rowsOf(page: string): string[][] {
 
 const characters: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'" };
 
-/** Markup as its text. */
+/** The text of the markup. */
 export function plain(markup: string): string {
   return markup
     .replace(/<[^>]*>/g, ' ')

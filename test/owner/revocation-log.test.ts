@@ -11,14 +11,14 @@ import { signedInOwner } from './visitor.ts';
 
 const hour = 3_600_000;
 
-onEveryDatabase('the log of ended keys', (open) => {
+onEveryDatabase('the service log of revoked and rotated keys', (open) => {
   let store: Store;
   before(() => {
     store = open();
   });
   after(() => store.close());
 
-  /** A log, and the lines about keys in it, without time and level. */
+  /** A log, and its lines about keys, without the time. */
   function listen() {
     const lines: Record<string, unknown>[] = [];
     const log = createLog('info', {
@@ -32,7 +32,7 @@ onEveryDatabase('the log of ended keys', (open) => {
     return { lines, ending: { sql: store.write, clock: new FixedClock(now), log }, log };
   }
 
-  test('has a line for a key that an owner revokes, and no part of the key', async () => {
+  test('has a line for a key that an owner revokes, without the key itself', async () => {
     const { lines, log } = listen();
     const world = await startWorld(store, { log });
     try {
@@ -56,7 +56,7 @@ onEveryDatabase('the log of ended keys', (open) => {
     ]);
   });
 
-  test('has it again, with the first date, for a key that was revoked before', async () => {
+  test('repeats the line, with the original date, for a key that is already revoked', async () => {
     const { lines, ending } = listen();
     const shop = await createShop(store);
     const { id } = await createTestKey(store, shop.id);
@@ -73,7 +73,7 @@ onEveryDatabase('the log of ended keys', (open) => {
     );
   });
 
-  test('says of a rotation when the old key ends', async () => {
+  test('says for a rotation when the old key expires', async () => {
     const { lines, ending } = listen();
     const shop = await createShop(store);
     const rotate = async (keyId: string, overlapMilliseconds: number) => {
@@ -93,7 +93,7 @@ onEveryDatabase('the log of ended keys', (open) => {
     const rotated = { level: 'info', shopId: shop.id, msg: 'key rotated' };
     assert.deepEqual(lines, [
       { ...rotated, keyId: id, replacedBy: second, expiresAt: '2026-11-20T14:00:00.000Z' },
-      // It was to end before the overlap.
+      // This key already expires before the overlap ends.
       { ...rotated, keyId: second, replacedBy: third, expiresAt: '2026-11-20T13:00:00.000Z' },
       { ...rotated, keyId: third, revokedAt: now, cause: 'rotation', msg: 'key revoked' },
     ]);

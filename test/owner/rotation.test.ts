@@ -10,7 +10,7 @@ const hour = 3_600_000;
 const idOf = ({ text }: Page) => /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
 const keyOf = ({ text }: Page) => /rtn_[\w-]{43}/.exec(text)?.[0] ?? '';
 
-onEveryDatabase('a key that ends', (open) => {
+onEveryDatabase('an expiring or rotated key', (open) => {
   let world: World;
   before(async () => {
     world = await startWorld(open());
@@ -27,7 +27,7 @@ onEveryDatabase('a key that ends', (open) => {
     return { shop, visitor, old, path, rotation: `${path}/${old.id}/rotate` };
   }
 
-  test('by itself does so to the millisecond, also where it was just looked up', async () => {
+  test('expires to the millisecond, even if it was just looked up', async () => {
     const { visitor, path } = await openShop();
     const id = idOf(await visitor.get(`${path}/new`));
     const page = await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '7' });
@@ -46,7 +46,7 @@ onEveryDatabase('a key that ends', (open) => {
     ['24', 24 * hour],
     ['168', 168 * hour],
   ] as const) {
-    test(`after an overlap of ${overlap} hours works as long, beside the new one`, async () => {
+    test(`works beside the new one for an overlap of ${overlap} hours`, async () => {
       const { shop, visitor, old, rotation } = await openShop();
       const id = idOf(await visitor.get(rotation));
       const page = await visitor.post(rotation, { id, overlap });
@@ -62,21 +62,21 @@ onEveryDatabase('a key that ends', (open) => {
     });
   }
 
-  test('without an overlap is refused by the time the new one is shown', async () => {
+  test('is refused before the new one is shown, without an overlap', async () => {
     const { shop, visitor, old, rotation } = await openShop();
     const page = await visitor.post(rotation, {
       id: idOf(await visitor.get(rotation)),
       overlap: '0',
     });
-    assert.match(page.text, /The old key has ended/);
-    // On an instance, too, whose clock is behind.
+    assert.match(page.text, /The old key has been revoked/);
+    // So that it is also refused by an instance whose clock is behind.
     const keys = await listKeys(world.store.write, shop.id);
     assert.ok(keys.find(({ id }) => id === old.id)?.revokedAt);
-    // It was not asked for before, so no lease says otherwise.
+    // It was not used before, so no lease exists.
     assert.deepEqual([await ask(old.key), await ask(keyOf(page))], [401, 200]);
   });
 
-  test('is replaced once, however many tabs and reloads there are', async () => {
+  test('is replaced once, in any number of tabs and reloads', async () => {
     const { shop, visitor, old, path, rotation } = await openShop();
     const ids = [idOf(await visitor.get(rotation)), idOf(await visitor.get(rotation))];
     assert.notEqual(ids[0], ids[1]);
@@ -87,7 +87,7 @@ onEveryDatabase('a key that ends', (open) => {
     assert.equal((await listKeys(world.store.write, shop.id)).length, 2);
     assert.equal((await visitor.get(rotation)).location, path);
     const { text } = await visitor.get(path);
-    assert.match(text, /Replaced; ends <time/);
+    assert.match(text, /Replaced; expires <time/);
     const log = await listLog(world.store.write, shop.id, 9);
     assert.deepEqual(log.map(({ action, keyId }) => [action, keyId === old.id]).toSorted(), [
       ['key_created', false],
@@ -95,7 +95,7 @@ onEveryDatabase('a key that ends', (open) => {
     ]);
   });
 
-  test('ends no later for being replaced, and once it has ended cannot be', async () => {
+  test('expires no later when it is replaced, and cannot be replaced after it was revoked', async () => {
     const { shop, visitor, path } = await openShop();
     const id = idOf(await visitor.get(`${path}/new`));
     const made = await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '7' });
@@ -115,7 +115,7 @@ onEveryDatabase('a key that ends', (open) => {
     assert.equal((await listKeys(world.store.write, shop.id)).length, 4);
   });
 
-  test('is not rotated without a choice of ours, nor by another shop, nor on Starter', async () => {
+  test('is not rotated with an unknown overlap, by another shop or on Starter', async () => {
     const { shop, visitor, old, rotation } = await openShop();
     const id = idOf(await visitor.get(rotation));
     for (const overlap of ['', '2', '-1', '1e1']) {

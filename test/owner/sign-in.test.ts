@@ -19,7 +19,7 @@ onEveryDatabase('signing in', (open) => {
 
   const isSignedIn = async (visitor: Visitor) => (await visitor.get('/app/account')).status === 200;
 
-  test('leads to the shop, signing out to the door, and a copied cookie is worth nothing then', async () => {
+  test('redirects to the shop; signing out redirects to the sign-in page and invalidates copied cookies', async () => {
     const { email } = await signedInOwner(world);
     const { visitor, page } = await signIn(baseUrl, ` ${email.toUpperCase()} `);
     assert.deepEqual([page.status, page.location], [303, '/app']);
@@ -45,7 +45,7 @@ onEveryDatabase('signing in', (open) => {
     }
   });
 
-  test('a wrong password, an unknown address and one without a password get the same answer', async () => {
+  test('responds alike to a wrong password and an unknown email', async () => {
     const { email } = await signedInOwner(world);
     const answers = await Promise.all(
       [email, newEmail()].map(async (each) => {
@@ -57,7 +57,7 @@ onEveryDatabase('signing in', (open) => {
     assert.deepEqual(answers[0], answers[1]);
   });
 
-  test('a session ends a day after its last page, and thirty days after it began', async () => {
+  test('ends a session a day after its last page, and thirty days after it began', async () => {
     const { visitor } = await signedInOwner(world);
     const { visitor: idle } = await signedInOwner(world);
     for (let day = 0; day < 31; day += 1) {
@@ -74,7 +74,7 @@ onEveryDatabase('signing in', (open) => {
     assert.ok(!(await isSignedIn(again)));
   });
 
-  test('a new password ends all other sessions, and the old password', async () => {
+  test('ends all other sessions when the password is changed', async () => {
     const { email, visitor } = await signedInOwner(world);
     const { visitor: other } = await signIn(baseUrl, email);
     const old = visitor.copy();
@@ -87,7 +87,7 @@ onEveryDatabase('signing in', (open) => {
       'new-password': `new ${password}`,
     });
     assert.equal(wrong.status, 422);
-    assert.match(wrong.text, /The current password is not right\./);
+    assert.match(wrong.text, /The current password is incorrect\./);
     const short = await change({ password, 'new-password': 'fourteen chars' });
     assert.equal(short.status, 422);
     assert.match(short.text, /at least 15 characters/);
@@ -105,7 +105,7 @@ onEveryDatabase('signing in', (open) => {
     assert.equal((await signIn(baseUrl, email, `new ${password}`)).page.status, 303);
   });
 
-  test('a session does not begin with a password that was replaced while it was checked', async () => {
+  test('refuses a password that was replaced while it was checked', async () => {
     const { email } = await signedInOwner(world);
     const { write } = world.store;
     const owner = await findOwnerByEmail(write, email);
@@ -119,18 +119,18 @@ onEveryDatabase('signing in', (open) => {
     );
   });
 
-  test('signing out everywhere ends every session of that owner, and nobody else’s', async () => {
+  test('ends every session of that owner only, by signing out everywhere', async () => {
     const { email, visitor } = await signedInOwner(world);
     const { visitor: other } = await signIn(baseUrl, email);
     const { visitor: stranger } = await signedInOwner(world);
-    assert.match((await visitor.get('/app/account')).text, /You are signed in 2 times/);
+    assert.match((await visitor.get('/app/account')).text, /You have 2 active sessions/);
     const out = await visitor.post('/app/account/sign-out-everywhere');
     assert.equal(out.location, '/app/sign-in?done=signed-out-everywhere');
     for (const each of [visitor, other]) assert.ok(!(await isSignedIn(each)));
     assert.ok(await isSignedIn(stranger));
   });
 
-  test('another shop is not found, like one that nobody has; an owner of several chooses', async () => {
+  test('responds 404 for another shop as for one that does not exist', async () => {
     const { email, visitor } = await signedInOwner(world);
     const theirs = await createShop(world.store);
     const answers = await Promise.all(
@@ -148,7 +148,7 @@ onEveryDatabase('signing in', (open) => {
     assert.equal((await visitor.get(`/app/shops/${theirs.id}`)).status, 404);
   });
 
-  test('the database has no password, and of cookies only fingerprints', async () => {
+  test('stores no password, and only fingerprints of cookies', async () => {
     const { email, visitor } = await signedInOwner(world);
     const cookies = ['retention-session', 'retention-device'].map(
       (name) => visitor.cookies.get(name) ?? '',

@@ -21,7 +21,7 @@ const day = 24 * hour;
 onEveryDatabase('guessing passwords', (open) => {
   let world: World;
   let baseUrl: string;
-  // Other tests share the database: their services delete what is old by their own clocks.
+  // In the future, because other tests share the database and their services delete old rows.
   const clock = new FixedClock('2090-01-01T00:00:00.000Z');
   before(async () => {
     world = { ...(await startWorld(open(), { clock })), clock };
@@ -29,9 +29,9 @@ onEveryDatabase('guessing passwords', (open) => {
   });
   after(() => world.close());
 
-  const guess = async (email: string, from: string, word = 'not the right one') =>
-    (await signIn(baseUrl, email, word, from)).page;
-  /** Wrong passwords, one after the other, each from an address of its own unless one is given. */
+  const guess = async (email: string, from: string, tried = 'not the right one') =>
+    (await signIn(baseUrl, email, tried, from)).page;
+  /** Sends wrong passwords one after the other, each from a new address unless one is given. */
   const fail = async (count: number, email: string, from?: string) => {
     const statuses: number[] = [];
     for (let tried = 0; tried < count; tried += 1) {
@@ -39,7 +39,7 @@ onEveryDatabase('guessing passwords', (open) => {
     }
     return statuses;
   };
-  /** The same without the pages, and without hashing any password. */
+  /** The same without pages and password hashing. */
   const failed = async (count: number, { email, from }: { email?: string; from?: string }) => {
     for (let tried = 0; tried < count; tried += 1) {
       const [who, address] = [email ?? newEmail(), from ?? newAddress()];
@@ -50,13 +50,13 @@ onEveryDatabase('guessing passwords', (open) => {
   };
   const times = (count: number, status: number) => Array<number>(count).fill(status);
   /** The same browser at the sign-in page, without its session. */
-  const again = async (visitor: Visitor, email: string, word = password) => {
+  const again = async (visitor: Visitor, email: string, tried = password) => {
     visitor.cookies.delete('retention-session');
     await visitor.get('/app/sign-in');
-    return visitor.post('/app/sign-in', { email, password: word });
+    return visitor.post('/app/sign-in', { email, password: tried });
   };
 
-  test('five wrong passwords are free, then each doubles the wait, whether or not the account exists', async () => {
+  test('makes visitors wait after five wrong passwords, twice as long each time, even for unknown accounts', async () => {
     const { email } = await signedInOwner(world);
     const seen: Page[][] = [];
     for (const each of [email, newEmail()]) {
@@ -66,9 +66,9 @@ onEveryDatabase('guessing passwords', (open) => {
       assert.deepEqual([first.status, first.headers.get('retry-after')], [429, '10']);
       assert.match(
         first.text,
-        /Too many wrong passwords\. Try again in 10 seconds, or ask the operator of this service for a link to set a new one\./,
+        /Too many incorrect passwords\. Try again in 10 seconds, or ask the operator of this service for a link to reset your password\./,
       );
-      // What is refused is not counted, and the right password is not looked at either.
+      // Refused attempts are not counted, and even the right password is not checked.
       clock.advance(9_001);
       const late = await guess(each, from, password);
       assert.deepEqual([late.status, late.headers.get('retry-after')], [429, '1']);
@@ -88,7 +88,7 @@ onEveryDatabase('guessing passwords', (open) => {
     assert.deepEqual(known, unknown);
   });
 
-  test('the wait grows to 15 minutes and no further, and failures are forgotten after a day', async () => {
+  test('limits the wait to 15 minutes, and forgets failures after a day', async () => {
     const email = newEmail();
     const from = newAddress();
     await failed(5, { email, from });
@@ -108,7 +108,7 @@ onEveryDatabase('guessing passwords', (open) => {
     assert.equal((await guess(email, from)).status, 429);
   });
 
-  test('nobody locks the owner out from another address, and signing in clears the owner’s own failures', async () => {
+  test('does not lock the owner out from another address, and clears failures on signing in', async () => {
     const { email } = await signedInOwner(world);
     const [attacker, owner] = [newAddress(), newAddress()];
     assert.deepEqual(await fail(6, email, attacker), [...times(5, 422), 429]);
@@ -118,21 +118,21 @@ onEveryDatabase('guessing passwords', (open) => {
     assert.equal((await guess(email, attacker)).status, 429);
   });
 
-  test('guesses from many addresses share a count, which a browser that signed in before passes', async () => {
+  test('limits guesses from many addresses together, but not those from a known browser', async () => {
     const { email, visitor } = await signedInOwner(world);
     const { visitor: other } = await signedInOwner(world);
     assert.deepEqual(await fail(21, email), [...times(20, 422), 429]);
     const stranger = await guess(email, newAddress(), password);
     assert.deepEqual([stranger.status, stranger.headers.get('retry-after')], [429, '10']);
 
-    // Being known to one account helps with no other, and neither does a cookie that was made up.
+    // A device of another account does not help, and neither does a forged cookie.
     const forged = new Visitor(baseUrl);
     forged.cookies.set('retention-device', 'A'.repeat(43));
     for (const each of [other, forged]) assert.equal((await again(each, email)).status, 429);
     assert.equal((await again(visitor.copy(newAddress()), email)).status, 303);
   });
 
-  test('a browser that signed in before has ten wrong passwords, then is a stranger', async () => {
+  test('treats a known browser as unknown after ten wrong passwords', async () => {
     const { email, visitor } = await signedInOwner(world);
     await failed(20, { email });
     const tries: number[] = [];
@@ -141,13 +141,13 @@ onEveryDatabase('guessing passwords', (open) => {
     }
     assert.deepEqual(tries, [...times(10, 422), 429]);
     assert.equal((await again(visitor, email)).status, 429);
-    // Its failures were not counted among those of strangers.
+    // Its failures do not count towards the limit of unknown browsers.
     clock.advance(10_000);
     assert.equal((await again(visitor, email)).status, 303);
     assert.equal((await again(visitor, email, 'not the right one')).status, 422);
   });
 
-  test('the cookie of a browser is replaced by signing in, and outlives signing out', async () => {
+  test('replaces the device cookie on signing in, and keeps it on signing out', async () => {
     const { email, visitor } = await signedInOwner(world);
     const { visitor: second } = await signedInOwner(world, { email: newEmail() });
     const old = visitor.copy();
@@ -164,7 +164,7 @@ onEveryDatabase('guessing passwords', (open) => {
     assert.notEqual(visitor.cookies.get('retention-device'), old.cookies.get('retention-device'));
     assert.equal((await again(old, email)).status, 429);
 
-    // A browser of two owners is known to both.
+    // A browser that two owners share is known to both accounts.
     const shared = second.copy();
     shared.cookies.set('retention-device', visitor.cookies.get('retention-device') ?? '');
     const { email: partner } = await signedInOwner(world);
@@ -172,7 +172,7 @@ onEveryDatabase('guessing passwords', (open) => {
     assert.equal((await again(shared, email)).status, 303);
   });
 
-  test('a new password, and 90 days, make strangers of all other browsers', async () => {
+  test('forgets other browsers when the password changes, and all of them after 90 days', async () => {
     const { email, visitor } = await signedInOwner(world);
     const { visitor: elsewhere } = await signIn(baseUrl, email);
     await visitor.get('/app/account');
@@ -192,7 +192,7 @@ onEveryDatabase('guessing passwords', (open) => {
     assert.equal((await again(visitor, email, `new ${password}`)).status, 429);
   });
 
-  test('one address has fifty wrong passwords, on however many accounts', async () => {
+  test('allows fifty wrong passwords from one address, for any number of accounts', async () => {
     const from = newAddress();
     await failed(48, { from });
     const statuses = [await fail(1, newEmail(), from), await fail(1, newEmail(), from)];
@@ -201,7 +201,7 @@ onEveryDatabase('guessing passwords', (open) => {
     assert.equal((await guess(newEmail(), newAddress())).status, 422);
   });
 
-  test('of many guesses at once exactly as many are looked at as one after the other', async () => {
+  test('checks exactly as many concurrent guesses as sequential ones', async () => {
     const looked = async (pages: readonly Promise<Page>[]) =>
       (await Promise.all(pages)).filter(({ status }) => status === 422).length;
     const from = newAddress();
@@ -211,7 +211,7 @@ onEveryDatabase('guessing passwords', (open) => {
     assert.equal(await looked(Array.from({ length: 30 }, () => guess(many, newAddress()))), 20);
   });
 
-  test('what is answered with "busy" counts neither against strangers nor against the browser', async () => {
+  test('does not count attempts that were refused because the service was busy', async () => {
     const { email, visitor } = await signedInOwner(world);
     const stranger = new Visitor(baseUrl, newAddress());
     for (const each of [visitor, stranger]) {
@@ -219,9 +219,9 @@ onEveryDatabase('guessing passwords', (open) => {
       await each.get('/app/sign-in');
     }
     const over = new AbortController();
-    // As many as are hashed and wait at once; each begins its next before anything else can.
+    // Fills all places for hashing and waiting; each starts its next before anything else can.
     const load = Array.from({ length: 22 }, async () => {
-      while (!over.signal.aborted) await hashPassword('a password of nobody');
+      while (!over.signal.aborted) await hashPassword('a password without an owner');
     });
     const wrong = { email, password: 'not the right one' };
     const tries = async (count: number, each: Visitor) => {
@@ -241,7 +241,7 @@ onEveryDatabase('guessing passwords', (open) => {
     assert.equal((await again(visitor, email)).status, 303);
   });
 
-  test('a service deletes failures after a day, and browsers after 90, when it starts', async () => {
+  test('deletes failures after a day and devices after 90 days, on startup', async () => {
     const { email } = await signedInOwner(world);
     await failed(1, { email });
     const kept = async () => {

@@ -7,7 +7,6 @@ import { inviteOwner } from '../../src/accounts/links.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Store } from '../../src/store/open.ts';
 
-/** What signing in needs of a world. */
 interface Place {
   readonly store: Store;
   readonly clock: Clock;
@@ -25,13 +24,13 @@ export interface Page {
 
 type Fields = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
 
-/** A browser without scripts: keeps cookies, and sends forms with the token that they had. */
+/** A browser without scripts: it keeps cookies and sends each form with its CSRF token. */
 export class Visitor {
   readonly #baseUrl: string;
-  /** The loopback address that it connects from; undefined means the usual one. */
+  /** The loopback address that it connects from; undefined for the default. */
   readonly #from: string | undefined;
   readonly cookies = new Map<string, string>();
-  /** Of the page that was seen last. */
+  /** The CSRF token of the last page. */
   token = '';
 
   constructor(baseUrl: string, from?: string) {
@@ -43,7 +42,7 @@ export class Visitor {
     return this.#send(path, { headers });
   }
 
-  /** @param headers instead of those that tell a form of ours */
+  /** @param headers by default those that a browser sends with a form from the same site */
   post(
     path: string,
     fields: Fields = {},
@@ -55,7 +54,7 @@ export class Visitor {
     return this.#send(path, { method: 'POST', headers: { ...type, ...headers } }, String(body));
   }
 
-  /** The same browser in a second tab or at another address, or as somebody who copied its cookies. */
+  /** A copy with the same cookies: a second tab, another network or a thief. */
   copy(from = this.#from): Visitor {
     const other = new Visitor(this.#baseUrl, from);
     for (const [name, value] of this.cookies) other.cookies.set(name, value);
@@ -75,11 +74,11 @@ export class Visitor {
       ...(this.#from !== undefined && { localAddress: this.#from }),
     }).end(body);
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    const answered = new Headers();
+    const received = new Headers();
     for (const [name, values = []] of Object.entries(response.headersDistinct)) {
-      for (const value of values) answered.append(name, value);
+      for (const value of values) received.append(name, value);
     }
-    for (const line of answered.getSetCookie()) {
+    for (const line of received.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (/Max-Age=0/.test(line)) this.cookies.delete(name);
       else this.cookies.set(name, value);
@@ -87,7 +86,7 @@ export class Visitor {
     const text = await readText(response);
     this.token = /name="token" value="([^"]+)"/.exec(text)?.[1] ?? this.token;
     const { statusCode: status = 0 } = response;
-    return { status, headers: answered, text, location: answered.get('location') };
+    return { status, headers: received, text, location: received.get('location') };
   }
 }
 
@@ -97,13 +96,13 @@ export function newEmail(): string {
   return `owner-${randomUUID()}@example.com`;
 }
 
-/** A loopback address that no other test connects from. */
+/** A random loopback address, so that no other test connects from it. */
 export function newAddress(): string {
   const number = randomInt(2 ** 16, 2 ** 24 - 1);
   return `127.${number >> 16}.${(number >> 8) & 255}.${number & 255}`;
 }
 
-/** An owner of a shop who has followed their invitation, and is signed in. */
+/** Invites an owner, accepts the invitation and returns the signed-in browser. */
 export async function signedInOwner(
   { store, clock, service, shop }: Place,
   { email = newEmail(), shopId = shop.id } = {},
@@ -116,15 +115,15 @@ export async function signedInOwner(
   return { email, visitor };
 }
 
-/** Another browser, in which an owner signs in. */
+/** Signs an owner in with a new browser. */
 export async function signIn(
   baseUrl: string,
   email: string,
-  word: string = password,
+  enteredPassword: string = password,
   from?: string,
 ) {
   const visitor = new Visitor(baseUrl, from);
   await visitor.get('/app/sign-in');
-  const page = await visitor.post('/app/sign-in', { email, password: word });
+  const page = await visitor.post('/app/sign-in', { email, password: enteredPassword });
   return { visitor, page };
 }

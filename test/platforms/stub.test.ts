@@ -101,7 +101,7 @@ describe('a platform with one line in the registry', { timeout: 600_000 }, () =>
     assert.equal(await until(stored, (status) => status === 200), 200);
 
     const dashboard = await visitor.get('/app/shops/7');
-    for (const label of ['Stub sync', 'Stub webhooks', 'Stub export files']) {
+    for (const label of ['Stub, scheduled sync', 'Stub webhooks', 'Stub files']) {
       assert.ok(dashboard.text.includes(`>${label}</th>`), label);
     }
     const metrics = parseExposition(await (await fetch(metricsUrl)).text());

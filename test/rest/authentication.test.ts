@@ -30,7 +30,7 @@ const paths = [
   '/api/external/v1/cancellations',
 ];
 
-/** An answer without what differs between any two. */
+/** A response without the headers that always differ. */
 function withoutChance({ status, headers, body }: RawAnswer) {
   const { date: _, 'x-request-id': __, ...rest } = headers;
   return { status, headers: rest, body };
@@ -38,7 +38,7 @@ function withoutChance({ status, headers, body }: RawAnswer) {
 
 onEveryDatabase('authentication', (open) => {
   let world: World;
-  const asked = async (...headers: string[]) =>
+  const statusOf = async (...headers: string[]) =>
     (await request(world.service.baseUrl, 'GET', '/api/external/v1/plans', headers)).status;
 
   before(async () => {
@@ -46,7 +46,7 @@ onEveryDatabase('authentication', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.auth.bearer] [rest.auth.same-401] [rest.errors.401] answers 401 with the same bytes whatever is wrong with the key', async () => {
+  test('[rest.auth.bearer] [rest.auth.same-401] [rest.errors.401] responds 401 with the same bytes to any invalid key', async () => {
     const revoked = await createTestKey(world.store, world.shop.id);
     await revokeKey(world.store.write, world.shop.id, revoked.id, new Date(now));
     const lastTurned = world.key.slice(0, -1) + (world.key.endsWith('A') ? 'Q' : 'A');
@@ -66,11 +66,11 @@ onEveryDatabase('authentication', (open) => {
       [bearer(`${world.key}A`)],
       [bearer(world.key.replace('rtn_', 'RTN_'))],
       [bearer(world.key.toUpperCase())],
-      // Several headers, the same one twice too.
+      // Repeated headers, identical ones too.
       [bearer(world.key), bearer(world.key)],
       [bearer(world.key), 'Authorization:'],
       ['AUTHORIZATION: Basic x', bearer(world.key)],
-      // The wrong checksum, and a right one that nobody has.
+      // A wrong checksum, and an unknown key with a valid one.
       [bearer(lastTurned)],
       [bearer('rtn_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAlZZfdg')],
       [bearer(revoked.key)],
@@ -95,15 +95,15 @@ onEveryDatabase('authentication', (open) => {
     }
   });
 
-  test('takes the scheme in any case, and the key only from its header', async () => {
+  test('accepts the scheme in any case, and the key only from its header', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  ']) {
-      assert.equal(await asked(`authorization: ${scheme} ${world.key}`), 200, scheme);
+      assert.equal(await statusOf(`authorization: ${scheme} ${world.key}`), 200, scheme);
     }
     const { status } = await get(`${world.base}/plans?access_token=${world.key}`);
     assert.equal(status, 401);
   });
 
-  test('[rest.auth.key-format] [rest.auth.only-hash-stored] makes keys of a fixed prefix and 43 characters, and keeps only a hash', async () => {
+  test('[rest.auth.key-format] [rest.auth.only-hash-stored] creates keys with a fixed prefix and 43 characters, and stores only a hash', async () => {
     assert.match(world.key, /^rtn_[A-Za-z0-9_-]{43}$/);
     const rows = await world.store.primary.keys<{ stored: string }[]>`
       select row_to_json(k)::text as stored from api_keys k where shop_id = ${world.shop.id}`;
@@ -114,7 +114,7 @@ onEveryDatabase('authentication', (open) => {
     }
   });
 
-  test('[rest.auth.tier-required] [rest.auth.tier-admitted] [rest.errors.403-tier] answers 403 for free and starter, to any valid key, and lets the others in', async () => {
+  test('[rest.auth.tier-required] [rest.auth.tier-admitted] [rest.errors.403-tier] refuses valid keys on free and starter with 403, and admits those on other tiers', async () => {
     for (const tier of ['free', 'starter'] as const) {
       const shop = await createShop(world.store, { tier });
       const { key } = await createTestKey(world.store, shop.id);
@@ -140,7 +140,7 @@ onEveryDatabase('authentication', (open) => {
     }
   });
 
-  test('a change of tier counts once its wait is over', async () => {
+  test('applies a tier change once its wait is over', async () => {
     const shop = await createShop(world.store, { tier: 'growth' });
     const { key } = await createTestKey(world.store, shop.id);
     assert.equal((await get(`${world.base}/plans`, key)).status, 200);
@@ -149,7 +149,7 @@ onEveryDatabase('authentication', (open) => {
     assert.equal((await get(`${world.base}/plans`, key)).status, 403);
   });
 
-  test('a revocation counts once its wait is over, and not for the other keys of the shop', async () => {
+  test('applies a revocation once its wait is over, to that key only', async () => {
     const revoked = await createTestKey(world.store, world.shop.id);
     assert.equal((await get(`${world.base}/plans`, revoked.key)).status, 200);
     await revokeKey(world.store.write, world.shop.id, revoked.id, new Date(now));
@@ -172,7 +172,7 @@ onEveryDatabase('authentication', (open) => {
     await use();
     minuted.clock.advance(59_999);
     await use();
-    // Closing waits for writes under way, and a new process knows what the old one wrote.
+    // Closing waits for pending writes, and a new process reads what the old one wrote.
     await minuted.service.close();
     assert.equal(await lastUse(), '2026-11-20T12:00:00.000Z');
 
@@ -187,7 +187,7 @@ onEveryDatabase('authentication', (open) => {
     await next.close();
     assert.equal(await lastUse(), '2026-11-20T12:01:00.000Z');
 
-    // Instances do not know of each other's writes; the database holds them to the minute too.
+    // Instances do not know of each other's writes, so the database enforces the minute as well.
     const touch = (at: string) =>
       addKeyUse(store.write, minuted.shop.id, minuted.keyId, {
         lastUsedAt: new Date(at),
@@ -221,7 +221,7 @@ test(
         ),
       );
 
-    // Both keep asking meanwhile, so that what they know of the key is as young as it can be.
+    // Both keep using the key meanwhile, so that the leases are as recent as possible.
     const end = new AbortController();
     const asking = (async () => {
       while (!end.signal.aborted) await statuses();

@@ -11,7 +11,7 @@ import {
 } from '../support/world.ts';
 import { plan, subscription } from './records.ts';
 
-/** What breaks JSON that is put together carelessly: quotes, escapes, control characters, line ends. */
+/** Values that break careless JSON building: quotes, escapes, control characters and line ends. */
 const texts = [
   '"quoted"',
   'back\\slash\\',
@@ -24,14 +24,14 @@ const texts = [
   '","isEntitled":true,"x":"',
 ];
 
-onEveryDatabase('texts and numbers of any kind', (open) => {
+onEveryDatabase('awkward texts and numbers', (open) => {
   let world: World;
   before(async () => {
     world = await startWorld(open());
   });
   after(() => world.close());
 
-  test('come out of every listing as they went in', async () => {
+  test('are returned unchanged by every listing', async () => {
     const shop = await createShop(world.store);
     const { key } = await createTestKey(world.store, shop.id);
     const { refused } = await importAll(

@@ -15,7 +15,7 @@ onEveryDatabase('GET /cancellations', (open) => {
   let world: World;
   let url: string;
 
-  /** A shop of its own with these sessions, and how to list them. */
+  /** A new shop with these sessions, and a function that lists them. */
   const shopWith = async (records: object[]) => {
     const shop = await createShop(world.store);
     assert.deepEqual((await importAll(world.store, shop, records)).refused, []);
@@ -35,7 +35,7 @@ onEveryDatabase('GET /cancellations', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.cancellations] [rest.fields.cancellation.*] [rest.cancellations.no-personal-data] answers the sessions, newest first, and nothing personal', async () => {
+  test('[rest.cancellations] [rest.fields.cancellation.*] [rest.cancellations.no-personal-data] returns the sessions, newest first, without personal data', async () => {
     const { page } = await shopWith([
       plan(),
       subscription(1001),
@@ -71,7 +71,7 @@ onEveryDatabase('GET /cancellations', (open) => {
     });
   });
 
-  test('[rest.states.cancellation] [rest.cancellations.null-in-progress] [rest.cancellations.null-no-offer] [rest.cancellations.outcome-filter] answers every outcome and offer, and only the outcome asked for', async () => {
+  test('[rest.states.cancellation] [rest.cancellations.null-in-progress] [rest.cancellations.null-no-offer] [rest.cancellations.outcome-filter] returns every outcome and offer, and filters by outcome', async () => {
     const { page } = await shopWith([
       session(1, { outcome: 'saved', offerType: 'offer_discount' }),
       session(2, { outcome: 'cancelled', offerType: 'pause' }),
@@ -105,7 +105,7 @@ onEveryDatabase('GET /cancellations', (open) => {
     assert.equal(second.nextCursor, null);
   });
 
-  test('pages without gap or repeat whatever is added meanwhile', async () => {
+  test('pages without gaps or duplicates while rows are added', async () => {
     const { shop, page } = await shopWith([
       ...[1, 2, 3].map((id) => session(id)),
       session(9, { createdAt: '2026-10-31T23:59:59.999Z' }),
@@ -124,7 +124,7 @@ onEveryDatabase('GET /cancellations', (open) => {
     assert.equal(third.nextCursor, null);
   });
 
-  test('answers 50 rows by default and up to 100', async () => {
+  test('returns 50 rows by default and up to 100', async () => {
     const { page } = await shopWith(Array.from({ length: 101 }, (_, index) => session(index + 1)));
     assert.equal((await page('')).ids.length, 50);
     const full = await page('?limit=100');
@@ -150,7 +150,7 @@ onEveryDatabase('GET /cancellations', (open) => {
     }
   });
 
-  test('[rest.cancellations.scope] guards with read:metrics; there is no scope of its own', async () => {
+  test('[rest.cancellations.scope] requires read:metrics; it has no separate scope', async () => {
     const holder = await createTestKey(world.store, world.shop.id, ['read:metrics']);
     assert.equal((await get(url, holder.key)).status, 200);
     const other = await createTestKey(world.store, world.shop.id, [

@@ -47,7 +47,7 @@ onEveryDatabase('GET /entitlements', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.entitlements] [rest.entitlements.one-per-subscription] [rest.fields.entitlement.*] answers one entry per subscription, in the order of their ids', async () => {
+  test('[rest.entitlements] [rest.entitlements.one-per-subscription] [rest.fields.entitlement.*] returns one entry per subscription, ordered by id', async () => {
     const { status, body } = await get(`${url}?customerId=501`, world.key);
     assert.equal(status, 200);
     assert.deepEqual(body, {
@@ -83,7 +83,7 @@ onEveryDatabase('GET /entitlements', (open) => {
     });
   });
 
-  test('answers who is entitled: active, and in any other status until the paid period ends', async () => {
+  test('entitles while active, and in any other status until the paid period ends', async () => {
     assert.deepEqual(await isEntitled(510), [true]);
     assert.deepEqual(await isEntitled(511), [true]);
     assert.deepEqual(await isEntitled(512), [false]);
@@ -100,7 +100,7 @@ onEveryDatabase('GET /entitlements', (open) => {
     assert.deepEqual(await isEntitled(524), [false]);
   });
 
-  test('answers until when it is paid, in UTC, whatever the status', async () => {
+  test('returns paidThroughAt in UTC for any status', async () => {
     const paidThroughAt = async (customerId: number) =>
       (await get(`${url}?customerId=${customerId}`, world.key)).body.subscriptions.map(
         (each: { paidThroughAt: string | null }) => each.paidThroughAt,
@@ -111,7 +111,7 @@ onEveryDatabase('GET /entitlements', (open) => {
     assert.deepEqual(await paidThroughAt(525), ['2026-11-20T12:00:00.000Z']);
   });
 
-  test('[rest.entitlements.unknown-customer] [rest.entitlements.no-subscriptions] answers an empty array for a customer who has none', async () => {
+  test('[rest.entitlements.unknown-customer] [rest.entitlements.no-subscriptions] returns an empty array for a customer without subscriptions', async () => {
     for (const customerId of [999, 520]) {
       const { status, body } = await get(`${url}?customerId=${customerId}`, world.key);
       assert.equal(status, 200);
@@ -119,7 +119,7 @@ onEveryDatabase('GET /entitlements', (open) => {
     }
   });
 
-  test('[rest.entitlements.alias] answers the same without a version', async () => {
+  test('[rest.entitlements.alias] returns the same without a version in the path', async () => {
     const alias = `${world.service.baseUrl}/api/external/entitlements`;
     for (const query of ['?customerId=501', '?customerId=999', '', '?customerId=x']) {
       const versioned = await get(url + query, world.key);
@@ -130,7 +130,7 @@ onEveryDatabase('GET /entitlements', (open) => {
     assert.equal((await get(`${alias}?customerId=501`)).status, 401);
   });
 
-  test('[rest.errors.400-customer-id] [rest.errors.entitlements] refuses a customerId that is missing or no positive integer', async () => {
+  test('[rest.errors.400-customer-id] [rest.errors.entitlements] refuses a customerId that is missing or not a positive integer', async () => {
     for (const query of [
       '',
       '?customerId=',
@@ -144,7 +144,7 @@ onEveryDatabase('GET /entitlements', (open) => {
     }
   });
 
-  test('[rest.scopes.entitlements] guards with read:entitlements', async () => {
+  test('[rest.scopes.entitlements] requires read:entitlements', async () => {
     const holder = await createTestKey(world.store, world.shop.id, ['read:entitlements']);
     assert.equal((await get(`${url}?customerId=501`, holder.key)).status, 200);
     const other = await createTestKey(world.store, world.shop.id, [

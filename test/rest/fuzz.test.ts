@@ -22,7 +22,7 @@ const knownPaths = [
 ];
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'TRACE'];
 
-/** Any bytes that do not end a request line or header early. */
+/** Any bytes except those that end a request line or header. */
 const oneLine = fc
   .string({ unit: fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code)) })
   .filter((text) => !text.includes('\x7f'));
@@ -52,7 +52,7 @@ function assertSound(path: string, answer: RawAnswer): void {
   hold(path, answer);
 }
 
-describe('whatever is sent', () => {
+describe('fuzzed REST requests', () => {
   let world: World;
   before(async () => {
     world = await startWorld(openAnyStore());
@@ -68,7 +68,7 @@ describe('whatever is sent', () => {
     await world.close();
   });
 
-  test('as a parameter, the answer is 200, 400 or 404 in its shape', async () => {
+  test('get a valid 200, 400 or 404 for any parameter', async () => {
     const paths = fc.oneof(
       fc.constantFrom(...knownPaths.slice(0, 7)),
       words.map((id) => `${v1}/subscriptions/${id}`),
@@ -84,7 +84,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  test('as method, path, headers and body, the answer is no failure', async () => {
+  test('get no 500 for any method, path, headers and body', async () => {
     const target = fc.oneof(
       fc.tuple(fc.constantFrom(...knownPaths), oneLine).map(([path, rest]) => path + rest),
       oneLine.map((path) => `/${path}`),
@@ -120,7 +120,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  test('as bytes, the answer is sound or there is none', async () => {
+  test('get a valid response or none for any bytes', async () => {
     const whole = Buffer.from(
       `GET ${v1}/plans?limit=1 HTTP/1.1\r\nhost: x\r\naccept: */*\r\nconnection: close\r\n\r\n`,
     );

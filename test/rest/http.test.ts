@@ -26,7 +26,7 @@ describe('HTTP', () => {
   let world: World;
   const ask = (method: string, path: string, headers: readonly string[] = [bearer(world.key)]) =>
     request(world.service.baseUrl, method, path, headers);
-  /** Sends what is no ordinary request; its answer is held to the envelope all the same. */
+  /** Sends an unusual request, and checks that the response is still an envelope. */
   const askRaw = async (bytes: string) => {
     const answer = await exchange(world.service.baseUrl, bytes);
     assert.ok(answer, 'not answered');
@@ -39,7 +39,7 @@ describe('HTTP', () => {
   });
   after(() => world.close());
 
-  test('[rest.service.base-path] [rest.endpoints.envelope] [rest.errors.envelope] a path that is none gets 404 in the envelope, with a key or without', async () => {
+  test('[rest.service.base-path] [rest.endpoints.envelope] [rest.errors.envelope] responds 404 in the envelope to unknown paths, with or without a key', async () => {
     for (const path of [
       '/',
       '/api',
@@ -82,14 +82,14 @@ describe('HTTP', () => {
     }
   });
 
-  test('a path in another spelling of the same, or in absolute form, is the same path', async () => {
+  test('accepts equivalent spellings and the absolute form of a path', async () => {
     for (const path of [`${v1}/%70lans`, `${v1}/plans?`, `http://example.com${v1}/plans`]) {
       assert.equal((await ask('GET', path)).status, 200, path);
     }
     assert.equal((await ask('POST', `http://example.com${v1}/plans`)).status, 405);
   });
 
-  test('an id that is not valid percent-encoding is a missing one', async () => {
+  test('treats an id with invalid percent-encoding as unknown', async () => {
     for (const id of ['%zz', '%', '%C0%80', '%E0%A4', '1%']) {
       const { status, body } = await ask('GET', `${v1}/subscriptions/${id}`);
       assert.equal(status, 404);
@@ -97,7 +97,7 @@ describe('HTTP', () => {
     }
   });
 
-  test('[rest.endpoints.get-only] any method but GET and HEAD gets 405 with Allow, whatever the key', async () => {
+  test('[rest.endpoints.get-only] responds 405 with Allow to any method but GET and HEAD, whatever the key', async () => {
     const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'];
     for (const path of [...operationPaths, ...openPaths]) {
       for (const method of methods) {
@@ -113,7 +113,7 @@ describe('HTTP', () => {
     assert.equal(connect.headers['allow'], 'GET, HEAD');
   });
 
-  test('a body of a GET is not looked at', async () => {
+  test('ignores the body of a GET', async () => {
     for (const type of ['application/json', 'text/plain', 'no/such; type']) {
       const headers = [bearer(world.key), `content-type: ${type}`, 'content-length: 5'];
       const answer = await request(world.service.baseUrl, 'GET', `${v1}/plans`, headers, '{"a":');
@@ -121,7 +121,7 @@ describe('HTTP', () => {
     }
   });
 
-  test('HEAD answers as GET does, without the body', async () => {
+  test('responds to HEAD as to GET, without the body', async () => {
     for (const headers of [[], [bearer(world.key)]]) {
       for (const path of [...operationPaths, `${v1}/entitlements`, `${v1}/nothing`, ...openPaths]) {
         const head = await ask('HEAD', path, headers);
@@ -131,7 +131,7 @@ describe('HTTP', () => {
     }
   });
 
-  test('[rest.service.no-cors] no answer has a CORS header, also where a browser asks for one', async () => {
+  test('[rest.service.no-cors] sends no CORS headers, even to a preflight', async () => {
     const browser = [
       'origin: https://example.com',
       'access-control-request-method: GET',
@@ -151,7 +151,7 @@ describe('HTTP', () => {
     }
   });
 
-  test('X-Request-Id is on every answer, is ours, and never the same', async () => {
+  test('sends its own unique X-Request-Id with every response', async () => {
     const answers = [
       ...(await Promise.all(operationPaths.map((path) => ask('GET', path)))),
       ...(await Promise.all(openPaths.map((path) => ask('GET', path, [])))),
@@ -170,7 +170,7 @@ describe('HTTP', () => {
     assert.equal(new Set(ids).size, answers.length);
   });
 
-  test('what is not HTTP gets 400 in the envelope', async () => {
+  test('responds 400 in the envelope to anything but HTTP', async () => {
     for (const bytes of [
       'nonsense\r\n\r\n',
       'GET\r\n\r\n',
@@ -200,19 +200,19 @@ describe('HTTP', () => {
     }
   });
 
-  test('a request without Host gets 400, unless it is of HTTP/1.0', async () => {
+  test('refuses a missing Host with 400, except in HTTP/1.0', async () => {
     const { status, body } = await askRaw(`GET /healthz HTTP/1.1\r\n\r\n`);
     assert.equal(status, 400);
     assert.equal(body, '{"success":false,"message":"The Host header is missing."}');
     assert.equal((await askRaw(`GET /healthz HTTP/1.0\r\n\r\n`)).status, 200);
   });
 
-  test('an expectation that nobody meets is not minded', async () => {
+  test('ignores unknown expectations', async () => {
     assert.equal((await ask('GET', '/healthz', ['expect: miracles'])).status, 200);
     assert.equal((await ask('GET', '/nothing', ['expect: miracles'])).status, 404);
   });
 
-  test('headers beyond 16 KiB get 431 in the envelope', async () => {
+  test('responds 431 in the envelope to headers over 16 KiB', async () => {
     for (const bytes of [
       `GET /${'a'.repeat(17_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
       `GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(17_000)}\r\n\r\n`,
@@ -229,7 +229,7 @@ describe('HTTP', () => {
     assert.equal((await ask('GET', `${v1}/subscriptions/${id}`)).status, 404);
   });
 
-  test('[rest.endpoints.json] what is behind a key is JSON, and kept by nobody', async () => {
+  test('[rest.endpoints.json] sends uncacheable JSON for requests with a key', async () => {
     for (const path of [...operationPaths, `${v1}/entitlements`]) {
       for (const headers of [[], [bearer(world.key), 'accept: text/html']]) {
         const answer = await ask('GET', path, headers);
@@ -240,7 +240,7 @@ describe('HTTP', () => {
     }
   });
 
-  test('the alias answers as its version does, byte for byte', async () => {
+  test('returns the same bytes from the alias as from its version', async () => {
     for (const query of ['?customerId=1', '', '?customerId=x', '?customerId=1&x=%zz']) {
       for (const headers of [[], [bearer(world.key)]]) {
         const alias = await ask('GET', `/api/external/entitlements${query}`, headers);
@@ -251,7 +251,7 @@ describe('HTTP', () => {
     }
   });
 
-  test('[rest.versions.contract] the contract, the reference and the state of the process need no key', async () => {
+  test('[rest.versions.contract] serves the OpenAPI document, the reference and the health checks without a key', async () => {
     const contract = await get(`${world.base}/openapi.json`);
     assert.equal(contract.status, 200);
     assert.match(contract.body.openapi, /^3\.1\./);
@@ -271,11 +271,11 @@ describe('HTTP', () => {
     assert.equal(reference.headers['content-type'], 'text/html; charset=utf-8');
     assert.equal((await ask('GET', '/healthz', [])).body, '{"status":"ok"}');
     const ready = '{"status":"ready","database":"up"}';
-    // Of a database that is busy for two seconds it says that it does not answer.
+    // If the database is busy for two seconds, it is reported as unavailable.
     await until(async () => (await ask('GET', '/readyz', [])).body === ready);
   });
 
-  test('[rest.errors.500] a failure of ours gets 500 without a detail, and the process goes on', async (t) => {
+  test('[rest.errors.500] responds 500 without details to an internal error, and keeps running', async (t) => {
     const failing = await startWorld(openAnyStore());
     t.after(() => failing.service.close());
     assert.equal((await get(`${failing.base}/plans`, failing.key)).status, 200);
@@ -288,7 +288,7 @@ describe('HTTP', () => {
         assert.equal(answer.headers['cache-control'], 'private, no-store');
       }
     }
-    // A mistyped key is known without a look-up, so it is refused even now.
+    // A mistyped key is refused without a look-up, so even now.
     const mistyped = 'rtn_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAlZZfdA';
     assert.equal((await get(`${failing.base}/plans`, mistyped)).status, 401);
     const readiness = await request(failing.service.baseUrl, 'GET', '/readyz');

@@ -11,7 +11,7 @@ import {
 } from '../support/world.ts';
 import { line, plan, session, subscription } from './records.ts';
 
-/** The same ids in every shop; what they say bears the shop's mark. */
+/** Records with the same ids in every shop; their texts contain the shop's mark. */
 const recordsOf = (mark: string, price: string, status: string) => [
   plan({ name: `Plan of ${mark}` }),
   subscription(1001, {
@@ -35,7 +35,7 @@ onEveryDatabase('isolation of shops', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.service.shop-scoped] two shops with the same ids each see their own records', async () => {
+  test('[rest.service.shop-scoped] shows two shops with the same ids only their own records', async () => {
     const askA = await shopWith(recordsOf('A', '1.00', 'active'));
     const askB = await shopWith(recordsOf('B', '2.00', 'paused'));
     for (const [ask, mark, price, status, reason] of [
@@ -69,7 +69,7 @@ onEveryDatabase('isolation of shops', (open) => {
     }
   });
 
-  test("[rest.entitlements.other-shop] another shop's ids answer as ids that nobody has", async () => {
+  test("[rest.entitlements.other-shop] treats another shop's ids as unknown", async () => {
     await shopWith(recordsOf('A', '1.00', 'active'));
     const ask = await shopWith([]);
     assert.deepEqual(await ask('/entitlements?customerId=501'), { subscriptions: [] });
@@ -84,7 +84,7 @@ onEveryDatabase('isolation of shops', (open) => {
     assert.deepEqual([...new Set(Object.values(summary))], [0, '2026-11-20T12:00:00.000Z', 'USD']);
   });
 
-  test('[rest.service.read-only] no request changes what is stored', async () => {
+  test('[rest.service.read-only] changes no stored data by any request', async () => {
     const ask = await shopWith(recordsOf('A', '1.00', 'active'));
     const paths = ['/entitlements?customerId=501', '/subscriptions', '/subscriptions/1001'];
     paths.push('/metrics/summary', '/plans', '/cancellations');

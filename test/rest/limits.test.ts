@@ -32,7 +32,7 @@ onEveryDatabase('limits', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.limits.growth] [rest.limits.retry-after] [rest.errors.429] Growth: the 61st request within 60 seconds is refused', async () => {
+  test('[rest.limits.growth] [rest.limits.retry-after] [rest.errors.429] refuses the 61st request within 60 seconds on Growth', async () => {
     const { ask, askTimes } = await keyOf('growth');
     assert.deepEqual(await askTimes(60), admitted(60));
     const refused = await ask();
@@ -54,7 +54,7 @@ onEveryDatabase('limits', (open) => {
     assert.deepEqual(await askTimes(61), [...admitted(60), 429]);
   });
 
-  test('keys of two shops with the same id have a window each: owners choose ids', async () => {
+  test('has separate windows for keys of two shops with the same id', async () => {
     const keys = [];
     for (const shop of [await keyOf('growth'), await keyOf('growth')]) {
       const request = { name: 'same', scopes, createdBy: 'test', createdAt: new Date(now) };
@@ -66,7 +66,7 @@ onEveryDatabase('limits', (open) => {
     assert.equal((await get(`${world.base}/plans`, other)).status, 200);
   });
 
-  test('[rest.limits.pro] Pro: the 301st request within 60 seconds is refused', async () => {
+  test('[rest.limits.pro] refuses the 301st request within 60 seconds on Pro', async () => {
     const { ask, askTimes } = await keyOf('pro');
     assert.deepEqual(await askTimes(300), admitted(300));
     const { status, headers } = await ask();
@@ -74,7 +74,7 @@ onEveryDatabase('limits', (open) => {
     assert.equal(headers.get('ratelimit-policy'), '"default";q=300;w=60');
   });
 
-  test('[rest.limits.enterprise-plus] Enterprise Plus: never refused, and told of no limit', async () => {
+  test('[rest.limits.enterprise-plus] never refuses on Enterprise Plus, and sends no RateLimit headers', async () => {
     const { ask, askTimes } = await keyOf('enterprise_plus');
     assert.deepEqual(await askTimes(400), admitted(400));
     const { headers } = await ask();
@@ -82,7 +82,7 @@ onEveryDatabase('limits', (open) => {
     assert.equal(headers.get('ratelimit'), null);
   });
 
-  test('[rest.limits.rolling] the window rolls: a slot comes free 60 seconds after the request that took it', async () => {
+  test('[rest.limits.rolling] frees a slot 60 seconds after the request that took it', async () => {
     const { ask, askTimes } = await keyOf('growth');
     assert.deepEqual(await askTimes(20), admitted(20));
     world.clock.advance(30_000);
@@ -97,7 +97,7 @@ onEveryDatabase('limits', (open) => {
     assert.deepEqual(await askTimes(41), [...admitted(40), 429]);
   });
 
-  test('a refused request does not count', async () => {
+  test('does not count refused requests', async () => {
     const { askTimes } = await keyOf('growth');
     await askTimes(60);
     world.clock.advance(30_000);
@@ -106,7 +106,7 @@ onEveryDatabase('limits', (open) => {
     assert.deepEqual(await askTimes(60), admitted(60));
   });
 
-  test('a request that tier or key refuse does not count, one that scope or input refuse does', async () => {
+  test('counts requests refused for scope or input, but not those refused for key or tier', async () => {
     const { shop, ask } = await keyOf('free');
     for (let count = 0; count < 70; count += 1) {
       const { status, headers } = await ask();
@@ -130,7 +130,7 @@ onEveryDatabase('limits', (open) => {
     }
   });
 
-  test('[rest.limits.shared] the alias and all operations share one window', async () => {
+  test('[rest.limits.shared] shares one window between the alias and all operations', async () => {
     const { key, ask } = await keyOf('growth');
     const paths = [
       `${world.service.baseUrl}/api/external/entitlements?customerId=1`,
@@ -141,9 +141,9 @@ onEveryDatabase('limits', (open) => {
       `${world.base}/plans`,
       `${world.base}/cancellations`,
     ];
-    const told = [];
-    for (const path of paths) told.push((await get(path, key)).headers.get('ratelimit'));
-    assert.deepEqual(told, [
+    const headers = [];
+    for (const path of paths) headers.push((await get(path, key)).headers.get('ratelimit'));
+    assert.deepEqual(headers, [
       '"default";r=59;t=60',
       '"default";r=58;t=60',
       '"default";r=57;t=60',
@@ -156,7 +156,7 @@ onEveryDatabase('limits', (open) => {
     for (const path of paths) assert.equal((await get(path, key)).status, 429);
   });
 
-  test('[rest.limits.per-key] each key of a shop has a window of its own', async () => {
+  test('[rest.limits.per-key] has a separate window for each key of a shop', async () => {
     const { shop, ask, askTimes } = await keyOf('growth');
     await askTimes(60);
     assert.equal((await ask()).status, 429);
@@ -164,7 +164,7 @@ onEveryDatabase('limits', (open) => {
     assert.equal((await get(`${world.base}/plans`, other.key)).status, 200);
   });
 
-  test('the RateLimit headers say what is left, and when there is more', async () => {
+  test('reports in RateLimit headers what is left, and when more is available', async () => {
     const { ask, askTimes } = await keyOf('growth');
     const first = await ask();
     assert.equal(first.headers.get('ratelimit-policy'), '"default";q=60;w=60');
@@ -180,7 +180,7 @@ onEveryDatabase('limits', (open) => {
     assert.equal(refused.retryAfter, '45');
   });
 
-  test('requests at the same time are admitted exactly up to the limit', async () => {
+  test('admits concurrent requests exactly up to the limit', async () => {
     const { ask } = await keyOf('growth');
     const statuses = await Promise.all(
       Array.from({ length: 80 }, async () => (await ask()).status),

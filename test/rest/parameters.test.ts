@@ -60,7 +60,7 @@ onEveryDatabase('parameters', (open) => {
     return body.message;
   };
 
-  /** How many subscriptions a customer, as spelled here, has. */
+  /** The number of subscriptions for this spelling of a customer id. */
   const count = async (text: string) => {
     const { status, body } = await ask(`/entitlements?customerId=${text}`);
     assert.equal(status, 200, text);
@@ -84,7 +84,7 @@ onEveryDatabase('parameters', (open) => {
   });
   after(() => world.close());
 
-  test('customerId takes decimal digits and nothing else', async () => {
+  test('accepts only decimal digits as customerId', async () => {
     const message = 'customerId must be a positive integer.';
     for (const text of invalidNumbers) {
       assert.equal(await refusal(`/entitlements?customerId=${text}`), message);
@@ -104,13 +104,13 @@ onEveryDatabase('parameters', (open) => {
     }
   });
 
-  test('customerId takes leading zeros and any size', async () => {
+  test('accepts leading zeros and any size of customerId', async () => {
     assert.equal(await count('501'), 3);
     assert.equal(await count('%35%30%31'), 3);
     assert.equal(await count('000501'), 3);
     assert.equal(await count(`${'0'.repeat(400)}501`), 3);
     assert.equal(await count('9007199254740991'), 1);
-    // 2^53 and 2^53 + 1 are the same floating-point number; neither may find its neighbour.
+    // 2^53 and 2^53 + 1 are the same floating-point number; neither may match the other.
     assert.equal(await count('9007199254740992'), 0);
     assert.equal(await count('9007199254740993'), 0);
     assert.equal(await count('9223372036854775807'), 0);
@@ -118,7 +118,7 @@ onEveryDatabase('parameters', (open) => {
     assert.equal(await count('9'.repeat(400)), 0);
   });
 
-  test('limit takes decimal digits from 1 to 100 and nothing else', async () => {
+  test('accepts only decimal digits from 1 to 100 as limit', async () => {
     const message = 'limit must be an integer from 1 to 100.';
     for (const text of [...invalidNumbers, '101', '1000', '9007199254740993', '9'.repeat(400)]) {
       assert.equal(await refusal(`/subscriptions?limit=${text}`), message);
@@ -136,7 +136,7 @@ onEveryDatabase('parameters', (open) => {
     }
   });
 
-  test('status and outcome take their words as they are spelled and nothing else', async () => {
+  test('accepts only the exact values of status and outcome', async () => {
     const invalid = ['', 'ACTIVE', 'Saved', '%20active', 'active%20', 'saved,cancelled', 'null'];
     const prototypes = ['constructor', '__proto__', 'toString', 'hasOwnProperty', '0', 'length'];
     for (const text of [...invalid, ...prototypes]) {
@@ -155,7 +155,7 @@ onEveryDatabase('parameters', (open) => {
     await refusal('/cancellations?outcome=saved&outcome=saved');
   });
 
-  test('parameters that an operation does not have are ignored', async () => {
+  test('ignores unknown parameters', async () => {
     const unknown = [
       'foo=1&foo=2',
       '__proto__=1',
@@ -189,7 +189,7 @@ onEveryDatabase('parameters', (open) => {
   });
 
   describe('cursors', () => {
-    test('go with any limit, and as often as one likes', async () => {
+    test('work with any limit, and repeatedly', async () => {
       const cursor = await cursorOf('/subscriptions?limit=1');
       for (const limit of ['1', '2', '2', '100']) {
         const { body } = await ask(`/subscriptions?limit=${limit}&cursor=${cursor}`);
@@ -197,7 +197,7 @@ onEveryDatabase('parameters', (open) => {
       }
     });
 
-    test('are for the listing and filter that they came from', async () => {
+    test('work only with their own listing and filter', async () => {
       const all = await cursorOf('/subscriptions?limit=1');
       const active = await cursorOf('/subscriptions?limit=1&status=active');
       const sessions = await cursorOf('/cancellations?limit=1');
@@ -216,7 +216,7 @@ onEveryDatabase('parameters', (open) => {
       }
     });
 
-    test('are for the shop that they came from', async () => {
+    test('work only in their own shop', async () => {
       const other = await createShop(world.store);
       await importAll(world.store, other, [plan(), subscription(1), subscription(2)]);
       const { key } = await createTestKey(world.store, other.id);
@@ -224,7 +224,7 @@ onEveryDatabase('parameters', (open) => {
       assert.equal(await refusal(`/subscriptions?cursor=${foreign}`), cursorMessage);
     });
 
-    test('are taken whole and unchanged or not at all', async () => {
+    test('are refused if they are changed in any way', async () => {
       const cursor = await cursorOf('/subscriptions?limit=1');
       assert.match(cursor, /^[A-Za-z0-9_-]+$/);
       const changed = [...cursor].flatMap((character, index) =>

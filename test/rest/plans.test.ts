@@ -21,7 +21,7 @@ onEveryDatabase('GET /plans', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.plans] [rest.fields.plan.*] answers every plan, active or not, in the order of their ids', async () => {
+  test('[rest.plans] [rest.fields.plan.*] returns every plan, active or not, ordered by id', async () => {
     const { refused } = await importAll(world.store, world.shop, [
       plan({
         id: 13,
@@ -100,7 +100,7 @@ onEveryDatabase('GET /plans', (open) => {
     });
   });
 
-  test('[rest.plans.unpaged] [rest.limits.paginated] answers the full set, whatever limit and cursor say', async () => {
+  test('[rest.plans.unpaged] [rest.limits.paginated] returns the full set, whatever limit and cursor say', async () => {
     const shop = await createShop(world.store);
     const ids = Array.from({ length: 150 }, (_, index) => index + 1);
     await importAll(
@@ -119,17 +119,17 @@ onEveryDatabase('GET /plans', (open) => {
     }
   });
 
-  test('answers an empty list for a shop without any', async () => {
+  test('returns an empty list for a shop without plans', async () => {
     const shop = await createShop(world.store);
     const { key } = await createTestKey(world.store, shop.id);
     assert.deepEqual((await get(url, key)).body, { plans: [] });
   });
 
-  test('refuses whoever has no key', async () => {
+  test('refuses requests without a key', async () => {
     assert.equal((await get(url)).status, 401);
   });
 
-  test('[rest.scopes.plans] guards with read:plans', async () => {
+  test('[rest.scopes.plans] requires read:plans', async () => {
     const holder = await createTestKey(world.store, world.shop.id, ['read:plans']);
     assert.equal((await get(url, holder.key)).status, 200);
     const other = await createTestKey(world.store, world.shop.id, [

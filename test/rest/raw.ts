@@ -3,16 +3,16 @@ import { checkAnswer } from '../support/openapi-check.ts';
 
 export interface RawAnswer {
   readonly status: number;
-  /** Names in lower case, in the order of the answer. */
+  /** Names in lower case, in the order of the response. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /**
- * Sends bytes as they are; clients of HTTP would mend or refuse half of what a server has to
+ * Sends bytes unchanged; HTTP clients would correct or refuse much of what a server must
  * withstand.
  * @param patienceMilliseconds less for a request that may not be whole, and so never be answered
- * @returns the first answer; undefined where there was none
+ * @returns the first response, if any
  */
 export async function exchange(
   baseUrl: string,
@@ -30,7 +30,7 @@ export async function exchange(
         const answer = parse(received, isHead);
         if (answer) resolve(answer);
       });
-      // A server that has answered may cut off what is still being sent.
+      // A server that has responded may reset the connection while we are still sending.
       socket.on('error', () => {});
       socket.on('close', () => resolve(undefined));
       socket.setTimeout(patienceMilliseconds, () => resolve(undefined));
@@ -41,7 +41,7 @@ export async function exchange(
   }
 }
 
-/** @returns undefined while the answer is not whole */
+/** @returns undefined while the response is incomplete */
 function parse(received: Buffer, isHead: boolean): RawAnswer | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
@@ -64,7 +64,7 @@ function parse(received: Buffer, isHead: boolean): RawAnswer | undefined {
 }
 
 /**
- * One request, its path and headers sent as they are written, its answer held to the contract.
+ * Sends one request with its path and headers unchanged, and checks the response against the contract.
  * @param headers lines such as `accept: text/html`
  */
 export async function request(
@@ -81,7 +81,7 @@ export async function request(
   return answer;
 }
 
-/** Holds an answer to the contract, unless it has no body, as those to HEAD. */
+/** Checks a response against the contract, unless it has no body, as for HEAD. */
 export function hold(path: string, { status, headers, body }: RawAnswer): void {
   if (body !== '')
     checkAnswer(path.split('?', 1)[0] ?? '', status, headers['content-type'] ?? '', body);

@@ -1,4 +1,4 @@
-/** Records as the import takes them, with what a test does not care for filled in. */
+/** Import records with defaults for the fields that a test does not care about. */
 export function plan(over: object = {}): object {
   return {
     type: 'plan',

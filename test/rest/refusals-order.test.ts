@@ -5,7 +5,7 @@ import { revokeKey } from '../../src/store/keys/keys.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, now, startWorld, type World } from '../support/world.ts';
 
-/** Every operation, asked for what it would refuse, and the refusal of one who may ask. */
+/** Every operation with an invalid request, and its refusal for an authorised caller. */
 const requests = [
   ['/entitlements?customerId=x', 'read:entitlements', 400],
   ['/subscriptions?limit=0&status=x', 'read:subscriptions', 400],
@@ -32,7 +32,7 @@ onEveryDatabase('the order of refusals', (open) => {
       const others = scopes.filter((each) => each !== scope);
       const url = world.base + path;
 
-      // Each of these breaks every rule from its own on.
+      // Each of these breaks one rule and all that follow it.
       const revoked = await keyOf('free', others);
       await revokeKey(world.store.write, revoked.shop.id, revoked.id, new Date(now));
       const withoutTier = await keyOf('free', others);

@@ -22,11 +22,11 @@ const operationPaths = [
   `${v1}/cancellations`,
 ];
 
-describe('what stands before the headers, and Host', () => {
+describe('request lines and Host headers', () => {
   let world: World;
   const ask = (method: string, path: string) =>
     request(world.service.baseUrl, method, path, [bearer(world.key)]);
-  /** Sends what is no ordinary request; its answer must be an envelope as well. */
+  /** Sends an unusual request, and checks that the response is still an envelope. */
   const askRaw = async (bytes: string) => {
     const answer = await exchange(world.service.baseUrl, bytes);
     assert.ok(answer, 'not answered');
@@ -39,10 +39,10 @@ describe('what stands before the headers, and Host', () => {
   });
   after(() => world.close());
 
-  // Invented, of RTSP, in lower case, with every character that a method may have, and CONNECT.
+  // Invented, from RTSP, in lower case, with every character valid in a method, and CONNECT.
   const methods = ['FOO', 'GETX', 'PLAY', 'GET_PARAMETER', 'get', "M!#$%&'*+-.^_`|~9", 'CONNECT'];
 
-  test('a method that HTTP does not know gets 405 with Allow where there is a path, and 404 elsewhere', async () => {
+  test('get 405 with Allow for an unknown method on a known path, and 404 elsewhere', async () => {
     for (const method of methods) {
       for (const [path, status, allow] of [
         ...operationPaths.map((each) => [each, 405, 'GET, HEAD'] as const),
@@ -66,7 +66,7 @@ describe('what stands before the headers, and Host', () => {
     assert.equal((await askRaw('FOO * HTTP/1.0\r\n\r\n')).status, 404);
   });
 
-  test('an unknown method is answered after the requests before it, and however it is cut', async () => {
+  test('get a response after earlier requests if the method is unknown, even if split between packets', async () => {
     const { hostname, port } = new URL(world.service.baseUrl);
     const plans = `GET ${v1}/plans HTTP/1.1\r\nhost: a\r\n${bearer(world.key)}\r\n\r\n`;
     const post = 'POST /api/mcp HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}';
@@ -100,7 +100,7 @@ describe('what stands before the headers, and Host', () => {
     }
   });
 
-  test('several Host headers, or one that is no host, get 400, whatever is asked', async () => {
+  test('get 400 if Host is repeated or invalid', async () => {
     for (const path of [`${v1}/plans`, '/nothing', '/healthz', '/api/mcp']) {
       for (const method of ['GET', 'POST']) {
         const twice = await askRaw(`${method} ${path} HTTP/1.1\r\nHost: a\r\nhOsT: a\r\n\r\n`);

@@ -12,7 +12,7 @@ for (const [baseUrl, transport] of [
   ['http://retention.example', undefined],
   [undefined, undefined],
 ] as const) {
-  describe(`headers of every answer where BASE_URL is ${baseUrl}`, () => {
+  describe(`security headers with BASE_URL ${baseUrl}`, () => {
     let world: World;
     let port: number;
     before(async () => {
@@ -26,7 +26,7 @@ for (const [baseUrl, transport] of [
     });
     after(() => world.close());
 
-    /** To the port that listens, whatever the public address is. */
+    /** Sends to the listening port, whatever the public URL is. */
     const send = async (bytes: string): Promise<RawAnswer> => {
       const answer = await exchange(`http://127.0.0.1:${port}`, bytes);
       assert.ok(answer, bytes);
@@ -35,7 +35,7 @@ for (const [baseUrl, transport] of [
     const ask = (method: string, path: string, ...headers: string[]) =>
       send(`${[`${method} ${path} HTTP/1.1`, 'Host: a', ...headers].join('\r\n')}\r\n\r\n`);
 
-    test('nosniff, once, and Strict-Transport-Security with https', async () => {
+    test('include nosniff once, and Strict-Transport-Security with https', async () => {
       const key = bearer(world.key);
       const signIn = await ask('GET', '/app/sign-in');
       const asset = /href="(\/app\/style-\w+\.css)"/.exec(signIn.body)?.[1] ?? '';
@@ -78,7 +78,7 @@ for (const [baseUrl, transport] of [
       }
     });
 
-    test('the port of the metrics says nosniff too', async () => {
+    test('include nosniff on the metrics port', async () => {
       for (const path of ['', '/nothing']) {
         const { headers } = await fetch(world.service.metricsUrl + path);
         assert.equal(headers.get('x-content-type-options'), 'nosniff');

@@ -44,7 +44,7 @@ onEveryDatabase('GET /subscriptions/{id}', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.subscription] [rest.fields.subscription.*] [rest.fields.line-item.*] [rest.line-item.catalog-fields] [rest.subscription.no-personal-data] answers the subscription with its lines as the source lists them, and nothing personal', async () => {
+  test('[rest.subscription] [rest.fields.subscription.*] [rest.fields.line-item.*] [rest.line-item.catalog-fields] [rest.subscription.no-personal-data] returns the subscription with its lines in source order, and nothing personal', async () => {
     const { status, body } = await get(`${url}/1001`, world.key);
     assert.equal(status, 200);
     assert.deepEqual(body, {
@@ -82,7 +82,7 @@ onEveryDatabase('GET /subscriptions/{id}', (open) => {
     });
   });
 
-  test('answers an id with leading zeros or encoded digits', async () => {
+  test('accepts an id with leading zeros or encoded digits', async () => {
     for (const id of ['0001001', '%31001']) {
       const { status, body } = await get(`${url}/${id}`, world.key);
       assert.equal(status, 200);
@@ -129,7 +129,7 @@ onEveryDatabase('GET /subscriptions/{id}', (open) => {
     }
   });
 
-  test('guards with read:subscriptions, before it looks for the id', async () => {
+  test('requires read:subscriptions, and checks it before the id', async () => {
     const holder = await createTestKey(world.store, world.shop.id, ['read:subscriptions']);
     assert.equal((await get(`${url}/1001`, holder.key)).status, 200);
     const other = await createTestKey(world.store, world.shop.id, [

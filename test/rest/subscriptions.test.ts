@@ -26,7 +26,7 @@ onEveryDatabase('GET /subscriptions', (open) => {
   let world: World;
   let url: string;
 
-  /** A shop of its own with these records, and how to list its subscriptions. */
+  /** A new shop with these records, and a function that lists its subscriptions. */
   const shopWith = async (records: object[], currency = 'USD') => {
     const shop = await createShop(world.store, { currency });
     assert.deepEqual((await importAll(world.store, shop, [plan(), ...records])).refused, []);
@@ -42,7 +42,7 @@ onEveryDatabase('GET /subscriptions', (open) => {
     return { shop, page };
   };
 
-  /** The price that the only subscription of a new shop is listed with. */
+  /** The listed price of the only subscription in a new shop. */
   const priceIn = async (currency: string, record: object) =>
     (await (await shopWith([record], currency)).page('')).body.subscriptions[0].currentPrice;
 
@@ -52,7 +52,7 @@ onEveryDatabase('GET /subscriptions', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.subscriptions] [rest.fields.timestamps] [rest.subscription.line-items-only-in-detail] answers every field but the line items', async () => {
+  test('[rest.subscriptions] [rest.fields.timestamps] [rest.subscription.line-items-only-in-detail] returns every field except the line items', async () => {
     const { page } = await shopWith([
       subscription(1001, {
         createdAt: '2026-10-01T02:00:00.123+02:00',
@@ -89,14 +89,14 @@ onEveryDatabase('GET /subscriptions', (open) => {
     });
   });
 
-  test('[rest.subscription.current-price] [rest.fields.money] answers the sum of price times quantity, exact in every currency', async () => {
+  test('[rest.subscription.current-price] [rest.fields.money] returns the sum of price times quantity, exact in every currency', async () => {
     assert.equal(await priceIn('USD', priced(['0.10', 1], ['0.20', 1])), 0.3);
     assert.equal(await priceIn('USD', priced(['15.30', 2], ['9.99', 3])), 60.57);
     assert.equal(await priceIn('JPY', priced(['1530', 2])), 3060);
     assert.equal(await priceIn('KWD', priced(['1.535', 3])), 4.605);
   });
 
-  test('[rest.limits.cursor] [rest.limits.next-cursor] answers newest first, pages without gap or repeat whatever is added meanwhile', async () => {
+  test('[rest.limits.cursor] [rest.limits.next-cursor] returns newest first, and pages without gaps or duplicates while rows are added', async () => {
     const sameTime = { createdAt: '2026-11-01T00:00:00Z' };
     const { shop, page } = await shopWith([
       ...[1, 2, 3, 4, 5].map((id) => subscription(id, sameTime)),
@@ -117,7 +117,7 @@ onEveryDatabase('GET /subscriptions', (open) => {
     assert.deepEqual((await page('')).ids, [7, 8, 6, 5, 4, 3, 2, 1, 9]);
   });
 
-  test('[rest.limits.page-size] answers 50 rows by default and up to 100', async () => {
+  test('[rest.limits.page-size] returns 50 rows by default and up to 100', async () => {
     const { page } = await shopWith(
       Array.from({ length: 101 }, (_, index) => subscription(index + 1)),
     );
@@ -137,7 +137,7 @@ onEveryDatabase('GET /subscriptions', (open) => {
     assert.equal(last.nextCursor, null, 'a last page that is exactly full is known to be the last');
   });
 
-  test('[rest.subscriptions.status-filter] [rest.states.subscription] answers only the status asked for, paged', async () => {
+  test('[rest.subscriptions.status-filter] [rest.states.subscription] filters by status, in pages', async () => {
     const statuses = ['active', 'paused', 'cancelled', 'expired', 'failed'];
     const { page } = await shopWith(
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((id) =>
@@ -156,7 +156,7 @@ onEveryDatabase('GET /subscriptions', (open) => {
     assert.equal(second.nextCursor, null);
   });
 
-  test('answers an empty page for a shop without any', async () => {
+  test('returns an empty page for a shop without subscriptions', async () => {
     assert.deepEqual((await (await shopWith([])).page('')).body, {
       subscriptions: [],
       nextCursor: null,
@@ -183,7 +183,7 @@ onEveryDatabase('GET /subscriptions', (open) => {
     }
   });
 
-  test('[rest.scopes.subscriptions] guards with read:subscriptions', async () => {
+  test('[rest.scopes.subscriptions] requires read:subscriptions', async () => {
     const holder = await createTestKey(world.store, world.shop.id, ['read:subscriptions']);
     assert.equal((await get(url, holder.key)).status, 200);
     const other = await createTestKey(world.store, world.shop.id, [

@@ -32,7 +32,7 @@ describe('many invented keys from one address', () => {
   });
   after(() => world.close());
 
-  test('get one answer throughout; keys in use keep working there, and all keys elsewhere', async () => {
+  test('always get the same response; keys in use keep working there, and all keys elsewhere', async () => {
     const [flooded, elsewhere] = ['2001:db8:1:2::', '2001:db8:1:3::'];
     assert.equal((await ask(world.key, elsewhere)).status, 200);
     const fresh = await newKey();
@@ -44,7 +44,7 @@ describe('many invented keys from one address', () => {
       return answers;
     };
     const answers = await flood();
-    // Not looked up, so answered as one that does not exist.
+    // Not looked up, so treated as unknown.
     answers.push(await ask(fresh, `${flooded}ffff`));
     assert.equal(new Set(answers.map((each) => JSON.stringify(withoutChance(each)))).size, 1);
     assert.equal(answers[0]?.status, 401);
@@ -54,7 +54,7 @@ describe('many invented keys from one address', () => {
     assert.equal((await ask(fresh, elsewhere)).status, 200);
     assert.equal((await ask(fresh, flooded)).status, 200);
 
-    // A key that was found is looked up again when its lease has ended; a new one has to wait.
+    // A known key is looked up again when its lease ends; a new one has to wait.
     world.clock.advance(1_000);
     await flood();
     const another = await newKey();

@@ -27,7 +27,7 @@ const windingDown: readonly RestVersion[] = [
   { name: 'v2', basePath: '/api/external/v2', operations },
 ];
 
-/** One request for every kind of answer that a version gives. */
+/** One request for every kind of response of a version. */
 async function askEverything(world: World, basePath: string): Promise<[string, RawAnswer][]> {
   const free = await createShop(world.store, { tier: 'free' });
   const growth = await createShop(world.store, { tier: 'growth' });
@@ -37,7 +37,7 @@ async function askEverything(world: World, basePath: string): Promise<[string, R
   for (let count = 0; count < 60; count += 1)
     await get(`${world.service.baseUrl}${basePath}/plans`, limited);
 
-  const asked: [string, string, string, string?][] = [
+  const requests: [string, string, string, string?][] = [
     ['200', 'GET', '/plans', world.key],
     ['200', 'HEAD', '/plans', world.key],
     ['400', 'GET', '/entitlements', world.key],
@@ -53,7 +53,7 @@ async function askEverything(world: World, basePath: string): Promise<[string, R
     ['429', 'GET', '/plans', limited],
   ];
   const answers: [string, RawAnswer][] = [];
-  for (const [status, method, path, key] of asked) {
+  for (const [status, method, path, key] of requests) {
     const headers = key === undefined ? [] : [bearer(key)];
     answers.push([status, await request(world.service.baseUrl, method, basePath + path, headers)]);
   }
@@ -67,7 +67,7 @@ describe('versions', () => {
   });
   after(() => world.close());
 
-  test('[rest.versions.deprecation] [rest.versions.sunset] every answer of a version that winds down says until when', async () => {
+  test('[rest.versions.deprecation] [rest.versions.sunset] announce the end of a version in every response during wind-down', async () => {
     for (const [status, answer] of await askEverything(world, '/api/external/v1')) {
       assert.equal(String(answer.status), status);
       assert.equal(answer.headers['deprecation'], '@1793491200', status);
@@ -78,7 +78,7 @@ describe('versions', () => {
     assert.equal(headers.get('sunset'), 'Tue, 01 Dec 2026 00:00:00 GMT');
   });
 
-  test('[rest.versions.side-by-side] the next version answers beside it, and says nothing of an end', async () => {
+  test('[rest.versions.side-by-side] serve the next version beside it, without an announced end', async () => {
     for (const [status, answer] of await askEverything(world, '/api/external/v2')) {
       assert.equal(String(answer.status), status);
       assert.equal(answer.headers['deprecation'], undefined);
@@ -86,7 +86,7 @@ describe('versions', () => {
     }
   });
 
-  test('the contract of a version and the paths without a version wind down with it', async (t) => {
+  test('wind down the contract and the unversioned paths of a version with it', async (t) => {
     const ending = await startWorld(openAnyStore(), { versions: windingDown });
     t.after(() => ending.close());
     for (const [method, path, status] of [
@@ -104,18 +104,18 @@ describe('versions', () => {
     }
   });
 
-  test('paths outside a version do not wind down', async () => {
+  test('do not wind down paths outside a version', async () => {
     for (const path of ['/healthz', '/nothing', '/api/external/v10/plans', '/api/external/v1x']) {
       const { headers } = await request(world.service.baseUrl, 'GET', path);
       assert.equal(headers['sunset'], undefined, path);
     }
   });
 
-  test('from the instant of its sunset on a version answers 410 to everything, and the others go on', async (t) => {
+  test('respond 410 to everything in a version from its sunset on, and keep serving the others', async (t) => {
     const ending = await startWorld(openAnyStore(), { versions: windingDown });
     t.after(() => ending.close());
     const v1 = `${ending.base}/plans`;
-    // 2026-11-20T12:00Z to the last millisecond of November.
+    // From 2026-11-20T12:00Z to the last millisecond of November.
     ending.clock.advance(10.5 * 24 * 3_600_000 - 1);
     assert.equal((await get(v1, ending.key)).status, 200);
     ending.clock.advance(1);
@@ -143,7 +143,7 @@ describe('versions', () => {
     assert.equal((await get(v1, ending.key)).status, 410);
   });
 
-  test('a version may be deprecated before its end is known', async (t) => {
+  test('announce a deprecation without a sunset', async (t) => {
     const deprecated = await startWorld(openAnyStore(), {
       versions: [{ ...restV1, deprecatedAt: new Date(0) }],
     });
@@ -153,7 +153,7 @@ describe('versions', () => {
     assert.equal(headers.get('sunset'), null);
   });
 
-  test('[rest.versions.v1-unset] [rest.versions.in-path] v1 is in the path, and no end of it is announced', async (t) => {
+  test('[rest.versions.v1-unset] [rest.versions.in-path] have v1 in the path, with no announced end', async (t) => {
     const real = await startWorld(openAnyStore());
     t.after(() => real.close());
     for (const [status, answer] of await askEverything(real, '/api/external/v1')) {
@@ -168,7 +168,7 @@ describe('versions', () => {
 });
 
 describe('a version with one changed operation', () => {
-  /** The plans of /v1 under another name, counted. */
+  /** A changed version of /plans in /v1 that returns their number. */
   const listPlansV2 = defineOperation({
     ...listPlans,
     title: 'Plans, counted',
@@ -195,10 +195,10 @@ describe('a version with one changed operation', () => {
   after(() => world.close());
   const ask = (path: string) => get(world.service.baseUrl + path, world.key);
 
-  test('answers in its own way beside the one before', async () => {
+  test('serves the changed operation beside the earlier version', async () => {
     assert.deepEqual((await ask('/api/external/v2/plans')).body, { count: 2 });
     assert.equal((await ask('/api/external/v1/plans')).body.plans.length, 2);
-    // Whatever has not changed is the same.
+    // Unchanged operations are the same.
     const [one, two] = await Promise.all(
       ['v1', 'v2'].map((name) => ask(`/api/external/${name}/entitlements?customerId=1`)),
     );
@@ -206,7 +206,7 @@ describe('a version with one changed operation', () => {
     assert.equal((await ask('/api/external/v2/entitlements')).status, 400);
   });
 
-  test('has a contract and a reference of its own', async () => {
+  test('has its own contract and reference', async () => {
     const first = (await ask('/api/external/v1/openapi.json')).body;
     const second = (await ask('/api/external/v2/openapi.json')).body;
     assert.deepEqual([first.info.version, second.info.version], ['1.0.0', '2.0.0']);
@@ -217,7 +217,7 @@ describe('a version with one changed operation', () => {
       $ref: `${schemas}/SellingPlansResponse`,
     });
     assert.deepEqual(schemaOf(second, '/api/external/v2/plans'), { $ref: `${schemas}/PlanCount` });
-    // The alias belongs to the first.
+    // The alias belongs to the first version.
     assert.ok('/api/external/entitlements' in first.paths);
     assert.ok(!('/api/external/entitlements' in second.paths));
     const page = async (path: string) => (await fetch(world.service.baseUrl + path)).text();

@@ -7,7 +7,7 @@ import { asksForPassword } from '../../accounts/links.ts';
 import { passwordLength } from '../../accounts/password-rules.ts';
 import type { Visit } from '../visit.ts';
 
-export const newPasswordHint = `At least ${passwordLength.min} characters; a few words in a row are good.`;
+export const newPasswordHint = `At least ${passwordLength.min} characters. A phrase of several words works well.`;
 
 interface LinkPage {
   readonly link: OwnerLink;
@@ -24,9 +24,10 @@ export function linkPage(
   const isKnown = asksForPassword(link);
   const lead =
     shopName === undefined
-      ? html`Choose a new password for <strong>${link.email}</strong>. You are signed out everywhere
+      ? html`Choose a new password for <strong>${link.email}</strong>. This signs you out everywhere
           else.`
-      : html`You are invited to <strong>${shopName}</strong> as <strong>${link.email}</strong>.
+      : html`You have been invited to <strong>${shopName}</strong> as
+          <strong>${link.email}</strong>.
           ${isKnown ? 'Enter your password to accept.' : 'Choose a password to accept.'}`;
   const content = html`
     ${alert(problem)}
@@ -48,17 +49,18 @@ export function linkPage(
               hint: newPasswordHint,
             })
       }
-      <button>${shopName === undefined ? 'Set password' : 'Accept'}</button>
+      <button>${shopName === undefined ? 'Set password' : 'Accept invitation'}</button>
     </form>
   `;
   const title = shopName === undefined ? 'New password' : 'Invitation';
   return page(layout(visit, { title, content }), status, headers);
 }
 
-/** The same whether it was never made, was used, or is too old. */
-export function endedLinkPage(visit: Visit): Answer {
+/** The same page for an unknown, used or expired link, so that it reveals nothing. */
+export function invalidLinkPage(visit: Visit): Answer {
   const content = html`<p>
-      It was used already, or is too old. Ask whoever runs this service for a new one.
+      It has expired, has already been used, or is incomplete. Ask the operator of this service for
+      a new one.
     </p>
     <p><a href="/app">Go to your shops</a></p>`;
   return page(layout(visit, { title: 'This link does not work', content }), 404);

@@ -18,9 +18,9 @@ export function accountPage(visit: Visit, parts: AccountPage): Answer {
   const isChanged = visit.query.get('done') === 'password';
   const content = html`
     ${alert(problem)}
-    ${notice(isChanged ? 'Password changed. All other sessions have ended.' : undefined)}
+    ${notice(isChanged ? 'Password changed. You are signed out everywhere else.' : undefined)}
     <section class="card">
-      <h2>You</h2>
+      <h2>Profile</h2>
       <p>You are signed in as <strong>${email}</strong>.</p>
     </section>
     <section class="card">
@@ -40,7 +40,7 @@ export function accountPage(visit: Visit, parts: AccountPage): Answer {
           hint: newPasswordHint,
         })}
         <button>Change password</button>
-        <span class="hint">You are signed out everywhere else.</span>
+        <span class="hint">This signs you out everywhere else.</span>
       </form>
     </section>
     <section class="card">
@@ -48,8 +48,8 @@ export function accountPage(visit: Visit, parts: AccountPage): Answer {
       <p>
         ${
           sessions === 1
-            ? 'You are signed in here only.'
-            : `You are signed in ${sessions} times, here included.`
+            ? 'This is your only active session.'
+            : `You have ${sessions} active sessions, including this one.`
         }
       </p>
       <form method="post" action="/app/account/sign-out-everywhere">

@@ -5,12 +5,12 @@ import { page } from '../ui/answers.ts';
 import { layout, shopPath, tierNames } from '../ui/layout.ts';
 import type { Visit } from '../visit.ts';
 
-/** Where an owner of several shops, or of none, chooses. */
+/** Lets an owner choose between several shops. */
 export function shopsPage(visit: Visit, shops: readonly Shop[]): Answer {
   const content =
     shops.length === 0
       ? html`<p>
-          Your account belongs to no shop. Ask whoever runs this service for an invitation.
+          You do not have access to any shop. Ask the operator of this service for an invitation.
         </p>`
       : html`<ul class="card shops">
           ${shops.map(

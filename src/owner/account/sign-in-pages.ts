@@ -5,7 +5,7 @@ import { alert, layout, notice, token } from '../ui/layout.ts';
 import type { Refused } from '../../accounts/sign-in.ts';
 import type { Visit } from '../visit.ts';
 
-const done: ReadonlyMap<string | null, string> = new Map([
+const notices: ReadonlyMap<string | null, string> = new Map([
   ['signed-out', 'You are signed out.'],
   ['signed-out-everywhere', 'You are signed out everywhere.'],
 ]);
@@ -16,32 +16,32 @@ interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** @param wrong what to say of a wrong password */
-export function explainRefusal(refused: Refused, wrong: string): Refusal {
-  if (refused.kind === 'wrong') return { problem: wrong, status: 422 };
+/** @param incorrect the message for an incorrect password */
+export function explainRefusal(refused: Refused, incorrect: string): Refusal {
+  if (refused.kind === 'wrong') return { problem: incorrect, status: 422 };
   const { waitSeconds } = refused;
   return {
-    problem: `Too many wrong passwords. Try again in ${showWait(waitSeconds)}, or ask the operator of this service for a link to set a new one.`,
+    problem: `Too many incorrect passwords. Try again in ${formatWait(waitSeconds)}, or ask the operator of this service for a link to reset your password.`,
     status: 429,
     headers: { 'retry-after': String(waitSeconds) },
   };
 }
 
-function showWait(seconds: number): string {
+function formatWait(seconds: number): string {
   const [count, unit] = seconds < 120 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
   return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 }
 
-const incorrect = 'Incorrect email or password. Check both, then try again.';
+const incorrectSignIn = 'Incorrect email or password. Check both, then try again.';
 
 export function signInPage(visit: Visit, refused?: Refused, email = ''): Answer {
-  const refusal = refused && explainRefusal(refused, incorrect);
+  const refusal = refused && explainRefusal(refused, incorrectSignIn);
   const content = html`
-    ${alert(refusal?.problem)} ${refused ? undefined : notice(done.get(visit.query.get('done')))}
+    ${alert(refusal?.problem)} ${refused ? undefined : notice(notices.get(visit.query.get('done')))}
     <form class="card narrow" method="post" action="/app/sign-in">
       ${token(visit)}
       <p class="field">
-        <label for="email">E-mail address</label>
+        <label for="email">Email</label>
         <input
           id="email"
           name="email"
@@ -64,8 +64,7 @@ export function signInPage(visit: Visit, refused?: Refused, email = ''): Answer 
       <button>Sign in</button>
     </form>
     <p class="quiet">
-      You get an account by a link from whoever runs this service; ask them for a new link if you
-      have forgotten your password.
+      No account yet, or forgot your password? Ask the operator of this service for a link.
     </p>
   `;
   return page(layout(visit, { title: 'Sign in', content }), refusal?.status, refusal?.headers);

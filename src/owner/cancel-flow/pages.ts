@@ -20,14 +20,14 @@ import {
 } from '../ui/listing.ts';
 import { formatCount, formatShare } from '../ui/locale.ts';
 import { showDay, showTime } from '../ui/times.ts';
-import { offerOf, outcomeOf, outcomeWords, reasonWords } from '../ui/labels.ts';
+import { offerLabel, outcomeState, outcomeLabels, reasonLabels } from '../ui/labels.ts';
 
 type Session = z.infer<typeof cancellationSession>;
 
-/** What a shop's owners see of its cancel flow. */
+/** The cancel-flow page of a shop. */
 export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
   return [
-    pages.shops('/app/shops/:shopId/cancel-flow', async (visit) => {
+    pages.shopPage('/app/shops/:shopId/cancel-flow', async (visit) => {
       const { shop } = visit;
       const frame = { title: 'Cancel flow', current: 'cancelFlow', path: '/cancel-flow' } as const;
       return listingPage(visit, frame, async () => {
@@ -47,17 +47,18 @@ export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
         return html`${saveRate(visit, summary)}
         ${listing({
           caption: 'Cancel-flow sessions, newest first',
+          noun: 'sessions',
           path: shopPath(shop, '/cancel-flow'),
-          narrowed: { outcome: parameter(visit, 'outcome') },
-          filter: { name: 'outcome', label: 'Outcome', words: outcomeWords },
+          query: { outcome: parameter(visit, 'outcome') },
+          filter: { name: 'outcome', label: 'Outcome', options: outcomeLabels },
           columns: columnsFor(visit, subscriptions),
           rows: cancellations,
           cursor: parameter(visit, 'cursor'),
           nextCursor,
-          whereNone: html`<h2>No sessions yet</h2>
+          emptyState: html`<h2>No sessions yet</h2>
             <p>
-              Here will be everyone who began to cancel: why, what they were offered, and whether
-              they stayed. Sessions come with an import:
+              Cancel-flow sessions appear here: why a customer wanted to cancel, what they were
+              offered, and whether they stayed. To add sessions, import a file:
             </p>
             ${importCommand(visit)}`,
         })}`;
@@ -67,17 +68,18 @@ export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
 }
 
 function saveRate(visit: ShopVisit, summary: Summary): Html {
-  const { cancelSessions30d: began, generatedAt } = summary;
-  const window = html`in the 30 × 24 hours before ${showTime(visit, new Date(generatedAt))}`;
+  const { cancelSessions30d: started, generatedAt } = summary;
+  const window = html`in the 30 days before ${showTime(visit, new Date(generatedAt))}`;
   return html`<section class="card figure">
     <h2>Save rate, last 30 days</h2>
-    <p class="value">${began === 0 ? '–' : formatShare(visit, summary.saveRate)}</p>
+    <p class="value">${started === 0 ? '–' : formatShare(visit, summary.saveRate)}</p>
     <p class="quiet">
       ${
-        began === 0
-          ? html`No session began ${window}.`
-          : html`Saved sessions among those that were saved, cancelled or abandoned, of the
-            ${formatCount(visit, began)} that began ${window}.`
+        started === 0
+          ? html`No sessions started ${window}.`
+          : html`Saved sessions as a share of those that were saved, cancelled or abandoned.
+            ${formatCount(visit, started)} ${started === 1 ? 'session' : 'sessions'} started
+            ${window}.`
       }
     </p>
   </section>`;
@@ -98,10 +100,10 @@ function columnsFor(
         return id === undefined ? html`<span class="quiet">None</span>` : link(id);
       },
     },
-    { label: 'Reason', cell: ({ detectedReason }) => reasonWords[detectedReason] },
-    { label: 'Offer', cell: ({ offerType }) => offerOf(offerType) },
-    { label: 'Outcome', kind: 'state', cell: ({ outcome }) => outcomeOf(outcome) },
+    { label: 'Reason', cell: ({ detectedReason }) => reasonLabels[detectedReason] },
+    { label: 'Offer', cell: ({ offerType }) => offerLabel(offerType) },
+    { label: 'Outcome', kind: 'state', cell: ({ outcome }) => outcomeState(outcome) },
     { label: 'Session', kind: 'number', cell: ({ sessionId }) => sessionId },
-    { label: 'Began', cell: ({ createdAt }) => showDay(visit, new Date(createdAt)) },
+    { label: 'Started', cell: ({ createdAt }) => showDay(visit, new Date(createdAt)) },
   ];
 }

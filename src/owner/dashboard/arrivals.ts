@@ -4,24 +4,24 @@ import { showTime } from '../ui/times.ts';
 import type { Visit } from '../visit.ts';
 import { feedLabel } from '../../platforms/feeds.ts';
 
-/** When anything came last, on whichever way. */
+/** When any feed last received data. */
 export function lastArrival(feeds: readonly FeedStatus[]): Date | undefined {
   const times = feeds.flatMap(({ arrivedAt }) => arrivedAt ?? []);
   return times.toSorted((one, other) => one.getTime() - other.getTime()).at(-1);
 }
 
-/** Where the shop's data comes from, and how fresh each part of it is. */
+/** Shows data freshness by source. */
 export function arrivals(visit: Visit, feeds: readonly FeedStatus[]): Html {
   const time = (at: Date | null) => (at ? showTime(visit, at) : 'Not yet');
   return html`<section class="arrivals">
-    <h2>Where the data comes from</h2>
+    <h2>Data sources</h2>
     <table>
       <thead>
         <tr>
-          <th scope="col">From</th>
-          <th scope="col">Last came</th>
-          <th scope="col">Newest change in it</th>
-          <th scope="col">Last complete</th>
+          <th scope="col">Source</th>
+          <th scope="col">Last received</th>
+          <th scope="col">Newest change</th>
+          <th scope="col">Last completed</th>
         </tr>
       </thead>
       <tbody>
@@ -29,9 +29,9 @@ export function arrivals(visit: Visit, feeds: readonly FeedStatus[]): Html {
           ({ feed, arrivedAt, newestAt, completedAt }) =>
             html`<tr>
               <th scope="row">${feedLabel(feed)}</th>
-              <td data-label="Last came">${time(arrivedAt)}</td>
-              <td data-label="Newest change in it">${time(newestAt)}</td>
-              <td data-label="Last complete">${time(completedAt)}</td>
+              <td data-label="Last received">${time(arrivedAt)}</td>
+              <td data-label="Newest change">${time(newestAt)}</td>
+              <td data-label="Last completed">${time(completedAt)}</td>
             </tr>`,
         )}
       </tbody>

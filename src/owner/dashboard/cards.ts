@@ -19,63 +19,65 @@ export function figureCards(visit: ShopVisit, data: Dashboard): Html {
 }
 
 function card(visit: ShopVisit, figure: Figure, data: Dashboard): Html {
-  const { field, name, period, counts, byDay } = figure;
+  const { field, name, period, definition, byDay } = figure;
   return html`<div class="figure">
     <dt>
       ${name} ${period === undefined ? undefined : html`<small>${period}</small>`}
       <button
-        class="why"
+        class="help"
         type="button"
-        popovertarget="why-${field}"
-        aria-label="${name}: what is counted"
+        popovertarget="definition-${field}"
+        aria-label="${name}: definition"
       >
         ?
       </button>
-      <span class="reason" id="why-${field}" popover>${counts}</span>
+      <span class="definition" id="definition-${field}" popover>${definition}</span>
     </dt>
     <dd class="value">
-      <bdi data-figure="${field}">${write(visit, figure, data.summary[field])}</bdi>
+      <bdi data-figure="${field}">${formatValue(visit, figure, data.summary[field])}</bdi>
       ${byDay && sparkline(data.history.slice(-30).map(byDay))}
     </dd>
-    <dd class="change">${describe(visit, figure, changeOf(figure, data))}</dd>
+    <dd class="change">${describeChange(visit, figure, changeOf(figure, data))}</dd>
   </div>`;
 }
 
-function write(visit: ShopVisit, { shows }: Figure, value: number): string {
-  if (shows === 'count') return formatCount(visit, value);
-  return shows === 'money' ? formatMoney(visit, visit.shop, value) : formatShare(visit, value);
+function formatValue(visit: ShopVisit, { format }: Figure, value: number): string {
+  if (format === 'count') return formatCount(visit, value);
+  return format === 'money' ? formatMoney(visit, visit.shop, value) : formatShare(visit, value);
 }
 
-function describe(visit: ShopVisit, figure: Figure, change: Change | undefined): Html | undefined {
+function describeChange(
+  visit: ShopVisit,
+  figure: Figure,
+  change: Change | undefined,
+): Html | undefined {
   if (!change) return undefined;
   const { by, from, judgement } = change;
-  const before = html`<bdi>${write(visit, figure, from)}</bdi>`;
   if (by === 0) return html`Unchanged`;
-  return html`<strong class="${judgement ?? 'neither'}"
-      ><bdi>${writeChange(visit, figure, change)}</bdi> ${judgement}</strong
+  return html`<strong class="${judgement ?? 'neutral'}"
+      >${by > 0 ? '↑' : '↓'}
+      <bdi>${formatChange(visit, figure, change)}</bdi>
+      ${judgement && html`<span class="visually-hidden">${judgement}</span>`}</strong
     >
-    from ${before}`;
+    from <bdi>${formatValue(visit, figure, from)}</bdi>`;
 }
 
-function writeChange(visit: ShopVisit, { shows }: Figure, { kind, by }: Change): string {
+/** The size of a change; the arrow shows its direction. */
+function formatChange(visit: ShopVisit, { format }: Figure, { kind, by }: Change): string {
   const locale = localeOf(visit);
+  const size = Math.abs(by);
   if (kind === 'relative') {
     return new Intl.NumberFormat(locale, {
       style: 'percent',
-      signDisplay: 'always',
-      // One decimal; more where a small change would be written as none.
+      // One decimal place, or more where a small change would be rounded to 0.
       maximumFractionDigits: 1,
       maximumSignificantDigits: 2,
       roundingPriority: 'morePrecision',
-    }).format(by);
+    }).format(size);
   }
-  if (shows === 'share') {
-    const points = new Intl.NumberFormat(locale, {
-      signDisplay: 'always',
-      maximumFractionDigits: 2,
-    }).format(by * 100);
+  if (format === 'share') {
+    const points = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(size * 100);
     return `${points} points`;
   }
-  const text = shows === 'money' ? formatMoney(visit, visit.shop, by) : formatCount(visit, by);
-  return by > 0 ? `+${text}` : text;
+  return format === 'money' ? formatMoney(visit, visit.shop, size) : formatCount(visit, size);
 }

@@ -39,14 +39,14 @@ function change(field: Field, from: Partial<Summary>, to: Partial<Summary>, over
   return changeOf(figure, data);
 }
 
-test('each of the fifteen figures has its card', () => {
+test('shows each of the fifteen figures', () => {
   const { generatedAt: _at, currency: _currency, ...counted } = nothing;
   const fields = Object.keys(counted);
   assert.equal(fields.length, 15);
   assert.deepEqual(figures.map(({ field }) => field).toSorted(), fields.toSorted());
 });
 
-test('a change is a part of what was; a difference where there was nothing, a loss, or a share', () => {
+test('reports a relative change, and an absolute one from zero, from a loss and for shares', () => {
   assert.deepEqual(change('mrr', { mrr: 200 }, { mrr: 250 }), {
     from: 200,
     kind: 'relative',
@@ -63,14 +63,14 @@ test('a change is a part of what was; a difference where there was nothing, a lo
   assert.deepEqual([neither?.by, neither?.judgement], [1, undefined]);
 });
 
-test('a rate that had nothing to divide by is not compared, one that fell to nothing is', () => {
+test('compares a rate that fell to 0, but not one without a basis', () => {
   const rate = { churnRate30d: 0.1, recoveryRate: 0.1, activeSubscribers: 9 };
   assert.equal(change('recoveryRate', rate, {}), undefined);
   assert.equal(change('churnRate30d', nothing, rate), undefined);
   assert.equal(change('churnRate30d', rate, { activeSubscribers: 9 })?.judgement, 'better');
 });
 
-test('what follows only from changes since is not compared where they were not followed', () => {
+test('does not compare figures that depend on changes if those were not followed', () => {
   const some = { failedPayments30d: 1, cancelled30d: 1, churnRate30d: 0.1, mrr: 1 };
   const earlier = { summary: { ...nothing, ...some, activeSubscribers: 9 }, followsChanges: false };
   const compared = figures.filter(({ field }) => change(field, {}, some, { earlier }));

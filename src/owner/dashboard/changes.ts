@@ -1,32 +1,33 @@
 import { type Dashboard, day } from './dashboard.ts';
 import type { Figure } from './figures.ts';
 
-/** A figure against what it was 30 days before. */
+/** A figure compared with its value 30 days before. */
 export interface Change {
   readonly from: number;
-  /** relative: a fraction of what it was; absolute: in the figure's own unit. */
+  /** relative: a fraction of the earlier value; absolute: in the figure's own unit. */
   readonly kind: 'relative' | 'absolute';
   readonly by: number;
   readonly judgement: 'better' | 'worse' | undefined;
 }
 
 /**
- * How a figure has changed; undefined where a comparison would mislead: it is not of the past, the shop
- * has no data from so long ago or has changed too much since to follow all of it back, or a rate had nothing to divide by.
+ * How a figure has changed. Undefined where a comparison would mislead: the figure is about the future,
+ * the shop has no data from that time or too many changes since to follow them back, or a rate had nothing
+ * to divide by.
  */
 export function changeOf(
   figure: Figure,
   { summary, earlier, firstDay }: Pick<Dashboard, 'summary' | 'earlier' | 'firstDay'>,
 ): Change | undefined {
-  if (figure.compares === undefined) return undefined;
-  const days = figure.compares === 'window' ? 60 : 30;
+  if (figure.comparison === undefined) return undefined;
+  const days = figure.comparison === 'window' ? 60 : 30;
   if (firstDay > Date.parse(summary.generatedAt) - days * day) return undefined;
   if (figure.followsChanges && !earlier.followsChanges) return undefined;
-  if (figure.isVoid?.(summary) || figure.isVoid?.(earlier.summary)) return undefined;
+  if (figure.hasNoBasis?.(summary) || figure.hasNoBasis?.(earlier.summary)) return undefined;
 
   const [from, to] = [earlier.summary[figure.field], summary[figure.field]];
-  // Shares differ by points; of nothing, or of a loss, there is no percentage.
-  const isRelative = figure.shows !== 'share' && from > 0;
+  // Shares change by points; a change from zero or from a loss has no percentage.
+  const isRelative = figure.format !== 'share' && from > 0;
   const isHigher = to > from;
   return {
     from,

@@ -9,24 +9,24 @@ import { countFormat, localeOf, moneyFormat } from '../ui/locale.ts';
 
 type Times = Pick<Chart, 'times' | 'timeHeading'>;
 
-/** What happened, and is to come, over the chosen period. */
+/** Charts of the past and the coming days, over the chosen period. */
 export function chartSection(visit: ShopVisit, data: Dashboard): Html {
   const { history, upcoming, period } = data;
   const days = timesOf(visit, history.map(dayAt), 1);
-  // Bars of single days would be too thin.
+  // Daily bars would be too thin over a longer period.
   const span = period === 30 ? 1 : 7;
-  const past = inSpans(history, span, 'last');
-  const future = inSpans(upcoming, span, 'first');
+  const past = groupDays(history, span, 'last');
+  const future = groupDays(upcoming, span, 'first');
   const pastTimes = timesOf(visit, past.map(firstAt), span);
   const futureTimes = timesOf(visit, future.map(firstAt), span);
   const counts = {
-    write: countFormat(visit),
-    writeShort: shortFormat(visit, {}),
+    format: countFormat(visit),
+    formatShort: shortFormat(visit, {}),
     unit: 1,
   };
   const amounts = {
-    write: moneyFormat(visit, visit.shop),
-    writeShort: shortFormat(visit, { style: 'currency', currency: visit.shop.currency }),
+    format: moneyFormat(visit, visit.shop),
+    formatShort: shortFormat(visit, { style: 'currency', currency: visit.shop.currency }),
     unit: 10 ** -shopDigitsOf(visit.shop.currency),
   };
   const per = span === 1 ? 'Per day, UTC' : 'Per 7 days, UTC';
@@ -36,18 +36,18 @@ export function chartSection(visit: ShopVisit, data: Dashboard): Html {
       title: 'Active subscribers',
       caption: 'At the end of each day, UTC',
       marks: 'line',
-      shows: 'last',
-      series: [of('Active subscribers', 'plain', history, (each) => each.activeSubscribers)],
+      initial: 'last',
+      series: [seriesOf('Active subscribers', 'plain', history, (each) => each.activeSubscribers)],
       ...days,
       ...counts,
     },
     {
       id: 'chart-mrr',
       title: 'Monthly recurring revenue',
-      caption: 'At the end of each day, UTC, by today’s prices',
+      caption: 'At the end of each day, UTC, at today’s prices',
       marks: 'line',
-      shows: 'last',
-      series: [of('Monthly recurring revenue', 'plain', history, (each) => each.mrr)],
+      initial: 'last',
+      series: [seriesOf('Monthly recurring revenue', 'plain', history, (each) => each.mrr)],
       ...days,
       ...amounts,
     },
@@ -56,15 +56,15 @@ export function chartSection(visit: ShopVisit, data: Dashboard): Html {
       title: 'New and cancelled',
       caption: `${per}. New customers, cancelled subscriptions`,
       marks: 'bars',
-      shows: 'last',
+      initial: 'last',
       series: [
-        of(
+        seriesOf(
           'New',
           'plain',
           past,
           sumOf((each) => each.newSubscribers),
         ),
-        of(
+        seriesOf(
           'Cancelled',
           'bad',
           past,
@@ -77,17 +77,17 @@ export function chartSection(visit: ShopVisit, data: Dashboard): Html {
     {
       id: 'chart-payments',
       title: 'Failed and recovered payments',
-      caption: `${per}. A billing cycle counts on each day that it fails`,
+      caption: `${per}. A billing cycle counts once for each day on which it fails`,
       marks: 'bars',
-      shows: 'last',
+      initial: 'last',
       series: [
-        of(
+        seriesOf(
           'Failed',
           'bad',
           past,
           sumOf((each) => each.failedPayments),
         ),
-        of(
+        seriesOf(
           'Recovered',
           'plain',
           past,
@@ -100,11 +100,11 @@ export function chartSection(visit: ShopVisit, data: Dashboard): Html {
     {
       id: 'chart-renewals',
       title: 'Upcoming renewals',
-      caption: `${per}, from now on`,
+      caption: `${per}, starting now`,
       marks: 'bars',
-      shows: 'first',
+      initial: 'first',
       series: [
-        of(
+        seriesOf(
           'Renewals',
           'plain',
           future,
@@ -117,11 +117,11 @@ export function chartSection(visit: ShopVisit, data: Dashboard): Html {
     {
       id: 'chart-value',
       title: 'Value of upcoming renewals',
-      caption: `${per}, from now on, by today’s prices`,
+      caption: `${per}, starting now, at today’s prices`,
       marks: 'bars',
-      shows: 'first',
+      initial: 'first',
       series: [
-        of(
+        seriesOf(
           'Value',
           'plain',
           future,
@@ -152,7 +152,7 @@ export function chartSection(visit: ShopVisit, data: Dashboard): Html {
   </section>`;
 }
 
-function of<Row>(
+function seriesOf<Row>(
   name: string,
   tone: Chart['series'][number]['tone'],
   rows: readonly Row[],
@@ -161,17 +161,17 @@ function of<Row>(
   return { name, tone, values: rows.map(valueOf) };
 }
 
-/** @param unit of what is summed, so that sums of amounts are as exact as these */
+/** @param unit the smallest unit of the values; summing whole units keeps amounts exact */
 function sumOf<Row>(valueOf: (row: Row) => number, unit = 1) {
   return (rows: readonly Row[]) =>
     rows.reduce((sum, row) => sum + Math.round(valueOf(row) / unit), 0) / Math.round(1 / unit);
 }
 
 /**
- * Days, or weeks of seven of them, counted from today on: an incomplete one, far from today, would
- * look like a fall, and is left out.
+ * Groups days into spans, counted from today. An incomplete span at the far end is dropped, because it
+ * would look like a decline.
  */
-function inSpans<Row>(rows: readonly Row[], span: number, near: 'first' | 'last'): Row[][] {
+function groupDays<Row>(rows: readonly Row[], span: number, near: 'first' | 'last'): Row[][] {
   const count = Math.floor(rows.length / span);
   const skipped = near === 'last' ? rows.length - count * span : 0;
   return Array.from({ length: count }, (_, index) =>

@@ -4,7 +4,6 @@ import { type Html, html } from '../../http/html.ts';
 
 interface Series {
   readonly name: string;
-  /** Its colour. */
   readonly tone: 'plain' | 'good' | 'bad';
   readonly values: readonly number[];
 }
@@ -13,59 +12,59 @@ export interface Chart {
   /** Unique on the page. */
   readonly id: string;
   readonly title: string;
-  /** Whose time, and what else must be known to read it. */
+  /** The time zone, and what else explains the chart. */
   readonly caption: string;
   readonly marks: 'line' | 'bars';
   readonly series: readonly Series[];
-  /** Days or weeks, in full and, for the axis, in short. */
+  /** Days or weeks; `short` is for the axis. */
   readonly times: readonly { readonly full: string; readonly short: string }[];
   readonly timeHeading: string;
-  /** Which time is told before one is chosen. */
-  readonly shows: 'first' | 'last';
-  readonly write: (value: number) => string;
+  /** The time whose value is shown before one is selected. */
+  readonly initial: 'first' | 'last';
+  readonly format: (value: number) => string;
   /** For the axis. */
-  readonly writeShort: (value: number) => string;
-  /** The least step of the axis. */
+  readonly formatShort: (value: number) => string;
+  /** The smallest step of the axis. */
   readonly unit: number;
 }
 
 const height = 100;
-/** About how many steps the axis has. */
-const rules = 3;
+/** The approximate number of steps on the axis. */
+const tickCount = 3;
 
 /**
- * A chart that is complete as it is sent; a script adds the value under the pointer. Each time has a
- * band of width 1. Stretching the drawing to the page's width leaves lines as thin as they are.
+ * Renders a chart that works without scripts; a script adds the value under the pointer. Each time has a
+ * band of width 1. CSS stretches the drawing to the page's width, but not the width of its lines.
  */
 export function chart(parts: Chart): Html {
-  const { id, title, caption, series, times, shows } = parts;
+  const { id, title, caption, series, times, initial } = parts;
   const top = Math.max(...series.flatMap(({ values }) => values), 0);
-  const y = scaleLinear([0, Math.max(top, parts.unit)], [height, 0]).nice(rules);
-  const ticks = y.ticks(rules).filter((tick) => isWhole(tick / parts.unit));
-  const told = shows === 'first' ? 0 : times.length - 1;
+  const y = scaleLinear([0, Math.max(top, parts.unit)], [height, 0]).nice(tickCount);
+  const ticks = y.ticks(tickCount).filter((tick) => isWhole(tick / parts.unit));
+  const selected = initial === 'first' ? 0 : times.length - 1;
   const dates = axisDates(times.length);
-  return html`<figure class="chart" data-first="${told}">
+  return html`<figure class="chart" data-first="${selected}">
     <figcaption>
       <h3 id="${id}">${title}</h3>
       <p class="quiet">${caption}</p>
     </figcaption>
-    <p class="told">
-      <span class="time">${times[told]?.full}</span>
+    <p class="readout">
+      <span class="time">${times[selected]?.full}</span>
       ${series.map(
         ({ name, tone, values }) =>
           html`<span class="series ${tone}">
             ${series.length > 1 ? html`<span class="name">${name}</span>` : undefined}
-            <b>${parts.write(values[told] ?? 0)}</b>
+            <b>${parts.format(values[selected] ?? 0)}</b>
           </span>`,
       )}
     </p>
     <div class="plot">
       <ol class="scale" aria-hidden="true">
-        ${ticks.toReversed().map((tick) => html`<li>${parts.writeShort(tick)}</li>`)}
+        ${ticks.toReversed().map((tick) => html`<li>${parts.formatShort(tick)}</li>`)}
       </ol>
       <svg viewBox="0 0 ${times.length} ${height}" preserveAspectRatio="none" aria-hidden="true">
         ${ticks.map((tick) => html`<path class="rule" d="M0,${round(y(tick))}H${times.length}" />`)}
-        ${parts.marks === 'line' ? series.map((each) => course(each, y)) : bars(series, y)}
+        ${parts.marks === 'line' ? series.map((each) => linePath(each, y)) : bars(series, y)}
         ${
           parts.marks === 'line'
             ? html`<line class="cursor" x1="0.5" x2="0.5" y1="0" y2="${height}" />`
@@ -77,19 +76,19 @@ export function chart(parts: Chart): Html {
       </ol>
     </div>
     <details>
-      <summary>Table<span class="unseen"> of ${title}</span></summary>
+      <summary>Table<span class="visually-hidden"> of ${title}</span></summary>
       <div class="scroll" tabindex="0" role="group" aria-labelledby="${id}">${table(parts)}</div>
     </details>
   </figure>`;
 }
 
-/** From a value to its height on the drawing. */
+/** Maps a value to its y coordinate. */
 type Scale = (value: number) => number;
 
-/** In the middle of the band of its time. */
+/** The middle of a time's band. */
 const x = (_: number, index: number) => index + 0.5;
 
-function course({ tone, values }: Series, y: Scale): Html {
+function linePath({ tone, values }: Series, y: Scale): Html {
   return html`<path
       class="${tone} area"
       d="${area<number>(x, height, y).digits(2)(values) ?? ''}"
@@ -97,7 +96,7 @@ function course({ tone, values }: Series, y: Scale): Html {
     <path class="${tone} line" d="${line<number>(x, y).digits(2)(values) ?? ''}" />`;
 }
 
-/** Side by side within the band of their time. */
+/** Bars side by side within each time's band. */
 function bars(series: readonly Series[], y: Scale): Html[] {
   const times = series[0]?.values.map((_, index) => index) ?? [];
   const band = scaleBand(times, [0, times.length]).paddingInner(0.28).paddingOuter(0.14);
@@ -119,12 +118,12 @@ function bars(series: readonly Series[], y: Scale): Html[] {
   );
 }
 
-function table({ series, times, timeHeading, write }: Chart): Html {
+function table({ series, times, timeHeading, format }: Chart): Html {
   const rows = times.map(
     ({ full }, index) =>
       html`<tr>
         <th scope="row">${full}</th>
-        ${series.map(({ values }) => html`<td>${write(values[index] ?? 0)}</td>`)}
+        ${series.map(({ values }) => html`<td>${format(values[index] ?? 0)}</td>`)}
       </tr>`,
   );
   return html`<table class="data">
@@ -140,17 +139,17 @@ function table({ series, times, timeHeading, write }: Chart): Html {
   </table>`;
 }
 
-/** Whether a tick is a multiple of the least step, but for the last bits of its fraction. */
+/** Whether a tick is a multiple of the smallest step, apart from floating-point error. */
 function isWhole(steps: number): boolean {
   return Math.abs(steps - Math.round(steps)) < 1e-6;
 }
 
-/** For a drawing: hundredths are finer than a screen. */
+/** Hundredths are finer than any screen. */
 function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** The beginnings of four to six stretches of equal length. */
+/** Indexes of four to six evenly spaced dates. */
 function axisDates(times: number): number[] {
   const count = [5, 4, 6].find((each) => times % each === 0) ?? 5;
   return Array.from({ length: count }, (_, index) => Math.floor((index * times) / count));

@@ -16,28 +16,28 @@ import type { ReadConnections } from '../../store/connections/read-connections.t
 import type { Shop } from '../../store/shops.ts';
 import { ask } from '../ask.ts';
 
-/** The lengths that charts may have, in days. */
+/** The selectable periods of the charts, in days. */
 export const periods = [30, 90, 365] as const;
 export type Period = (typeof periods)[number];
 
-/** How things stood 30 days before. */
+/** The figures 30 days before. */
 interface Earlier {
   readonly summary: Summary;
-  /** Whether what changed since was followed back: else some figures are not those of then. */
+  /** Whether later changes were undone; if not, some figures differ from what they were then. */
   readonly followsChanges: boolean;
 }
 
 export interface Dashboard {
   readonly summary: Summary;
   readonly earlier: Earlier;
-  /** Of the earliest thing known of the shop, epoch milliseconds. */
+  /** The time of the shop's earliest data, epoch milliseconds. */
   readonly firstDay: number;
   readonly period: Period;
-  /** The last UTC days that have ended, oldest first. */
+  /** Complete UTC days, oldest first. */
   readonly history: readonly DayOfHistory[];
-  /** The rest of today, and the days that follow. */
+  /** The rest of today and the following days. */
   readonly upcoming: readonly DayOfRenewals[];
-  /** Of the days of the history. */
+  /** For the days in `history`. */
   readonly reasons: readonly ReasonRow[];
   readonly feeds: readonly FeedStatus[];
 }
@@ -49,8 +49,8 @@ export function parsePeriod(text: string | null): Period {
 }
 
 /**
- * All that the dashboard shows, measured from one instant.
- * @returns undefined for a shop of which nothing is known yet
+ * Reads everything that the dashboard shows, as of one instant.
+ * @returns undefined for a shop without data
  */
 export async function readDashboard(
   parts: { readonly store: Store; readonly clock: Clock },
@@ -88,12 +88,12 @@ export async function readDashboard(
   };
 }
 
-/** More changes than this would keep the page waiting; 2000 take some 60 ms. */
-const mostChanges = 2000;
+/** Following more changes back would make the page slow; 2000 take about 60 ms. */
+const maxChanges = 2000;
 
-/** The summary of the API, of an instant in the past. */
+/** The API's summary as of an instant in the past. */
 async function summariseEarlier(from: ReadConnections, shop: Shop, at: number): Promise<Earlier> {
-  const followsChanges = await hasFewChanges(from.analyse, shop.id, at, mostChanges);
+  const followsChanges = await hasFewChanges(from.analyse, shop.id, at, maxChanges);
   const row = await summariseMetrics(from.analyse, shop.id, at, { followsChanges });
   return { summary: toSummary(row, shop.currency, at), followsChanges };
 }

@@ -1,27 +1,27 @@
 import type { DayOfHistory } from '../../metrics/history.ts';
 import type { Summary } from '../../metrics/figures.ts';
 
-/** One of the fifteen figures, and how a card shows it. */
+/** One of the fifteen figures, and how its card shows it. */
 export interface Figure {
   readonly field: Exclude<keyof Summary, 'generatedAt' | 'currency'>;
   readonly name: string;
-  readonly shows: 'count' | 'money' | 'share';
-  /** What time it is of, where the name does not say. */
+  readonly format: 'count' | 'money' | 'share';
+  /** The period, if the name does not include it. */
   readonly period?: string;
-  /** What it counts, for whoever asks. */
-  readonly counts: string;
+  /** Shown behind the “?” of the card. */
+  readonly definition: string;
   /**
-   * Whether, and from when on, it can be compared with 30 days before: what holds at an instant once
-   * the shop has data from then, what is counted over 30 days once it has data from 60 days before.
+   * How it compares with 30 days before, if it does: an `instant` figure needs data from 30 days before, a
+   * 30-day `window` needs data from 60 days before.
    */
-  readonly compares?: 'instant' | 'window';
-  /** Whether what it was follows only from all that changed since. */
+  readonly comparison?: 'instant' | 'window';
+  /** Whether its earlier value can only be found by following later changes back. */
   readonly followsChanges?: true;
-  /** Which way is good, where one of them is. */
+  /** Absent if neither direction is better. */
   readonly betterWhen?: 'higher' | 'lower';
-  /** Whether there was nothing to divide by, so that a rate of 0 says nothing. */
-  readonly isVoid?: (summary: Summary) => boolean;
-  /** What its sparkline shows of each day. */
+  /** Whether a rate is 0 only because there was nothing to divide by. */
+  readonly hasNoBasis?: (summary: Summary) => boolean;
+  /** The daily value for its sparkline. */
   readonly byDay?: (day: DayOfHistory) => number;
 }
 
@@ -40,29 +40,29 @@ export const figureGroups: readonly FigureGroup[] = [
       {
         field: 'activeSubscribers',
         name: 'Active subscribers',
-        shows: 'count',
+        format: 'count',
         period: 'now',
-        counts: 'Customers with at least one active subscription, each counted once.',
-        compares: 'instant',
+        definition: 'Customers with at least one active subscription, each counted once.',
+        comparison: 'instant',
         betterWhen: 'higher',
         byDay: (day) => day.activeSubscribers,
       },
       {
         field: 'pausedSubscribers',
         name: 'Paused subscribers',
-        shows: 'count',
+        format: 'count',
         period: 'now',
-        counts: 'Customers with a paused subscription and no active one.',
-        compares: 'instant',
+        definition: 'Customers with a paused subscription and no active one.',
+        comparison: 'instant',
       },
       {
         field: 'newSubscribers30d',
         name: 'New subscribers',
-        shows: 'count',
+        format: 'count',
         period: last30,
-        counts:
-          'Customers whose very first subscription began in the last 30 days. Who comes back is not new.',
-        compares: 'window',
+        definition:
+          'Customers whose first subscription ever started in the last 30 days. Returning customers do not count.',
+        comparison: 'window',
         betterWhen: 'higher',
         byDay: (day) => day.newSubscribers,
       },
@@ -74,31 +74,31 @@ export const figureGroups: readonly FigureGroup[] = [
       {
         field: 'mrr',
         name: 'Monthly recurring revenue',
-        shows: 'money',
-        counts:
-          'What the active subscriptions bring in per month: price per cycle times cycles per month. The change, and the past, are by today’s prices and intervals, as those of then are not kept.',
-        compares: 'instant',
+        format: 'money',
+        definition:
+          'Monthly revenue from active subscriptions: price per cycle times cycles per month. Past values use today’s prices and intervals, because earlier ones are not stored.',
+        comparison: 'instant',
         betterWhen: 'higher',
         byDay: (day) => day.mrr,
       },
       {
         field: 'revenue30d',
         name: 'Revenue',
-        shows: 'money',
+        format: 'money',
         period: last30,
-        counts:
-          'Payments that succeeded in the last 30 days, less the refunds made in them. Can be below zero.',
-        compares: 'window',
+        definition:
+          'Successful payments in the last 30 days, minus refunds in the same period. Can be negative.',
+        comparison: 'window',
         betterWhen: 'higher',
         byDay: (day) => day.revenue,
       },
       {
         field: 'avgSubscriptionValue',
-        name: 'Average subscription',
-        shows: 'money',
+        name: 'Average subscription value',
+        format: 'money',
         period: 'per cycle',
-        counts:
-          'The mean price per billing cycle of the active subscriptions, whatever the interval.',
+        definition:
+          'Average price per billing cycle of active subscriptions, regardless of the interval.',
       },
     ],
   },
@@ -108,34 +108,35 @@ export const figureGroups: readonly FigureGroup[] = [
       {
         field: 'failedPayments30d',
         name: 'Failed payments',
-        shows: 'count',
+        format: 'count',
         period: last30,
-        counts:
-          'Billing cycles of which a payment failed in the last 30 days, however often. Failures for lack of stock do not count.',
-        compares: 'window',
+        definition:
+          'Billing cycles with a failed payment in the last 30 days; each cycle counts once. Failures due to missing stock do not count.',
+        comparison: 'window',
         followsChanges: true,
         betterWhen: 'lower',
         byDay: (day) => day.failedPayments,
       },
       {
         field: 'dunningActive',
-        name: 'Payments outstanding',
-        shows: 'count',
+        name: 'Outstanding payments',
+        format: 'count',
         period: 'now',
-        counts: 'Active or paused subscriptions with a failed payment that has not been made good.',
-        compares: 'instant',
+        definition:
+          'Active or paused subscriptions with a failed payment that has not been recovered.',
+        comparison: 'instant',
         betterWhen: 'lower',
       },
       {
         field: 'recoveryRate',
         name: 'Recovery rate',
-        shows: 'share',
+        format: 'share',
         period: last30,
-        counts:
-          'Of the payment failures settled in the last 30 days: the share that was paid after all. Open ones count neither way.',
-        compares: 'window',
+        definition:
+          'Of the payment failures resolved in the last 30 days, the share that was paid in the end. Unresolved ones do not count.',
+        comparison: 'window',
         betterWhen: 'higher',
-        isVoid: ({ recoveryRate }) => recoveryRate === 0,
+        hasNoBasis: ({ recoveryRate }) => recoveryRate === 0,
       },
     ],
   },
@@ -145,10 +146,11 @@ export const figureGroups: readonly FigureGroup[] = [
       {
         field: 'cancelled30d',
         name: 'Cancellations',
-        shows: 'count',
+        format: 'count',
         period: last30,
-        counts: 'Subscriptions that were cancelled in the last 30 days and still are.',
-        compares: 'window',
+        definition:
+          'Subscriptions that were cancelled in the last 30 days and are still cancelled.',
+        comparison: 'window',
         followsChanges: true,
         betterWhen: 'lower',
         byDay: (day) => day.cancelled,
@@ -156,14 +158,14 @@ export const figureGroups: readonly FigureGroup[] = [
       {
         field: 'churnRate30d',
         name: 'Churn rate',
-        shows: 'share',
+        format: 'share',
         period: last30,
-        counts:
-          'Of the subscriptions that were active or paused at some time in the last 30 days or just before: the share that has since been cancelled or has failed. One that expires as planned is no churn.',
-        compares: 'window',
+        definition:
+          'Of the subscriptions that were active or paused when the last 30 days began or at any time since, the share that has been cancelled or has failed. Planned expiry is not churn.',
+        comparison: 'window',
         followsChanges: true,
         betterWhen: 'lower',
-        isVoid: (summary) =>
+        hasNoBasis: (summary) =>
           summary.churnRate30d === 0 && summary.activeSubscribers + summary.pausedSubscribers === 0,
       },
     ],
@@ -173,24 +175,25 @@ export const figureGroups: readonly FigureGroup[] = [
     figures: [
       {
         field: 'cancelSessions30d',
-        name: 'Sessions begun',
-        shows: 'count',
+        name: 'Sessions started',
+        format: 'count',
         period: last30,
-        counts: 'Cancel-flow sessions begun in the last 30 days, those in progress too.',
-        compares: 'window',
+        definition:
+          'Cancel-flow sessions started in the last 30 days, including those in progress.',
+        comparison: 'window',
         byDay: ({ sessions }) =>
           sessions.saved + sessions.cancelled + sessions.abandoned + sessions.inProgress,
       },
       {
         field: 'saveRate',
         name: 'Save rate',
-        shows: 'share',
+        format: 'share',
         period: last30,
-        counts:
-          'Of the cancel-flow sessions begun in the last 30 days that have ended: the share in which the customer stayed.',
-        compares: 'window',
+        definition:
+          'Saved sessions as a share of the cancel-flow sessions that started in the last 30 days and have ended.',
+        comparison: 'window',
         betterWhen: 'higher',
-        isVoid: ({ saveRate }) => saveRate === 0,
+        hasNoBasis: ({ saveRate }) => saveRate === 0,
       },
     ],
   },
@@ -200,16 +203,17 @@ export const figureGroups: readonly FigureGroup[] = [
       {
         field: 'upcomingRenewals7d',
         name: 'Upcoming renewals',
-        shows: 'count',
+        format: 'count',
         period: next7,
-        counts: 'Active subscriptions billed in the next 7 days. Overdue ones are not upcoming.',
+        definition:
+          'Active subscriptions to be billed in the next 7 days. Overdue ones do not count.',
       },
       {
         field: 'upcomingRenewalsValue7d',
         name: 'Value of renewals',
-        shows: 'money',
+        format: 'money',
         period: next7,
-        counts: 'The present prices of the subscriptions billed in the next 7 days, together.',
+        definition: 'Total price of the subscriptions to be billed in the next 7 days.',
       },
     ],
   },

@@ -15,12 +15,12 @@ export const dashboardAssets: readonly Asset[] = [
   readAsset('charts.js', import.meta.url),
 ];
 
-/** @param data undefined for a shop of which nothing is known yet */
+/** @param data undefined for a shop without data */
 export function dashboardPage(visit: ShopVisit, data: Dashboard | undefined): Answer {
   const { shop } = visit;
   const content = html`
-    ${data ? filled(visit, data) : empty(visit)}
-    <p class="quiet">Shop number ${shop.id}, amounts in ${shop.currency}.</p>
+    ${data ? overview(visit, data) : emptyState(visit)}
+    <p class="quiet">Shop ID ${shop.id}. All amounts in ${shop.currency}.</p>
   `;
   return page(
     layout(visit, {
@@ -33,34 +33,34 @@ export function dashboardPage(visit: ShopVisit, data: Dashboard | undefined): An
   );
 }
 
-function filled(visit: ShopVisit, data: Dashboard): Html {
+function overview(visit: ShopVisit, data: Dashboard): Html {
   const { summary, feeds } = data;
-  const cameAt = lastArrival(feeds);
-  return html`<p class="quiet asof">
-      As of ${showTime(visit, new Date(summary.generatedAt))}. Changes are against 30 days before.
-      ${cameAt && html`Data last came ${showTime(visit, cameAt)}.`}
+  const receivedAt = lastArrival(feeds);
+  return html`<p class="quiet as-of">
+      As of ${showTime(visit, new Date(summary.generatedAt))}. Changes compare with 30 days earlier.
+      ${receivedAt && html`Data last received ${showTime(visit, receivedAt)}.`}
     </p>
     ${figureCards(visit, data)} ${chartSection(visit, data)}
     ${feeds.length > 0 ? arrivals(visit, feeds) : undefined}`;
 }
 
-function empty({ shop }: ShopVisit): Html {
+function emptyState({ shop }: ShopVisit): Html {
   return html`<section class="card">
-    <h2>Nothing has been imported yet</h2>
-    <p>Whoever runs this service brings the shop’s records in with one command:</p>
+    <h2>No data yet</h2>
+    <p>The operator of this service imports the shop’s records with one command:</p>
     <pre><code>retention import --shop ${shop.id} FILE</code></pre>
     <p class="after">
-      The file has one record a line: plans, subscriptions, payments, refunds and cancel-flow
-      sessions. It can be imported again at any time; what is known already is not counted twice.
+      The file has one record per line: plans, subscriptions, payments, refunds and cancel-flow
+      sessions. Importing it again is safe: no record is counted twice.
     </p>
-    <h3>What will be here</h3>
+    <h3>What you will see here</h3>
     <ul>
-      <li>How many subscribers are active, paused and new</li>
-      <li>Monthly recurring revenue, and what was paid in the last 30 days</li>
-      <li>Payments that failed, and how many were recovered</li>
-      <li>How many customers leave, and why; how many the cancel flow saved</li>
-      <li>What renews in the next days, and what it is worth</li>
+      <li>Active, paused and new subscribers</li>
+      <li>Monthly recurring revenue, and revenue of the last 30 days</li>
+      <li>Failed payments, and how many were recovered</li>
+      <li>Cancellations, their reasons, and how many customers the cancel flow saved</li>
+      <li>Upcoming renewals and their value</li>
     </ul>
-    <p>Each with its course over 30, 90 and 365 days.</p>
+    <p>Charts show the last 30, 90 and 365 days.</p>
   </section>`;
 }

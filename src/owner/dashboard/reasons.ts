@@ -4,7 +4,7 @@ import type { ReasonRow } from '../../metrics/reasons.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { ShopVisit } from '../pages.ts';
 import { countFormat } from '../ui/locale.ts';
-import { outcomeWords, reasonWords } from '../ui/labels.ts';
+import { outcomeLabels, reasonLabels } from '../ui/labels.ts';
 
 const outcomes = [
   { field: 'saved', tone: 'plain' },
@@ -14,13 +14,13 @@ const outcomes = [
 
 const totalOf = (row: ReasonRow) => row.saved + row.cancelled + row.abandoned;
 
-/** Why customers wanted to leave, and what became of it: a table that is its own chart. */
+/** Cancellation reasons and their outcomes, as a table with bars. */
 export function reasonsTable(visit: ShopVisit, { reasons, period }: Dashboard): Html {
-  const write = countFormat(visit);
-  const greatest = Math.max(...reasons.map(totalOf), 1);
+  const format = countFormat(visit);
+  const max = Math.max(...reasons.map(totalOf), 1);
   const body =
     reasons.length === 0
-      ? html`<p class="quiet">No cancel-flow session of these days has ended.</p>`
+      ? html`<p class="quiet">No cancel-flow sessions from this period have ended.</p>`
       : html`<table class="reasons">
           <thead>
             <tr>
@@ -29,7 +29,7 @@ export function reasonsTable(visit: ShopVisit, { reasons, period }: Dashboard): 
               ${outcomes.map(
                 ({ field, tone }) =>
                   html`<th scope="col">
-                    <span class="series ${tone}">${outcomeWords[field][0]}</span>
+                    <span class="series ${tone}">${outcomeLabels[field][0]}</span>
                   </th>`,
               )}
             </tr>
@@ -38,9 +38,9 @@ export function reasonsTable(visit: ShopVisit, { reasons, period }: Dashboard): 
             ${reasons.map(
               (row) =>
                 html`<tr>
-                  <th scope="row">${reasonWords[row.reason]}</th>
-                  <td class="bar">${bar(row, greatest)}</td>
-                  ${outcomes.map(({ field }) => html`<td>${write(row[field])}</td>`)}
+                  <th scope="row">${reasonLabels[row.reason]}</th>
+                  <td class="bar">${bar(row, max)}</td>
+                  ${outcomes.map(({ field }) => html`<td>${format(row[field])}</td>`)}
                 </tr>`,
             )}
           </tbody>
@@ -49,20 +49,20 @@ export function reasonsTable(visit: ShopVisit, { reasons, period }: Dashboard): 
     <header>
       <h3>Cancel flow by detected reason</h3>
       <p class="quiet">
-        Sessions begun in the last ${period} days, UTC, by how they ended; those in progress are not
-        counted
+        Sessions started in the last ${period} days (UTC), by outcome. Sessions in progress are not
+        counted.
       </p>
     </header>
     ${body}
   </section>`;
 }
 
-function bar(row: ReasonRow, greatest: number): Html {
-  const x = scaleLinear([0, greatest], [0, 100]);
-  let before = 0;
+function bar(row: ReasonRow, max: number): Html {
+  const x = scaleLinear([0, max], [0, 100]);
+  let offset = 0;
   const parts = outcomes.map(({ field, tone }) => {
-    const [start, end] = [x(before), x(before + row[field])];
-    before += row[field];
+    const [start, end] = [x(offset), x(offset + row[field])];
+    offset += row[field];
     return html`<rect
       class="${tone}"
       x="${start.toFixed(2)}"

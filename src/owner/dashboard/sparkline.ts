@@ -4,15 +4,15 @@ import { type Html, html } from '../../http/html.ts';
 
 const width = 72;
 const height = 28;
-/** Half of the line's width, so that its edges are not cut off. */
+/** Keeps the line's edges from being clipped. */
 const margin = 2;
 
-/** The course of a figure, from its least to its greatest value; the chart has its axis. */
+/** A figure over time, scaled from its minimum to its maximum. */
 export function sparkline(values: readonly number[]): Html {
   const x = scaleLinear([0, values.length - 1], [margin, width - margin]);
   const range = [Math.min(...values), Math.max(...values)];
   const y = scaleLinear(range, [height - margin, margin]);
-  const course = line<number>((_, index) => x(index), y).digits(2);
+  const path = line<number>((_, index) => x(index), y).digits(2);
   return html`<svg
     class="spark"
     viewBox="0 0 ${width} ${height}"
@@ -20,6 +20,6 @@ export function sparkline(values: readonly number[]): Html {
     height="${height}"
     aria-hidden="true"
   >
-    <path d="${course(values) ?? ''}" />
+    <path d="${path(values) ?? ''}" />
   </svg>`;
 }

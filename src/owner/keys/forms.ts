@@ -10,15 +10,15 @@ import { locked, scopeSentences } from './pages.ts';
 import { alert, layout, notice, shopPath, token } from '../ui/layout.ts';
 import { showTime } from '../ui/times.ts';
 
-/** Days after which a key may end by itself. */
+/** The selectable lifetimes of a key, in days. */
 export const expiryDays = [7, 30, 90, 365] as const;
-/** Hours for which the old key may work on beside the new one. */
+/** How long the old key may keep working after a rotation, in hours. */
 export const overlapHours = [0, 1, 24, 168] as const;
 export const keyNameLength = 80;
 
 function expiryField(): Html {
   return html`<p class="field">
-    <label for="expiry">Ends by itself</label>
+    <label for="expiry">Expires</label>
     <select id="expiry" name="expiry">
       <option value="">Never</option>
       ${expiryDays.map((days) => html`<option value="${days}">After ${days} days</option>`)}
@@ -26,14 +26,14 @@ function expiryField(): Html {
   </p>`;
 }
 
-const overlapWords: Readonly<Record<(typeof overlapHours)[number], string>> = {
-  0: 'At once',
+const overlapLabels: Readonly<Record<(typeof overlapHours)[number], string>> = {
+  0: 'Immediately',
   1: 'In 1 hour',
   24: 'In 24 hours',
   168: 'In 7 days',
 };
 
-/** A page with a form that makes a key; where the tier allows none, why. */
+/** A page with a form that creates a key, or the reason why the tier does not allow one. */
 function keyForm(visit: ShopVisit, title: string, form: Html, status = 200): Answer {
   const { shop } = visit;
   const { hasApiAccess } = tiers[shop.tier];
@@ -44,7 +44,6 @@ function keyForm(visit: ShopVisit, title: string, form: Html, status = 200): Ans
   );
 }
 
-/** Where a key is exchanged for another. */
 export function rotateKeyPage(visit: ShopVisit, key: KeyListing): Answer {
   const { shop } = visit;
   const form = html`<form
@@ -55,11 +54,9 @@ export function rotateKeyPage(visit: ShopVisit, key: KeyListing): Answer {
     ${token(visit)}
     <input type="hidden" name="id" value="${newKeyId()}" />
     <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
-    <p>
-      A new key with the same name and scopes takes its place. Until the old one ends, both work.
-    </p>
+    <p>A new key with the same name and scopes replaces it. Both work until the old key expires.</p>
     <fieldset>
-      <legend>The old key ends</legend>
+      <legend>The old key expires</legend>
       ${overlapHours.map(
         (hours) =>
           html`<label class="choice">
@@ -70,13 +67,13 @@ export function rotateKeyPage(visit: ShopVisit, key: KeyListing): Answer {
               required
               ${hours === 24 ? html`checked` : undefined}
             />
-            <span>${overlapWords[hours]}</span>
+            <span>${overlapLabels[hours]}</span>
           </label>`,
       )}
     </fieldset>
     ${expiryField()}
     <button>Rotate key</button>
-    <a href="${shopPath(shop, '/keys')}">Keep it</a>
+    <a href="${shopPath(shop, '/keys')}">Keep key</a>
   </form>`;
   return keyForm(visit, 'Rotate key', form);
 }
@@ -108,11 +105,11 @@ export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
           aria-describedby="name-hint"
         />
         <span class="hint" id="name-hint"
-          >What will use it, such as “Till” or “Support agent”.</span
+          >What the key is for, such as “Storefront” or “Support agent”.</span
         >
       </p>
       <fieldset>
-        <legend>What it may do</legend>
+        <legend>Permissions</legend>
         ${allScopes.map(
           (scope) =>
             html`<label class="choice">
@@ -125,7 +122,7 @@ export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
               <span>${scopeSentences[scope]} <code>${scope}</code></span>
             </label>`,
         )}
-        <span class="hint">No key can change anything.</span>
+        <span class="hint">All keys are read-only.</span>
       </fieldset>
       ${expiryField()}
       <button>Create key</button>
@@ -147,11 +144,11 @@ interface CreatedKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly baseUrl: string;
-  /** What else is to be known of it. */
+  /** Shown above the key. */
   readonly remark?: string;
 }
 
-/** The only page that ever has a key. It answers the form itself, so that nothing keeps the key meanwhile. */
+/** The only page that shows a key. It is the direct response to the form, so the key is stored nowhere. */
 export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
   const { key, name, scopes, baseUrl, remark } = created;
   const { shop } = visit;
@@ -168,14 +165,14 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
     <section class="card">
       <h2>${name}</h2>
       <p>Copy it now. We keep only a fingerprint, so nobody, not even we, can show it again.</p>
-      <pre tabindex="0" aria-label="The key"><code id="key">${key}</code></pre>
+      <pre tabindex="0" aria-label="API key"><code id="key">${key}</code></pre>
       ${copyButton('key')}
     </section>
     <section class="card">
       <h2>Try it</h2>
       <pre
         tabindex="0"
-        aria-label="A command to try the key"
+        aria-label="Example request with the key"
       ><code id="command">${curl}</code></pre>
       ${copyButton('command')}
     </section>
@@ -183,7 +180,7 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
       <h2>For an agent (MCP)</h2>
       <pre
         tabindex="0"
-        aria-label="The configuration of an agent"
+        aria-label="MCP configuration with the key"
       ><code id="configuration">${configuration}</code></pre>
       ${copyButton('configuration')}
     </section>
@@ -197,7 +194,7 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
   return page(layout(visit, { title: 'Key created', content, shop, current: 'keys' }), 201);
 }
 
-/** Shown by the script that makes it work. */
+/** Hidden until its script has loaded. */
 function copyButton(id: string): Html {
   return html`<p class="copy">
     <button type="button" class="plain" data-copies="${id}" hidden>Copy</button>
@@ -217,12 +214,12 @@ export function revokeKeyPage(visit: ShopVisit, key: KeyListing): Answer {
       ${
         key.lastUsedAt
           ? html`The last request with it was at ${showTime(visit, key.lastUsedAt)}.`
-          : 'It was never used.'
+          : 'It has never been used.'
       }
       Requests with this key fail from now on. This cannot be undone.
     </p>
     <button class="danger">Revoke key</button>
-    <a href="${shopPath(shop, '/keys')}">Keep it</a>
+    <a href="${shopPath(shop, '/keys')}">Keep key</a>
   </form>`;
   return page(layout(visit, { title: 'Revoke key?', content, shop, current: 'keys' }));
 }

@@ -7,7 +7,7 @@ import type { KeyListing } from '../../store/keys/keys.ts';
 import type { LogEntry } from '../../store/keys/key-log.ts';
 import { page } from '../ui/answers.ts';
 import type { ShopVisit } from '../pages.ts';
-import { showUse, shownHours } from './use.ts';
+import { usageChart, shownHours } from './use.ts';
 import { layout, notice, shopPath, tierNames } from '../ui/layout.ts';
 import { showAgo, showTime } from '../ui/times.ts';
 
@@ -18,22 +18,25 @@ export const scopeSentences: Readonly<Record<Scope, string>> = {
   'read:plans': 'Read selling plans',
 };
 
-const done: ReadonlyMap<string | null, string> = new Map([
-  ['ended', 'That key has ended; there is nothing to rotate. Create a new one.'],
+const notices: ReadonlyMap<string | null, string> = new Map([
+  [
+    'ended',
+    'This key has expired or was revoked, so it cannot be rotated. Create a new key instead.',
+  ],
   [
     'already',
-    'That was done before, and a key is shown only once. If you have not copied it, revoke it and create another.',
+    'The key was already created, and is shown only once. If you did not copy it, revoke it and create another.',
   ],
 ]);
 
-const none: HourlyRequests = new Map();
+const noRequests: HourlyRequests = new Map();
 
 interface KeysPage {
   readonly keys: readonly KeyListing[];
   readonly log: readonly LogEntry[];
   /** By the key's id. */
   readonly requests: ReadonlyMap<string, HourlyRequests>;
-  /** What has expired by now has ended. */
+  /** Keys that expire by then are inactive. */
   readonly now: number;
 }
 
@@ -41,35 +44,35 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
   const { keys, log, now } = parts;
   const { shop } = visit;
   const live = keys.filter((key) => isLive(key, now));
-  const ended = keys.filter((key) => !isLive(key, now));
-  const use = (key: KeyListing) => showUse(visit, parts.requests.get(key.id) ?? none, now);
+  const inactive = keys.filter((key) => !isLive(key, now));
+  const use = (key: KeyListing) => usageChart(visit, parts.requests.get(key.id) ?? noRequests, now);
   const { hasApiAccess } = tiers[shop.tier];
   const action = hasApiAccess
     ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
     : undefined;
   const content = html`
-    ${notice(doneIn(visit, parts))} ${hasApiAccess ? undefined : locked(visit)}
+    ${notice(noticeFor(visit, parts))} ${hasApiAccess ? undefined : locked(visit)}
     <section>
       <h2>Keys</h2>
       ${
         live.length === 0
           ? html`<p class="quiet">
-              No keys yet. A key lets a program, or an agent, read this shop’s data; what it may
-              read, you choose.
+              No keys yet. A key lets a program or an agent read this shop’s data. You choose what
+              it may read.
             </p>`
           : html`<p class="quiet">
-                Requests of the last ${shownHours} hours, hour by hour in UTC, those refused by the
-                limit, the tier or the scope included. The latest follow about a minute later.
+                Requests in the last ${shownHours} hours, by hour (UTC), including those refused for
+                the rate limit, tier or scope. New requests appear after about a minute.
               </p>
               ${keyTable(visit, live, use)}`
       }
     </section>
     ${
-      ended.length === 0
+      inactive.length === 0
         ? undefined
         : html`<section>
-            <h2>Ended</h2>
-            ${keyTable(visit, ended)}
+            <h2>Inactive</h2>
+            ${keyTable(visit, inactive)}
           </section>`
     }
     ${log.length === 0 ? undefined : logSection(visit, log)}
@@ -77,10 +80,10 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
   return page(layout(visit, { title: 'Developers', content, action, shop, current: 'keys' }));
 }
 
-/** What the address says was done, if the shop has such a key. */
-function doneIn({ query }: ShopVisit, { keys, now }: KeysPage): HtmlValue {
-  const what = query.get('done');
-  if (what !== 'revoked') return done.get(what);
+/** The notice that the URL asks for, if the shop has that key. */
+function noticeFor({ query }: ShopVisit, { keys, now }: KeysPage): HtmlValue {
+  const done = query.get('done');
+  if (done !== 'revoked') return notices.get(done);
   const key = keys.find(({ id, revokedAt }) => id === query.get('key') && revokedAt !== null);
   if (!key) return undefined;
   return key.lastUsedAt
@@ -88,20 +91,23 @@ function doneIn({ query }: ShopVisit, { keys, now }: KeysPage): HtmlValue {
     : 'Key revoked. It was never used.';
 }
 
-/** Why keys are of no use yet, and what to do. */
+/** Explains that the tier does not include API keys. */
 export function locked({ shop }: ShopVisit): Html {
   return html`<section class="card">
-    <h2>Keys begin with the Growth tier</h2>
+    <h2>API keys are available from the Growth tier</h2>
     <p>
-      With a key your own programs and agents read entitlements, subscriptions, metrics and plans.
-      ${shop.name} is on ${tierNames[shop.tier]}, where requests with keys are refused, so none can
-      be created.
+      With a key, your programs and agents can read entitlements, subscriptions, metrics and plans.
+      ${shop.name} is on the ${tierNames[shop.tier]} tier, which refuses requests with keys, so none
+      can be created.
     </p>
-    <p>Ask whoever runs this service to move the shop to Growth or higher; it counts at once.</p>
+    <p>
+      Ask the operator of this service to move the shop to Growth or higher. The change takes effect
+      at once.
+    </p>
   </section>`;
 }
 
-/** @param use of keys that are live */
+/** @param use renders the use of live keys */
 function keyTable(
   visit: ShopVisit,
   keys: readonly KeyListing[],
@@ -111,13 +117,13 @@ function keyTable(
     (key) =>
       html`<tr>
         <th scope="row">${key.name} <code class="quiet">…${key.lastFour}</code></th>
-        <td data-label="May">${scopeList(key.scopes)}</td>
+        <td data-label="Permissions">${scopeList(key.scopes)}</td>
         <td data-label="Created">${showTime(visit, key.createdAt)}</td>
         <td data-label="Last used">
           ${key.lastUsedAt ? showTime(visit, key.lastUsedAt) : 'Never'} ${use?.(key)}
         </td>
         <td class="state">
-          ${stateOf(visit, key, use !== undefined)} ${use && actionsOn(visit, key)}
+          ${statusOf(visit, key, use !== undefined)} ${use && actionsOn(visit, key)}
         </td>
       </tr>`,
   );
@@ -125,10 +131,10 @@ function keyTable(
     <thead>
       <tr>
         <th scope="col">Key</th>
-        <th scope="col">May</th>
+        <th scope="col">Permissions</th>
         <th scope="col">Created</th>
         <th scope="col">Last used</th>
-        <th scope="col"><span class="unseen">State</span></th>
+        <th scope="col"><span class="visually-hidden">Status</span></th>
       </tr>
     </thead>
     <tbody>
@@ -141,19 +147,18 @@ export function isLive({ revokedAt, expiresAt }: KeyListing, now: number): boole
   return revokedAt === null && (expiresAt === null || expiresAt.getTime() > now);
 }
 
-function stateOf(visit: ShopVisit, key: KeyListing, isAlive: boolean): Html | undefined {
+function statusOf(visit: ShopVisit, key: KeyListing, isActive: boolean): Html | undefined {
   if (key.revokedAt) return html`Revoked ${showTime(visit, key.revokedAt)}`;
   if (!key.expiresAt) return undefined;
-  const replaced = key.replacedBy === null ? '' : 'Replaced; ';
-  return html`<span
-    >${replaced}${isAlive ? 'ends' : 'ended'} ${showTime(visit, key.expiresAt)}</span
-  >`;
+  const expiry = isActive ? 'Expires' : 'Expired';
+  const text = key.replacedBy === null ? expiry : `Replaced; ${expiry.toLowerCase()}`;
+  return html`<span>${text} ${showTime(visit, key.expiresAt)}</span>`;
 }
 
 function actionsOn({ shop }: ShopVisit, { id, name, replacedBy }: KeyListing): Html {
   const link = (action: string, label: string) =>
     html`<a href="${shopPath(shop, `/keys/${id}/${action}`)}"
-      >${label}<span class="unseen"> ${name}</span></a
+      >${label}<span class="visually-hidden"> ${name}</span></a
     > `;
   return html`${replacedBy === null ? link('rotate', 'Rotate') : undefined}
   ${link('revoke', 'Revoke')}`;
@@ -168,12 +173,12 @@ function scopeList(scopes: readonly Scope[]): Html {
 const actions: Readonly<Record<LogEntry['action'], string>> = {
   key_created: 'created',
   key_revoked: 'revoked',
-  key_rotated: 'replaced',
+  key_rotated: 'rotated',
   key_uninstalled: 'revoked',
 };
 
 function actorOf({ action, email, isCommandLine }: LogEntry): string {
-  if (action === 'key_uninstalled') return 'Shopify, where the app was uninstalled';
+  if (action === 'key_uninstalled') return 'Shopify, because the app was uninstalled';
   return isCommandLine ? 'the command line' : (email ?? 'a former owner');
 }
 
@@ -186,7 +191,7 @@ function logSection(visit: ShopVisit, log: readonly LogEntry[]): Html {
       </li>`,
   );
   return html`<section>
-    <h2>Log</h2>
+    <h2>Activity</h2>
     <ul class="log">
       ${rows}
     </ul>

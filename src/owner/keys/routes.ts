@@ -27,11 +27,11 @@ import { shopPath } from '../ui/layout.ts';
 const base = '/app/shops/:shopId/keys';
 const logEntries = 50;
 
-/** What a shop's owners do with its keys. */
+/** The pages where owners manage the keys of a shop. */
 export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
   const { store, clock, log, usage } = parts;
-  const ending = { sql: store.write, clock, log };
-  /** With their last use as this process knows it, where that is later than what is stored. */
+  const keyParts = { sql: store.write, clock, log };
+  /** Includes the last use that this process knows of, if it is later than the stored one. */
   const list = async (shopId: number) =>
     (await listKeys(store.write, shopId)).map((key): KeyListing => {
       const known = usage.lastUsedAt(shopId, key.id) ?? 0;
@@ -42,7 +42,7 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
     (await list(shop.id)).find(({ id }) => id === params['keyId']);
 
   return [
-    pages.shops(base, async (visit) => {
+    pages.shopPage(base, async (visit) => {
       const { id } = visit.shop;
       const now = clock.now();
       const [keys, entries, requests] = await Promise.all([
@@ -52,8 +52,8 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
       ]);
       return keysPage(visit, { keys: keys.toReversed(), log: entries, requests, now });
     }),
-    pages.shops(`${base}/new`, async (visit) => newKeyPage(visit)),
-    pages.shopsForm(base, async (visit, form) => {
+    pages.shopPage(`${base}/new`, async (visit) => newKeyPage(visit)),
+    pages.shopForm(base, async (visit, form) => {
       const { shop, session } = visit;
       const name = (form.get('name') ?? '').trim();
       const scopes = [...new Set(form.getAll('scope'))].filter(isScope);
@@ -62,43 +62,43 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const problem = problemOf(name, scopes);
       if (problem !== undefined) return newKeyPage(visit, { name, scopes, id, problem });
 
-      const made = await makeKey(store.write, clock, shop.id, session, {
+      const created = await makeKey(store.write, clock, shop.id, session, {
         name,
         scopes,
         id,
         expiresAt: expiryOf(form, clock),
       });
-      if (made.kind === 'locked') return newKeyPage(onTier(visit, made.tier));
-      if (made.kind === 'already') return redirect(shopPath(shop, '/keys?done=already'));
-      return createdKeyPage(visit, { key: made.key, name, scopes, baseUrl: parts.baseUrl() });
+      if (created.kind === 'locked') return newKeyPage(onTier(visit, created.tier));
+      if (created.kind === 'already') return redirect(shopPath(shop, '/keys?done=already'));
+      return createdKeyPage(visit, { key: created.key, name, scopes, baseUrl: parts.baseUrl() });
     }),
-    pages.shops(`${base}/:keyId/revoke`, async (visit) => {
+    pages.shopPage(`${base}/:keyId/revoke`, async (visit) => {
       const key = await find(visit);
       if (!key) return notFoundPage();
       return isLive(key, clock.now())
         ? revokeKeyPage(visit, key)
         : redirect(shopPath(visit.shop, '/keys'));
     }),
-    pages.shopsForm(`${base}/:keyId/revoke`, async ({ shop, session, params }) => {
+    pages.shopForm(`${base}/:keyId/revoke`, async ({ shop, session, params }) => {
       const keyId = params['keyId'] ?? '';
-      if (!(await endKey(ending, shop.id, session, keyId))) return notFoundPage();
+      if (!(await endKey(keyParts, shop.id, session, keyId))) return notFoundPage();
       await sleep(leaseDrainMilliseconds);
       return redirect(shopPath(shop, `/keys?done=revoked&key=${keyId}`));
     }),
-    pages.shops(`${base}/:keyId/rotate`, async (visit) => {
+    pages.shopPage(`${base}/:keyId/rotate`, async (visit) => {
       const key = await find(visit);
       if (!key) return notFoundPage();
       const canRotate = isLive(key, clock.now()) && key.replacedBy === null;
       return canRotate ? rotateKeyPage(visit, key) : redirect(shopPath(visit.shop, '/keys'));
     }),
-    pages.shopsForm(`${base}/:keyId/rotate`, async (visit, form) => {
+    pages.shopForm(`${base}/:keyId/rotate`, async (visit, form) => {
       const { shop, session } = visit;
       const key = await find(visit);
       if (!key) return notFoundPage();
       const newId = form.get('id') ?? '';
       const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
       if (!isKeyId(newId) || overlap === undefined) return rotateKeyPage(visit, key);
-      const rotated = await rotateKey(ending, shop.id, session, {
+      const rotated = await rotateKey(keyParts, shop.id, session, {
         keyId: key.id,
         newId,
         newExpiresAt: expiryOf(form, clock),
@@ -109,27 +109,27 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
       if (overlap === 0) await sleep(leaseDrainMilliseconds);
       const remark =
         overlap === 0
-          ? 'The old key has ended: requests with it are refused.'
+          ? 'The old key has been revoked. Requests with it are refused.'
           : `The old key works for ${overlap === 1 ? 'another hour' : `another ${overlap} hours`}.`;
       return createdKeyPage(visit, { ...rotated, baseUrl: parts.baseUrl(), remark });
     }),
   ];
 }
 
-/** A visit to a shop whose tier may have changed since the visit began. */
+/** The visit with the shop's current tier, which may have changed in the meantime. */
 function onTier(visit: ShopVisit, tier: Tier): ShopVisit {
   return { ...visit, shop: { ...visit.shop, tier } };
 }
 
-/** When a key is to end by itself; null for never. */
+/** When the key expires; null for never. */
 function expiryOf(form: URLSearchParams, clock: Clock): Date | null {
   const days = expiryDays.find((each) => String(each) === form.get('expiry'));
   return days === undefined ? null : new Date(clock.now() + days * 86_400_000);
 }
 
 function problemOf(name: string, scopes: readonly unknown[]): string | undefined {
-  if (name === '') return 'Give the key a name, so that you know it again.';
+  if (name === '') return 'Give the key a name, so that you can recognise it later.';
   if (name.length > keyNameLength) return `Use at most ${keyNameLength} characters for the name.`;
-  if (scopes.length === 0) return 'Choose at least one thing that the key may do.';
+  if (scopes.length === 0) return 'Choose at least one permission.';
   return undefined;
 }

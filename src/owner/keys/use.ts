@@ -6,16 +6,16 @@ import type { Visit } from '../visit.ts';
 const hourMilliseconds = 3_600_000;
 export const shownHours = 24;
 
-/** The first hour that is shown, in whole hours since 1970 (UTC); the last is the one that runs. */
+/** The first hour shown, in hours since 1970 (UTC); the last is the current hour. */
 export function firstHour(now: number): number {
   return Math.floor(now / hourMilliseconds) - shownHours + 1;
 }
 
-/** In units of the picture, which are pixels at its usual size. */
-const picture = { height: 32, step: 6, bar: 4 } as const;
+/** SVG units. */
+const chartSize = { height: 32, step: 6, bar: 4 } as const;
 
-/** A key's requests in the last 24 hours: a bar an hour, and the same as text. */
-export function showUse(visit: Visit, requests: HourlyRequests, now: number): Html {
+/** A key's requests in the last 24 hours, as bars per hour and as text. */
+export function usageChart(visit: Visit, requests: HourlyRequests, now: number): Html {
   const first = firstHour(now);
   const hours = Array.from({ length: shownHours }, (_, place) => ({
     place,
@@ -31,18 +31,22 @@ export function showUse(visit: Visit, requests: HourlyRequests, now: number): Ht
     .map((each) => ({
       ...each,
       time: clockTime(each.hour),
-      written: formatCount(visit, each.count),
+      formatted: formatCount(visit, each.count),
     }));
-  const busiest = used.reduce((most, each) => (each.count > most.count ? each : most));
-  const { height, step, bar } = picture;
-  const bars = used.map(({ place, count, time, written }) => {
-    // An hour with any request is seen.
-    const tall = Math.max(2, Math.round((count / busiest.count) * height));
-    return html`<rect x="${place * step}" y="${height - tall}" width="${bar}" height="${tall}"
-      ><title>${time}: ${written}</title></rect
+  const busiest = used.reduce((max, each) => (each.count > max.count ? each : max));
+  const { height, step, bar } = chartSize;
+  const bars = used.map(({ place, count, time, formatted }) => {
+    // An hour with any requests has a visible bar.
+    const barHeight = Math.max(2, Math.round((count / busiest.count) * height));
+    return html`<rect
+      x="${place * step}"
+      y="${height - barHeight}"
+      width="${bar}"
+      height="${barHeight}"
+      ><title>${time}: ${formatted}</title></rect
     >`;
   });
-  const label = `Requests: ${sum}, by hour in UTC. Busiest hour: ${busiest.time}, with ${busiest.written}`;
+  const label = `Requests: ${sum}, by hour in UTC. Busiest hour: ${busiest.time}, with ${busiest.formatted}`;
   return html`<div class="use">
     <svg
       role="img"
@@ -57,13 +61,13 @@ export function showUse(visit: Visit, requests: HourlyRequests, now: number): Ht
     <details>
       <summary>${sum}</summary>
       <ul>
-        ${used.map(({ time, written }) => html`<li>${time}: ${written}</li>`)}
+        ${used.map(({ time, formatted }) => html`<li>${time}: ${formatted}</li>`)}
       </ul>
     </details>
   </div>`;
 }
 
-/** An hour of the day, as in `14:00`. */
+/** An hour of the day, such as `14:00`. */
 function clockTime(hour: number): string {
   return new Date(hour * hourMilliseconds).toISOString().slice(11, 16);
 }

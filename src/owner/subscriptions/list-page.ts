@@ -7,7 +7,7 @@ import { alert, shopPath } from '../ui/layout.ts';
 import { type Column, importCommand, listing, parameter, rowLink } from '../ui/listing.ts';
 import { formatMoney } from '../ui/locale.ts';
 import { showDay } from '../ui/times.ts';
-import { everyInterval, state, statusWords } from '../ui/labels.ts';
+import { everyInterval, state, statusLabels } from '../ui/labels.ts';
 
 type SubscriptionRow = z.infer<typeof subscription>;
 
@@ -17,9 +17,9 @@ export interface SubscriptionsPage {
 }
 
 type Shown = SubscriptionsPage & {
-  /** By subscription; none of one that was deleted meanwhile. */
+  /** By subscription id; without those that were deleted in the meantime. */
   readonly intervals: ReadonlyMap<number, Interval>;
-  /** The number that was looked for, and that no subscription has. */
+  /** The subscription number that was searched for but not found. */
   readonly missing: string | undefined;
 };
 
@@ -32,47 +32,48 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
     ${alert(
       missing === undefined
         ? undefined
-        : `No subscription of this shop has the number ${missing}. Check it, or find the subscription in the list.`,
+        : `This shop has no subscription ${missing}. Check the number, or find the subscription in the list.`,
     )}
     ${listing({
-      openers: html`<div class="openers">
-          ${opener(path, 'subscription', 'Subscription number', 'Open', missing)}
-          ${opener(path, 'customer', 'Customer number', 'Show', customer)}
+      lookups: html`<div class="lookups">
+          ${lookup(path, 'subscription', 'Subscription number', 'Open', missing)}
+          ${lookup(path, 'customer', 'Customer number', 'Show', customer)}
         </div>
         ${
           customer &&
           html`<p>
             Subscriptions of customer <strong>${customer}</strong>.
-            <a href="${path}">Those of all customers</a>
+            <a href="${path}">Show all customers</a>
           </p>`
         }`,
       caption: 'Subscriptions, newest first',
+      noun: 'subscriptions',
       path,
-      narrowed: { customer, status: parameter(visit, 'status') },
-      filter: { name: 'status', label: 'Status', words: statusWords },
+      query: { customer, status: parameter(visit, 'status') },
+      filter: { name: 'status', label: 'Status', options: statusLabels },
       columns: columnsFor(visit, intervals),
       rows: subscriptions,
       cursor: parameter(visit, 'cursor'),
       nextCursor,
-      whereNone: html`<h2>No subscriptions yet</h2>
+      emptyState: html`<h2>No subscriptions yet</h2>
         <p>
-          Here will be every subscription of the shop: who has it, on which plan, what it brings
-          each cycle and when it is billed next. They come with the first import:
+          Subscriptions appear here with their customer, plan, value per cycle and next billing
+          date. To add subscriptions, import a file:
         </p>
         ${importCommand(visit)}`,
     })}
   `;
 }
 
-/** A form that opens something by its number. */
-function opener(
+/** A form that finds records by number. */
+function lookup(
   path: string,
   name: string,
   label: string,
   action: string,
   value: string | undefined,
 ): Html {
-  return html`<form class="opener" method="get" action="${path}">
+  return html`<form class="lookup" method="get" action="${path}">
     <label for="${name}">${label}</label>
     <input
       id="${name}"
@@ -99,7 +100,7 @@ function columnsFor(
     },
     { label: 'Customer', kind: 'number', cell: ({ customerId }) => customerId },
     { label: 'Plan', cell: ({ planName }) => planName },
-    { label: 'Status', kind: 'state', cell: ({ status }) => state(statusWords[status]) },
+    { label: 'Status', kind: 'state', cell: ({ status }) => state(statusLabels[status]) },
     {
       label: 'Value',
       kind: 'amount',
@@ -111,18 +112,18 @@ function columnsFor(
   ];
 }
 
-/** What a cycle brings, and how often there is one. */
+/** The value per cycle and the billing interval. */
 export function showValue(visit: ShopVisit, price: number, interval: Interval | undefined): Html {
   return html`${formatMoney(visit, visit.shop, price)}
   ${interval && html`<span class="quiet every">${everyInterval(visit, interval)}</span>`}`;
 }
 
-/** The last that is known, which of one that is not billed any more is none to wait for. */
+/** The last known billing date; in the past tense if the subscription has ended. */
 export function showNextBilling(
   visit: ShopVisit,
   { status, nextBillingDate: at }: Pick<SubscriptionRow, 'status' | 'nextBillingDate'>,
 ): HtmlValue {
-  if (at === null) return html`<span class="quiet">None known</span>`;
+  if (at === null) return html`<span class="quiet">Unknown</span>`;
   const day = showDay(visit, new Date(at));
   return status === 'active' || status === 'paused'
     ? day

@@ -14,10 +14,10 @@ const schema = z.object({
 });
 
 /**
- * The subscriptions of one customer, a page at a time, in the shape in which the API lists a shop's;
- * the API itself does not list them by customer.
- * @param input as an address has it, as yet unchecked
- * @throws ServiceError invalid, in the words of the API
+ * A page of one customer's subscriptions, in the format of the API's list; the API itself has no such
+ * filter.
+ * @param input query parameters of the page, not yet validated
+ * @throws ServiceError invalid, with the API's messages
  */
 export async function customerSubscriptions(
   store: Store,
@@ -34,7 +34,7 @@ export async function customerSubscriptions(
   const { data } = parsed;
   const listing = `${shopId} subscriptions of customer ${data.customerId} ${data.status ?? ''}`;
   const after = data.cursor === undefined ? undefined : decodeCursor(listing, data.cursor);
-  // Nobody has a greater number, and the database could not even hold some.
+  // No customer has a greater number, and the database could not even store some.
   if (!Number.isSafeInteger(data.customerId)) return { subscriptions: [], nextCursor: null };
   const found = await store.readRecent(({ subscriptions }) =>
     listSubscriptionsOfCustomer(subscriptions, shopId, data.customerId, {

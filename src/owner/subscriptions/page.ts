@@ -18,14 +18,14 @@ import { formatCount, formatMoney } from '../ui/locale.ts';
 import { showNextBilling, showValue } from './list-page.ts';
 import { showDay, showTime } from '../ui/times.ts';
 import {
-  failureWords,
-  offerOf,
-  outcomeOf,
-  paymentWords,
-  planTypeWords,
-  reasonWords,
+  failureLabels,
+  offerLabel,
+  outcomeState,
+  paymentLabels,
+  planTypeLabels,
+  reasonLabels,
   state,
-  statusWords,
+  statusLabels,
 } from '../ui/labels.ts';
 
 type SubscriptionDetail = z.infer<typeof subscriptionDetail>;
@@ -33,8 +33,8 @@ type SubscriptionDetail = z.infer<typeof subscriptionDetail>;
 interface SubscriptionPage {
   readonly subscription: SubscriptionDetail;
   readonly standing: Standing;
-  readonly course: Course;
-  /** Undefined where it was deleted meanwhile. */
+  readonly timeline: Course;
+  /** Undefined if the subscription was deleted in the meantime. */
   readonly interval: Interval | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -42,34 +42,34 @@ interface SubscriptionPage {
 
 export function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
   const { shop } = visit;
-  const { subscription, standing, course, now } = parts;
+  const { subscription, standing, timeline, now } = parts;
   const content = html`
     <p class="standing">
-      ${state(statusWords[standing.status])}
+      ${state(statusLabels[standing.status])}
       <span class="quiet">since ${showDay(visit, standing.statusSince)}</span>
     </p>
     <p class="${isEntitledNow(standing, now) ? 'verdict good' : 'verdict over'}">
       ${entitlementOf(visit, standing, now)}
     </p>
     ${
-      course.dunningSince &&
+      timeline.dunningSince &&
       html`<p class="verdict attention">
-        <strong>In dunning</strong> since ${showDay(visit, course.dunningSince)}: a payment failed,
-        and none has succeeded since.
+        <strong>In dunning</strong> since ${showDay(visit, timeline.dunningSince)}: a payment
+        failed, and none has succeeded since.
       </p>`
     }
     <div class="columns">
-      <div>${facts(visit, parts)} ${history(visit, parts)}</div>
+      <div>${details(visit, parts)} ${statusHistory(visit, parts)}</div>
       <div>
-        ${items(visit, subscription)} ${payments(visit, course.payments)}
-        ${sessions(visit, course.sessions)}
+        ${items(visit, subscription)} ${payments(visit, timeline.payments)}
+        ${sessions(visit, timeline.sessions)}
       </div>
     </div>
   `;
   return page(
     layout(visit, {
       title: `Subscription ${subscription.subscriptionId}`,
-      trail: { path: shopPath(shop, '/subscriptions'), label: 'Subscriptions' },
+      breadcrumb: { path: shopPath(shop, '/subscriptions'), label: 'Subscriptions' },
       content,
       shop,
       current: 'subscriptions',
@@ -81,7 +81,7 @@ function isEntitledNow({ status, paidThroughAt }: Standing, now: number): boolea
   return isEntitled(status, paidThroughAt?.getTime() ?? null, now);
 }
 
-/** How a sentence about the subscription goes on. */
+/** For sentences that start with "the subscription". */
 const predicates = {
   paused: 'is paused',
   cancelled: 'is cancelled',
@@ -89,20 +89,19 @@ const predicates = {
   failed: 'has failed',
 } as const;
 
-/** Whether the customer is entitled by it right now, and why. */
+/** Whether the subscription entitles the customer right now, and why. */
 function entitlementOf(visit: ShopVisit, standing: Standing, now: number): Html {
   const { status, paidThroughAt } = standing;
   if (status === 'active') return html`<strong>Entitled:</strong> the subscription is active.`;
   const predicate = predicates[status];
   if (isEntitledNow(standing, now) && paidThroughAt) {
-    return html`<strong>Entitled until ${showTime(visit, paidThroughAt)}</strong>, because it is
-      paid through then, although it ${predicate}.`;
+    return html`<strong>Entitled until ${showTime(visit, paidThroughAt)}:</strong> the subscription
+      ${predicate} but is paid until then.`;
   }
   return paidThroughAt
-    ? html`<strong>Not entitled:</strong> the subscription ${predicate}, and was paid only through
+    ? html`<strong>Not entitled:</strong> the subscription ${predicate} and was paid only until
         ${showTime(visit, paidThroughAt)}.`
-    : html`<strong>Not entitled:</strong> the subscription ${predicate}, and no paid period is
-        known.`;
+    : html`<strong>Not entitled:</strong> the subscription ${predicate} and no paid period is known.`;
 }
 
 function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail): Html {
@@ -118,7 +117,7 @@ function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail
       </tr>`,
   );
   return html`<section class="card">
-    <h2>Items of each cycle</h2>
+    <h2>Items per cycle</h2>
     <table class="plain">
       <thead>
         <tr>
@@ -140,10 +139,10 @@ function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail
   </section>`;
 }
 
-/** Of what is cut off after the newest, that it is. */
-const newestOnly = (rows: readonly unknown[]) =>
+/** A note that only the newest rows are shown, if there may be more. */
+const truncationNote = (rows: readonly unknown[]) =>
   rows.length === courseLimit
-    ? html`<p class="quiet">The last ${courseLimit} are shown.</p>`
+    ? html`<p class="quiet">Only the latest ${courseLimit} are shown.</p>`
     : undefined;
 
 function payments(visit: ShopVisit, rows: readonly PaymentRow[]): Html {
@@ -155,10 +154,10 @@ function payments(visit: ShopVisit, rows: readonly PaymentRow[]): Html {
           ${showDay(visit, processedAt)} <span class="quiet">Cycle ${cycle}</span>
         </th>
         <td>
-          ${state(paymentWords[status])}
+          ${state(paymentLabels[status])}
           ${
             status === 'failed' && failureKind !== null
-              ? html`<span class="quiet">${failureWords[failureKind]}</span>`
+              ? html`<span class="quiet">${failureLabels[failureKind]}</span>`
               : undefined
           }
           ${
@@ -175,9 +174,8 @@ function payments(visit: ShopVisit, rows: readonly PaymentRow[]): Html {
   const heads = html`<th scope="col">Date</th>
     <th scope="col">Status</th>
     <th scope="col" class="amount">Amount</th>`;
-  const none =
-    'None yet. Here will be each attempt to bill a cycle, with what failed and what was refunded.';
-  return part('Payments', rows, none, heads, shown);
+  const empty = 'Billing attempts appear here, with failures and refunds.';
+  return recentCard('Payments', rows, empty, heads, shown);
 }
 
 function sessions(visit: ShopVisit, rows: readonly SessionRow[]): Html {
@@ -185,22 +183,22 @@ function sessions(visit: ShopVisit, rows: readonly SessionRow[]): Html {
     ({ createdAt, reason, offer, outcome }) =>
       html`<tr>
         <th scope="row">${showDay(visit, createdAt)}</th>
-        <td>${reasonWords[reason]} <span class="quiet">Offer: ${offerOf(offer)}</span></td>
-        <td>${outcomeOf(outcome)}</td>
+        <td>${reasonLabels[reason]} <span class="quiet">Offer: ${offerLabel(offer)}</span></td>
+        <td>${outcomeState(outcome)}</td>
       </tr>`,
   );
-  const heads = html`<th scope="col">Began</th>
+  const heads = html`<th scope="col">Started</th>
     <th scope="col">Reason and offer</th>
     <th scope="col">Outcome</th>`;
-  const none = 'None yet. Here will be each time that the customer began to cancel it.';
-  return part('Cancel flow', rows, none, heads, shown);
+  const empty = 'Cancel-flow sessions appear here, with reason, offer and outcome.';
+  return recentCard('Cancel flow', rows, empty, heads, shown);
 }
 
-/** A card with the newest of something, or with what will be there. */
-function part(
+/** A card with the newest rows, or with a text that says what will appear. */
+function recentCard(
   title: string,
   rows: readonly unknown[],
-  none: string,
+  empty: string,
   heads: Html,
   shown: readonly Html[],
 ): Html {
@@ -216,28 +214,28 @@ function part(
   </table>`;
   return html`<section class="card">
     <h2>${title}</h2>
-    ${rows.length === 0 ? html`<p class="quiet">${none}</p>` : table} ${newestOnly(rows)}
+    ${rows.length === 0 ? html`<p class="quiet">${empty}</p>` : table} ${truncationNote(rows)}
   </section>`;
 }
 
-function facts(visit: ShopVisit, { subscription, standing, interval }: SubscriptionPage): Html {
+function details(visit: ShopVisit, { subscription, standing, interval }: SubscriptionPage): Html {
   const { customerId, planName, planType, currentPrice, createdAt } = subscription;
   const { paidThroughAt } = standing;
   const customerPath = shopPath(visit.shop, `/subscriptions?customer=${customerId}`);
   return html`<section class="card">
-    <h2>Facts</h2>
-    <dl class="facts">
+    <h2>Details</h2>
+    <dl class="details">
       <dt>Customer</dt>
       <dd><a href="${customerPath}">${customerId}</a></dd>
       <dt>Plan</dt>
-      <dd>${planName} <span class="quiet">${planTypeWords[planType]}</span></dd>
+      <dd>${planName} <span class="quiet">${planTypeLabels[planType]}</span></dd>
       <dt>Value</dt>
       <dd>${showValue(visit, currentPrice, interval)}</dd>
       <dt>Next billing</dt>
       <dd>${showNextBilling(visit, subscription)}</dd>
       <dt>Paid through</dt>
       <dd>
-        ${paidThroughAt ? showDay(visit, paidThroughAt) : html`<span class="quiet">Not known</span>`}
+        ${paidThroughAt ? showDay(visit, paidThroughAt) : html`<span class="quiet">Unknown</span>`}
       </dd>
       <dt>Created</dt>
       <dd>${showDay(visit, new Date(createdAt))}</dd>
@@ -245,17 +243,20 @@ function facts(visit: ShopVisit, { subscription, standing, interval }: Subscript
   </section>`;
 }
 
-function history(visit: ShopVisit, { subscription, course: { changes } }: SubscriptionPage): Html {
-  const begun = { at: new Date(subscription.createdAt), to: 'active' } as const;
-  const all = changes.length === courseLimit ? changes : [...changes, begun];
+function statusHistory(
+  visit: ShopVisit,
+  { subscription, timeline: { changes } }: SubscriptionPage,
+): Html {
+  const created = { at: new Date(subscription.createdAt), to: 'active' } as const;
+  const all = changes.length === courseLimit ? changes : [...changes, created];
   const rows = all.map(
-    ({ at, to }) => html`<li>${state(statusWords[to])} ${showDay(visit, at)}</li>`,
+    ({ at, to }) => html`<li>${state(statusLabels[to])} ${showDay(visit, at)}</li>`,
   );
   return html`<section class="card">
-    <h2>Status</h2>
-    <ol class="course">
+    <h2>Status history</h2>
+    <ol class="timeline">
       ${rows}
     </ol>
-    ${newestOnly(changes)}
+    ${truncationNote(changes)}
   </section>`;
 }

@@ -15,10 +15,10 @@ import { subscriptionPage } from './page.ts';
 import { type SubscriptionsPage, subscriptionsContent } from './list-page.ts';
 
 const base = '/app/shops/:shopId/subscriptions';
-/** As a number stands in an address: no other text leads to the same page. */
+/** The canonical form of a number in a URL; no other text leads to the same page. */
 const plainNumber = /^[1-9]\d{0,15}$/;
 
-/** What a shop's owners see of its subscriptions. */
+/** The subscription pages of a shop. */
 export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
   const { store, clock } = parts;
 
@@ -60,30 +60,30 @@ export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
   };
 
   return [
-    pages.shops(base, async (visit) => {
+    pages.shopPage(base, async (visit) => {
       const number = parameter(visit, 'subscription')?.trim();
       if (!number) return show(visit);
       return (await find(visit, number))
         ? redirect(shopPath(visit.shop, `/subscriptions/${number}`))
         : show(visit, number);
     }),
-    pages.shops(`${base}/:subscriptionId`, async (visit) => {
+    pages.shopPage(`${base}/:subscriptionId`, async (visit) => {
       const { shop, params } = visit;
       const subscription = await find(visit, params['subscriptionId'] ?? '');
       if (!subscription) return notFoundPage();
       const { subscriptionId: id } = subscription;
       const now = clock.now();
-      const [course, intervals] = await store.readRecent(({ subscriptions }) =>
+      const [timeline, intervals] = await store.readRecent(({ subscriptions }) =>
         Promise.all([
           findCourse(subscriptions, shop.id, id, now),
           listIntervals(subscriptions, shop.id, [id]),
         ]),
       );
-      const { standing } = course;
-      // It may have been deleted since it was found.
+      const { standing } = timeline;
+      // It may have been deleted in the meantime.
       if (!standing) return notFoundPage();
       const interval = intervals.get(id);
-      return subscriptionPage(visit, { subscription, course, standing, interval, now });
+      return subscriptionPage(visit, { subscription, timeline, standing, interval, now });
     }),
   ];
 }

@@ -5,21 +5,21 @@ const contentSecurityPolicy = [
   "default-src 'none'",
   "style-src 'self'",
   "script-src 'self'",
-  // For the empty icon, which keeps browsers from asking for another.
+  // For the empty icon, which keeps browsers from requesting /favicon.ico.
   'img-src data:',
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** What every answer under /app carries. */
-const guarded = {
+/** Headers of every page under /app. */
+const pageHeaders = {
   'cache-control': 'private, no-store',
   'content-security-policy': contentSecurityPolicy,
-  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-lookup-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
-  // Not `no-referrer`: forms would then be sent without an origin to check.
+  // Not `no-referrer`: browsers would then send forms without the Origin header that we check.
   'referrer-policy': 'same-origin',
   'x-frame-options': 'DENY',
 } as const;
@@ -31,12 +31,12 @@ export function page(
 ): Answer {
   return {
     status,
-    headers: { 'content-type': 'text/html; charset=utf-8', ...guarded, ...headers },
+    headers: { 'content-type': 'text/html; charset=utf-8', ...pageHeaders, ...headers },
     body: body.toString(),
   };
 }
 
-/** To a page of ours, by GET: what was done is then not done again by reloading. */
+/** Redirects to another page by GET, so that reloading it does not repeat the action. */
 export function redirect(location: `/app${string}`, cookies: readonly string[] = []): Answer {
-  return { status: 303, headers: { location, ...guarded }, cookies, body: '' };
+  return { status: 303, headers: { location, ...pageHeaders }, cookies, body: '' };
 }

@@ -6,15 +6,16 @@ import { designTokens } from '../../http/design-tokens.ts';
 
 export interface Asset {
   readonly kind: 'css' | 'js';
-  /** Changes with the content, so that browsers may keep it for good. */
+  /** Contains a hash of the content, so that browsers may cache it permanently. */
   readonly path: string;
   readonly answer: Answer;
 }
 
 /**
- * Reads a style sheet or a script once, at start.
- * @param file relative to the module that asks, whose URL is `base`
- * @param before text that the file's own follows
+ * Reads a style sheet or a script, once at startup.
+ * @param file relative to `base`
+ * @param base URL of the calling module
+ * @param before text to put before the file's content
  */
 export function readAsset(file: string, base: string, before = ''): Asset {
   const { name, ext } = path.parse(file);

@@ -1,4 +1,4 @@
-// The buttons that copy; without this script the texts beside them can be marked by hand.
+// Shows and runs the copy buttons; without this script, the texts can be selected by hand.
 for (const button of document.querySelectorAll('button[data-copies]')) {
   const source = document.getElementById(button.dataset.copies);
   const label = button.textContent;
@@ -8,9 +8,9 @@ for (const button of document.querySelectorAll('button[data-copies]')) {
       await navigator.clipboard.writeText(source.textContent);
       button.textContent = 'Copied';
     } catch {
-      // Pages in clear text may not write to the clipboard.
+      // Pages without https may not write to the clipboard.
       globalThis.getSelection().selectAllChildren(source);
-      button.textContent = 'Marked: press Ctrl-C';
+      button.textContent = 'Selected: press Ctrl+C';
     }
     setTimeout(() => (button.textContent = label), 4000);
   });

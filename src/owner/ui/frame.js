@@ -1,7 +1,7 @@
-// What pages do without this script as well, only less handily.
+// Improves pages that also work without this script.
 const menus = [...document.querySelectorAll('details.menu')];
 
-// Menus close by Escape, which goes back to what opened them, and by a click or focus elsewhere.
+// Escape closes menus and returns the focus; so does a click or focus elsewhere, without moving it.
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;
   for (const menu of menus.filter(({ open }) => open)) {
@@ -10,13 +10,13 @@ document.addEventListener('keydown', (event) => {
     if (isWithin) menu.querySelector('summary').focus();
   }
 });
-for (const happening of ['click', 'focusin']) {
-  document.addEventListener(happening, ({ target }) => {
+for (const type of ['click', 'focusin']) {
+  document.addEventListener(type, ({ target }) => {
     for (const menu of menus) if (!menu.contains(target)) menu.open = false;
   });
 }
 
-// A date lies above the link of its row, so that its own hint shows; clicks on it are the row's.
+// Dates are above their row's link, so that their tooltip shows; this passes clicks on them to the link.
 for (const row of document.querySelectorAll('tr:has(a.row)')) {
   row.addEventListener('click', ({ target }) => {
     if (target.closest('time')) row.querySelector('a.row').click();

@@ -1,10 +1,10 @@
 import { type Html, html } from '../../http/html.ts';
 
-/** Line drawings on a grid of 20, in the colour of the text beside them, which says the same. */
+/** Decorative line icons on a 20 × 20 grid, in the colour of the text beside them. */
 const icon = (drawing: Html): Html =>
   html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">${drawing}</svg>`;
 
-/** Of the pages in the navigation. */
+/** Icons of the navigation. */
 export const icons = {
   overview: icon(html`<path d="M3 17V9M8 17V4M13 17v-6M18 17V7" />`),
   subscriptions: icon(

@@ -12,11 +12,11 @@ import type {
 import { formatCount } from './locale.ts';
 import type { Visit } from '../visit.ts';
 
-/** What a state means to the shop, for which its dot has a colour. */
+/** What a state means to the shop; sets the colour of its dot. */
 type Tone = 'good' | 'attention' | 'bad' | 'over';
-type States<Word extends string> = Readonly<Record<Word, readonly [label: string, tone: Tone]>>;
+type States<Value extends string> = Readonly<Record<Value, readonly [label: string, tone: Tone]>>;
 
-export const statusWords: States<SubscriptionStatus> = {
+export const statusLabels: States<SubscriptionStatus> = {
   active: ['Active', 'good'],
   paused: ['Paused', 'attention'],
   cancelled: ['Cancelled', 'over'],
@@ -24,66 +24,66 @@ export const statusWords: States<SubscriptionStatus> = {
   failed: ['Failed', 'bad'],
 };
 
-export const outcomeWords: States<SessionOutcome> = {
+export const outcomeLabels: States<SessionOutcome> = {
   saved: ['Saved', 'good'],
   cancelled: ['Cancelled', 'bad'],
   abandoned: ['Abandoned', 'over'],
 };
 
-export const paymentWords: States<PaymentStatus> = {
+export const paymentLabels: States<PaymentStatus> = {
   succeeded: ['Paid', 'good'],
   failed: ['Failed', 'bad'],
   pending: ['Pending', 'attention'],
 };
 
-export const failureWords: Readonly<Record<FailureKind, string>> = {
-  payment: 'The payment was refused',
-  inventory: 'Out of stock, which is not counted as a failed payment',
+export const failureLabels: Readonly<Record<FailureKind, string>> = {
+  payment: 'Payment declined',
+  inventory: 'Out of stock (not counted as a failed payment)',
 };
 
-export const planTypeWords: Readonly<Record<PlanType, string>> = {
+export const planTypeLabels: Readonly<Record<PlanType, string>> = {
   subscription: 'Subscription',
   prepaid: 'Prepaid: billed for several deliveries at once',
   membership: 'Membership: nothing is shipped',
-  other: 'Another kind',
+  other: 'Other',
 };
 
-export const reasonWords: Readonly<Record<DetectedReason, string>> = {
+export const reasonLabels: Readonly<Record<DetectedReason, string>> = {
   too_expensive: 'Too expensive',
-  too_much_product: 'Has too much of it',
-  not_using: 'Does not use it',
-  product_quality: 'Quality of the product',
-  switching_product: 'Wants another product',
-  switching_product_or_competitor: 'Wants another product or shop',
+  too_much_product: 'Has too much product',
+  not_using: 'Not using it',
+  product_quality: 'Product quality',
+  switching_product: 'Switching to another product',
+  switching_product_or_competitor: 'Switching to another product or shop',
   shipping_delivery: 'Shipping or delivery',
-  moving_or_travel: 'Moves or travels',
+  moving_or_travel: 'Moving or travelling',
   accidental_signup: 'Signed up by accident',
-  technical_issue: 'Technical trouble',
-  other: 'Another reason',
-  unknown: 'Not known',
+  technical_issue: 'Technical issue',
+  other: 'Other',
+  unknown: 'Unknown',
 };
 
-const offerWords: Readonly<Record<OfferType, string>> = {
-  offer_discount: 'A discount',
-  pause: 'A pause',
-  swap: 'Another product',
-  skip_next: 'Skipping the next order',
+const offerLabels: Readonly<Record<OfferType, string>> = {
+  offer_discount: 'Discount',
+  pause: 'Pause',
+  swap: 'Product swap',
+  skip_next: 'Skip next order',
 };
 
-export function offerOf(offer: OfferType | null): string {
-  return offer === null ? 'None' : offerWords[offer];
+export function offerLabel(offer: OfferType | null): string {
+  return offer === null ? 'None' : offerLabels[offer];
 }
 
-/** A word with a dot. */
+/** A state as a word with a coloured dot. */
 export function state([label, tone]: readonly [string, Tone]): Html {
   return html`<span class="dot ${tone}">${label}</span>`;
 }
 
-export function outcomeOf(outcome: SessionOutcome | null): Html {
-  return state(outcome === null ? ['In progress', 'attention'] : outcomeWords[outcome]);
+export function outcomeState(outcome: SessionOutcome | null): Html {
+  return state(outcome === null ? ['In progress', 'attention'] : outcomeLabels[outcome]);
 }
 
-/** How often, such as `every 2 months`. */
+/** A billing interval, such as `every 2 months`. */
 export function everyInterval(visit: Visit, { unit, count }: Interval): string {
   return count === 1 ? `every ${unit}` : `every ${formatCount(visit, count)} ${unit}s`;
 }

@@ -10,18 +10,18 @@ type Current = ShopPage | 'shops' | 'account';
 interface PageParts {
   readonly title: string;
   readonly content: Html;
-  /** The shop that the page is about, and which of its pages it is. */
+  /** The shop of the page; `current` is its entry in the navigation. */
   readonly shop?: Shop;
   readonly current?: Current;
-  /** The one thing to do first on this page: a link or a form, beside the title. */
+  /** The primary action, a link or a form beside the title. */
   readonly action?: Html | undefined;
-  /** The page above this one. */
-  readonly trail?: { readonly path: string; readonly label: string };
-  /** What this page loads besides what all do. */
+  /** The parent page. */
+  readonly breadcrumb?: { readonly path: string; readonly label: string };
+  /** Loaded in addition to the assets of every page. */
   readonly assets?: readonly Asset[];
 }
 
-/** The kinds of page that every shop has, in the order of the navigation. */
+/** The pages of a shop, in the order of the navigation. */
 const shopPages = {
   overview: { path: '', label: 'Overview' },
   subscriptions: { path: '/subscriptions', label: 'Subscriptions' },
@@ -42,11 +42,11 @@ export function shopPath({ id }: Pick<Shop, 'id'>, rest = ''): `/app${string}` {
   return `/app/shops/${id}${rest}`;
 }
 
-/** A whole page. */
+/** Renders a complete page. */
 export function layout(visit: Visit | undefined, parts: PageParts): Html {
-  const { title, content, current, action, trail, assets = [] } = parts;
+  const { title, content, current, action, breadcrumb, assets = [] } = parts;
   const { session, shops = [] } = visit ?? {};
-  // Whoever has one shop is always in it; of several, only a page about one says which.
+  // With several shops, only a page about one of them says which shop to show.
   const shop = parts.shop ?? (shops.length === 1 ? shops[0] : undefined);
   return html`<!doctype html>
     <html lang="en">
@@ -59,10 +59,10 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
         ${[...frameAssets, ...assets].map(load)}
       </head>
       <body>
-        <a class="skip" href="#content">Skip to the content</a>
+        <a class="skip" href="#content">Skip to content</a>
         <header class="top">
           <a class="brand" href="/app">Retention</a>
-          ${shop && shopMark(shop, shops, current)}
+          ${shop && shopSwitch(shop, shops, current)}
           ${
             visit && session
               ? html`<form method="post" action="/app/sign-out">
@@ -74,7 +74,10 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
         <div class="frame">
           ${session ? navigation(shop, current) : undefined}
           <main id="content" tabindex="-1">
-            ${trail && html`<p class="trail"><a href="${trail.path}">${trail.label}</a></p>`}
+            ${
+              breadcrumb &&
+              html`<p class="breadcrumb"><a href="${breadcrumb.path}">${breadcrumb.label}</a></p>`
+            }
             <div class="title">
               <h1>${title}</h1>
               ${action}
@@ -98,18 +101,18 @@ function navigation(shop: Shop | undefined, current: Current | undefined): Html 
         link(name as ShopPage, shopPath(shop, path), label),
       )
     : link('shops', '/app/shops', 'Your shops');
-  return html`<nav aria-label="Pages">
+  return html`<nav aria-label="Main">
     <ul>
       ${links} ${link('account', '/app/account', 'Account')}
     </ul>
   </nav>`;
 }
 
-/** Which shop it is; with others beside it, a menu that leads to the same kind of page of each. */
-function shopMark(shop: Shop, shops: readonly Shop[], current: Current | undefined): Html {
-  const mark = html`<strong>${shop.name}</strong>
+/** The shop's name; with several shops, a menu that links to the same page of each. */
+function shopSwitch(shop: Shop, shops: readonly Shop[], current: Current | undefined): Html {
+  const name = html`<strong>${shop.name}</strong>
     <span class="tier">${tierNames[shop.tier]}</span>`;
-  if (shops.length < 2) return html`<p class="shop">${mark}</p>`;
+  if (shops.length < 2) return html`<p class="shop">${name}</p>`;
   const path = current && current in shopPages ? shopPages[current as ShopPage].path : '';
   const links = shops.map(
     (each) =>
@@ -122,7 +125,7 @@ function shopMark(shop: Shop, shops: readonly Shop[], current: Current | undefin
       </li>`,
   );
   return html`<details class="shop menu">
-    <summary><span class="unseen">Change shop, now</span> ${mark}</summary>
+    <summary><span class="visually-hidden">Switch shop. Current shop:</span> ${name}</summary>
     <ul>
       ${links}
     </ul>
@@ -135,17 +138,17 @@ function load({ kind, path }: Asset): Html {
     : html`<script src="${path}" defer></script>`;
 }
 
-/** What every form carries. */
+/** The hidden CSRF token that every form needs. */
 export function token(visit: Visit): Html {
   return html`<input type="hidden" name="token" value="${formToken(visit.formSecret)}" />`;
 }
 
-/** What went wrong, where the eye and a screen reader find it first. */
+/** An error message, announced by screen readers. */
 export function alert(message: HtmlValue): Html | undefined {
   return message === undefined ? undefined : html`<p class="alert" role="alert">${message}</p>`;
 }
 
-/** What was done. */
+/** A message about a completed action. */
 export function notice(message: HtmlValue): Html | undefined {
   return message === undefined ? undefined : html`<p class="notice" role="status">${message}</p>`;
 }

@@ -5,67 +5,69 @@ import { page } from './answers.ts';
 import type { ShopVisit } from '../pages.ts';
 import { alert, layout, shopPath } from './layout.ts';
 
-/** Rows of a page, as many as the API gives unasked. */
+/** Rows per page, the API's default. */
 export const rowsPerPage = 50;
 
-type Address = `/app${string}`;
+type Path = `/app${string}`;
 type Query = Readonly<Record<string, string | undefined>>;
 
 export interface Column<Row> {
   readonly label: string;
-  /** head: what the row is called; number and amount: to the right; state: a word with a dot. */
+  /** head: the row's name; number and amount: right-aligned; state: a word with a dot. */
   readonly kind?: 'head' | 'number' | 'amount' | 'state';
   cell(row: Row): HtmlValue;
 }
 
 export interface Listing<Row> {
-  /** What the rows are, for whoever hears the table. */
+  /** For screen readers. */
   readonly caption: string;
-  /** The page's own, without its query. */
-  readonly path: Address;
-  /** What the address narrows the rows by. */
-  readonly narrowed: Query;
-  /** The parameter that has a link for each of its words. */
+  /** What the rows are, in the plural. */
+  readonly noun: string;
+  /** The page's path, without its query. */
+  readonly path: Path;
+  /** The filters in the page's URL. */
+  readonly query: Query;
+  /** A parameter with a link for each of its values. */
   readonly filter: {
     readonly name: string;
     readonly label: string;
-    readonly words: Readonly<Record<string, readonly [label: string, ...unknown[]]>>;
+    readonly options: Readonly<Record<string, readonly [label: string, ...unknown[]]>>;
   };
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Where the page begins; undefined for the first one. */
+  /** The cursor of the page; undefined for the first one. */
   readonly cursor: string | undefined;
   readonly nextCursor: string | null;
-  /** Other ways to a row, where there are any. */
-  readonly openers?: Html;
-  /** Where nothing was asked for in particular: what will be here, and what brings it. */
-  readonly whereNone: Html;
+  /** Forms that find rows by number. */
+  readonly lookups?: Html;
+  /** Shown if there are no rows without any filter. */
+  readonly emptyState: Html;
 }
 
-/** What the address says of a parameter. An empty one, as forms send it, says nothing. */
+/** A query parameter; undefined if it is empty, as forms send it. */
 export function parameter(visit: ShopVisit, name: string): string | undefined {
   return visit.query.get(name) || undefined;
 }
 
-function address(path: Address, query: Query): Address {
-  const said = Object.entries(query).filter(
+function urlWith(path: Path, query: Query): Path {
+  const pairs = Object.entries(query).filter(
     (pair): pair is [string, string] => pair[1] !== undefined,
   );
-  return said.length === 0 ? path : `${path}?${new URLSearchParams(said)}`;
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
-/** A table by pages, with a link for each filter; all of what it shows is in the address. */
+/** A paged table with filter links; its whole state is in the URL. */
 export function listing<Row>(parts: Listing<Row>): Html {
-  const { path, narrowed, cursor, nextCursor, rows, openers, whereNone } = parts;
-  const isWhole = cursor === undefined && Object.values(narrowed).every((each) => !each);
-  if (isWhole && rows.length === 0) return html`<div class="card">${whereNone}</div>`;
-  const first = address(path, narrowed);
-  const next = nextCursor === null ? undefined : address(path, { ...narrowed, cursor: nextCursor });
+  const { noun, path, query, cursor, nextCursor, rows, lookups, emptyState } = parts;
+  const isUnfiltered = cursor === undefined && Object.values(query).every((each) => !each);
+  if (isUnfiltered && rows.length === 0) return html`<div class="card">${emptyState}</div>`;
+  const first = urlWith(path, query);
+  const next = nextCursor === null ? undefined : urlWith(path, { ...query, cursor: nextCursor });
   return html`<div class="listing">
-    ${openers} ${filters(parts)}
+    ${lookups} ${filters(parts)}
     ${
       rows.length === 0
-        ? html`<p class="quiet">There is none like that. <a href="${path}">See all</a></p>`
+        ? html`<p class="quiet">No ${noun} match these filters. <a href="${path}">See all</a></p>`
         : table(parts)
     }
     ${
@@ -79,17 +81,17 @@ export function listing<Row>(parts: Listing<Row>): Html {
   </div>`;
 }
 
-function filters<Row>({ path, narrowed, filter }: Listing<Row>): Html {
-  const chosen = narrowed[filter.name];
+function filters<Row>({ path, query, filter }: Listing<Row>): Html {
+  const selected = query[filter.name];
   const link = (value: string | undefined, label: string) =>
     html`<a
-      href="${address(path, { ...narrowed, [filter.name]: value })}"
-      ${value === chosen ? html`aria-current="true"` : undefined}
+      href="${urlWith(path, { ...query, [filter.name]: value })}"
+      ${value === selected ? html`aria-current="true"` : undefined}
       >${label}</a
     >`;
   return html`<div class="filters" role="group" aria-label="${filter.label}">
     ${link(undefined, 'All')}
-    ${Object.entries(filter.words).map(([value, [label]]) => link(value, label))}
+    ${Object.entries(filter.options).map(([value, [label]]) => link(value, label))}
   </div>`;
 }
 
@@ -102,7 +104,7 @@ function table<Row>({ caption, columns, rows }: Listing<Row>): Html {
       ? html`<th scope="row">${show(row)}</th>`
       : html`<td ${classOf(kind)} data-label="${label}">${show(row)}</td>`;
   return html`<table class="rows">
-    <caption class="unseen">
+    <caption class="visually-hidden">
       ${caption}
     </caption>
     <thead>
@@ -123,8 +125,8 @@ function table<Row>({ caption, columns, rows }: Listing<Row>): Html {
 
 const classOf = (kind: string | undefined) => kind && html`class="${kind}"`;
 
-/** The link of a row, which all of the row is part of. */
-export function rowLink(path: Address, label: HtmlValue): Html {
+/** The link of a row; CSS extends it over the whole row. */
+export function rowLink(path: Path, label: HtmlValue): Html {
   return html`<a class="row" href="${path}">${label}</a>`;
 }
 
@@ -135,7 +137,7 @@ interface ListingPage {
   readonly status?: number;
 }
 
-/** A page with a listing. What the API refuses in the address, the page says, with a way on. */
+/** A page with a listing. For invalid query parameters it shows the API's message and a link. */
 export async function listingPage(
   visit: ShopVisit,
   { title, current, path, status }: ListingPage,
@@ -153,7 +155,6 @@ export async function listingPage(
   }
 }
 
-/** What brings the first rows of a shop. */
 export function importCommand({ shop }: ShopVisit): Html {
   return html`<pre><code>retention import --shop ${shop.id} FILE</code></pre>`;
 }

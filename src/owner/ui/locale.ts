@@ -2,7 +2,7 @@ import { shopDigitsOf } from '../../money.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Visit } from '../visit.ts';
 
-/** The reader's first language, as their browser says; English where it says nothing that is known. */
+/** The browser's preferred locale; English if it is missing or unsupported. */
 export function localeOf({ request }: Visit): string {
   const first = request.headers['accept-language']?.split(',', 1)[0]?.split(';', 1)[0]?.trim();
   try {
@@ -12,7 +12,7 @@ export function localeOf({ request }: Visit): string {
   }
 }
 
-/** Writes many values; each call of a function below makes its format anew. */
+/** For many values; the functions below create a new formatter on each call. */
 type Format = (value: number) => string;
 
 export function countFormat(visit: Visit): Format {
@@ -29,20 +29,19 @@ export function moneyFormat(visit: Visit, { currency }: Pick<Shop, 'currency'>):
   }).format;
 }
 
-/** As the reader writes numbers. */
 export function formatCount(visit: Visit, count: number): string {
   return countFormat(visit)(count);
 }
 
 /**
- * An amount in the shop's currency, with all of its digits, as the reader writes money.
- * @param amount in the currency's major unit, as the API answers it
+ * Formats an amount in the shop's currency, with all its decimal places.
+ * @param amount in the currency's major unit, as the API returns it
  */
 export function formatMoney(visit: Visit, shop: Pick<Shop, 'currency'>, amount: number): string {
   return moneyFormat(visit, shop)(amount);
 }
 
-/** A share in percent, with the two digits that four decimals give. */
+/** Formats a share as a percentage; the API's four decimals give two decimal places. */
 export function formatShare(visit: Visit, share: number): string {
   return new Intl.NumberFormat(localeOf(visit), {
     style: 'percent',

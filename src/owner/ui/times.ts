@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import { localeOf } from './locale.ts';
 import type { Visit } from '../visit.ts';
 
-/** A time in UTC as the reader writes them; the exact one on hover. */
+/** A time in UTC in the reader's locale; the exact time on hover. */
 export function showTime(visit: Visit, at: Date): Html {
   const format = new Intl.DateTimeFormat(localeOf(visit), {
     dateStyle: 'medium',
@@ -13,7 +13,7 @@ export function showTime(visit: Visit, at: Date): Html {
   return html`<time datetime="${exact}" title="${exact}">${format.format(at)} UTC</time>`;
 }
 
-/** A day in UTC, short; the exact time on hover. */
+/** A date in UTC; the exact time on hover. */
 export function showDay(visit: Visit, at: Date): Html {
   const format = new Intl.DateTimeFormat(localeOf(visit), { dateStyle: 'medium', timeZone: 'UTC' });
   const exact = at.toISOString();
@@ -27,14 +27,14 @@ const units = [
 ] as const;
 const ago = new Intl.RelativeTimeFormat('en');
 
-/** How long ago a time was, in the largest unit that it fills; the exact one on hover. */
+/** How long ago a time was, in the largest whole unit; the exact time on hover. */
 export function showAgo(at: Date, now: number): Html {
-  const passed = now - at.getTime();
-  const [unit, milliseconds] = units.find((each) => passed >= each[1]) ?? [];
+  const elapsed = now - at.getTime();
+  const [unit, milliseconds] = units.find((each) => elapsed >= each[1]) ?? [];
   const text =
     unit === undefined
       ? 'less than a minute ago'
-      : ago.format(-Math.floor(passed / milliseconds), unit);
+      : ago.format(-Math.floor(elapsed / milliseconds), unit);
   const exact = at.toISOString();
   return html`<time datetime="${exact}" title="${exact}">${text}</time>`;
 }
