@@ -9,6 +9,9 @@ type Settings = Readonly<Record<string, string>>;
 /** With several hosts, short enough that all of them can be tried. */
 const perHostTimeoutMilliseconds = 2_000;
 
+/** Its clients take turns, so connecting may wait for a long transaction. A process that is gone ends its socket. */
+const embeddedTimeoutMilliseconds = 60_000;
+
 const isWithoutTls = (error: Error) => error.message.includes('does not support SSL');
 
 /** @throws when no server can be used */
@@ -29,8 +32,8 @@ function openerOfSocket(path: string, settings: Settings): Opener {
     tls: undefined,
     settings,
   };
-  return (listener, connectTimeoutMilliseconds) =>
-    Session.open({ ...begin, connectTimeoutMilliseconds }, listener);
+  return (listener) =>
+    Session.open({ ...begin, connectTimeoutMilliseconds: embeddedTimeoutMilliseconds }, listener);
 }
 
 /** Tries one host after the other. */
