@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { CommandError } from '../errors.ts';
+import { NotReplicated } from '../store/connections/session.ts';
 import type { Sql } from '../store/database.ts';
 import { findReplication } from '../store/failover.ts';
 import { tell } from './command.ts';
@@ -16,7 +17,7 @@ export async function committed<Result>(revocation: Promise<Result>): Promise<Re
   try {
     return await revocation;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'NOT_REPLICATED') {
+    if (error instanceof NotReplicated) {
       throw new CommandError(`${error.message} Run the command again: it waits again.`);
     }
     throw error;

@@ -153,3 +153,24 @@ test('a folder that cannot be opened is refused with the reason', async () => {
   writeFileSync(join(broken, 'db', 'global', 'pg_control'), Buffer.alloc(8192));
   assert.match(await refusal(broken), /^Cannot open the database in \/broken: .*FATAL/s);
 });
+
+test('connecting waits for its turn, however long a transaction of another client takes', async (t) => {
+  const server = await openEmbedded(copyOfPristine('turns'), { role: 'serve' });
+  const [one, other] = [openClient(server.socketPath), openClient(server.socketPath)];
+  const held = await one.reserve();
+  await held`begin`;
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const connecting = other<{ one: number }[]>`select 1 as one`.then(([row]) => row?.one);
+  let isOver = false;
+  connecting.finally(() => (isOver = true)).catch(() => {});
+  t.mock.timers.tick(50_000);
+  // Whatever that has set off is through by then.
+  await held`select 1`;
+  assert.equal(isOver, false);
+  t.mock.timers.reset();
+  await held`rollback`;
+  assert.equal(await connecting, 1);
+  held.release();
+  await Promise.all([one.end(), other.end()]);
+  await server.close();
+});
