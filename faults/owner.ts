@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newKeyId } from '../src/access/keys/create-key.ts';
 import { leaseDrainMilliseconds } from '../src/access/keys/key-leases.ts';
 import { systemClock } from '../src/clock.ts';
-import { endKey, makeKey } from '../src/access/keys/keys.ts';
+import { revokeKey, createKey } from '../src/access/keys/keys.ts';
 import { type Sql, connect } from '../src/store/database.ts';
 import { silentLog } from '../test/support/world.ts';
 import type { Instance } from './instance.ts';
@@ -69,14 +69,14 @@ export class Owner {
     const id = newKeyId();
     const wish = { id, name: 'drill', scopes: ['read:plans'] } as const;
     const made = await this.#write(() =>
-      makeKey(this.#sql, systemClock, this.#shopId, 'command line', wish),
+      createKey(this.#sql, systemClock, this.#shopId, 'command line', wish),
     );
     if (made?.kind === 'locked') throw new Error('The shop has no access.');
     // The first attempt may have created it without its answer getting through.
-    const key = made?.kind === 'made' ? made.key : undefined;
+    const key = made?.kind === 'created' ? made.key : undefined;
     if (key !== undefined) await this.#expect(key, 200, `key ${id} was made and is refused`);
     const ending = { sql: this.#sql, clock: systemClock, log: silentLog };
-    const isKnown = await this.#write(() => endKey(ending, this.#shopId, 'command line', id));
+    const isKnown = await this.#write(() => revokeKey(ending, this.#shopId, 'command line', id));
     if (isKnown === false) this.wrong.push(`key ${id} was made and is gone`);
     if (!isKnown || key === undefined) return;
     await sleep(leaseDrainMilliseconds);

@@ -3,19 +3,19 @@ import type { Store } from './store/open.ts';
 import { type Answer, json, refuse } from './http/answer.ts';
 import type { Route } from './http/shell.ts';
 
-const patienceMilliseconds = 2_000;
+const timeoutMilliseconds = 2_000;
 const up = { status: 'ready', database: 'up' };
 const uncached = { ...json, 'cache-control': 'no-store' };
 
 interface StatusParts {
   readonly store: Store;
-  /** The limiter in Redis, where there is one; without Redis the service still answers. */
+  /** The Redis limiter, if configured. Readiness does not depend on it: without Redis each instance limits alone. */
   readonly shared: Pick<RedisRateLimiter, 'state'> | undefined;
-  /** Aborted once the service is to end. */
+  /** Aborted when the service starts to stop. */
   readonly stopping: AbortSignal;
 }
 
-/** For whoever watches the process: does it live, and can it answer. */
+/** Liveness and readiness probes. */
 export function statusRoutes(parts: StatusParts): Route[] {
   return [
     {
@@ -35,7 +35,7 @@ async function readiness({ store, shared, stopping }: StatusParts): Promise<Answ
       () => false,
     ),
     new Promise<boolean>((resolve) => {
-      setTimeout(resolve, patienceMilliseconds, false).unref();
+      setTimeout(resolve, timeoutMilliseconds, false).unref();
     }),
   ]);
   if (!isUp) return unready('the database does not answer');
@@ -48,7 +48,7 @@ function unready(reason: string): Answer {
   return refuse(503, `Not ready: ${reason}.`, { 'cache-control': 'no-store' });
 }
 
-/** Nothing where there are none: the service is as ready without them. */
+/** Empty without replicas. They do not affect readiness. */
 function replicasOf({ replicas }: Store): object {
   if (replicas.length === 0) return {};
   const states = replicas.map(({ name, isInUse }) => [name, isInUse ? 'in use' : 'left out']);

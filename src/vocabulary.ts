@@ -1,4 +1,4 @@
-/** The words that fields may hold, once for the schema of answers and the schema of records. */
+/** The values of enumerated fields, shared by the schemas of API responses and import records. */
 
 export const subscriptionStatuses = ['active', 'paused', 'cancelled', 'expired', 'failed'] as const;
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
@@ -39,13 +39,13 @@ export type SessionOutcome = (typeof sessionOutcomes)[number];
 export const paymentStatuses = ['succeeded', 'failed', 'pending'] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-/** inventory: the goods were missing, not the money; counts neither as failed nor in dunning. */
+/** inventory: out of stock, not a payment failure; neither counted as failed nor put in dunning. */
 export const failureKinds = ['payment', 'inventory'] as const;
 export type FailureKind = (typeof failureKinds)[number];
 
 /**
- * The ways on which a shop's data comes. records: files of import records; shopify-file: files of
- * Shopify's bulk results; shopify: what was asked of Shopify's API; shopify-webhooks: what was asked
- * because Shopify told that it had changed; export: exports of other platforms.
+ * Where a shop's data comes from. records: files of import records; shopify-file: files of Shopify bulk
+ * operation results; shopify: syncs from Shopify's API; shopify-webhooks: objects fetched from Shopify
+ * after a webhook; export: exports of other platforms.
  */
 export type FeedName = 'records' | 'shopify-file' | 'shopify' | 'shopify-webhooks' | 'export';

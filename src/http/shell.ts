@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
-import type { Face } from '../telemetry/service-metrics.ts';
+import type { Transport } from '../telemetry/service-metrics.ts';
 import { parseTraceParent } from '../telemetry/trace-context.ts';
 import type { RequestSpan, Tracer } from '../telemetry/traces.ts';
 import {
@@ -25,7 +25,7 @@ export interface Route {
   /** A path; a parameter is written `:name`. */
   readonly url: string;
   /** What it is counted as; `other` if nothing is said. */
-  readonly face?: Face;
+  readonly face?: Transport;
   /** Reads the request and says what to answer; what it throws is logged and answered with 500. */
   handle(request: FastifyRequest, span?: RequestSpan): Answer | Promise<Answer>;
 }
@@ -50,7 +50,7 @@ export interface ShellOptions {
 }
 
 interface RequestCounter {
-  count(face: Face, operation: string | undefined, status: number, seconds: number): void;
+  count(face: Transport, operation: string | undefined, status: number, seconds: number): void;
 }
 
 /** What is known of a request before it is answered. */

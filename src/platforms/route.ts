@@ -34,7 +34,7 @@ const bytesPerPart = 512;
 /** Webhooks of one instance that wait for the database. Shopify sends the others again. */
 const mostAtOnce = 100;
 /** Shopify waits for five seconds. */
-const patienceMilliseconds = 4_000;
+const timeoutMilliseconds = 4_000;
 
 const taken: Answer = { status: 200, headers: json, body: '{"success":true}' };
 const ignored = 'a webhook of Shopify was ignored';
@@ -172,8 +172,8 @@ async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await Promise.race([
       work,
-      sleep(patienceMilliseconds, undefined, { signal: over.signal, ref: false }).then(() => {
-        throw new Error(`The database did not store it within ${patienceMilliseconds} ms.`);
+      sleep(timeoutMilliseconds, undefined, { signal: over.signal, ref: false }).then(() => {
+        throw new Error(`The database did not store it within ${timeoutMilliseconds} ms.`);
       }),
     ]);
   } finally {

@@ -2,24 +2,24 @@ import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type MetricName, metricDefinitions } from './definitions.ts';
 import { type Counter, type Histogram, type Reading, Registry } from './metrics.ts';
 
-/** What a request came through; `other` is the reference, the status pages, and where no route fits. */
-export type Face = 'rest' | 'mcp' | 'other';
+/** How a request arrived; `other` is the reference, the status pages and unknown routes. */
+export type Transport = 'rest' | 'mcp' | 'other';
 
 /** Seconds. */
 const durationBounds = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-type DurationsOfFace = Map<string, Map<number, Histogram>>;
+type DurationsByOperation = Map<string, Map<number, Histogram>>;
 
-/** What one running service counts; it is made only where somebody can ask for it. */
+/** The metrics of a running service; exists only if they are exposed. */
 export class ServiceMetrics {
   readonly #registry = new Registry<MetricName>(metricDefinitions);
   readonly #duration = this.#registry.histogram(
     'retention_request_duration_seconds',
     durationBounds,
   );
-  readonly #durations: Readonly<Record<Face, DurationsOfFace>> = {
+  readonly #durations: Readonly<Record<Transport, DurationsByOperation>> = {
     rest: new Map(),
     mcp: new Map(),
     other: new Map(),
@@ -31,7 +31,7 @@ export class ServiceMetrics {
   constructor(version: string) {
     const refusals = this.#registry.counter('retention_limiter_refusals_total');
     this.#refusals = { rest: refusals('rest'), mcp: refusals('mcp') };
-    // Of each turn, rather than by a timer that would only see what lasts longer than itself.
+    // Samples each turn; a timer would miss delays shorter than its interval.
     this.#eventLoop = monitorEventLoopDelay({ samplePerIteration: true });
     this.#eventLoop.enable();
     this.gauge('retention_event_loop_delay_seconds', () => this.#eventLoopDelay());
@@ -40,29 +40,34 @@ export class ServiceMetrics {
   }
 
   /**
-   * Counts an answered request.
-   * @param operation the name of a tool of the catalogue; undefined where none was reached
+   * Counts a request once it is answered.
+   * @param operation the operation's name; undefined if none was reached
    */
-  count(face: Face, operation: string | undefined, status: number, seconds: number): void {
-    const durations = this.#durations[face];
+  count(
+    transport: Transport,
+    operation: string | undefined,
+    status: number,
+    seconds: number,
+  ): void {
+    const durations = this.#durations[transport];
     const name = operation ?? 'none';
     let ofOperation = durations.get(name);
     if (!ofOperation) durations.set(name, (ofOperation = new Map()));
     let histogram = ofOperation.get(status);
     if (!histogram) {
-      ofOperation.set(status, (histogram = this.#duration(name, face, String(status))));
+      ofOperation.set(status, (histogram = this.#duration(name, transport, String(status))));
     }
     histogram.observe(seconds);
-    // Nothing but the limiter answers so.
-    if (status === 429 && face !== 'other') this.#refusals[face].value += 1;
+    // Only the rate limiter returns 429.
+    if (status === 429 && transport !== 'other') this.#refusals[transport].value += 1;
   }
 
-  /** Adds a metric of the table, whose value is asked for at each scrape. */
+  /** Adds a metric from the table whose value is read at each scrape. */
   gauge(name: MetricName, read: () => Reading | Promise<Reading>): void {
     this.#registry.callback(name, read);
   }
 
-  /** @returns everything in Prometheus' text format */
+  /** @returns all metrics in Prometheus text format */
   expose(): Promise<string> {
     return this.#registry.expose();
   }

@@ -47,7 +47,8 @@ describe('the use of keys, while the database is away', { skip, timeout: 600_000
         keyId,
         ...hours,
       ]);
-    const failures = () => logged.filter((line) => line.includes('use of a key not stored yet'));
+    const failures = () =>
+      logged.filter((line) => line.includes('could not store key usage, will retry'));
 
     assert.equal(await ask(), 200);
     await until(stored, ({ length }) => length > 0);

@@ -149,7 +149,7 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
     assert.deepEqual([code, out], [1, '']);
     assert.equal(
       err,
-      `retention: Another process listens on 127.0.0.1:${address.port}; choose another PORT.\n`,
+      `retention: 127.0.0.1:${address.port} is already in use by another process. Choose another PORT.\n`,
     );
   });
 
@@ -158,7 +158,7 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
       env: { ...env, HOST: '192.0.2.1', PORT: '0' },
     });
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^retention: 192\.0\.2\.1:0 cannot be listened on: .*; choose another HOST/);
+    assert.match(err, /^retention: Cannot listen on 192\.0\.2\.1:0: .*\. Choose another HOST/);
   });
 
   test('without its database it does not start, and says why', async () => {

@@ -96,7 +96,7 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
     taken.close();
     assert.equal(code, 1);
     assert.equal(out, '');
-    assert.match(err, new RegExp(`Another process listens on 127.0.0.1:${port}`));
+    assert.match(err, new RegExp(`127.0.0.1:${port} is already in use by another process`));
     assert.match(err, /A worker ended before it listened\./);
   });
 

@@ -24,7 +24,7 @@ import {
 } from '../support/world.ts';
 
 /** For tests that are not about waiting: the machine may pause. */
-const patient = { redisPatienceMilliseconds: 30_000 };
+const patient = { redisTimeoutMilliseconds: 30_000 };
 
 interface Instance {
   readonly service: Service;
@@ -52,7 +52,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     await store.close();
   });
 
-  async function startInstance(options: { redisUrl?: string; redisPatienceMilliseconds?: number }) {
+  async function startInstance(options: { redisUrl?: string; redisTimeoutMilliseconds?: number }) {
     const said: Instance['said'] = [];
     const write = (text: string) => {
       for (const line of text.trim().split('\n')) {

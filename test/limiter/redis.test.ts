@@ -53,14 +53,14 @@ describe(
       },
     });
     const openLimiter = async (
-      options: { script?: string; url?: string; patienceMilliseconds?: number } = {},
+      options: { script?: string; url?: string; timeoutMilliseconds?: number } = {},
     ) => {
       const opened = new RedisRateLimiter({
         url: redis.url,
         clock: new FixedClock(0),
         log: silentLog,
         // What is tested here is the window; the machine may pause.
-        patienceMilliseconds: 30_000,
+        timeoutMilliseconds: 30_000,
         ...options,
       });
       limiters.push(opened);
@@ -212,7 +212,7 @@ describe(
     });
 
     test('that this process was busy is not taken for a Redis that does not answer', async () => {
-      const own = await openLimiter({ patienceMilliseconds: 500 });
+      const own = await openLimiter({ timeoutMilliseconds: 500 });
       const decision = own.take(randomUUID(), 1);
       await new Promise(setImmediate);
       const end = performance.now() + 700;

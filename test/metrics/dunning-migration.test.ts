@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { toSummary } from '../../src/metrics/figures.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
@@ -77,7 +77,7 @@ for (const [database, createPlace] of places) {
         // What `metrics verify` compares.
         assert.deepEqual([...(await findLedgerDifferences(write, shop.id))], []);
         const served = toSummary(await summariseMetrics(write, shop.id, at), 'USD', at);
-        const plain = toSummary(await summarisePlainly(write, shop.id, at), 'USD', at);
+        const plain = toSummary(await summariseFromRecords(write, shop.id, at), 'USD', at);
         assert.deepEqual(served, plain);
       }
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import type { MetricsRow } from '../../src/metrics/row.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { listHistory } from '../../src/metrics/history.ts';
@@ -29,7 +29,7 @@ onEveryDatabase('dunning cases', (open) => {
     assert.deepEqual(await listCases(store.write, shop.id), troubledCases);
     const expected = { dunningActive: 1, dunningRecovered: 1, dunningClosed: 3 };
     assert.deepEqual(figures(await summariseMetrics(store.write, shop.id, at)), expected);
-    assert.deepEqual(figures(await summarisePlainly(store.write, shop.id, at)), expected);
+    assert.deepEqual(figures(await summariseFromRecords(store.write, shop.id, at)), expected);
     assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
     const recovered = (await listHistory(store.primary, shop, 30, at)).filter(
       (each) => each.recoveredPayments > 0,

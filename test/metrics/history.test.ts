@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { toSummary } from '../../src/metrics/figures.ts';
 import { type DayOfHistory, listHistory } from '../../src/metrics/history.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import type { Store } from '../../src/store/open.ts';
 import { newShopId, run } from '../cli/process.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -32,7 +32,7 @@ onEveryDatabase('the history of a shop', (open) => {
   ): Promise<DayOfHistory> {
     const until = begin + day;
     const end = toSummary(
-      await summarisePlainly(store.write, shop.id, until - 1),
+      await summariseFromRecords(store.write, shop.id, until - 1),
       shop.currency,
       until - 1,
     );

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
@@ -86,7 +86,7 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
     assert.notEqual(served.activeSubscribers, 0);
     assert.equal(
       served.activeSubscribers,
-      (await summarisePlainly(write, shop.id, endAt)).activeSubscribers,
+      (await summariseFromRecords(write, shop.id, endAt)).activeSubscribers,
     );
 
     await write`truncate payments cascade`;

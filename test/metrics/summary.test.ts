@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import type { MetricsRow } from '../../src/metrics/row.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -57,14 +57,14 @@ onEveryDatabase('the metrics summary', (open) => {
     for (const instant of instants) {
       assert.deepEqual(
         spelled(await summariseMetrics(store.primary.analyse, shopId, instant)),
-        spelled(await summarisePlainly(store.write, shopId, instant)),
+        spelled(await summariseFromRecords(store.write, shopId, instant)),
         `${what}, at ${new Date(instant).toISOString()}`,
       );
       assert.deepEqual(
         unaffected(
           await summariseMetrics(store.primary.analyse, shopId, instant, { followsChanges: false }),
         ),
-        unaffected(await summarisePlainly(store.write, shopId, instant)),
+        unaffected(await summariseFromRecords(store.write, shopId, instant)),
         `${what}, without following changes, at ${new Date(instant).toISOString()}`,
       );
     }

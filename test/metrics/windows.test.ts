@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
 import { listUpcoming } from '../../src/metrics/history.ts';
 import { findFirstDay, hasFewChanges } from '../../src/metrics/history-rows.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
 import { listRenewals } from '../../src/metrics/renewals.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
@@ -193,7 +193,7 @@ onEveryDatabase('what charts show besides the history', (open) => {
     assert.equal(row.newSubscribers, 1);
     assert.deepEqual([row.cancelled, row.churned, row.atRisk], [1, 1, 3]);
     assert.deepEqual([row.dunningActive, row.failedPayments, row.paid], [1, 1, '0']);
-    const plain = await summarisePlainly(store.write, shop.id, then);
+    const plain = await summariseFromRecords(store.write, shop.id, then);
     assert.deepEqual([plain.cancelled, plain.churned, plain.atRisk], [1, 1, 3]);
     assert.equal(await findFirstDay(store.primary.analyse, shop.id), Date.parse('2026-08-01Z'));
     const fewSince = (most: number) => hasFewChanges(store.primary.analyse, shop.id, then, most);

@@ -11,13 +11,13 @@ export interface RawAnswer {
 /**
  * Sends bytes as they are; clients of HTTP would mend or refuse half of what a server has to
  * withstand.
- * @param patienceMilliseconds less for a request that may not be whole, and so never be answered
+ * @param timeoutMilliseconds less for a request that may not be whole, and so never be answered
  * @returns the first answer; undefined where there was none
  */
 export async function exchange(
   baseUrl: string,
   bytes: string | Uint8Array,
-  patienceMilliseconds = 120_000,
+  timeoutMilliseconds = 120_000,
 ): Promise<RawAnswer | undefined> {
   const { hostname, port } = new URL(baseUrl);
   const isHead = Buffer.from(bytes).subarray(0, 5).toString('latin1') === 'HEAD ';
@@ -33,7 +33,7 @@ export async function exchange(
       // A server that has answered may cut off what is still being sent.
       socket.on('error', () => {});
       socket.on('close', () => resolve(undefined));
-      socket.setTimeout(patienceMilliseconds, () => resolve(undefined));
+      socket.setTimeout(timeoutMilliseconds, () => resolve(undefined));
       socket.write(bytes);
     });
   } finally {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { FixedClock } from '../../src/clock.ts';
-import { endKey, rotateKey } from '../../src/access/keys/keys.ts';
+import { revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
 import { listRevokedKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -35,8 +35,8 @@ onEveryDatabase('the list of revoked keys', (open) => {
       overlapMilliseconds: 24 * hour,
     });
     clock.advance(hour);
-    await endKey(ending, shop.id, 'command line', revoked);
-    await endKey(ending, other.id, 'command line', foreign);
+    await revokeKey(ending, shop.id, 'command line', revoked);
+    await revokeKey(ending, other.id, 'command line', foreign);
 
     const list = async (hours: number, ...shopIds: number[]) =>
       (await listRevokedKeys(store.write, shopIds, at(hours))).map((each) => ({ ...each }));

@@ -8,7 +8,7 @@ import type { Sql } from '../../src/store/database.ts';
 import { Entitlements } from '../../src/store/records/entitlements.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { listPlans } from '../../src/store/records/plans.ts';
-import { findCourse } from '../../src/store/records/subscription-timeline.ts';
+import { findTimeline } from '../../src/store/records/subscription-timeline.ts';
 import {
   findSubscription,
   listIntervals,
@@ -70,7 +70,7 @@ const ofOne: Readonly<Record<string, { query: Query; indexes: readonly string[] 
     indexes: ['plans_pkey', 'subscriptions_by_customer'],
   },
   'the course of a subscription': {
-    query: (sql, shopId) => findCourse(sql, shopId, 700, deep.createdAt),
+    query: (sql, shopId) => findTimeline(sql, shopId, 700, deep.createdAt),
     indexes: [
       'cancellation_sessions_by_subscription',
       'dunning_cases_pkey',

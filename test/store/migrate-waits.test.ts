@@ -83,7 +83,7 @@ describe('migrating while tables are in use', { skip }, () => {
     assert.match(
       said[0] as string,
       new RegExp(
-        `^Migration 0901_plans\\.sql waits for a table that is in use by process ${dump.pid} \\(pg_dump, in a transaction for \\d+ s\\)\\.`,
+        `^Migration 0901_plans\\.sql is waiting for a table that is in use by process ${dump.pid} \\(pg_dump, in a transaction for \\d+ s\\)\\.`,
       ),
     );
   });
@@ -95,7 +95,7 @@ describe('migrating while tables are in use', { skip }, () => {
     );
     const dump = await holdTable('refunds');
     await assert.rejects(
-      migrate(store.write, { folder, patienceMilliseconds: 0 }),
+      migrate(store.write, { folder, timeoutMilliseconds: 0 }),
       (error: unknown) =>
         error instanceof CommandError &&
         error.message.startsWith('Migration 0902_refunds.sql was not applied: ') &&

@@ -51,7 +51,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     assert.deepEqual([code, out], [1, '']);
     assert.match(
       err,
-      /^retention: The login "reader" of DATABASE_SERVE_URL cannot be used: .*\. "retention migrate --roles" makes it\.$/m,
+      /^retention: The login "reader" of DATABASE_SERVE_URL cannot be used: .*\. Run "retention migrate --roles" to create it\.$/m,
     );
   });
 
@@ -196,7 +196,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
       await asAdmin(statement);
     }
     const problems =
-      'it may write to plans, shops; it may read owners.accounts; it may create in the schema public (as its owner run: revoke create on schema ... from public)';
+      'it may write to plans, shops; it may read owners.accounts; it may create in the schema public (as the owner, run: revoke create on schema ... from public)';
     const doctor = await run(['doctor'], { env });
     assert.equal(doctor.code, 1);
     assert.ok(
@@ -207,7 +207,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     assert.equal(served.code, 1);
     assert.ok(
       served.err.includes(
-        `retention: The login "reader" of DATABASE_SERVE_URL must be able to read what is served, and nothing else: ${problems}. "retention migrate --roles" mends what the login of DATABASE_URL may mend.`,
+        `retention: The login "reader" of DATABASE_SERVE_URL must be able to read the served tables and nothing else: ${problems}. "retention migrate --roles" fixes what the login of DATABASE_URL has permission to fix.`,
       ),
       served.err,
     );
@@ -251,7 +251,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     assert.equal(kept.code, 1);
     assert.match(
       kept.err,
-      /^retention: The user "reader" of DATABASE_SERVE_URL may administer the /,
+      /^retention: The user "reader" of DATABASE_SERVE_URL can administer the /,
     );
     await asAdmin('alter role reader nocreatedb');
     const refused = await run(['migrate', '--roles'], { env });
@@ -268,7 +268,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
       await onServer(server.urlFor('reader', password), `${alter} set search_path = pg_temp`);
       const refused = await run(['doctor', '--json'], { env });
       assert.equal(refused.code, 1);
-      assert.match(refused.out, /it looks for tables elsewhere \(search_path=pg_temp\)/);
+      assert.match(refused.out, /its search_path is changed \(search_path=pg_temp\)/);
       const mended = await run(['migrate', '--roles'], { env });
       assert.deepEqual([mended.code, mended.err], [0, '']);
       const doctor = await run(['doctor', '--json'], { env });

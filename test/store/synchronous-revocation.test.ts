@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { systemClock } from '../../src/clock.ts';
-import { endKey, rotateKey } from '../../src/access/keys/keys.ts';
+import { revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { linkShopifyShops } from '../../src/platforms/shopify/store/shops.ts';
 import { uninstall } from '../../src/platforms/shopify/webhooks/uninstall.ts';
@@ -77,7 +77,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
 
   test('a revocation waits for the standby, also of a key that was revoked before', async () => {
     const { shop, first, second } = await createShopWithKeys();
-    const revoke = () => endKey(ending(), shop.id, 'command line', first.id);
+    const revoke = () => revokeKey(ending(), shop.id, 'command line', first.id);
     assert.deepEqual([await frozen(revoke), await frozen(revoke)], [true, true]);
     ended.push(first.key);
     live.push(second.key);
@@ -94,7 +94,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
       });
     const now = await frozen(rotate(first.id, 0));
     const later = await frozen(rotate(second.id, 86_400_000));
-    assert.ok(now.kind === 'made' && later.kind === 'made');
+    assert.ok(now.kind === 'created' && later.kind === 'created');
     ended.push(first.key);
     live.push(second.key, now.key, later.key);
   });

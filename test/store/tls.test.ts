@@ -174,7 +174,7 @@ describe('TLS of DATABASE_URL', { skip }, () => {
         (error) =>
           error instanceof CommandError &&
           error.message.startsWith(
-            `The file of sslrootcert, ${file}, cannot be read as certificates in PEM format: `,
+            `Cannot read the sslrootcert file ${file} as PEM certificates: `,
           ),
       );
     }

@@ -11,15 +11,15 @@ import { listKeyRequests } from '../../src/store/keys/key-requests.ts';
 import {
   listKeys,
   listRevokedKeys,
-  revokeKey,
-  revokeKeysOfShop,
+  updateRevokedKey,
+  updateRevokedKeysOfShop,
 } from '../../src/store/keys/keys.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
 import { findFirstDay, hasFewChanges, listDays } from '../../src/metrics/history-rows.ts';
 import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
 import { listRenewals } from '../../src/metrics/renewals.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { type Store } from '../../src/store/open.ts';
 import { deleteShop } from '../../src/store/shop-deletion.ts';
 import {
@@ -34,7 +34,7 @@ import {
   updateOperation,
 } from '../../src/platforms/shopify/store/syncs.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
-import { findCourse } from '../../src/store/records/subscription-timeline.ts';
+import { findTimeline } from '../../src/store/records/subscription-timeline.ts';
 import {
   listIntervals,
   listSubscriptionsOfCustomer,
@@ -107,7 +107,7 @@ export async function useEverything(store: Store): Promise<void> {
     newExpiresAt: null,
     overlapMilliseconds: 3_600_000,
   });
-  await revokeKey(store.write, shop.id, keyId, new Date(now));
+  await updateRevokedKey(store.write, shop.id, keyId, new Date(now));
   assert.equal((await listRevokedKeys(store.write, [shop.id], new Date(now))).length, 1);
   await findReplication(store.write);
   await findShop(store.write, shop.id);
@@ -116,7 +116,7 @@ export async function useEverything(store: Store): Promise<void> {
   await listSubscriptionsOfCustomer(read, shop.id, 77, page);
   await listIntervals(read, shop.id, [1001]);
   await listSubscriptionsOfSessions(read, shop.id, [50001]);
-  await findCourse(read, shop.id, 1001, endAt);
+  await findTimeline(read, shop.id, 1001, endAt);
   await listShops(store.write);
   await updateShopTier(store.write, shop.id, 'pro');
   await listDays(store.write, shop.id, 30, endAt);
@@ -127,7 +127,7 @@ export async function useEverything(store: Store): Promise<void> {
   await hasFewChanges(store.write, shop.id, endAt - 30 * 86_400_000, 100);
   await listRenewals(store.write, shop.id, 30, endAt);
   await listOutcomesByReason(store.write, shop.id, endAt - 30 * 86_400_000, endAt);
-  await summarisePlainly(store.write, shop.id, endAt);
+  await summariseFromRecords(store.write, shop.id, endAt);
   await rebuildMetrics(store.write, shop.id);
   // The one thing that is never done: changed events are deleted and written again.
   await store.write`update status_events set position = position where shop_id = ${shop.id}`;
@@ -135,7 +135,7 @@ export async function useEverything(store: Store): Promise<void> {
 
   await store.write.begin((tx) => redactCustomer(tx, shop.id, 77));
   await listAllOfCustomer(store.write, shop.id, 77);
-  await store.write.begin((tx) => revokeKeysOfShop(tx, shop.id, new Date(now)));
+  await store.write.begin((tx) => updateRevokedKeysOfShop(tx, shop.id, new Date(now)));
   // All of it, so that sums become nothing.
   const gone = ['refund', 'cancellation', 'payment', 'subscription', 'plan'].flatMap((type) =>
     records

@@ -18,12 +18,12 @@ if (browserMissing !== false && process.env['CI']) {
 }
 
 /** For whatever is waited for on a page; only a page that lacks it takes as long. */
-export const patienceMilliseconds = 180_000;
+export const timeoutMilliseconds = 180_000;
 
 /** The system's Chromium, without a window. */
 export function startBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('Chromium is not installed.');
   // Its sandbox does not work for root, nor in most containers; only our own pages are opened.
-  return chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: patienceMilliseconds });
+  return chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: timeoutMilliseconds });
 }

@@ -27,7 +27,7 @@ export interface PostgresServer {
   destroy(): Promise<void>;
 }
 
-const startPatienceMilliseconds = 30_000;
+const startTimeoutMilliseconds = 30_000;
 
 /** Where the system keeps PostgreSQL's programs, newest first; undefined where it has none. */
 export function findPostgresPrograms(): string | undefined {
@@ -175,7 +175,7 @@ function signalFamily(pid: number, signal: NodeJS.Signals): void {
 async function untilReady(url: string, exitCode: () => number | null): Promise<void> {
   const sql = openClient(url);
   try {
-    const end = Date.now() + startPatienceMilliseconds;
+    const end = Date.now() + startTimeoutMilliseconds;
     for (;;) {
       try {
         await sql`select 1`;

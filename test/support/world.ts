@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { createKey } from '../../src/access/keys/create-key.ts';
+import { createUnloggedKey } from '../../src/access/keys/create-key.ts';
 import { type Scope, scopes as allScopes } from '../../src/access/scopes.ts';
 import type { Tier } from '../../src/access/tiers.ts';
 import { type Clock, FixedClock } from '../../src/clock.ts';
@@ -45,7 +45,7 @@ export async function createTestKey(
   shopId: number,
   scopes: readonly Scope[] = allScopes,
 ) {
-  return createKey(store.write, shopId, {
+  return createUnloggedKey(store.write, shopId, {
     name: 'test',
     scopes,
     createdBy: 'test',
@@ -94,7 +94,7 @@ interface ServiceOptions {
   readonly versions?: readonly RestVersion[];
   readonly log?: Log;
   readonly redisUrl?: string;
-  readonly redisPatienceMilliseconds?: number;
+  readonly redisTimeoutMilliseconds?: number;
   readonly telemetry?: Partial<Pick<Config, 'metricsPort' | 'tracing'>>;
   readonly listen?: Partial<Pick<Config, 'port' | 'baseUrl' | 'trustedProxies'>>;
   readonly shopify?: Partial<Pick<Config, 'shopifyClientSecrets' | 'shopifyCredentialsFile'>>;
@@ -127,7 +127,7 @@ export async function startTestService(
     clock: options.clock ?? new FixedClock(now),
     log: options.log ?? silentLog,
     ...(options.versions && { versions: options.versions }),
-    redisPatienceMilliseconds: options.redisPatienceMilliseconds,
+    redisTimeoutMilliseconds: options.redisTimeoutMilliseconds,
   });
 }
 

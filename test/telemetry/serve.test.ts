@@ -67,7 +67,7 @@ test('a metrics port that is taken is named', async () => {
   assert.deepEqual([code, out], [1, '']);
   assert.equal(
     err,
-    `retention: Another process listens on 127.0.0.1:${port}; choose another METRICS_PORT.\n`,
+    `retention: 127.0.0.1:${port} is already in use by another process. Choose another METRICS_PORT.\n`,
   );
 });
 
@@ -84,7 +84,7 @@ test('METRICS_HOST is where the metrics port listens, and is named where it cann
   assert.deepEqual([code, out], [1, '']);
   assert.match(
     err,
-    /^retention: 192\.0\.2\.1:9464 cannot be listened on: .*; choose another METRICS_HOST or METRICS_PORT\.\n$/,
+    /^retention: Cannot listen on 192\.0\.2\.1:9464: .*\. Choose another METRICS_HOST or METRICS_PORT\.\n$/,
   );
 });
 

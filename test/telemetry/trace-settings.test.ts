@@ -34,7 +34,10 @@ test('whoever called decides whether a trace is kept; the sampler decides of tho
   assert.equal(await kept('parentbased_traceidratio', 'most'), 'sampled, own');
   assert.deepEqual(logged({ level: 'warn' }), []);
   assert.equal(await kept('jaeger_remote'), 'sampled, own');
-  assert.match(logged({ level: 'warn' })[0].reason, /^OTEL_TRACES_SAMPLER is none of always_on, /);
+  assert.match(
+    logged({ level: 'warn' })[0].reason,
+    /^OTEL_TRACES_SAMPLER must be one of always_on, /,
+  );
 });
 
 test('what OpenTelemetry reads from the environment is heeded', async () => {

@@ -156,7 +156,7 @@ test('a collector that is away costs no request, and one line in the log', async
   });
   const warnings = logged({ level: 'warn' });
   assert.equal(warnings.length, 1);
-  assert.equal(warnings[0].msg, 'tracing has trouble');
+  assert.equal(warnings[0].msg, 'tracing problem');
   assert.match(warnings[0].reason, /ECONNREFUSED/);
   assert.doesNotMatch(JSON.stringify(logged({})), /sesame/);
 });

@@ -4,11 +4,11 @@ import { type Html, html } from '../../http/html.ts';
 import { isEntitled } from '../../operations/get-entitlements.ts';
 import type { subscriptionDetail } from '../../operations/shapes.ts';
 import {
-  type Course,
+  type Timeline,
   type PaymentRow,
   type SessionRow,
   type Standing,
-  courseLimit,
+  timelineLimit,
 } from '../../store/records/subscription-timeline.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import { page } from '../ui/answers.ts';
@@ -33,7 +33,7 @@ type SubscriptionDetail = z.infer<typeof subscriptionDetail>;
 interface SubscriptionPage {
   readonly subscription: SubscriptionDetail;
   readonly standing: Standing;
-  readonly course: Course;
+  readonly course: Timeline;
   /** Undefined where it was deleted meanwhile. */
   readonly interval: Interval | undefined;
   /** Epoch milliseconds. */
@@ -142,8 +142,8 @@ function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail
 
 /** Of what is cut off after the newest, that it is. */
 const newestOnly = (rows: readonly unknown[]) =>
-  rows.length === courseLimit
-    ? html`<p class="quiet">The last ${courseLimit} are shown.</p>`
+  rows.length === timelineLimit
+    ? html`<p class="quiet">The last ${timelineLimit} are shown.</p>`
     : undefined;
 
 function payments(visit: ShopVisit, rows: readonly PaymentRow[]): Html {
@@ -247,7 +247,7 @@ function facts(visit: ShopVisit, { subscription, standing, interval }: Subscript
 
 function history(visit: ShopVisit, { subscription, course: { changes } }: SubscriptionPage): Html {
   const begun = { at: new Date(subscription.createdAt), to: 'active' } as const;
-  const all = changes.length === courseLimit ? changes : [...changes, begun];
+  const all = changes.length === timelineLimit ? changes : [...changes, begun];
   const rows = all.map(
     ({ at, to }) => html`<li>${state(statusWords[to])} ${showDay(visit, at)}</li>`,
   );

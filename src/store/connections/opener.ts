@@ -1,17 +1,17 @@
 import { dirname } from 'node:path';
-import { type Address, type Place, addressOf } from '../../database-url.ts';
+import { type Address, type Server, addressOf } from '../../database-url.ts';
 import { tlsOf } from './tls.ts';
 import { type Listener, Session } from './session.ts';
 
-/** Of the server, by their names. */
+/** Server settings by name. */
 type Settings = Readonly<Record<string, string>>;
 
-/** With several hosts, short enough that all of them can be tried. */
+/** With several hosts, short enough to try all of them. */
 const perHostTimeoutMilliseconds = 2_000;
 
 const isWithoutTls = (error: Error) => error.message.includes('does not support SSL');
 
-/** @throws when no server can be used */
+/** @throws if no server can be used */
 export type Opener = (listener: Listener, connectTimeoutMilliseconds: number) => Promise<Session>;
 
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
@@ -22,46 +22,52 @@ export function openerOf(target: string, settings: Settings): Opener {
 }
 
 function openerOfSocket(path: string, settings: Settings): Opener {
-  const begin = {
-    // Of these two the driver makes the path again.
-    place: { host: dirname(path), port: 5432 },
+  const options = {
+    // The driver joins these two to the socket path.
+    server: { host: dirname(path), port: 5432 },
     login: { user: 'postgres', password: '', database: 'postgres' },
     tls: undefined,
     settings,
   };
   return (listener, connectTimeoutMilliseconds) =>
-    Session.open({ ...begin, connectTimeoutMilliseconds }, listener);
+    Session.open({ ...options, connectTimeoutMilliseconds }, listener);
 }
 
-/** Tries one host after the other. Of several, only one that takes writes will do. */
-function openerOfServers(address: Address, ours: Settings): Opener {
-  const { places } = address;
+/** Tries the hosts in order. With several, it accepts only a server that takes writes. */
+function openerOfServers(address: Address, ownSettings: Settings): Opener {
+  const { servers } = address;
   const tls = tlsOf(address.tls);
-  const settings = { ...address.settings, ...ours };
-  const open = async (place: Place, listener: Listener, connectTimeoutMilliseconds: number) => {
-    const begin = { place, login: address, settings, connectTimeoutMilliseconds };
-    const session = await Session.open({ ...begin, tls: tls.options }, listener).catch((error) => {
-      if (!tls.isOptional || !isWithoutTls(error)) throw error;
-      return Session.open({ ...begin, tls: undefined }, listener);
-    });
-    if (places.length === 1 || !session.isStandby) return session;
+  const settings = { ...address.settings, ...ownSettings };
+  const open = async (server: Server, listener: Listener, connectTimeoutMilliseconds: number) => {
+    const options = { server, login: address, settings, connectTimeoutMilliseconds };
+    const session = await Session.open({ ...options, tls: tls.options }, listener).catch(
+      (error) => {
+        if (!tls.isOptional || !isWithoutTls(error)) throw error;
+        return Session.open({ ...options, tls: undefined }, listener);
+      },
+    );
+    if (servers.length === 1 || !session.isStandby) return session;
     session.close();
     throw Object.assign(new Error('it is a standby'), { code: 'CONNECTION_FAILED' });
   };
   return async (listener, connectTimeoutMilliseconds) => {
     const failures: Error[] = [];
-    for (const place of places) {
+    for (const server of servers) {
       try {
         const timeout =
-          places.length === 1 ? connectTimeoutMilliseconds : perHostTimeoutMilliseconds;
-        return await open(place, listener, timeout);
+          servers.length === 1 ? connectTimeoutMilliseconds : perHostTimeoutMilliseconds;
+        return await open(server, listener, timeout);
       } catch (error) {
         failures.push(error as Error);
       }
     }
     const [first] = failures as [Error];
     if (failures.length === 1) throw first;
-    const said = places.map(({ host, port }, at) => `${host}:${port}: ${failures[at]?.message}`);
-    throw Object.assign(new Error(said.join('; ')), { code: (first as { code?: string }).code });
+    const messages = servers.map(
+      ({ host, port }, at) => `${host}:${port}: ${failures[at]?.message}`,
+    );
+    throw Object.assign(new Error(messages.join('; ')), {
+      code: (first as { code?: string }).code,
+    });
   };
 }

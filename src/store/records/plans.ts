@@ -34,7 +34,7 @@ export function listPlans(sql: Sql, shopId: number): Promise<JsonLines> {
   );
 }
 
-/** @param records a JSON array of plan rows as `ingest` makes them; no id twice */
+/** @param records a JSON array of plan rows from `ingest`; ids must be unique */
 export function upsertPlans(tx: Transaction, shopId: number, records: string): Promise<Judged[]> {
   return tx<Judged[]>`
     with incoming as materialized (

@@ -1,4 +1,4 @@
-import { noteFeed } from '../../../store/feeds/feeds.ts';
+import { upsertFeed } from '../../../store/feeds/feeds.ts';
 import { advanceWatermark } from '../store/syncs.ts';
 import { type WholeContract, fetchContract } from '../api/fetch.ts';
 import {
@@ -68,7 +68,7 @@ export async function syncChanges(
     if (!pageInfo.hasNextPage) break;
     after = pageInfo.endCursor;
   }
-  await noteFeed(sql, shop.id, 'shopify', { completedAt: new Date(clock.now()) });
+  await upsertFeed(sql, shop.id, 'shopify', { completedAt: new Date(clock.now()) });
   return { kind: 'changes', contracts, written, refused, deleted: 0 };
 }
 

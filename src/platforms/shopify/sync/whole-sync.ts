@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { noteFeed } from '../../../store/feeds/feeds.ts';
+import { upsertFeed } from '../../../store/feeds/feeds.ts';
 import { type ShopifySync, completeShopifySync } from '../store/syncs.ts';
 import { bringResult } from '../bulk/bulk-result.ts';
 import { type SyncedShop, countRefused, countWritten, takeNodes } from './intake.ts';
@@ -36,7 +36,7 @@ export async function syncWhole(synced: SyncedShop, state: ShopifySync): Promise
       watermark: new Date(contracts.startedAt),
       reconciledAt: begunAt,
     });
-    await noteFeed(sql, shop.id, 'shopify', { completedAt: new Date(clock.now()) });
+    await upsertFeed(sql, shop.id, 'shopify', { completedAt: new Date(clock.now()) });
     return {
       kind: 'whole',
       contracts: contracts.ids.count,
