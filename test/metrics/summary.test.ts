@@ -13,13 +13,13 @@ import { instantOf } from './instants.ts';
 import { randomOf } from './random.ts';
 import { preparePlans, writeSomething } from './writers.ts';
 
-/** More of them find more; the suite is to be quick. A failure names its seed. */
+/** More runs find more, but the suite should be fast. A failure prints its seed. */
 const { numRuns: worlds, seed: firstSeed } = runs(6);
 const batches = 6;
 
 const decimal = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 
-/** One spelling for equal figures: sums without needless digits, intervals of no value left out. */
+/** A canonical form: sums without trailing zeros, without intervals of no value. */
 function spelled(row: MetricsRow) {
   return {
     ...row,
@@ -33,7 +33,7 @@ function spelled(row: MetricsRow) {
   };
 }
 
-/** All but what depends on what became of subscriptions and cycles later. */
+/** Everything except what later changes of subscriptions and cycles affect. */
 function unaffected(row: MetricsRow) {
   const affected = new Set([
     'cancelled',
@@ -70,7 +70,7 @@ onEveryDatabase('the metrics summary', (open) => {
     }
   }
 
-  test('equals its plain definition at any instant, whoever wrote what, one by one or at once', async () => {
+  test('matches its definition at any instant, for any writes, sequential or concurrent', async () => {
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
       const random = randomOf(seed);
       const shopIds = [(await createShop(store)).id, (await createShop(store)).id];

@@ -18,7 +18,7 @@ onEveryDatabase('the list of revoked keys', (open) => {
   });
   after(() => store.close());
 
-  test('has keys by when they were revoked or rotated, whichever ends first at the top', async () => {
+  test('lists keys revoked or rotated since an instant, ordered by when they end', async () => {
     const clock = new FixedClock(now);
     const ending = { sql: store.write, clock, log: silentLog };
     const [shop, other] = [await createShop(store), await createShop(store)];
@@ -50,7 +50,7 @@ onEveryDatabase('the list of revoked keys', (open) => {
       replacedBy: newId,
     };
     assert.deepEqual(await list(0, shop.id), [first, second]);
-    // By when it was rotated, not by when it ends.
+    // Selected by when it was rotated, not by when it ends.
     assert.deepEqual(await list(0.5, shop.id), [first]);
     assert.deepEqual(await list(2, shop.id, other.id), []);
     assert.deepEqual(

@@ -14,13 +14,13 @@ import { makeSynchronous, waitingForStandby } from '../support/synchronous.ts';
 import { until } from '../support/until.ts';
 import { createShop, createTestKey, get, silentLog, startTestService } from '../support/world.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
 describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, () => {
   let primary: PostgresServer;
   let standby: PostgresServer;
   let store: Store;
-  /** Keys that were ended, and those that took their place. */
+  /** Keys that were revoked or rotated, and their replacements. */
   const ended: string[] = [];
   const live: string[] = [];
 
@@ -29,7 +29,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     assert.ok(started);
     primary = started;
     standby = await primary.startReplica();
-    // Nothing else that the service commits waits for the standby.
+    // No other commit of the service waits for the standby.
     await onServer(primary.url, 'alter role postgres set synchronous_commit = off');
     store = { ...connectAll(primary.url), failed: new Promise(() => {}) };
     await makeSynchronous({ primary, standby });
@@ -61,7 +61,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     return { shop, id: String(shop.id), domain, first, second };
   }
 
-  test('keys revoke returns when the standby has it, and says what it waits for', async () => {
+  test('keys revoke returns once the standby has the change, and says what it waits for', async () => {
     const { id, first, second } = await createShopWithKeys();
     const env = { DATABASE_URL: primary.url, LOG_LEVEL: 'warn' };
     let command: Running | undefined;
@@ -75,7 +75,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     live.push(second.key);
   });
 
-  test('a revocation waits for the standby, also of a key that was revoked before', async () => {
+  test('a revocation waits for the standby, even for a key that was already revoked', async () => {
     const { shop, first, second } = await createShopWithKeys();
     const revoke = () => revokeKey(ending(), shop.id, 'command line', first.id);
     assert.deepEqual([await frozen(revoke), await frozen(revoke)], [true, true]);
@@ -99,7 +99,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     live.push(second.key, now.key, later.key);
   });
 
-  test('an uninstall waits for the standby, also when its webhook comes again', async () => {
+  test('an uninstall waits for the standby, even if its webhook is delivered again', async () => {
     const { shop, domain, first, second } = await createShopWithKeys();
     const told = {
       shopId: shop.id,
@@ -120,7 +120,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     ended.push(first.key, second.key);
   });
 
-  test('doctor says that revocations wait, and where there is no standby to wait for', async () => {
+  test('doctor reports that revocations wait, and a missing standby', async () => {
     const doctor = async () => (await run(['doctor'], { env: { DATABASE_URL: primary.url } })).out;
     assert.match(await doctor(), /^ok {4}failover: revocations wait for a synchronous standby$/m);
     await standby.stop();
@@ -129,8 +129,8 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     await standby.start();
   });
 
-  // The last one: it ends the primary.
-  test('after a failover, all of these keys are refused', async () => {
+  // Must be the last test: it stops the primary.
+  test('refuses all of these keys after a failover', async () => {
     await store.close();
     await primary.stop('crash');
     await onServer(standby.url, 'select pg_promote()');

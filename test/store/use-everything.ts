@@ -52,7 +52,7 @@ import {
 const endAt = Date.parse(now);
 const later = '2026-11-20T11:59:00.000Z';
 
-/** All that is ever done with a shop: import, correct and delete, every question, every command. */
+/** Everything that is ever done with a shop: import, correct and delete, every query and command. */
 export async function useEverything(store: Store): Promise<void> {
   const other = await createShop(store);
   const shop = await createShop(store);
@@ -129,14 +129,14 @@ export async function useEverything(store: Store): Promise<void> {
   await listOutcomesByReason(store.write, shop.id, endAt - 30 * 86_400_000, endAt);
   await summariseFromRecords(store.write, shop.id, endAt);
   await rebuildMetrics(store.write, shop.id);
-  // The one thing that is never done: changed events are deleted and written again.
+  // The remaining case: changed events are deleted and written again.
   await store.write`update status_events set position = position where shop_id = ${shop.id}`;
   assert.equal((await findLedgerDifferences(store.write, shop.id)).length, 0);
 
   await store.write.begin((tx) => redactCustomer(tx, shop.id, 77));
   await listAllOfCustomer(store.write, shop.id, 77);
   await store.write.begin((tx) => updateRevokedKeysOfShop(tx, shop.id, new Date(now)));
-  // All of it, so that sums become nothing.
+  // Delete all of it, so that sums become zero.
   const gone = ['refund', 'cancellation', 'payment', 'subscription', 'plan'].flatMap((type) =>
     records
       .filter((record) => record.type === type)
@@ -148,7 +148,7 @@ export async function useEverything(store: Store): Promise<void> {
   await deleteShop(store.write, shop.id);
 }
 
-/** What is kept of a shop that belongs to Shopify, and asked of its records. */
+/** What is stored about a Shopify shop, and the queries for its records. */
 async function useShopifySync({ write }: Store, shopId: number): Promise<void> {
   const at = new Date(now);
   await beginShopifySync(write, shopId, 'sample-shop.myshopify.com');

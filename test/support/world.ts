@@ -22,7 +22,7 @@ export interface ShopOptions {
   readonly currency?: string;
 }
 
-/** A shop of the test's own, with an id that no other test has. */
+/** Creates a shop with a unique id. */
 export async function createShop(
   store: Store,
   { tier = 'enterprise_plus', currency = 'USD' }: ShopOptions = {},
@@ -59,7 +59,7 @@ export interface Imported {
 }
 
 /**
- * Imports records (objects, or lines as they stand) in one run, as a file or as what a feed made.
+ * Imports records (objects or lines) in one run, as from a file or a feed.
  * @param clock the importer's
  */
 export async function importAll(
@@ -100,14 +100,14 @@ interface ServiceOptions {
   readonly shopify?: Partial<Pick<Config, 'shopifyClientSecrets' | 'shopifyCredentialsFile'>>;
 }
 
-/** A store for what is the same on every database. */
+/** A store for tests of code that is the same on every database. */
 export function openAnyStore(): Store {
-  // The embedded one serves all files that run at the same time from one thread.
+  // One thread of the embedded database serves all files that run at the same time.
   const target = process.env['TEST_POSTGRES'] ?? process.env['TEST_EMBEDDED'];
   return { ...connectAll(target as string), failed: new Promise(() => {}) };
 }
 
-/** The whole service on a free port. */
+/** Starts the whole service on a free port. */
 export async function startTestService(
   store: Store,
   options: ServiceOptions = {},
@@ -131,7 +131,7 @@ export async function startTestService(
   });
 }
 
-/** A service whose clock stands still, and one shop with a key for everything. */
+/** A service with a frozen clock, and one shop with a key that has all scopes. */
 export async function startWorld(store: Store, options: ShopOptions & ServiceOptions = {}) {
   const clock = new FixedClock(now);
   const shop = await createShop(store, options);
@@ -141,7 +141,7 @@ export async function startWorld(store: Store, options: ShopOptions & ServiceOpt
     store,
     clock,
     service,
-    /** Where the first version begins. */
+    /** The base path of the first version. */
     base: `${service.baseUrl}/api/external/v1`,
     shop,
     keyId,
@@ -155,7 +155,7 @@ export async function startWorld(store: Store, options: ShopOptions & ServiceOpt
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** A GET with a key, its body read as JSON and held to the contract. */
+/** Sends a GET with a key; parses the body as JSON and checks it against the contract. */
 export async function get(url: string, key?: string) {
   const response = await fetch(
     url,
