@@ -21,7 +21,7 @@ const maxTried = 50;
 const tryPauseMilliseconds = 50;
 const retryMilliseconds = 100;
 /** Time for a stopping process to tell its clients, or to be noticed as gone. */
-const farewellMilliseconds = 1_000;
+const stopNoticeMilliseconds = 1_000;
 
 /**
  * Constantly creates and revokes keys, as owners do, and checks what was acknowledged: a created key works
@@ -126,7 +126,7 @@ export class Owner {
           this.wrong.push(`${target.name}: ${response.status}, ${complaint}`);
         }
       } catch (error) {
-        await sleep(farewellMilliseconds);
+        await sleep(stopNoticeMilliseconds);
         if (target.state === 'up' && target.starts === starts) {
           this.wrong.push(`${target.name}: ${String(error)}`);
         }

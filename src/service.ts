@@ -170,7 +170,11 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       // Also done below: the process may be killed before all requests are answered.
       void usage.settle();
       const countConnections = promisify(app.server.getConnections.bind(app.server));
-      await drained(countConnections, { clock, milliseconds: drainMilliseconds, deadline });
+      await drainConnections(countConnections, {
+        clock,
+        milliseconds: drainMilliseconds,
+        deadline,
+      });
       const answered = app.close();
       await Promise.race([Promise.all([answered, webhooks?.close()]), aborted(deadline)]);
       if (!(await settlesInTime(Promise.all([usage.settle(), sweep.close()])))) {
@@ -194,7 +198,7 @@ interface Drain {
 }
 
 /** Keeps serving until every connection has been closed after a response, or time is up. */
-async function drained(
+async function drainConnections(
   countConnections: () => Promise<number>,
   { clock, milliseconds, deadline }: Drain,
 ): Promise<void> {

@@ -28,7 +28,7 @@ export function statusRoutes(parts: StatusParts): Route[] {
 }
 
 async function readiness({ store, shared, stopping }: StatusParts): Promise<Answer> {
-  if (stopping.aborted) return unready('the service is stopping');
+  if (stopping.aborted) return notReady('the service is stopping');
   const isUp = await Promise.race([
     store.primary.keys`select 1`.then(
       () => true,
@@ -38,13 +38,13 @@ async function readiness({ store, shared, stopping }: StatusParts): Promise<Answ
       setTimeout(resolve, timeoutMilliseconds, false).unref();
     }),
   ]);
-  if (!isUp) return unready('the database does not answer');
+  if (!isUp) return notReady('the database does not answer');
   const redis = shared && (shared.state === 'shared' ? 'up' : 'down');
   const body = JSON.stringify({ ...up, redis, ...replicasOf(store) });
   return { status: 200, headers: uncached, body };
 }
 
-function unready(reason: string): Answer {
+function notReady(reason: string): Answer {
   return refuse(503, `Not ready: ${reason}.`, { 'cache-control': 'no-store' });
 }
 

@@ -47,19 +47,19 @@ let commonPasswords: ReadonlySet<string> | undefined;
 
 function contextWords({ email, shopNames }: PasswordContext): ReadonlySet<string> {
   const names = [...serviceNames, email, ...shopNames].map((name) => name.toLowerCase());
-  const words = names.flatMap((name) => [bare(name), ...name.split(/[^\p{L}\p{N}]+/u)]);
+  const words = names.flatMap((name) => [lettersAndDigits(name), ...name.split(/[^\p{L}\p{N}]+/u)]);
   return new Set(words.filter((word) => word.length >= 3));
 }
 
 /** Letters and digits only. */
-function bare(text: string): string {
+function lettersAndDigits(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
 /** Forms of a password to look up: repetitions reduced to one, without digits at either end. */
 function spellingsOf(password: string): string[] {
   const lower = password.normalize('NFKC').toLowerCase();
-  return [lower, bare(lower)].flatMap((text) => {
+  return [lower, lettersAndDigits(lower)].flatMap((text) => {
     const once = text.slice(0, periodOf(text));
     return [once, once.replaceAll(/^\d+|\d+$/g, '')].filter((spelling) => spelling !== '');
   });

@@ -18,7 +18,7 @@ export class TooBusy extends Error {
 let running = 0;
 const waiting: (() => void)[] = [];
 
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+async function withSlot<T>(work: () => Promise<T>): Promise<T> {
   if (running >= maxConcurrent) {
     if (waiting.length >= maxWaiting) throw new TooBusy();
     await new Promise<void>((resolve) => waiting.push(resolve));
@@ -48,7 +48,7 @@ const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
  */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(16);
-  const tag = await inTurn(() => tagOf(password, nonce));
+  const tag = await withSlot(() => tagOf(password, nonce));
   const { memory, passes, parallelism } = cost;
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(nonce)}$${unpadded(tag)}`;
 }
@@ -68,7 +68,7 @@ export async function verifyPassword(hash: string | null, password: string): Pro
     passes: Number(passes),
     parallelism: Number(parallelism),
   };
-  const found = await inTurn(() =>
+  const found = await withSlot(() =>
     tagOf(password, Buffer.from(nonce, 'base64'), stored as typeof cost),
   );
   return timingSafeEqual(found, Buffer.from(tag, 'base64')) && hash !== null;

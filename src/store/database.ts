@@ -136,7 +136,7 @@ function queriesOf(runner: Runner, script: (text: string) => Promise<object[]>):
 
 function sqlOf(connections: Connections, { name, connections: size }: ConnectOptions): Sql {
   const queries = queriesOf(connections, (text) =>
-    onOne(connections, async (session) => {
+    withSession(connections, async (session) => {
       try {
         return await session.query(text);
       } catch (error) {
@@ -148,7 +148,7 @@ function sqlOf(connections: Connections, { name, connections: size }: ConnectOpt
   );
   const begin = (...parts: [...mode: string[], work: (tx: Transaction) => Promise<unknown>]) => {
     const work = parts.pop() as (tx: Transaction) => Promise<unknown>;
-    return onOne(connections, (session) => inTransaction(session, parts.join(''), work));
+    return withSession(connections, (session) => inTransaction(session, parts.join(''), work));
   };
   return Object.defineProperties(
     Object.assign(queries, {
@@ -168,7 +168,7 @@ function sqlOf(connections: Connections, { name, connections: size }: ConnectOpt
   ) as Sql;
 }
 
-async function onOne<Result>(
+async function withSession<Result>(
   connections: Connections,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {

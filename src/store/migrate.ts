@@ -7,7 +7,7 @@ import { CommandError } from '../errors.ts';
 import type { Sql, Transaction } from './database.ts';
 import { findLockHolders } from './lock-holders.ts';
 
-const ownFolder = new URL('../../migrations/', import.meta.url);
+const migrationsFolder = new URL('../../migrations/', import.meta.url);
 
 /** Arbitrary, but the same in every version, so that migrating processes wait for each other. */
 const lockId = 7_370_110_274;
@@ -45,7 +45,7 @@ export interface MigrateOptions {
  * @throws CommandError if tables stayed in use until the timeout
  */
 export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<string[]> {
-  const { folder = ownFolder } = options;
+  const { folder = migrationsFolder } = options;
   const applied: string[] = [];
   for (const name of await listMissingMigrations(sql, folder)) {
     const migration = { version: versionOf(name), name };
@@ -132,7 +132,10 @@ export async function lockMigrations(tx: Transaction): Promise<void> {
 }
 
 /** Names of the migrations that the database lacks, in order. */
-export async function listMissingMigrations(sql: Sql, folder = ownFolder): Promise<string[]> {
+export async function listMissingMigrations(
+  sql: Sql,
+  folder = migrationsFolder,
+): Promise<string[]> {
   const [table] = await sql<{ exists: boolean }[]>`
     select to_regclass('schema_migrations') is not null as exists`;
   const done = table?.exists

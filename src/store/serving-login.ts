@@ -28,7 +28,7 @@ const servedTables = [
 const served = `{${servedTables.join(',')}}`;
 
 /** The server rejects the password, requires one, or has no such user. */
-const refusedLogin: ReadonlySet<unknown> = new Set(['28P01', '28000']);
+const loginErrors: ReadonlySet<unknown> = new Set(['28P01', '28000']);
 
 /**
  * Creates the login of DATABASE_SERVE_URL, or sets its password to the one in the address, and reduces its
@@ -37,11 +37,11 @@ const refusedLogin: ReadonlySet<unknown> = new Set(['28P01', '28000']);
  * @throws CommandError if the login still has other privileges, or cannot be used
  */
 export async function createServingLogin(store: Store, login: Login): Promise<void> {
-  await refuseOtherRole(store.write, login);
+  await rejectPrivilegedUser(store.write, login);
   const canConnect = await store.primary.keys`select 1`.then(
     () => true,
     (error: unknown) => {
-      if (!refusedLogin.has((error as { code?: unknown }).code)) throw error;
+      if (!loginErrors.has((error as { code?: unknown }).code)) throw error;
       return false;
     },
   );
@@ -151,7 +151,7 @@ export async function listServingProblems(sql: Sql): Promise<string[]> {
 }
 
 /** A mistyped name must not change an administrator's password or take rights from a table owner. */
-async function refuseOtherRole(sql: Sql, { user }: Login): Promise<void> {
+async function rejectPrivilegedUser(sql: Sql, { user }: Login): Promise<void> {
   const [other] = await sql`
     select from pg_roles r where rolname = ${user} and (
       rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { acquireLock } from './embedded/lock.ts';
 import type { Sql } from './database.ts';
 
-interface Where {
+interface DatabaseLocation {
   /** Undefined means the embedded database in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
@@ -17,7 +17,7 @@ interface Where {
  */
 export async function lockShop(
   sql: Sql,
-  { databaseUrl, dataDir }: Where,
+  { databaseUrl, dataDir }: DatabaseLocation,
   work: string,
   shopId: number,
 ): Promise<(() => Promise<void>) | undefined> {

@@ -73,12 +73,12 @@ onEveryDatabase('the history of a shop', (open) => {
             where p.shop_id = ${shop.id} and p.status = 'succeeded'
               and p.processed_at >= ${from} and p.processed_at < ${to}
               and exists (
-                -- a failure that nothing has closed before, in the order of time, then of ids
+                -- an earlier failure that no payment has closed, ordered by time and id
                 select from payments f
                 where f.shop_id = p.shop_id and f.subscription_id = p.subscription_id
                   and f.status = 'failed' and f.failure_kind is distinct from 'inventory'
                   and (f.processed_at, f.payment_id) < (p.processed_at, p.payment_id)
-                  -- on a subscription that had not ended
+                  -- of a subscription that had not ended
                   and (
                     select e.to_status in ('cancelled', 'expired', 'failed') from status_events e
                     where e.shop_id = f.shop_id and e.subscription_id = f.subscription_id

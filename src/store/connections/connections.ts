@@ -149,14 +149,14 @@ export class Connections implements Runner, Listener {
 
   #send(statement: Statement, session: Session): void {
     if (statement.isAbandoned) return;
-    if (session.inFlight >= maxWaiting) return statement.reject(tooMany());
+    if (session.inFlight >= maxWaiting) return statement.reject(tooManyWaiting());
     session.send(statement);
   }
 
   #wait(waiting: Waiting): void {
     if (this.#isClosed) return waiting.reject(closed());
     if (this.#failure) return waiting.reject(new NoConnection(this.#failure));
-    if (this.#waiting.length >= maxWaiting) return waiting.reject(tooMany());
+    if (this.#waiting.length >= maxWaiting) return waiting.reject(tooManyWaiting());
     this.#waiting.push(waiting);
     this.#serve();
   }
@@ -282,6 +282,6 @@ function unavailable(message: string): Error {
 
 const closed = () => unavailable('The connections to the database are closed.');
 
-function tooMany(): Error {
+function tooManyWaiting(): Error {
   return new Error(`${maxWaiting} statements are already waiting for the database.`);
 }

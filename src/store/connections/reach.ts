@@ -4,7 +4,7 @@ import type { Sql } from '../database.ts';
 
 const unreachable =
   'Check that PostgreSQL is running there, and that the host and port are correct.';
-const notAdmitted = "Check the user and password, and the server's pg_hba.conf.";
+const loginRejected = "Check the user and password, and the server's pg_hba.conf.";
 
 /** What to do, by error code. */
 const advice: Readonly<Record<string, string>> = {
@@ -15,8 +15,8 @@ const advice: Readonly<Record<string, string>> = {
   NO_ANSWER: unreachable,
   ENOTFOUND: unreachable,
   EAI_AGAIN: unreachable,
-  '28000': notAdmitted,
-  '28P01': notAdmitted,
+  '28000': loginRejected,
+  '28P01': loginRejected,
   '3D000': 'Create the database, or correct its name.',
   '57P03': 'Wait until it is up, then try again.',
 };

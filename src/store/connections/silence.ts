@@ -26,7 +26,7 @@ export const isUnreachable = (error: Error) => error instanceof Unreachable;
 
 const answerMilliseconds = 2_000;
 const retryMilliseconds = 250;
-const workingMilliseconds = 1_000;
+const busyPollMilliseconds = 1_000;
 
 /**
  * Finds out whether a silent connection is dead or its server is just slow. The connection itself shows no
@@ -50,7 +50,7 @@ export async function examine(session: Session, options: ExamineOptions): Promis
         await terminateBackend(session, probe);
         return { probe, cause: new Error('the server is not processing anything on it') };
       }
-      await sleep(idle === 0 ? workingMilliseconds : retryMilliseconds);
+      await sleep(idle === 0 ? busyPollMilliseconds : retryMilliseconds);
     } catch (error) {
       const silence = systemClock.monotonic() - lastActiveAt;
       if (isSilent() && silence > options.giveUpMilliseconds) {

@@ -95,7 +95,7 @@ function checkContents(folder: string): string[] {
   const hasDatabase = own.includes('db') || own.includes('db.unfinished');
   if (foreign.length > 0 && !hasDatabase) {
     throw new CommandError(
-      `The data folder ${folder} has no database but is not empty: it contains ${some(foreign)}. Set RETENTION_DATA_DIR to a new or empty folder.`,
+      `The data folder ${folder} has no database but is not empty: it contains ${listSome(foreign)}. Set RETENTION_DATA_DIR to a new or empty folder.`,
     );
   }
   for (const name of own) {
@@ -118,7 +118,7 @@ function closeFolder(folder: string, foreign: readonly string[]): void {
   }
   if (foreign.length > 0) {
     throw new CommandError(
-      `The data folder ${folder} is open to other users ${shown}. It also contains ${some(foreign)}, so its mode was not changed. Move those elsewhere, or run: chmod 700 ${folder}`,
+      `The data folder ${folder} is open to other users ${shown}. It also contains ${listSome(foreign)}, so its mode was not changed. Move those elsewhere, or run: chmod 700 ${folder}`,
     );
   }
   chmodSync(folder, 0o700);
@@ -148,7 +148,7 @@ function checkOwner(path: string, { uid }: Stats): void {
   );
 }
 
-function some(names: readonly string[]): string {
+function listSome(names: readonly string[]): string {
   const shown = names.slice(0, 3).map((name) => JSON.stringify(name));
   return names.length > shown.length ? `${shown.join(', ')} and others` : shown.join(' and ');
 }

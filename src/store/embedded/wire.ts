@@ -41,7 +41,7 @@ const flush = code('H');
 const sync = code('S');
 const terminate = code('X');
 // An unknown message type makes the database end its session, which all clients share.
-const known = new Set([
+const knownTypes = new Set([
   bind,
   close,
   parse,
@@ -123,7 +123,7 @@ export class ClientStream {
     while (bytes.length - at >= 5) {
       const type = bytes[at]!;
       const size = bytes.readInt32BE(at + 1);
-      if (!known.has(type)) {
+      if (!knownTypes.has(type)) {
         return this.#end(incoming, violation(`message type ${type}`));
       }
       if (size < 4 || this.#unit.size + (at - taken) + size >= maxUnitBytes) {
@@ -136,7 +136,7 @@ export class ClientStream {
       }
       if (type === terminate) return this.#end(incoming, { kind: 'terminate' });
 
-      if ((type === parse || type === query) && readsRows(bytes.subarray(at + 5, end))) {
+      if ((type === parse || type === query) && copiesFromStdin(bytes.subarray(at + 5, end))) {
         this.#take(bytes.subarray(taken, at));
         this.#take(refuse(bytes.subarray(at, end)));
         taken = end;
@@ -254,7 +254,7 @@ function readParameters(body: Buffer): Map<string, string> {
 }
 
 /** May reject too much: every statement that copies from the client contains both words. */
-function readsRows(body: Buffer): boolean {
+function copiesFromStdin(body: Buffer): boolean {
   const sql = body.toString('latin1');
   return /\bstdin\b/i.test(sql) && /\bcopy\b/i.test(sql);
 }

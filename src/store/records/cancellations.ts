@@ -1,14 +1,22 @@
 import type { SessionOutcome } from '../../vocabulary.ts';
 import { type Sql, type Transaction, withTimeout, arrayText } from '../database.ts';
-import { type JsonLines, instant, integer, nullable, object, linesOf, word } from './json-text.ts';
+import {
+  type JsonLines,
+  instant,
+  integer,
+  nullable,
+  object,
+  linesOf,
+  enumValue,
+} from './json-text.ts';
 import { type Position, startOf } from './subscriptions.ts';
 import type { Judged } from './verdict.ts';
 
 const session = object({
   sessionId: integer('session_id'),
-  detectedReason: word('detected_reason'),
-  outcome: nullable(word('outcome')),
-  offerType: nullable(word('offer_type')),
+  detectedReason: enumValue('detected_reason'),
+  outcome: nullable(enumValue('outcome')),
+  offerType: nullable(enumValue('offer_type')),
   createdAt: instant('created_at'),
 });
 

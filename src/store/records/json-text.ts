@@ -17,7 +17,7 @@ export const decimal = (column: string): JsonSql => `trim_scale(${column})`;
 export const boolean = (column: string): JsonSql => `${column}::text`;
 
 /** An enumerated value, which never needs escaping. */
-export const word = (column: string): JsonSql => `'"' || ${column} || '"'`;
+export const enumValue = (column: string): JsonSql => `'"' || ${column} || '"'`;
 
 /** Any text. */
 export const text = (column: string): JsonSql => `to_json(${column})::text`;

@@ -7,7 +7,7 @@ import {
   object,
   linesOf,
   text,
-  word,
+  enumValue,
 } from './json-text.ts';
 import type { Judged } from './verdict.ts';
 
@@ -15,12 +15,12 @@ const plan = object({
   id: integer('plan_id'),
   name: text('name'),
   groupName: text('group_name'),
-  intervalUnit: word('interval_unit'),
+  intervalUnit: enumValue('interval_unit'),
   intervalCount: integer('interval_count'),
   active: boolean('active'),
   productCount: integer('product_count'),
   pricing: object({
-    discountType: word('discount_type'),
+    discountType: enumValue('discount_type'),
     discountValue: decimal('discount_value'),
     summary: text('pricing_summary'),
   }),

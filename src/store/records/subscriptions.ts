@@ -10,7 +10,7 @@ import {
   object,
   linesOf,
   text,
-  word,
+  enumValue,
 } from './json-text.ts';
 
 /** Position of a page's last row in the order. Times are epoch milliseconds. */
@@ -29,10 +29,10 @@ export function startOf(after: Position | undefined): { at: string; id: number }
 const fields = {
   subscriptionId: integer('s.subscription_id'),
   customerId: integer('s.customer_id'),
-  status: word('s.status'),
+  status: enumValue('s.status'),
   planId: integer('s.plan_id'),
   planName: text('p.name'),
-  planType: word('p.plan_type'),
+  planType: enumValue('p.plan_type'),
   currentPrice: decimal('s.current_price'),
   nextBillingDate: nullable(instant('s.next_billing_at')),
   createdAt: instant('s.created_at'),
