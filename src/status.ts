@@ -9,7 +9,7 @@ const uncached = { ...json, 'cache-control': 'no-store' };
 
 interface StatusParts {
   readonly store: Store;
-  /** The Redis limiter, if configured. Readiness does not depend on it: without Redis each instance limits alone. */
+  /** The Redis limiter, if configured. The service is ready without Redis: each instance then limits alone. */
   readonly shared: Pick<RedisRateLimiter, 'state'> | undefined;
   /** Aborted when the service starts to stop. */
   readonly stopping: AbortSignal;

@@ -26,7 +26,7 @@ export function normaliseEmail(text: string): string {
   return text.trim().normalize('NFKC').toLowerCase();
 }
 
-/** Whether a password is right. An unknown address takes as long, and gives the same result, as a wrong password. */
+/** Checks a password. An unknown address takes as long, and gives the same result, as a wrong password. */
 export async function checkPassword(
   sql: Sql,
   clock: Clock,

@@ -58,7 +58,7 @@ export class Registry<Name extends string> {
     this.#definitions = definitions;
   }
 
-  /** @returns a function that returns the counter for label values; keep the counter, do not look it up each time */
+  /** @returns a function from label values to their counter; callers should keep the counter */
   counter(name: Name): (...labels: readonly string[]) => Counter {
     const series = new Map<string, Counter>();
     this.#add(name, 'counter', () =>

@@ -29,7 +29,7 @@ describe('key usage while the database is down', { skip, timeout: 600_000 }, () 
     await server.destroy();
   });
 
-  /** A service with a key used three times: the first use is stored, the others not yet, and one write failed. */
+  /** A service with a key used three times: the first use is stored, and a write of the others failed. */
   async function useWhileAway(t: TestContext) {
     const clock = new FixedClock(now);
     const logged: string[] = [];

@@ -51,7 +51,7 @@ export interface Traffic {
   end(): Promise<void>;
 }
 
-/** Many clients with many keys, using both transports, each constantly sending requests to targets that are up. */
+/** Many clients with many keys, on both transports, constantly sending requests to targets that are up. */
 export async function startTraffic(
   targets: readonly Target[],
   keys: readonly string[],
