@@ -141,7 +141,7 @@ describe('migrating while tables are in use', { skip }, () => {
     const dump = await holdTable('shopify.shops', url);
     const env = { DATABASE_URL: url };
     const command = launch(['migrate'], { env });
-    await command.logged(/^Migration 0014_webhook_events\.sql waits for .*\(pg_dump, /m);
+    await command.logged(/^Migration 0014_webhook_events\.sql is waiting for .*\(pg_dump, /m);
     command.child.kill('SIGINT');
     const { code, signal, out } = await command.ended;
     assert.deepEqual([code, signal, out], [null, 'SIGINT', '']);
