@@ -1,16 +1,16 @@
 import type { World } from './world.ts';
 
-/** Something that goes wrong, and is put right. */
+/** A failure that is caused and then repaired. */
 export interface Fault {
   readonly name: string;
-  /** False if no request may be refused; by default any may be while the fault lasts. */
+  /** False if no request may be refused; by default requests may be refused during the fault. */
   readonly mayRefuse?: boolean;
-  /** Before anything goes wrong. */
+  /** Runs before the fault. */
   prepare?(world: World): Promise<void>;
-  /** Makes it go wrong, and lets it be wrong for a while. */
+  /** Causes the fault and lets it last for a while. */
   inflict(world: World): Promise<void>;
-  /** Takes the cause away. From then on recovery is timed. */
+  /** Removes the cause; recovery is timed from here. */
   end(world: World): Promise<void>;
-  /** @returns what else was wrong, as sentences */
+  /** @returns other problems, as sentences */
   check?(world: World): string[];
 }

@@ -9,7 +9,7 @@ export const retention = fileURLToPath(new URL('../bin/retention', import.meta.u
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Nothing else, so that the developer's own settings have no effect. */
+/** Only these variables, so that the developer's own settings have no effect. */
 export function environmentOf(settings: Settings): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'], ...settings };
 }
@@ -17,7 +17,7 @@ export function environmentOf(settings: Settings): NodeJS.ProcessEnv {
 const running = new Set<ChildProcess>();
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
-/** One `serve`, in a process of its own, on a port that it keeps when it is started again. */
+/** A `serve` process on a port that it keeps across restarts. */
 export class Instance implements Target {
   readonly name: string;
   readonly baseUrl: string;
@@ -39,7 +39,7 @@ export class Instance implements Target {
     this.#settings = { ...settings, PORT: String(port) };
   }
 
-  /** @param folder for its log; a developer's .env is not there */
+  /** @param folder for its log; contains no developer's .env */
   static async start(name: string, folder: string, settings: Settings): Promise<Instance> {
     const instance = new Instance(name, await freePort(), folder, settings);
     await instance.start();
@@ -50,7 +50,7 @@ export class Instance implements Target {
     return this.#settings;
   }
 
-  /** @param settings that differ from now on */
+  /** @param settings that change from now on */
   async start(settings: Settings = {}): Promise<void> {
     this.#settings = { ...this.#settings, ...settings };
     const log = openSync(path.join(this.#folder, `${this.name}.log`), 'a');
@@ -71,14 +71,14 @@ export class Instance implements Target {
         running.delete(child);
         resolve(how);
       });
-      // It could not even be started: then nothing else is heard of it.
+      // It could not be started, so no other event follows.
       child.once('error', ({ message }) => resolve(message));
     });
     await new Promise<void>((resolve, reject) => {
-      let said = '';
+      let output = '';
       child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
-        if (said.includes('listens on')) resolve();
+        output += text;
+        if (output.includes('listens on')) resolve();
       });
       void this.#ended.then((how) => reject(new Error(`it ended with ${how} at its start`)));
     });
@@ -95,8 +95,8 @@ export class Instance implements Target {
   }
 
   /**
-   * SIGTERM. Its clients are not told: they learn from its answers that it ends.
-   * @returns what it ended with
+   * SIGTERM. Its clients are not told: they learn it from its responses.
+   * @returns its exit status or signal
    */
   stop(): Promise<string> {
     this.#isMeantToEnd = true;
@@ -104,7 +104,7 @@ export class Instance implements Target {
     return this.#ended;
   }
 
-  /** What it says of its readiness. */
+  /** The body of its readiness response. */
   async readiness(): Promise<string> {
     const response = await fetch(`${this.baseUrl}/readyz`, { headers: { connection: 'close' } });
     return response.text();

@@ -23,25 +23,25 @@ const faults: readonly Fault[] = [
   ...instanceFaults(),
   ...failovers,
 ];
-const longestMinutes = 10;
-/** How long taking everything down in order may last. */
+const maxMinutes = 10;
+/** How long an orderly shutdown may take. */
 const giveUpMilliseconds = 15_000;
 
-/** All faults, or those whose names have one of the arguments in them. */
+/** Runs all faults, or those whose names contain one of the arguments. */
 async function main(opened: () => Promise<World>): Promise<boolean> {
   const only = process.argv.slice(2);
-  const wanted = faults.filter(
+  const selected = faults.filter(
     ({ name }) => only.length === 0 || only.some((each) => name.includes(each)),
   );
-  if (wanted.length === 0) {
+  if (selected.length === 0) {
     print(
-      `No fault has that in its name. There are: ${faults.map(({ name }) => name).join('; ')}.`,
+      `No fault has a name that contains this. Available: ${faults.map(({ name }) => name).join('; ')}.`,
     );
     return false;
   }
   const begin = performance.now();
   const world = await opened();
-  const results = await tryAll(wanted, world);
+  const results = await tryAll(selected, world);
   await world.traffic.end();
   await world.owner.end();
   const { problems, closing } = summarise(results, world, (performance.now() - begin) / 1000);
@@ -51,7 +51,7 @@ async function main(opened: () => Promise<World>): Promise<boolean> {
   return problems.length === 0;
 }
 
-async function tryAll(wanted: readonly Fault[], world: World): Promise<Result[]> {
+async function tryAll(selected: readonly Fault[], world: World): Promise<Result[]> {
   const row = beginTable([
     'fault',
     'answers',
@@ -63,7 +63,7 @@ async function tryAll(wanted: readonly Fault[], world: World): Promise<Result[]>
     'died',
   ]);
   const results: Result[] = [];
-  for (const fault of wanted) {
+  for (const fault of selected) {
     const result = await tryFault(fault, world);
     results.push(result);
     row(
@@ -96,9 +96,9 @@ const giveUp = async (reason: string, code: number) => {
   if (isGivenUp) process.exit(code);
   isGivenUp = true;
   print(reason);
-  // What cannot be ended in order is killed with this process.
+  // Exiting kills whatever cannot be stopped in time.
   setTimeout(() => process.exit(code), giveUpMilliseconds).unref();
-  // Else what is being started would be left.
+  // Wait for it, so that nothing that is being started is left running.
   await opening?.catch(() => {});
   await deferred.disposeAsync().catch(() => {});
   rmSync(folder, { recursive: true });
@@ -107,8 +107,8 @@ const giveUp = async (reason: string, code: number) => {
 process.on('SIGINT', () => void giveUp('Stopped.', 130));
 process.on('SIGTERM', () => void giveUp('Stopped.', 143));
 setTimeout(
-  () => void giveUp(`WRONG: the drill took more than ${longestMinutes} minutes.`, 1),
-  longestMinutes * 60_000,
+  () => void giveUp(`WRONG: the drill took longer than ${maxMinutes} minutes.`, 1),
+  maxMinutes * 60_000,
 ).unref();
 try {
   const isWell = await main(() => (opening = openWorld(deferred, folder)));
@@ -116,7 +116,7 @@ try {
   if (isWell) rmSync(folder, { recursive: true });
   process.exitCode = isWell ? 0 : 1;
 } catch (error) {
-  // Whatever fails while all is being taken down has failed for that.
+  // Errors during an early shutdown are caused by it.
   if (!isGivenUp) {
     await deferred.disposeAsync();
     throw error;

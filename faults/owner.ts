@@ -2,37 +2,37 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newKeyId } from '../src/access/keys/create-key.ts';
 import { leaseDrainMilliseconds } from '../src/access/keys/key-leases.ts';
 import { systemClock } from '../src/clock.ts';
-import { endKey, makeKey } from '../src/access/keys/keys.ts';
+import { revokeKey, createKey } from '../src/access/keys/keys.ts';
 import { type Sql, connect } from '../src/store/database.ts';
 import { silentLog } from '../test/support/world.ts';
 import type { Instance } from './instance.ts';
 
-/** How one write ended. */
+/** The outcome of one write. */
 interface Write {
   readonly begin: number;
   readonly end: number;
   readonly isKept: boolean;
 }
 
-/** So many keys live at the same time. */
+/** The number of keys that are alive at the same time. */
 const lives = 4;
-/** Those that were revoked last are tried again and again, at a rate that no bound for strangers ends. */
-const mostTried = 50;
+/** Revoked keys are tried repeatedly, at a rate that stays below the limit for unknown keys. */
+const maxTried = 50;
 const tryPauseMilliseconds = 50;
 const retryMilliseconds = 100;
-/** Until a process that ends has told its clients so, or is seen to be gone. */
-const farewellMilliseconds = 1_000;
+/** Time for a stopping process to tell its clients, or to be noticed as gone. */
+const stopNoticeMilliseconds = 1_000;
 
 /**
- * Makes and revokes keys all the time, as owners do, and holds the service to what was acknowledged: a key
- * that was made works from then on, and one that was revoked is refused after the lease.
+ * Constantly creates and revokes keys, as owners do, and checks what was acknowledged: a created key works
+ * from then on, and a revoked key is refused after the lease.
  */
 export class Owner {
   readonly writes: Write[] = [];
-  /** When the writes began that have no end yet. */
+  /** Start times of pending writes. */
   readonly waiting = new Map<object, number>();
   readonly wrong: string[] = [];
-  /** Keys that were checked from their making to their end. */
+  /** Number of keys checked from creation to revocation. */
   checked = 0;
   readonly #sql: Sql;
   readonly #shopId: number;
@@ -67,32 +67,32 @@ export class Owner {
 
   async #live(): Promise<void> {
     const id = newKeyId();
-    const wish = { id, name: 'drill', scopes: ['read:plans'] } as const;
+    const options = { id, name: 'drill', scopes: ['read:plans'] } as const;
     const made = await this.#write(() =>
-      makeKey(this.#sql, systemClock, this.#shopId, 'command line', wish),
+      createKey(this.#sql, systemClock, this.#shopId, 'command line', options),
     );
     if (made?.kind === 'locked') throw new Error('The shop has no access.');
-    // The first attempt may have created it without its answer getting through.
-    const key = made?.kind === 'made' ? made.key : undefined;
-    if (key !== undefined) await this.#expect(key, 200, `key ${id} was made and is refused`);
+    // The first attempt may have created it although its result was lost.
+    const key = made?.kind === 'created' ? made.key : undefined;
+    if (key !== undefined) await this.#expect(key, 200, `key ${id} was created but is refused`);
     const ending = { sql: this.#sql, clock: systemClock, log: silentLog };
-    const isKnown = await this.#write(() => endKey(ending, this.#shopId, 'command line', id));
-    if (isKnown === false) this.wrong.push(`key ${id} was made and is gone`);
+    const isKnown = await this.#write(() => revokeKey(ending, this.#shopId, 'command line', id));
+    if (isKnown === false) this.wrong.push(`key ${id} was created but does not exist`);
     if (!isKnown || key === undefined) return;
     await sleep(leaseDrainMilliseconds);
-    await this.#expect(key, 401, `key ${id} was revoked and works`);
+    await this.#expect(key, 401, `key ${id} was revoked but works`);
     this.#revoked.push(key);
-    if (this.#revoked.length > mostTried) this.#revoked.shift();
+    if (this.#revoked.length > maxTried) this.#revoked.shift();
     this.checked += 1;
   }
 
   async #tryRevoked(): Promise<void> {
     await sleep(tryPauseMilliseconds);
     const key = this.#revoked[Math.floor(Math.random() * this.#revoked.length)];
-    if (key !== undefined) await this.#expect(key, 401, 'a key was revoked and works again');
+    if (key !== undefined) await this.#expect(key, 401, 'a revoked key works again');
   }
 
-  /** Again and again until it is acknowledged; undefined once all is over. */
+  /** Retries until it is acknowledged; undefined once the drill is over. */
   async #write<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     while (!this.#over.signal.aborted) {
       const write = {};
@@ -113,7 +113,7 @@ export class Owner {
     return undefined;
   }
 
-  /** Every instance answers that, or admits that it cannot tell. */
+  /** Every instance must answer with this status, or with 500. */
   async #expect(key: string, status: 200 | 401, complaint: string): Promise<void> {
     for (const target of this.#targets.filter(({ state }) => state === 'up')) {
       const { starts } = target;
@@ -126,7 +126,7 @@ export class Owner {
           this.wrong.push(`${target.name}: ${response.status}, ${complaint}`);
         }
       } catch (error) {
-        await sleep(farewellMilliseconds);
+        await sleep(stopNoticeMilliseconds);
         if (target.state === 'up' && target.starts === starts) {
           this.wrong.push(`${target.name}: ${String(error)}`);
         }

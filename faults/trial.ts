@@ -2,37 +2,37 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from './fault.ts';
 import type { World } from './world.ts';
 
-/** What a fault has done. */
+/** The effects of a fault. */
 export interface Result {
   readonly name: string;
   readonly answers: number;
   readonly refused: number;
-  /** From the moment at which its cause was gone until nothing was refused any more. */
+  /** Seconds from the end of the fault until the last refused request. */
   readonly recoverySeconds: number;
   readonly slowestSeconds: number;
   readonly writesFailed: number;
-  /** The same for writing keys: until no attempt from before was left, and none failed. */
+  /** The same for writes of keys: until no earlier attempt was pending and none failed. */
   readonly writingSeconds: number;
   readonly problems: readonly string[];
-  /** Processes that ended although the drill did not end them. */
+  /** Processes that exited although the drill did not stop them. */
   readonly deaths: readonly string[];
 }
 
-/** For so long nothing may be refused before it counts as recovered. */
+/** How long nothing may be refused before it counts as recovered. */
 const quietMilliseconds = 1_500;
-/** And so many requests must have been answered by each instance. */
+/** How many requests each instance must answer as well. */
 const answersNeeded = 40;
 const giveUpMilliseconds = 40_000;
-/** Answers normally take less. */
+/** Responses normally take less. */
 const usualMilliseconds = 500;
 const pollMilliseconds = 25;
 
-/** Lets a fault happen, and waits until it is over. */
+/** Causes a fault and waits until the service has recovered. */
 export async function tryFault(fault: Fault, world: World): Promise<Result> {
   const { traffic, owner } = world;
   const firstOutcome = traffic.outcomes.length;
   const firstWrite = owner.writes.length;
-  // Connections that an earlier fault left silent would be noticed only when they are next used.
+  // Connections silenced by an earlier fault would otherwise be noticed only on their next use.
   for (const { wire } of [world.primary, world.standby]) wire.cut();
   await fault.prepare?.(world);
   await untilReady(world);
@@ -44,7 +44,7 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
   const writes = () => owner.writes.slice(firstWrite);
   const problems: string[] = [];
   for (;;) {
-    const obstacle = await obstacleToCalm();
+    const obstacle = await obstacleToRecovery();
     if (obstacle === undefined) break;
     if (performance.now() - goneAt > giveUpMilliseconds) {
       problems.push(`${fault.name}: after ${giveUpMilliseconds / 1000} seconds, ${obstacle}`);
@@ -55,7 +55,7 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
   problems.push(...(fault.check?.(world) ?? []));
   const refused = outcomes().filter(({ ending }) => ending === 'failed');
   if (fault.mayRefuse === false && refused.length > 0) {
-    problems.push(`${fault.name}: ${refused.length} were refused, although none had to be`);
+    problems.push(`${fault.name}: ${refused.length} requests were refused unnecessarily`);
   }
   return {
     name: fault.name,
@@ -64,7 +64,7 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
     recoverySeconds: secondsAfter(lastRefusal()),
     slowestSeconds: Math.max(0, ...outcomes().map(({ milliseconds }) => milliseconds)) / 1000,
     writesFailed: writes().filter(({ isKept }) => !isKept).length,
-    writingSeconds: secondsAfter(lastTroubledWrite()),
+    writingSeconds: secondsAfter(lastAffectedWrite()),
     problems,
     deaths: deathsOf(world),
   };
@@ -82,7 +82,7 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
     );
   }
 
-  function lastTroubledWrite(): number {
+  function lastAffectedWrite(): number {
     return Math.max(
       0,
       ...writes()
@@ -91,10 +91,10 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
     );
   }
 
-  /** Why it is not over yet; undefined once it is. */
-  async function obstacleToCalm(): Promise<string | undefined> {
-    const calmSince = Math.max(goneAt, lastRefusal(), lastTroubledWrite());
-    if (performance.now() - calmSince < quietMilliseconds) return 'there is no calm';
+  /** Why it has not recovered yet; undefined once it has. */
+  async function obstacleToRecovery(): Promise<string | undefined> {
+    const calmSince = Math.max(goneAt, lastRefusal(), lastAffectedWrite());
+    if (performance.now() - calmSince < quietMilliseconds) return 'requests are still refused';
     // A request that waits unusually long may still be refused.
     const longAgo = Math.max(calmSince, performance.now() - usualMilliseconds);
     const waitsLong = (begin: number) => begin < longAgo;
@@ -125,14 +125,15 @@ async function obstacleToReadiness({
 }: World): Promise<string | undefined> {
   if (owner.checked === 0) return 'no key was revoked so far';
   for (const instance of instances) {
-    const said = await instance.readiness();
-    const isReady = said.includes('"redis":"up"') && (!hasStandby || said.includes('in use'));
-    if (!isReady) return `instance ${instance.name} says ${said}`;
+    const readiness = await instance.readiness();
+    const isReady =
+      readiness.includes('"redis":"up"') && (!hasStandby || readiness.includes('in use'));
+    if (!isReady) return `instance ${instance.name} reports ${readiness}`;
   }
   return undefined;
 }
 
-/** What has died since it was asked last. */
+/** Processes that have exited since the last call. */
 function deathsOf({ instances, primary, standby, hasStandby }: World): string[] {
   const deaths = instances.flatMap((instance) => instance.deaths.splice(0));
   for (const { server } of hasStandby ? [primary, standby] : [primary]) {

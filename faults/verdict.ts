@@ -1,21 +1,21 @@
 import type { Result } from './trial.ts';
 import type { World } from './world.ts';
 
-/** How long it may take, once the cause of a fault is gone, until nothing is refused any more. */
-const mostRecoverySeconds = 5;
-const mostShown = 5;
+/** Maximum time from the end of a fault until the last refused request. */
+const maxRecoverySeconds = 5;
+const maxShown = 5;
 
-/** What was wrong, a sentence each, and the line that closes the run. */
+/** The problems, one sentence each, and the closing line of the run. */
 export function summarise(
   results: readonly Result[],
   { traffic, owner }: World,
   seconds: number,
 ): { readonly problems: readonly string[]; readonly closing: string } {
   const wrong = [...traffic.wrong, ...owner.wrong];
-  const slow = results.filter(({ recoverySeconds: each }) => each > mostRecoverySeconds);
+  const slow = results.filter(({ recoverySeconds: each }) => each > maxRecoverySeconds);
   const deaths = results.flatMap((result) => result.deaths);
   const problems = [
-    ...wrong.slice(0, mostShown),
+    ...wrong.slice(0, maxShown),
     ...results.flatMap((result) => result.problems),
     ...slow.map(({ name, recoverySeconds: each }) => `${name}: recovered after ${each} seconds`),
     ...deaths,
@@ -26,10 +26,10 @@ export function summarise(
   const closing = [
     `${results.length} faults in ${Math.round(seconds)} s`,
     `${traffic.outcomes.length} answers, ${wrong.length} of them wrong`,
-    `${owner.checked} keys followed from making to revocation`,
+    `${owner.checked} keys checked from creation to revocation`,
     `refused ${refused}${refused > 0 ? ` (${refusals.map((each) => `${each.name}: ${each.refused}`).join('; ')})` : ''}`,
-    `longest recovery ${slowest?.recoverySeconds.toFixed(1)} s of at most ${mostRecoverySeconds} (${slowest?.name})`,
-    `${deaths.length === 0 ? 'no' : deaths.length} processes died but those that were killed`,
+    `longest recovery ${slowest?.recoverySeconds.toFixed(1)} s of at most ${maxRecoverySeconds} (${slowest?.name})`,
+    `${deaths.length === 0 ? 'no' : deaths.length} processes died unexpectedly`,
   ];
   return { problems, closing: `${closing.join(', ')}.` };
 }

@@ -11,14 +11,14 @@ import { type Wire, startWire } from '../test/support/wire.ts';
 import { Instance, environmentOf, retention } from './instance.ts';
 import { Owner } from './owner.ts';
 
-/** A server of the database, and the wire by which instances and owners reach it. */
+/** A database server, and the wire through which instances and owners reach it. */
 interface Host {
   server: PostgresServer;
   readonly wire: Wire;
 }
 
 export interface World {
-  /** Which of the two hosts it is changes with a failover. */
+  /** Changes with a failover. */
   primary: Host;
   standby: Host;
   /** False once it is promoted. */
@@ -27,23 +27,23 @@ export interface World {
   readonly instances: readonly [Instance, Instance];
   readonly traffic: Traffic;
   readonly owner: Owner;
-  /** A key that may do everything, with no limit. */
+  /** A key with all scopes and no rate limit. */
   readonly key: string;
 }
 
 const clients = 12;
-/** The programs that are tried need the processor, too. */
-const mostPauseMilliseconds = 20;
+/** Leaves CPU time for the programs under test. */
+const maxPauseMilliseconds = 20;
 const subscriptions = 40;
-/** How long a stopping instance waits for requests that never come to their end. */
+/** How long a stopping instance waits for unfinished requests. */
 const stopSeconds = 2;
 
-/** A database as an address with one host, or several. */
+/** A database address with one or more hosts. */
 export const urlOf = (...wires: readonly Wire[]) =>
   `postgres://postgres@${wires.map(({ port }) => `127.0.0.1:${port}`).join()}/postgres`;
 
 /**
- * @param deferred disposes of what was started, even if not all of it could be
+ * @param deferred disposes of everything that was started, even after a failure
  * @param folder for the logs of the instances
  */
 export async function openWorld(deferred: AsyncDisposableStack, folder: string): Promise<World> {
@@ -64,11 +64,11 @@ export async function openWorld(deferred: AsyncDisposableStack, folder: string):
     deferred.defer(() => instance.kill());
     return instance;
   };
-  // Both kinds of addresses are in use.
+  // One instance uses an address with one host, the other with two.
   const one = await start('one', urlOf(primary.wire));
   const two = await start('two', bothHosts);
   const instances = [one, two] as const;
-  const traffic = await startTraffic(instances, shop.keys, clients, mostPauseMilliseconds);
+  const traffic = await startTraffic(instances, shop.keys, clients, maxPauseMilliseconds);
   deferred.defer(() => traffic.end());
   const owner = new Owner(bothHosts, shop.id, instances);
   deferred.defer(() => owner.end());
@@ -106,12 +106,12 @@ interface Shop {
   readonly keys: readonly string[];
 }
 
-/** A shop that no limit stops; its last key is one of another shop, with a limit. */
+/** A shop without a rate limit; the last key belongs to another shop that has one. */
 async function fillShops(databaseUrl: string, folder: string): Promise<Shop> {
   const store: Store = { ...connectAll(databaseUrl), failed: new Promise(() => {}) };
   const fill = async (tier: Tier, keyCount: number): Promise<Shop> => {
     const { id } = await createShop(store, { tier });
-    // So old that no window of the figures moves meanwhile.
+    // Old enough that no window of the figures moves during the drill.
     const made = `demo-data --subscriptions ${subscriptions} --until 2025-01-01T00:00:00Z`;
     await promisify(execFile)(
       'sh',

@@ -1,12 +1,12 @@
 /**
- * The only source of time. `now` is wall-clock time for what is shown and stored; `monotonic` only
- * ever moves forward and is for durations (leases, rate-limit windows), so that a corrected system
- * clock neither locks a key out nor lets it through.
+ * The only source of time. `now` is wall-clock time, for what is shown and stored. `monotonic` never
+ * goes back, for durations (leases, rate-limit windows): adjusting the system clock must neither lock
+ * out a key nor let it exceed its limit.
  */
 export interface Clock {
-  /** Milliseconds since 1970-01-01T00:00:00Z, whole. */
+  /** Whole milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;
-  /** Milliseconds since an arbitrary start, with fractions. */
+  /** Milliseconds since an arbitrary start, with a fraction. */
   monotonic(): number;
 }
 
@@ -15,7 +15,7 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
 };
 
-/** A clock that stands still until told otherwise; tests and reproducible runs use it. */
+/** A clock that advances only when told to, for tests and reproducible runs. */
 export class FixedClock implements Clock {
   #now: number;
   #monotonic = 0;

@@ -52,7 +52,7 @@ const names = [
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
 ];
 
-/** What is said of an environment that cannot be used. */
+/** The error message for an invalid environment. */
 function problemsOf(env: Record<string, string>): string {
   let message = '';
   assert.throws(
@@ -66,7 +66,7 @@ function problemsOf(env: Record<string, string>): string {
   return message;
 }
 
-test('nothing set, or everything set to nothing: the defaults', () => {
+test('uses the defaults for unset and blank variables', () => {
   assert.deepEqual({ ...parse({}) }, defaults);
   for (const nothing of ['', ' ', '\t\n']) {
     const env = Object.fromEntries(names.map((name) => [name, nothing]));
@@ -74,7 +74,7 @@ test('nothing set, or everything set to nothing: the defaults', () => {
   }
 });
 
-test('every variable is read, without the space around it', () => {
+test('reads and trims every variable', () => {
   const env = {
     DATABASE_URL: ' postgres://user:secret@db.example:5433/retention?sslmode=require ',
     DATABASE_READ_URL: 'postgres://user:secret@one.example,[::1]:5434/retention?sslmode=require',
@@ -128,7 +128,7 @@ test('every variable is read, without the space around it', () => {
   );
 });
 
-test('what was read cannot be changed', () => {
+test('the configuration is frozen', () => {
   assert.ok(Object.isFrozen(parse({})));
 });
 
@@ -142,12 +142,12 @@ const valid: Record<string, string[]> = {
   STOP_SECONDS: ['1', '20', '3600'],
 };
 for (const [name, texts] of Object.entries(valid)) {
-  test(`${name} takes ${texts.join(' ')}`, () => {
+  test(`${name} accepts ${texts.join(' ')}`, () => {
     for (const text of texts) assert.doesNotThrow(() => parse({ [name]: text }));
   });
 }
 
-const invalid: [name: string, want: string, texts: string[]][] = [
+const invalid: [name: string, expected: string, texts: string[]][] = [
   [
     'DATABASE_URL',
     'an address such as postgres://user@host:5432/database',
@@ -186,7 +186,7 @@ const invalid: [name: string, want: string, texts: string[]][] = [
   ],
   [
     'SHOPIFY_CLIENT_SECRET',
-    "the app's client secret, 16 characters or more without spaces; while it is rotated the new one and the old one, with a comma between",
+    "the app's client secret, at least 16 characters without spaces; during rotation, the new and the old one, separated by a comma",
     ['sesame', 'open sesame, please!', ',', 'sesame_sesame_sesame,', 'sesame_sesame_sesame,sesame'],
   ],
   ['LOG_LEVEL', 'one of debug, info, warn, error, silent', ['trace', 'INFO', 'fatal', '30']],
@@ -196,19 +196,19 @@ const invalid: [name: string, want: string, texts: string[]][] = [
     ['0', '-1', '3601', '1.5', '20s', 'never'],
   ],
 ];
-for (const [name, want, texts] of invalid) {
-  test(`${name} refuses ${texts.length} other things, and says what it takes`, () => {
+for (const [name, expected, texts] of invalid) {
+  test(`${name} rejects ${texts.length} invalid values and names what is expected`, () => {
     for (const text of texts) {
       assert.equal(
         problemsOf({ [name]: text }),
-        `The configuration is not usable:\n  ${name} must be ${want}.`,
+        `The configuration is invalid:\n  ${name} must be ${expected}.`,
         text,
       );
     }
   });
 }
 
-test('everything that is wrong is said at once, and no secret with it', () => {
+test('reports all problems at once, without secrets', () => {
   const message = problemsOf({
     DATABASE_URL: 'mysql://user:sesame@db.example/retention',
     PORT: 'abc',
@@ -216,7 +216,7 @@ test('everything that is wrong is said at once, and no secret with it', () => {
     LOG_LEVEL: 'x',
   });
   assert.deepEqual(message.split('\n'), [
-    'The configuration is not usable:',
+    'The configuration is invalid:',
     '  DATABASE_URL must be an address such as postgres://user@host:5432/database.',
     '  PORT must be a whole number from 0 to 65535.',
     '  BASE_URL must be an http:// or https:// address without a query.',
@@ -242,7 +242,7 @@ for (const [what, env, isOn] of tracing) {
   });
 }
 
-test('TRUSTED_PROXIES is a number of hops, or a list; 0 trusts nobody', () => {
+test('TRUSTED_PROXIES is a number of hops or a list; 0 trusts no proxy', () => {
   const parsed = (text: string) => parse({ TRUSTED_PROXIES: text }).trustedProxies;
   assert.equal(parsed('0'), 0);
   assert.equal(parsed('2'), 2);
@@ -250,19 +250,19 @@ test('TRUSTED_PROXIES is a number of hops, or a list; 0 trusts nobody', () => {
   assert.deepEqual(parsed('::ffff:10.0.0.0/104, 0.0.0.0/1'), ['::ffff:10.0.0.0/104', '0.0.0.0/1']);
 });
 
-test('TRUSTED_PROXIES names the part that it cannot use', () => {
+test('TRUSTED_PROXIES names the invalid entry', () => {
   const networks = '10.0.0.0/33 10.0.0.0/0 10.0.0.0/ 10.0.0.0/8/8 10.0.0.0/255.0.0.0 ::/129 ::/0';
   const words = '10.0.0 proxy.example loopback true * -1 1.5 100';
   for (const wrong of `${networks} ${words} `.split(' ')) {
     assert.equal(
       problemsOf({ TRUSTED_PROXIES: `127.0.0.1, ${wrong}` }),
-      `The configuration is not usable:\n  TRUSTED_PROXIES must be a number of proxies, or addresses and networks such as 10.0.0.0/8 with commas between, and "${wrong}" is none.`,
+      `The configuration is invalid:\n  TRUSTED_PROXIES must be a number of proxies, or a comma-separated list of addresses and networks such as 10.0.0.0/8; "${wrong}" is neither.`,
     );
   }
-  assert.match(problemsOf({ TRUSTED_PROXIES: '1, 10.0.0.0/8' }), /and "1" is none\.$/);
+  assert.match(problemsOf({ TRUSTED_PROXIES: '1, 10.0.0.0/8' }), /; "1" is neither\.$/);
 });
 
-test('the metrics are on a port of their own', () => {
+test('metrics need a separate port', () => {
   assert.match(
     problemsOf({ PORT: '9464', METRICS_PORT: '9464' }),
     /METRICS_PORT must not be the same as PORT\./,
@@ -270,7 +270,7 @@ test('the metrics are on a port of their own', () => {
   assert.doesNotThrow(() => parse({ PORT: '0', METRICS_PORT: '0' }));
 });
 
-test('standbys belong to a server, and each of several has an address of its own', () => {
+test('DATABASE_READ_URL needs DATABASE_URL and a valid address for each host', () => {
   const standbys = 'postgres://user:sesame@one,two/d';
   assert.match(
     problemsOf({ DATABASE_READ_URL: standbys }),

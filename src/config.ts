@@ -4,7 +4,7 @@ import { UsageError } from './errors.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];
-/** Longer would only hide a mistake: supervisors kill a process long before. */
+/** Supervisors kill a process long before this, so a longer time is a mistake. */
 const maxStopSeconds = 3600;
 
 /** The variables that a platform is configured by. */
@@ -27,36 +27,36 @@ export interface PlatformConfig {
 export interface Config {
   /** A PostgreSQL server; undefined means the embedded database in `dataDir`. */
   readonly databaseUrl: string | undefined;
-  /** Hot standbys of that server, one address each. */
+  /** Hot standbys of that server, one address per host. */
   readonly databaseReadUrls: readonly string[];
-  /** The same server by a login that may only select; undefined means that of `databaseUrl`. */
+  /** The same server with a read-only login; undefined means the login of `databaseUrl`. */
   readonly databaseServeUrl: string | undefined;
   readonly dataDir: string;
-  /** Where all instances limit together; undefined means that each limits by itself. */
+  /** Redis holds the rate limits that instances share; undefined means each instance has its own. */
   readonly redisUrl: string | undefined;
   readonly host: string;
   /** 0 lets the operating system choose. */
   readonly port: number;
-  /** Where Prometheus finds the metrics, apart from the public port; undefined means nowhere. */
+  /** Port for Prometheus, separate from the public one; undefined turns metrics off. */
   readonly metricsPort: number | undefined;
-  /** Where the metrics port listens; it asks for no key. */
+  /** Address that the metrics port listens on. It requires no key. */
   readonly metricsHost: string;
   /** The public address without a trailing slash; undefined means the address listened on. */
   readonly baseUrl: string | undefined;
-  /** Addresses and networks, or a number of hops, whose `X-Forwarded-*` headers are believed. */
+  /** Proxies whose `X-Forwarded-*` headers are trusted: addresses and networks, or a number of hops. */
   readonly trustedProxies: readonly string[] | number;
   readonly logLevel: LogLevel;
-  /** How long a server that is told to stop may take, before it closes the connections that are left. */
+  /** How long a server may take to stop before it closes the remaining connections. */
   readonly stopSeconds: number;
   /** By the platform's name; empty where nothing is set for it. */
   readonly platforms: Readonly<Record<string, PlatformConfig>>;
   /** Whether NODE_OPTIONS limits the heap; that limit takes precedence. */
   readonly setsHeapLimit: boolean;
-  /** How traces are sampled; undefined means that none are made. */
+  /** How traces are sampled; undefined turns tracing off. */
   readonly tracing: TracingConfig | undefined;
 }
 
-/** All else of tracing is read by OpenTelemetry's own libraries. */
+/** OpenTelemetry's libraries read all other tracing variables themselves. */
 interface TracingConfig {
   readonly sampler: string | undefined;
   readonly samplerArgument: string | undefined;
@@ -71,8 +71,8 @@ function readEnv(env: Env, name: string): string | undefined {
 }
 
 /**
- * The whole configuration, from the environment, read once at start.
- * @throws UsageError naming everything that is wrong, together
+ * Parses the configuration from the environment.
+ * @throws UsageError that lists every problem
  */
 export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = []): Config {
   const problems: string[] = [];
@@ -80,19 +80,19 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
     name: string,
     fallback: T,
     parse: (text: string) => T | undefined,
-    want: string | ((text: string) => string),
+    expected: string | ((text: string) => string),
   ) => {
     const text = readEnv(env, name);
     if (text === undefined) return fallback;
     const value = parse(text);
     if (value === undefined) {
-      problems.push(`${name} must be ${typeof want === 'string' ? want : want(text)}.`);
+      problems.push(`${name} must be ${typeof expected === 'string' ? expected : expected(text)}.`);
     }
     return value ?? fallback;
   };
 
   const config: Config = {
-    // The value is never quoted: it holds a password.
+    // Error messages never quote the value, which contains a password.
     databaseUrl: check(
       'DATABASE_URL',
       undefined,
@@ -133,7 +133,7 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
       [],
       parseTrustedProxies,
       (text) =>
-        `a number of proxies, or addresses and networks such as 10.0.0.0/8 with commas between, and "${splitList(text).find((each) => !isNetwork(each))}" is none`,
+        `a number of proxies, or a comma-separated list of addresses and networks such as 10.0.0.0/8; "${splitList(text).find((each) => !isNetwork(each))}" is neither`,
     ),
     logLevel: check('LOG_LEVEL', 'info', parseLogLevel, `one of ${logLevels.join(', ')}`),
     stopSeconds: check(
@@ -161,7 +161,7 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
   problems.push(...listServeProblems(config));
   for (const [name, urls] of [
     ['DATABASE_URL', [config.databaseUrl]],
-    // The same parameters for all of them.
+    // All hosts of an address share its parameters.
     ['DATABASE_READ_URL', config.databaseReadUrls.slice(0, 1)],
     ['DATABASE_SERVE_URL', [config.databaseServeUrl]],
   ] as const) {
@@ -173,24 +173,28 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
   }
   if (problems.length > 0) {
     throw new UsageError(
-      `The configuration is not usable:\n${problems.map((p) => `  ${p}`).join('\n')}`,
+      `The configuration is invalid:\n${problems.map((p) => `  ${p}`).join('\n')}`,
     );
   }
   return Object.freeze(config);
 }
 
-/** Keys are looked up by this login, so it must see at once what is written by the other one. */
+/** Keys are read with this login and revoked with the other one, so both must use the same server. */
 function listServeProblems({ databaseUrl, databaseServeUrl }: Config): string[] {
   if (databaseServeUrl === undefined) return [];
   if (databaseUrl === undefined) {
-    return ['DATABASE_SERVE_URL is another login to DATABASE_URL, which must be set as well.'];
+    return [
+      'DATABASE_SERVE_URL is a second login for the database of DATABASE_URL, which is not set.',
+    ];
   }
   return differOnlyInLogin(databaseUrl, databaseServeUrl)
     ? []
-    : ['DATABASE_SERVE_URL must name the server and database of DATABASE_URL, and another user.'];
+    : [
+        'DATABASE_SERVE_URL must name the server and database of DATABASE_URL, with a different user.',
+      ];
 }
 
-/** By the variables that OpenTelemetry has for everybody; an endpoint is what turns it on. */
+/** Reads OpenTelemetry's standard variables. Setting an endpoint turns tracing on. */
 function readTracing(env: Env): TracingConfig | undefined {
   const hasEndpoint =
     readEnv(env, 'OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined ||
@@ -205,7 +209,7 @@ function readTracing(env: Env): TracingConfig | undefined {
   };
 }
 
-/** The address of what listens there, without a trailing slash. */
+/** The base URL for a host and port, without a trailing slash. */
 export function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -214,12 +218,12 @@ function parsePostgresUrl(text: string): string | undefined {
   return parseAddress(text) && text;
 }
 
-/** Several hosts with commas between them, as PostgreSQL's own programs take them. */
+/** Accepts several hosts separated by commas, as libpq does. */
 function parsePostgresUrls(text: string): string[] | undefined {
   return parseAddress(text) && splitByHost(text);
 }
 
-/** Nobody has a secret as short as what a slip of the fingers leaves. */
+/** The minimum length catches truncated values; real secrets are longer. */
 function parseSecrets(text: string): string[] | undefined {
   const secrets = splitList(text);
   return secrets.every((secret) => /^\S{16,}$/.test(secret)) ? secrets : undefined;
@@ -228,7 +232,7 @@ function parseSecrets(text: string): string[] | undefined {
 function parseRedisUrl(text: string): string | undefined {
   const url = URL.parse(text);
   if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === '') return undefined;
-  // What else follows the host is the number of a database.
+  // After the host, only a database number may follow.
   return /^\/?\d*$/.test(url.pathname) && isDecodable(url.username + url.password)
     ? text
     : undefined;
@@ -264,7 +268,7 @@ function parseTrustedProxies(text: string): Config['trustedProxies'] | undefined
   return networks.every(isNetwork) ? networks : undefined;
 }
 
-/** An address, or one with the length of a prefix; that of 0 would be everybody. */
+/** An IP address, with an optional prefix length. /0 is rejected, since it would trust everyone. */
 function isNetwork(text: string): boolean {
   const [, address = '', bits = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const family = isIP(address);
@@ -275,7 +279,7 @@ function parseLogLevel(text: string): LogLevel | undefined {
   return logLevels.find((level) => level === text);
 }
 
-/** @param flags of Node.js, with spaces between them */
+/** @param flags of Node.js, separated by spaces */
 export function limitsHeap(flags: string): boolean {
   return /--max[-_](?:old[-_]space|heap)[-_]size/.test(flags);
 }

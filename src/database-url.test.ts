@@ -4,7 +4,7 @@ import { parseConfig } from './config.ts';
 import { addressOf, nameOf, withoutPassword } from './database-url.ts';
 import { UsageError } from './errors.ts';
 
-/** What is said of an environment that cannot be used. */
+/** The error message for an invalid environment. */
 function problemsOf(env: Record<string, string>): string {
   let message = '';
   assert.throws(
@@ -18,12 +18,12 @@ function problemsOf(env: Record<string, string>): string {
   return message;
 }
 
-test('DATABASE_SERVE_URL is the address of DATABASE_URL with another user', () => {
+test('DATABASE_SERVE_URL must be the address of DATABASE_URL with another user', () => {
   const server = 'postgres://owner:sesame@db.example/retention?sslmode=require';
   const alone = problemsOf({ DATABASE_SERVE_URL: server });
   assert.match(
     alone,
-    / {2}DATABASE_SERVE_URL is another login to DATABASE_URL, which must be set as well\.$/,
+    / {2}DATABASE_SERVE_URL is a second login for the database of DATABASE_URL, which is not set\.$/,
   );
   for (const wrong of [
     server,
@@ -37,7 +37,7 @@ test('DATABASE_SERVE_URL is the address of DATABASE_URL with another user', () =
     const message = problemsOf({ DATABASE_URL: server, DATABASE_SERVE_URL: wrong });
     assert.match(
       message,
-      / {2}DATABASE_SERVE_URL must name the server and database of DATABASE_URL, and another user\.$/,
+      / {2}DATABASE_SERVE_URL must name the server and database of DATABASE_URL, with a different user\.$/,
       wrong,
     );
     assert.doesNotMatch(message, /sesame/);
@@ -74,13 +74,13 @@ const wrongTls: [parameters: string, says: string][] = [
   ],
   [
     'sslmode=verify-ca',
-    'has sslmode=verify-ca, which needs sslrootcert=FILE: without it, a certificate that any public authority signed for anybody would do. Or use sslmode=verify-full.',
+    'has sslmode=verify-ca, which needs sslrootcert=FILE: without it, any certificate from any public authority would be accepted. Or use sslmode=verify-full.',
   ],
 ];
 for (const [parameters, says] of wrongTls) {
-  test(`an address with ${parameters} is refused`, () => {
+  test(`rejects an address with ${parameters}`, () => {
     const url = `postgres://user:sesame@db.example/retention?${parameters}`;
-    const prefix = 'The configuration is not usable:\n  ';
+    const prefix = 'The configuration is invalid:\n  ';
     assert.equal(problemsOf({ DATABASE_URL: url }), `${prefix}DATABASE_URL ${says}`);
     const server = 'postgres://user:sesame@db.example/retention';
     assert.equal(
@@ -94,11 +94,11 @@ for (const [parameters, says] of wrongTls) {
   });
 }
 
-test('each of several hosts has its port; all the rest is shared', () => {
+test('each host has its own port and shares everything else', () => {
   const text =
     'postgres://me:s%20same@one.example,two.example:5433,[::1]:5434/shop?target_session_attrs=read-write&search_path=x';
   assert.deepEqual(addressOf(text), {
-    places: [
+    servers: [
       { host: 'one.example', port: 5432 },
       { host: 'two.example', port: 5433 },
       { host: '::1', port: 5434 },
@@ -117,7 +117,7 @@ test('each of several hosts has its port; all the rest is shared', () => {
 });
 
 for (const wrong of ['one,', 'one:x', 'one,two:99999', ',', 'one two']) {
-  test(`hosts that are ${JSON.stringify(wrong)} are refused`, () => {
+  test(`rejects the hosts ${JSON.stringify(wrong)}`, () => {
     assert.match(
       problemsOf({ DATABASE_URL: `postgres://u:sesame@${wrong}/d` }),
       / {2}DATABASE_URL must be an address such as postgres:\/\/user@host:5432\/database\.$/,
@@ -125,11 +125,11 @@ for (const wrong of ['one,', 'one:x', 'one,two:99999', ',', 'one two']) {
   });
 }
 
-test('a user or password that cannot be decoded is refused', () => {
+test('rejects a user or password with an invalid percent-encoding', () => {
   assert.match(problemsOf({ DATABASE_URL: 'postgres://u:50%@one/d' }), /DATABASE_URL must be/);
 });
 
-test('only a session that takes writes can be asked for', () => {
+test('target_session_attrs accepts only read-write', () => {
   const message = problemsOf({ DATABASE_URL: 'postgres://u@one,two/d?target_session_attrs=any' });
   assert.match(message, /DATABASE_URL has a target_session_attrs that is not supported;/);
 });

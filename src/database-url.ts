@@ -1,32 +1,32 @@
 import { userInfo } from 'node:os';
 
-/** One server of an address. */
-export interface Place {
+/** One server in an address. */
+export interface Server {
   readonly host: string;
   readonly port: number;
 }
 
-/** What postgres://user:password@host:port,host:port/database?… says. */
+/** The parts of postgres://user:password@host:port,host:port/database?… */
 export interface Address {
-  /** Of several, only one that takes writes is used. */
-  readonly places: readonly Place[];
+  /** With several, connections go to the one that accepts writes. */
+  readonly servers: readonly Server[];
   readonly user: string;
-  /** Empty where the server lets the user in without one. */
+  /** Empty if the server requires none. */
   readonly password: string;
   readonly database: string;
   readonly tls: TlsSettings;
-  /** Settings of the server, from further parameters. */
+  /** Server settings, taken from all other parameters. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Read by the client; all other parameters are the server's. */
+/** Parameters for the client; all others are sent to the server. */
 const ownParameters = new Set(['sslmode', 'sslrootcert', 'target_session_attrs']);
 
-/** @returns undefined for what is no address of PostgreSQL */
+/** @returns undefined if the text is not a PostgreSQL address */
 export function parseAddress(text: string): Address | undefined {
   const split = splitHosts(text);
-  const places = split?.hosts.map(parsePlace);
-  if (!split || !places?.every((place) => place !== undefined)) return undefined;
+  const servers = split?.hosts.map(parseServer);
+  if (!split || !servers?.every((server) => server !== undefined)) return undefined;
   const { url } = split;
   if (!/^postgres(?:ql)?:$/.test(url.protocol)) return undefined;
   // Two addresses with a comma between, or what a password with an unquoted # has left.
@@ -36,7 +36,7 @@ export function parseAddress(text: string): Address | undefined {
   const user = name || userInfo().username;
   const parameters = Object.fromEntries(url.searchParams);
   return {
-    places,
+    servers,
     user,
     password,
     database: path || user,
@@ -47,27 +47,27 @@ export function parseAddress(text: string): Address | undefined {
   };
 }
 
-/** @param text an address that the configuration has let through */
+/** @param text an address that `parseConfig` has accepted */
 export function addressOf(text: string): Address {
   const address = parseAddress(text);
-  if (!address) throw new TypeError('This is not an address of PostgreSQL.');
+  if (!address) throw new TypeError('Not a PostgreSQL address.');
   return address;
 }
 
-/** The servers of an address, as people know them: `host:port`, never with its password. */
+/** The servers of an address as `host:port`, without user or password. */
 export function nameOf(text: string): string {
   return addressOf(text)
-    .places.map(({ host, port }) => `${bracketed(host)}:${port}`)
+    .servers.map(({ host, port }) => `${bracketed(host)}:${port}`)
     .join();
 }
 
-/** Each host of an address with all the rest of it. */
+/** One address per host, with everything else the same. */
 export function splitByHost(text: string): string[] {
   const { before = '', hosts = [], after = '' } = splitHosts(text) ?? {};
   return hosts.map((host) => before + host + after);
 }
 
-/** The same address, of whatever kind, with nothing in it that is secret. */
+/** The address, of any scheme, with all passwords redacted. */
 export function withoutPassword(text: string): string {
   const { before = '', hosts = [], after = '' } = splitHosts(text) ?? {};
   const url = new URL(`${before}host${after}`);
@@ -78,7 +78,7 @@ export function withoutPassword(text: string): string {
   return url.href.replace(/(?<=@|\/\/)host(?=[/?#]|$)/, hosts.join());
 }
 
-/** As `URL` knows only one host, with one port, the list of them is taken out first. */
+/** `URL` supports only one host and port, so the list of hosts is taken out first. */
 function splitHosts(text: string) {
   const [, before, hosts, after] = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#@]+)(.*)$/.exec(text) ?? [];
   const url = before === undefined ? null : URL.parse(`${before}host${after}`);
@@ -86,7 +86,7 @@ function splitHosts(text: string) {
   return { before, hosts: hosts.split(','), after, url };
 }
 
-/** @returns undefined where a % is followed by anything but the number of a character */
+/** @returns undefined if the text has an invalid percent-encoding */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
@@ -95,8 +95,8 @@ function decoded(text: string): string | undefined {
   }
 }
 
-function parsePlace(text: string): Place | undefined {
-  // What any URL may have there.
+function parseServer(text: string): Server | undefined {
+  // Parse as a URL, then reject anything but a host and port.
   const url = URL.parse(`postgres://${text}`);
   if (!url || url.hostname === '' || url.host === '' || url.username !== '') return undefined;
   return {
@@ -109,15 +109,15 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** What PostgreSQL's own programs take for `sslmode`. */
+/** The values that libpq accepts for `sslmode`. */
 const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
-/** Further parameters of theirs that would change how a connection is protected. */
+/** Other libpq parameters that change how a connection is secured. */
 const unsupported = /^(?:ssl(?!mode$|rootcert$)|requiressl$|channel_binding$|gssencmode$)/;
 
 export interface TlsSettings {
   readonly mode: 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
-  /** A file with certificates in PEM format; undefined means the authorities that Node.js trusts. */
+  /** A PEM file of root certificates; undefined means the certificate authorities that Node.js trusts. */
   readonly rootFile: string | undefined;
 }
 
@@ -126,19 +126,19 @@ function tlsSettingsOf({
   sslrootcert,
 }: Readonly<Record<string, string>>): TlsSettings {
   const rootFile = sslrootcert === 'system' ? undefined : sslrootcert;
-  // Neither of the two checks anything, so TLS wherever the server offers it does for both.
+  // Neither mode verifies anything, so both use TLS if the server offers it.
   if (sslmode === 'allow') return { mode: 'prefer', rootFile };
-  // As for PostgreSQL's own programs.
+  // As libpq does.
   if (sslmode === 'require' && rootFile !== undefined) return { mode: 'verify-ca', rootFile };
   return { mode: sslmode as TlsSettings['mode'], rootFile };
 }
 
-/** What is wrong with the parameters of a PostgreSQL address, as a sentence about it. */
+/** What is wrong with the parameters of an address, as the rest of a sentence that starts with its name. */
 export function problemOf(address: string): string | undefined {
   const parameters = Object.fromEntries(splitHosts(address)?.url.searchParams ?? []);
   const { sslmode = 'disable', sslrootcert, target_session_attrs: session } = parameters;
   if (session !== undefined && session !== 'read-write') {
-    return 'has a target_session_attrs that is not supported; it can only be read-write, as it is without it where there are several hosts.';
+    return 'has a target_session_attrs that is not supported; only read-write is, which is also the default with several hosts.';
   }
   const unknown = Object.keys(parameters).find((name) => unsupported.test(name));
   if (unknown !== undefined) {
@@ -154,12 +154,12 @@ export function problemOf(address: string): string | undefined {
     return 'has sslrootcert=system, which needs sslmode=verify-full.';
   }
   if (sslmode === 'verify-ca' && sslrootcert === undefined) {
-    return 'has sslmode=verify-ca, which needs sslrootcert=FILE: without it, a certificate that any public authority signed for anybody would do. Or use sslmode=verify-full.';
+    return 'has sslmode=verify-ca, which needs sslrootcert=FILE: without it, any certificate from any public authority would be accepted. Or use sslmode=verify-full.';
   }
   return undefined;
 }
 
-/** Whether two addresses lead to the same database of the same servers, each as a user of its own. */
+/** Whether two addresses name the same database on the same servers, with different users. */
 export function differOnlyInLogin(one: string, other: string): boolean {
   const [first, second] = [one, other].map(addressOf) as [Address, Address];
   return (
@@ -172,7 +172,7 @@ export function differOnlyInLogin(one: string, other: string): boolean {
 
 export interface Login {
   readonly user: string;
-  /** Undefined where the server lets the user in without one. */
+  /** Undefined if the server requires none. */
   readonly password: string | undefined;
 }
 

@@ -5,16 +5,16 @@ import { UsageError } from './errors.ts';
 const file = '.env';
 
 /**
- * Adds what the file `.env` in the current folder sets to the environment, as Node.js reads such
- * files. What is set already stays, an empty variable included.
- * @throws UsageError where the file cannot be read, or has lines that Node.js would pass over
+ * Adds the variables in `.env` in the current folder to the environment, parsed as Node.js does.
+ * Variables that are already set, even to an empty value, keep their value.
+ * @throws UsageError if the file cannot be read, or has lines that Node.js would silently ignore
  */
 export function withEnvFile(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const text = readEnvFile();
   if (text === undefined) return env;
   const malformed = malformedLines(text);
   if (malformed.length > 0) {
-    // A line is never quoted: it may hold a password.
+    // Never quote a line: it may contain a password.
     throw new UsageError(
       `${malformed.map((line) => `${file}:${line}`).join(', ')}: not NAME=value, NAME="value" or a # comment.`,
     );
@@ -23,7 +23,7 @@ export function withEnvFile(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return env;
 }
 
-/** @returns undefined where there is no such file */
+/** @returns undefined if there is no such file */
 function readEnvFile(): string | undefined {
   try {
     return readFileSync(file, 'utf8');
@@ -36,7 +36,7 @@ function readEnvFile(): string | undefined {
   }
 }
 
-/** In a folder that may not be searched, every name gives EACCES, whether or not it exists. */
+/** Without search permission on the folder, any name gives EACCES, whether it exists or not. */
 function canEnterFolder(): boolean {
   try {
     accessSync('.', constants.X_OK);
@@ -47,7 +47,7 @@ function canEnterFolder(): boolean {
 }
 
 function malformedLines(text: string): number[] {
-  // Quoted values may have several lines.
+  // Quoted values may span several lines.
   const unquoted = text.replace(
     /^([ \t]*(?:export[ \t]+)?\w+[ \t]*=[ \t]*)(["'`])[^]*?\2/gm,
     (value, start: string) => start + '\n'.repeat(value.split('\n').length - 1),

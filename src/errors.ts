@@ -1,6 +1,6 @@
 /**
- * Every reason a caller can be refused for. Each face (REST, MCP, the owner's pages) renders the
- * kinds with one exhaustive switch.
+ * Every reason for refusing a caller. Each transport, and the owner's pages, maps the kinds to its own
+ * responses with one exhaustive switch.
  */
 export type ErrorKind =
   | 'invalid'
@@ -12,8 +12,8 @@ export type ErrorKind =
   | 'internal';
 
 /**
- * The only error whose message may reach a caller of the API. Anything else that is thrown is logged with its
- * cause and answered with one fixed sentence.
+ * The only error whose message reaches API callers. Any other error is logged with its cause and
+ * answered with a fixed sentence.
  */
 export class ServiceError extends Error {
   readonly kind: ErrorKind;
@@ -25,19 +25,19 @@ export class ServiceError extends Error {
   }
 }
 
-/** A command line or configuration that cannot be understood; printed as it is. Exit status 2. */
+/** An invalid command line or configuration; the message is printed as it is. Exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What cannot be done, for a reason that a person at a terminal can mend. Exit status 1. */
+/** A failure that the person at the terminal can fix. Exit status 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
 /**
- * Why an address cannot be listened on, and what to choose instead; any other error as it is.
- * @param prefix of the two variables, HOST and PORT, that the address comes from
+ * Explains why an address cannot be listened on and what to change; returns any other error unchanged.
+ * @param prefix of the HOST and PORT variables that set the address
  */
 export function listenError(
   error: NodeJS.ErrnoException,
@@ -46,24 +46,26 @@ export function listenError(
 ): Error {
   switch (error.code) {
     case 'EADDRINUSE':
-      return new CommandError(`Another process listens on ${where}; choose another ${prefix}PORT.`);
+      return new CommandError(
+        `${where} is already in use by another process. Choose another ${prefix}PORT.`,
+      );
     case 'EACCES':
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new CommandError(
-        `${where} cannot be listened on: ${error.message}; choose another ${prefix}HOST or ${prefix}PORT.`,
+        `Cannot listen on ${where}: ${error.message}. Choose another ${prefix}HOST or ${prefix}PORT.`,
       );
     default:
       return error;
   }
 }
 
-/** What is said of an error: its reason where it has one of its own, else its place, too. */
+/** Describes an error for the log: with its stack if it is unexpected. */
 export function describeError(error: unknown): string {
   if (error instanceof CommandError) return error.message;
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? error.code : undefined;
-  // The database's and the system's own errors say enough by themselves.
+  // Errors of the database and the system are clear without a stack.
   if (typeof code === 'string') return `${error.message} (${code})`;
   const text = error.stack ?? error.message;
   return error.cause instanceof Error ? `${text}\nCaused by: ${describeError(error.cause)}` : text;

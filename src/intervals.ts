@@ -3,8 +3,8 @@ import type { IntervalUnit } from './vocabulary.ts';
 const day = 86_400_000;
 
 /**
- * `count` units after `from`, in epoch milliseconds, UTC. A month too short for the day ends on its
- * last day, so count from the same `from` each time lest the day be lost.
+ * `count` units after `from`, in epoch milliseconds, UTC. In a month that is too short the date becomes
+ * its last day. Always add to the original `from`; otherwise later dates would keep the shorter day.
  */
 export function addInterval(from: number, unit: IntervalUnit, count: number): number {
   if (unit === 'day') return from + count * day;

@@ -4,15 +4,15 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { generateKey } from './access/keys/key-format.ts';
 import { createLog, redact } from './log.ts';
 
-function begin(level: string) {
+function start(level: string) {
   const lines: string[] = [];
   return { log: createLog(level, { write: (line) => void lines.push(line) }), lines };
 }
 
 const key = 'rtn_0123456789abcdefghijklmnopqrstuvwxyz_CWSW8A';
 
-test('one JSON object a line: level, time, facts, message', () => {
-  const { log, lines } = begin('info');
+test('writes one JSON object per line: level, time, fields, message', () => {
+  const { log, lines } = start('info');
   log.warn({ requestId: 'a', status: 500 }, 'two\nlines');
   assert.equal(lines.length, 1);
   const line = lines[0] ?? '';
@@ -22,8 +22,8 @@ test('one JSON object a line: level, time, facts, message', () => {
   assert.ok(new Date(time).getTime() > 0);
 });
 
-test('a request is a line like every other, written at the end of the turn', async () => {
-  const { log, lines } = begin('info');
+test('writes request lines in the same format, at the end of the event-loop turn', async () => {
+  const { log, lines } = start('info');
   const entry = {
     requestId: 'a',
     method: 'GET',
@@ -66,8 +66,8 @@ const levels: [string, string[]][] = [
   ['silent', []],
 ];
 for (const [level, expected] of levels) {
-  test(`at ${level} it writes ${expected.join(', ') || 'nothing'}`, async () => {
-    const { log, lines } = begin(level);
+  test(`at ${level} writes ${expected.join(', ') || 'nothing'}`, async () => {
+    const { log, lines } = start(level);
     log.debug('said');
     log.info('said');
     log.warn('said');
@@ -81,8 +81,8 @@ for (const [level, expected] of levels) {
   });
 }
 
-test('wherever a key or a password stands, it does not come out', () => {
-  const { log, lines } = begin('debug');
+test('redacts keys and passwords anywhere in a line', () => {
+  const { log, lines } = start('debug');
   const address = 'postgres://user:sesame@db.example:5432/retention';
   log.info(`${key} and ${address}`);
   log.info({ [key]: address, deep: { list: [`Bearer ${key}`, { url: address }] } }, 'facts');
@@ -97,7 +97,7 @@ test('wherever a key or a password stands, it does not come out', () => {
   for (const line of lines) assert.doesNotThrow(() => JSON.parse(line));
 });
 
-test('no key that can be made gets through, whole or cut', () => {
+test('redacts every generated key, whole or truncated', () => {
   for (let each = 0; each < 1000; each += 1) {
     const made = generateKey();
     assert.equal(redact(`(${made})`), '(rtn_[redacted])');
@@ -120,5 +120,5 @@ const addresses: [string, string][] = [
   ['a:b@c', 'a:b@c'],
 ];
 for (const [text, expected] of addresses) {
-  test(`${text} is shown as ${expected}`, () => assert.equal(redact(text), expected));
+  test(`${text} is redacted to ${expected}`, () => assert.equal(redact(text), expected));
 }

@@ -1,41 +1,41 @@
 import { pino } from 'pino';
 import { openStandardError } from './log-stream.ts';
 
-/** The structured log: one JSON object a line. */
+/** The structured log: one JSON object per line. */
 export interface Log extends Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'flush'> {
-  /** The line of one answered request, at level info. */
+  /** Logs one answered request, at level info. */
   request(entry: RequestEntry): void;
 }
 
-/** What is logged of every request: words and numbers of ours only, nothing that a caller wrote. */
+/** What is logged about each request: only our own names and numbers, nothing from the caller. */
 export interface RequestEntry {
   readonly requestId: string;
   readonly method: string;
-  /** The route that was taken; undefined where none fits. */
+  /** The matched route; undefined if none matched. */
   readonly route: string | undefined;
   readonly status: number;
   readonly durationMs: number;
-  /** Of the trace that the request belongs to: 32 hexadecimal digits. */
+  /** 32 hexadecimal digits. */
   readonly traceId?: string | undefined;
   readonly shopId?: number;
   readonly keyId?: string;
   readonly operation?: string;
-  /** Of MCP. */
+  /** The MCP protocol revision. */
   readonly revision?: string;
-  /** The method of a message, or what was wrong with it. */
+  /** The MCP method, or what was wrong with the message. */
   readonly mcp?: string;
 }
 
 const apiKey = /rtn_[A-Za-z0-9_-]{8,}/g;
-/** Up to the last @, since not everybody encodes the one in their password. */
+/** Up to the last @, since some people do not encode an @ in their password. */
 const passwordInUrl = /(\w+:\/\/[^:@/\s"]*):[^/\s"]+@/g;
 
-/** Of Shopify: access tokens of apps, their secrets. */
+/** Shopify's access tokens and app secrets. */
 const shopifyToken = /\bshp[a-z]{2,3}_[\w-]{8,}/g;
 
 /**
- * Makes any text safe to log: API keys, Shopify's tokens, and passwords inside connection addresses
- * are taken out.
+ * Makes any text safe to log by redacting API keys, Shopify tokens and the passwords in connection
+ * addresses.
  */
 export function redact(line: string): string {
   return line.includes('rtn_') || line.includes('://') || line.includes('shp')
@@ -47,8 +47,8 @@ export function redact(line: string): string {
 }
 
 /**
- * @param level the least severe level that is written
- * @param destination where lines go; standard error by default, since standard output is for results
+ * @param level the lowest level that is written
+ * @param destination standard error by default, since standard output is for results
  */
 export function createLog(level: string, destination?: pino.DestinationStream): Log {
   const stream = destination ?? openStandardError();
@@ -70,7 +70,7 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
   return Object.assign(log, {
     request(entry: RequestEntry) {
       if (!writesRequests) return;
-      // Those of one turn of the event loop at once: to hand over a line costs more than to write it.
+      // Batch the lines of one event-loop turn: writing each separately costs more than building it.
       if (lines === '') setImmediate(writeLines);
       lines += requestLine(entry);
     },
@@ -78,8 +78,8 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
 }
 
 /**
- * As pino would write it, at a third of the cost: there is nothing to escape or to take out in what
- * is known to be ours.
+ * The same line that pino would write, at a third of the cost. The values are our own, so nothing needs
+ * escaping or redaction.
  */
 function requestLine(entry: RequestEntry): string {
   const { traceId, shopId, keyId, operation, revision, mcp } = entry;

@@ -11,7 +11,7 @@ import {
 
 const ratio = (numerator: bigint, denominator: bigint) => ({ numerator, denominator });
 
-test('a decimal is taken exactly', () => {
+test('parses decimals exactly', () => {
   assert.deepEqual(parseDecimal('12.50'), ratio(1250n, 100n));
   assert.deepEqual(parseDecimal('-0.5'), ratio(-5n, 10n));
   assert.deepEqual(parseDecimal('0'), ratio(0n, 1n));
@@ -21,7 +21,7 @@ test('a decimal is taken exactly', () => {
   );
 });
 
-test('halves are rounded away from zero', () => {
+test('rounds half away from zero', () => {
   const cases = [
     ['0.005', 0.01],
     ['0.0049999999999999999999', 0],
@@ -45,30 +45,30 @@ test('halves are rounded away from zero', () => {
   assert.equal(roundHalfAway(parseDecimal('0.0005'), 3), 0.001);
 });
 
-test('what rounds to nothing is 0, never -0', () => {
+test('rounds small negative values to 0, not -0', () => {
   assert.ok(Object.is(roundHalfAway(parseDecimal('-0.001'), 2), 0));
   assert.ok(Object.is(roundHalfAway(ratio(0n, 7n), 2), 0));
 });
 
-test('thirds stay exact until they are rounded', () => {
+test('keeps thirds exact until rounding', () => {
   const third = ratio(1n, 3n);
   const one = add(add(third, third), third);
   assert.equal(roundHalfAway(one, 4), 1);
   assert.equal(roundHalfAway(third, 4), 0.3333);
   assert.equal(roundHalfAway(ratio(2n, 3n), 4), 0.6667);
   assert.equal(roundHalfAway(ratio(-2n, 3n), 4), -0.6667);
-  // 29.99 a day over 365/12 days, thrice: rounding in between would give 2736.57.
+  // 29.99 a day over 365/12 days, three times: rounding in between would give 2736.57.
   const monthly = multiply(parseDecimal('29.99'), ratio(365n, 12n));
   assert.equal(roundHalfAway(add(add(monthly, monthly), monthly), 2), 2736.59);
 });
 
-test('amounts beyond the reach of floating point are rounded before they become a number', () => {
+test('rounds amounts beyond floating-point precision before converting', () => {
   assert.equal(roundHalfAway(parseDecimal('1234567890123.005'), 2), 1234567890123.01);
   assert.equal(roundHalfAway(parseDecimal('-1234567890123.00499999999'), 2), -1234567890123);
   assert.equal(roundHalfAway(parseDecimal('99999999999999999999.5'), 0), 1e20);
 });
 
-test('a share of nothing is 0', () => {
+test('a share of 0 is 0', () => {
   assert.equal(roundedShare(0n, 0n, 4), 0);
   assert.equal(roundedShare(1n, 3n, 4), 0.3333);
   assert.equal(roundedShare(1n, 20_000n, 4), 0.0001);
@@ -76,7 +76,7 @@ test('a share of nothing is 0', () => {
   assert.equal(roundedShare(7n, 7n, 4), 1);
 });
 
-test('currencies have the minor units of ISO 4217', () => {
+test('uses the minor units of ISO 4217', () => {
   const codes = ['USD', 'EUR', 'HUF', 'JPY', 'KRW', 'ISK', 'KWD', 'BHD', 'CLF', 'XXX', 'usd', ''];
   assert.deepEqual(codes.map(minorDigitsOf), [
     2,

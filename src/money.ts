@@ -1,6 +1,6 @@
 /**
- * ISO 4217: the digits after the decimal point of each currency's minor unit. `Intl` cannot be asked
- * instead: it follows custom (no decimals for HUF, COP or IQD), not the standard.
+ * ISO 4217: the number of decimal digits of each currency. `Intl` follows common usage instead of the
+ * standard (no decimals for HUF, COP or IQD), so it cannot be used.
  */
 const currenciesByMinorDigits: Readonly<Record<number, string>> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
@@ -21,12 +21,12 @@ const minorDigitsByCurrency = new Map(
   ),
 );
 
-/** Digits after the decimal point of a currency (ISO 4217), or undefined for an unknown code. */
+/** Decimal digits of a currency (ISO 4217); undefined for an unknown code. */
 export function minorDigitsOf(currency: string): number | undefined {
   return minorDigitsByCurrency.get(currency);
 }
 
-/** The same of a shop's currency: it was known when the shop was made, and 2 digits are the usual ones. */
+/** The same for a shop's currency, which was valid when the shop was created; falls back to 2 digits. */
 export function shopDigitsOf(currency: string): number {
   return minorDigitsOf(currency) ?? 2;
 }
@@ -37,7 +37,7 @@ export interface Ratio {
   readonly denominator: bigint;
 }
 
-/** An exact ratio from a decimal such as "-12.50", as the database writes it. */
+/** Parses a decimal such as "-12.50", the database's text format, exactly. */
 export function parseDecimal(text: string): Ratio {
   const [whole = '', fraction = ''] = text.split('.');
   return { numerator: BigInt(whole + fraction), denominator: 10n ** BigInt(fraction.length) };
@@ -57,8 +57,8 @@ export function add(a: Ratio, b: Ratio): Ratio {
 }
 
 /**
- * The number nearest to a ratio with `digits` decimals, halves away from zero: the one place where
- * an exact value becomes a floating-point number.
+ * Rounds a ratio to `digits` decimals, half away from zero. This is the only place where an exact value
+ * becomes a floating-point number.
  */
 export function roundHalfAway(value: Ratio, digits: number): number {
   const negative = value.numerator < 0n;
@@ -67,11 +67,11 @@ export function roundHalfAway(value: Ratio, digits: number): number {
   const text = rounded.toString().padStart(digits + 1, '0');
   const point = text.length - digits;
   const magnitude = Number(`${text.slice(0, point)}.${text.slice(point)}`);
-  // Never -0: JSON would write 0, but comparisons would tell them apart.
+  // Avoid -0: JSON prints it as 0, but comparisons would distinguish the two.
   return negative && magnitude !== 0 ? -magnitude : magnitude;
 }
 
-/** part / whole rounded to `digits` decimals; 0 where there is nothing to divide by. */
+/** part / whole, rounded to `digits` decimals; 0 if `whole` is 0. */
 export function roundedShare(part: bigint, whole: bigint, digits: number): number {
   return whole === 0n ? 0 : roundHalfAway({ numerator: part, denominator: whole }, digits);
 }

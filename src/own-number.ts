@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 const beyondPlatforms = 2 ** 52;
 
 /**
- * A number of our own for what a platform gives none: always the same for the same text, from 2^52 to
- * 2^53 − 1, where no number of a platform's is.
+ * Derives a stable id from text, for records that have no numeric id on their platform. Ids are from 2^52
+ * to 2^53 − 1, above any platform's own.
  */
 export function ownNumber(text: string): number {
   // 13 hexadecimal digits are 52 bits.

@@ -39,35 +39,35 @@ export interface ServiceParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** Only tests have other versions than those there are. */
+  /** Overridden only by tests. */
   readonly versions?: readonly RestVersion[];
-  /** Only tests wait longer for Redis than users would: the machine may pause. */
-  readonly redisPatienceMilliseconds?: number | undefined;
+  /** Tests use a longer timeout than production, since a loaded machine may pause. */
+  readonly redisTimeoutMilliseconds?: number | undefined;
 }
 
 export interface Service {
   /** The public address, without a trailing slash. */
   readonly baseUrl: string;
-  /** Where the metrics are; undefined where there are none. */
+  /** Address of the metrics; undefined if they are off. */
   readonly metricsUrl: string | undefined;
   /**
-   * Answers what is in flight and leaves the store open.
-   * @param drainMilliseconds how long clients that keep connections have to learn of it by an answer;
-   * what they send on one that is closed without a word is lost
-   * @param deadline once aborted, connections are closed whether they are answered or not; without one,
-   * a client that never finishes its request is waited for without end
+   * Finishes requests in flight; leaves the store open.
+   * @param drainMilliseconds how long to keep answering on keep-alive connections, so that clients see
+   * `Connection: close`; a request sent on a connection that closes without one is lost
+   * @param deadline once aborted, all remaining connections are closed. Without it, waits indefinitely
+   * for a client that never finishes its request
    */
   close(drainMilliseconds?: number, deadline?: AbortSignal): Promise<void>;
-  /** Stores the use of keys that is not stored yet, for a process that ends without being closed. */
+  /** Stores pending key usage, for a process that exits without `close`. */
   saveKeyUse(): Promise<void>;
 }
 
-/** How long the end of the service waits for what is still being written. */
+/** How long `close` waits for pending writes. */
 const settleMilliseconds = 2_000;
 
 /**
- * Puts the service together and listens; the store must be open and migrated.
- * @throws CommandError when a port cannot be listened on
+ * Assembles the service and starts listening. The store must be open and migrated.
+ * @throws CommandError if it cannot listen on a port
  */
 export async function startService(parts: ServiceParts): Promise<Service> {
   const { config, store, clock, log } = parts;
@@ -130,7 +130,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       clock,
       leases,
       shared,
-      takesWebhooks: webhooks !== undefined,
+      receivesWebhooks: webhooks !== undefined,
     });
   }
   let metricsServer: Awaited<ReturnType<typeof listenForMetrics>> | undefined;
@@ -157,17 +157,21 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     metricsUrl: metricsServer && `${urlOf(config.metricsHost, metricsServer.port)}/metrics`,
     async close(drainMilliseconds = 0, deadline = new AbortController().signal) {
       stopping.abort();
-      // Now and again below: the process may be killed before all is answered.
+      // Also done below: the process may be killed before all requests are answered.
       void usage.settle();
       const countConnections = promisify(app.server.getConnections.bind(app.server));
-      await drained(countConnections, { clock, milliseconds: drainMilliseconds, deadline });
+      await drainConnections(countConnections, {
+        clock,
+        milliseconds: drainMilliseconds,
+        deadline,
+      });
       const answered = app.close();
       await Promise.race([Promise.all([answered, webhooks?.close()]), aborted(deadline)]);
       if (!(await settlesInTime(Promise.all([usage.settle(), sweep.close()])))) {
-        log.warn('the database does not answer; the last use of keys is not stored');
+        log.warn('database not responding; recent key usage was not saved');
       }
       const left = await countConnections();
-      if (left > 0) log.warn({ connections: left }, 'connections closed before they were answered');
+      if (left > 0) log.warn({ connections: left }, 'closed connections with unfinished requests');
       app.server.closeAllConnections();
       await answered;
       shared?.close();
@@ -183,8 +187,8 @@ interface Drain {
   readonly deadline: AbortSignal;
 }
 
-/** Waits, still listening, until every connection has ended with an answer that said so. */
-async function drained(
+/** Keeps serving until every connection has been closed after a response, or time is up. */
+async function drainConnections(
   countConnections: () => Promise<number>,
   { clock, milliseconds, deadline }: Drain,
 ): Promise<void> {
@@ -206,11 +210,11 @@ async function settlesInTime(work: Promise<unknown>): Promise<boolean> {
   return Promise.race([work.then(() => true), late]);
 }
 
-/** @returns undefined where the configuration has no Redis; one that is down fails nothing */
+/** @returns undefined without REDIS_URL. Does not fail if Redis is down. */
 async function openSharedLimiter(parts: ServiceParts): Promise<RedisRateLimiter | undefined> {
-  const { config, clock, log, redisPatienceMilliseconds: patienceMilliseconds } = parts;
+  const { config, clock, log, redisTimeoutMilliseconds: timeoutMilliseconds } = parts;
   if (config.redisUrl === undefined) return undefined;
-  const limiter = new RedisRateLimiter({ url: config.redisUrl, clock, log, patienceMilliseconds });
+  const limiter = new RedisRateLimiter({ url: config.redisUrl, clock, log, timeoutMilliseconds });
   await limiter.open();
   return limiter;
 }

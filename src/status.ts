@@ -3,19 +3,19 @@ import type { Store } from './store/open.ts';
 import { type Answer, json, refuse } from './http/answer.ts';
 import type { Route } from './http/shell.ts';
 
-const patienceMilliseconds = 2_000;
+const timeoutMilliseconds = 2_000;
 const up = { status: 'ready', database: 'up' };
 const uncached = { ...json, 'cache-control': 'no-store' };
 
 interface StatusParts {
   readonly store: Store;
-  /** The limiter in Redis, where there is one; without Redis the service still answers. */
+  /** The Redis limiter, if configured. The service is ready without Redis: each instance then limits alone. */
   readonly shared: Pick<RedisRateLimiter, 'state'> | undefined;
-  /** Aborted once the service is to end. */
+  /** Aborted when the service starts to stop. */
   readonly stopping: AbortSignal;
 }
 
-/** For whoever watches the process: does it live, and can it answer. */
+/** Liveness and readiness probes. */
 export function statusRoutes(parts: StatusParts): Route[] {
   return [
     {
@@ -28,27 +28,27 @@ export function statusRoutes(parts: StatusParts): Route[] {
 }
 
 async function readiness({ store, shared, stopping }: StatusParts): Promise<Answer> {
-  if (stopping.aborted) return unready('the service is stopping');
+  if (stopping.aborted) return notReady('the service is stopping');
   const isUp = await Promise.race([
     store.primary.keys`select 1`.then(
       () => true,
       () => false,
     ),
     new Promise<boolean>((resolve) => {
-      setTimeout(resolve, patienceMilliseconds, false).unref();
+      setTimeout(resolve, timeoutMilliseconds, false).unref();
     }),
   ]);
-  if (!isUp) return unready('the database does not answer');
+  if (!isUp) return notReady('the database does not answer');
   const redis = shared && (shared.state === 'shared' ? 'up' : 'down');
   const body = JSON.stringify({ ...up, redis, ...replicasOf(store) });
   return { status: 200, headers: uncached, body };
 }
 
-function unready(reason: string): Answer {
+function notReady(reason: string): Answer {
   return refuse(503, `Not ready: ${reason}.`, { 'cache-control': 'no-store' });
 }
 
-/** Nothing where there are none: the service is as ready without them. */
+/** Empty without replicas. They do not affect readiness. */
 function replicasOf({ replicas }: Store): object {
   if (replicas.length === 0) return {};
   const states = replicas.map(({ name, isInUse }) => [name, isInUse ? 'in use' : 'left out']);

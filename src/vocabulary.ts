@@ -1,4 +1,4 @@
-/** The words that fields may hold, once for the schema of answers and the schema of records. */
+/** The values of enumerated fields, shared by the schemas of API responses and import records. */
 
 export const subscriptionStatuses = ['active', 'paused', 'cancelled', 'expired', 'failed'] as const;
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
@@ -39,7 +39,7 @@ export type SessionOutcome = (typeof sessionOutcomes)[number];
 export const paymentStatuses = ['succeeded', 'failed', 'pending'] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-/** inventory: the goods were missing, not the money; counts neither as failed nor in dunning. */
+/** inventory: out of stock, not a payment failure; neither counted as failed nor put in dunning. */
 export const failureKinds = ['payment', 'inventory'] as const;
 export type FailureKind = (typeof failureKinds)[number];
 

@@ -36,7 +36,7 @@ describe(
     const readiness = async () => (await fetch(`${work.baseUrl}/readyz`)).status;
 
     test('all of them are replaced, and what they held in the database is let go', async () => {
-      const form = await work.makeKeyAnd(() => wire.hush());
+      const form = await work.makeKeyAnd(() => wire.silence());
       assert.equal(form?.status, 500);
       // It waits for as long as the server keeps what the first one has written.
       assert.equal(await work.statusWith((await work.resend(form))?.key), 200);
@@ -45,7 +45,7 @@ describe(
     });
 
     test('while nothing answers, requests are refused and none waits; after that all is well', async () => {
-      wire.hushAll();
+      wire.silenceAll();
       const [key] = work.keys;
       await until(
         () => work.statusWith(key),

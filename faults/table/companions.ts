@@ -3,7 +3,7 @@ import type { Fault } from '../fault.ts';
 
 const awayMilliseconds = 3_000;
 
-/** Dependencies whose loss no caller may notice. */
+/** Dependencies whose loss callers must not notice. */
 export const companionFaults: readonly Fault[] = [
   {
     name: 'standby killed -9, started',
@@ -29,7 +29,7 @@ export const companionFaults: readonly Fault[] = [
     name: 'standby silent, 3 s',
     mayRefuse: false,
     async inflict({ standby }) {
-      standby.wire.hushAll();
+      standby.wire.silenceAll();
       await sleep(awayMilliseconds);
     },
     async end({ standby }) {

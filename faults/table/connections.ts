@@ -6,7 +6,7 @@ const rounds = 40;
 const pauseMilliseconds = 75;
 const silentMilliseconds = 4_000;
 
-/** What happens to connections while PostgreSQL itself is well. */
+/** Faults of connections while PostgreSQL itself works. */
 export const connectionFaults: readonly Fault[] = [
   {
     name: 'connections ended at random',
@@ -27,16 +27,16 @@ export const connectionFaults: readonly Fault[] = [
   },
   {
     name: 'connections fall silent',
-    // New ones are let through, so the cause is gone at once.
+    // New connections work, so the cause is gone at once.
     async inflict({ primary }) {
-      primary.wire.hush();
+      primary.wire.silence();
     },
     async end() {},
   },
   {
     name: 'the network is silent, 4 s',
     async inflict({ primary }) {
-      primary.wire.hushAll();
+      primary.wire.silenceAll();
       await sleep(silentMilliseconds);
     },
     async end({ primary }) {

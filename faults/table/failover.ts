@@ -4,12 +4,12 @@ import { until } from '../../test/support/until.ts';
 import type { Fault } from '../fault.ts';
 import { type World, urlOf } from '../world.ts';
 
-/** Time until the cluster manager promotes a standby. */
+/** How long a cluster manager takes to promote a standby. */
 const noticedMilliseconds = 2_000;
-/** Longer than any statement waits for a server that says nothing. */
+/** Longer than any statement waits for an unresponsive server. */
 const silentMilliseconds = 6_000;
 
-/** The last of all: each leaves the service without a standby. */
+/** Must run last: each leaves the service without a standby. */
 export const failovers: readonly Fault[] = [
   {
     name: 'killed -9, standby promoted',
@@ -24,8 +24,8 @@ export const failovers: readonly Fault[] = [
     name: 'host vanishes, standby promoted',
     prepare: prepareStandby,
     async inflict({ primary }) {
-      // No end, no reset, and no answer to anything.
-      primary.wire.hushAll();
+      // No end, no reset, and no response to anything.
+      primary.wire.silenceAll();
       primary.server.freeze();
       await sleep(silentMilliseconds);
     },
@@ -33,7 +33,7 @@ export const failovers: readonly Fault[] = [
   },
 ];
 
-/** Both instances know both hosts, and nothing that is acknowledged can be lost with the primary. */
+/** Both instances know both hosts, and no acknowledged write can be lost with the primary. */
 async function prepareStandby(world: World): Promise<void> {
   const { primary, standby, instances } = world;
   if (!world.hasStandby) {

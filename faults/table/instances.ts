@@ -7,7 +7,7 @@ import type { World } from '../world.ts';
 const awayMilliseconds = 1_000;
 const requestPauseMilliseconds = 300;
 
-/** One of the two instances; the other one goes on. */
+/** Faults of one of the two instances; the other one continues. */
 export function instanceFaults(): readonly Fault[] {
   let problems: string[] = [];
   return [
@@ -55,7 +55,7 @@ async function sendHalf({ instances: [, two] }: World, text: string): Promise<So
   const { hostname, port } = new URL(two.baseUrl);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {
-    // It is cut off in the end.
+    // The connection is cut in the end.
   });
   await once(socket, 'connect');
   socket.write(text);

@@ -6,10 +6,10 @@ import type { World } from '../world.ts';
 
 const heldMilliseconds = 3_000;
 const pauseMilliseconds = 20;
-/** Requests that wait for a lock must not hold up others. */
-const mostMilliseconds = 1_000;
+/** Requests that wait for a lock must not delay others. */
+const maxMilliseconds = 1_000;
 
-/** Tables that are locked, as by a careless migration. What reads them waits; all else is answered. */
+/** Locked tables, as by a careless migration. Requests that read them wait; all others are answered. */
 export function lockFaults(): readonly Fault[] {
   const problems: string[] = [];
   return [
@@ -31,7 +31,7 @@ export function lockFaults(): readonly Fault[] {
       name: 'a lock waits behind a reader',
       mayRefuse: false,
       async inflict(world) {
-        // A standby does not know of locks that wait.
+        // A standby does not see waiting locks.
         await world.standby.server.stop();
         const [reader, locker] = [0, 1].map(() => openClient(world.primary.server.url));
         if (!reader || !locker) return;
@@ -52,17 +52,17 @@ export function lockFaults(): readonly Fault[] {
   ];
 }
 
-/** Asks both instances for what reads no subscriptions, for as long as the lock is to be held. */
+/** Sends both instances requests that read no subscriptions, for as long as the lock is held. */
 async function askOthers({ instances, traffic }: World): Promise<string[]> {
   const problems: string[] = [];
   const end = performance.now() + heldMilliseconds;
-  for (let asked = 0; performance.now() < end; asked += 1) {
-    const target = instances[asked % 2] as Instance;
-    const tool = asked % 4 < 2 ? 'list_plans' : 'list_cancellations';
+  for (let sent = 0; performance.now() < end; sent += 1) {
+    const target = instances[sent % 2] as Instance;
+    const tool = sent % 4 < 2 ? 'list_plans' : 'list_cancellations';
     const begin = performance.now();
     const ending = await traffic.ask(target, tool);
     const waited = performance.now() - begin;
-    if (ending !== 'right' || waited > mostMilliseconds) {
+    if (ending !== 'right' || waited > maxMilliseconds) {
       problems.push(`${tool} during a lock: ${ending} after ${Math.round(waited)} ms`);
     }
     await sleep(pauseMilliseconds);

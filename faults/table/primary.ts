@@ -8,7 +8,7 @@ const frozenMilliseconds = 4_000;
 const crashes = 3;
 const pollMilliseconds = 20;
 
-/** PostgreSQL itself. */
+/** Faults of PostgreSQL itself. */
 export const primaryFaults: readonly Fault[] = [
   {
     name: 'backends killed -9',
@@ -18,7 +18,7 @@ export const primaryFaults: readonly Fault[] = [
           world.primary.server.url,
           `select pid from pg_stat_activity where application_name like 'retention read%' order by random() limit 1`,
         );
-        // PostgreSQL then ends all others, and starts again by itself.
+        // PostgreSQL then stops all other backends and restarts by itself.
         if (backend) process.kill(backend.pid, 'SIGKILL');
         await sleep(pollMilliseconds);
         await untilAnswering(world);

@@ -1,9 +1,9 @@
 import { isIP, isIPv6 } from 'node:net';
 
 /**
- * What a client is counted by: an IPv4 address, or the /64 of an IPv6 address, which is what one
- * subscriber of a provider has. Whatever is no address counts as one client.
- * @param ip as a socket or a proxy reports it; some proxies add the port
+ * Identifies a client by network: the IPv4 address, or the /64 of an IPv6 address, which is what a provider
+ * assigns to one customer. All invalid addresses count as one client.
+ * @param ip from a socket or proxy; some proxies include the port
  */
 export function clientNetwork(ip: string | undefined): string {
   const address = (ip ?? '')

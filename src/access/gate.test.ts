@@ -12,8 +12,8 @@ import type { Tier } from './tiers.ts';
 
 const client = { ip: '203.0.113.7' };
 
-/** A gate before one key of a shop of the given tier. */
-function begin(tier: Tier = 'growth') {
+/** A gate and one key of a shop with the given tier. */
+function start(tier: Tier = 'growth') {
   const clock = new FixedClock('2026-11-20T12:00:00.000Z');
   const key = generateKey();
   const caller: KeyRecord = {
@@ -47,7 +47,7 @@ function refusalOf(admission: Admission): string | undefined {
 }
 
 describe('[rest.auth.bearer] the Authorization header', () => {
-  const { key, gate } = begin();
+  const { key, gate } = start();
   const headers: [string | undefined, boolean][] = [
     [`Bearer ${key}`, true],
     [`bearer ${key}`, true],
@@ -74,30 +74,30 @@ describe('[rest.auth.bearer] the Authorization header', () => {
   ];
   for (const [header, isAdmitted] of headers) {
     const shown = header?.replaceAll(key, 'KEY').replaceAll(key.toLowerCase(), 'key');
-    test(`${JSON.stringify(shown) ?? 'none'} is ${isAdmitted ? 'read' : 'refused'}`, async () => {
+    test(`${JSON.stringify(shown) ?? 'none'} is ${isAdmitted ? 'accepted' : 'rejected'}`, async () => {
       const refusal = isAdmitted ? undefined : 'unauthenticated: Unauthorized';
       assert.equal(refusalOf(await gate.admit(header, client)), refusal);
     });
   }
 });
 
-test('[rest.auth.same-401] a key that nobody has is refused as a header that nobody can read', async () => {
-  const { gate } = begin();
+test('[rest.auth.same-401] answers an unknown key like an unreadable header', async () => {
+  const { gate } = start();
   const unknown = await gate.admit(`Bearer ${generateKey()}`, client);
   assert.deepEqual(unknown, await gate.admit(undefined, client));
   assert.equal(refusalOf(unknown), 'unauthenticated: Unauthorized');
 });
 
-test('a mistyped key is refused without a look-up', async () => {
-  const { gate, key, lookUps } = begin();
+test('rejects a mistyped key without a look-up', async () => {
+  const { gate, key, lookUps } = start();
   const last = key.endsWith('A') ? 'B' : 'A';
   await gate.admit(`Bearer ${key.slice(0, -1)}${last}`, client);
   assert.deepEqual(lookUps, []);
 });
 
 for (const tier of ['free', 'starter'] as const) {
-  test(`[rest.auth.tier-required] ${tier} is refused, is never weighed, but its key counts as used`, async () => {
-    const { admit, used } = begin(tier);
+  test(`[rest.auth.tier-required] rejects ${tier} without rate limiting, but counts the key as used`, async () => {
+    const { admit, used } = start(tier);
     for (let each = 0; each < 100; each += 1) {
       const admission = await admit();
       assert.equal(
@@ -110,8 +110,8 @@ for (const tier of ['free', 'starter'] as const) {
   });
 }
 
-test('[rest.limits.growth] [rest.errors.429] growth: 60 in a minute, then told when to come again', async () => {
-  const { admit, caller, clock } = begin('growth');
+test('[rest.limits.growth] [rest.errors.429] growth: 60 requests a minute, then Retry-After', async () => {
+  const { admit, caller, clock } = start('growth');
   const rate = { admitted: true, limit: 60, remaining: 59, resetSeconds: 60 };
   assert.deepEqual(await admit(), { caller, rate });
   for (let each = 1; each < 60; each += 1) assert.equal(refusalOf(await admit()), undefined);
@@ -124,19 +124,19 @@ test('[rest.limits.growth] [rest.errors.429] growth: 60 in a minute, then told w
   assert.equal(refusalOf(await admit()), undefined);
 });
 
-test('[rest.limits.pro] pro: 300 in a minute', async () => {
-  const { admit } = begin('pro');
+test('[rest.limits.pro] pro: 300 requests a minute', async () => {
+  const { admit } = start('pro');
   for (let each = 0; each < 300; each += 1) assert.equal(refusalOf(await admit()), undefined);
   assert.match(refusalOf(await admit()) ?? '', /^rateLimited: /);
 });
 
 test('[rest.limits.enterprise-plus] enterprise_plus: no limit', async () => {
-  const { admit, caller } = begin('enterprise_plus');
+  const { admit, caller } = start('enterprise_plus');
   for (let each = 0; each < 1000; each += 1)
     assert.deepEqual(await admit(), { caller, rate: undefined });
 });
 
-test('a look-up that fails is the service’s failure, not the caller’s', async () => {
+test('a failed look-up is an internal error, not a 401', async () => {
   const clock = new FixedClock(0);
   const gate = new Gate({
     clock,

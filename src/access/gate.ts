@@ -7,10 +7,10 @@ import type { KeyUsage } from './keys/key-usage.ts';
 import type { RateDecision, RateLimiter } from './limiter/rate-limiter.ts';
 import { tiers } from './tiers.ts';
 
-/** The shop, key and scopes behind one request, after the gate let it in. */
+/** The shop, key and scopes of an admitted request. */
 export type Caller = KeyRecord;
 
-/** `rate` is there wherever the request was weighed against a limit, admitted or not. */
+/** `rate` is set if the request was checked against a limit, whether it was admitted or not. */
 export type Admission =
   | { readonly caller: Caller; readonly rate: RateDecision | undefined }
   | { readonly refusal: ServiceError; readonly rate: RateDecision | undefined };
@@ -32,7 +32,7 @@ interface GateParts {
   readonly limiter: RateLimiter;
 }
 
-/** Who may come in: key (401), tier (403), limit (429), in this order, the same for every face. */
+/** Admits requests by key (401), tier (403) and limit (429), in this order, for every transport. */
 export class Gate {
   readonly #parts: GateParts;
 
@@ -40,7 +40,7 @@ export class Gate {
     this.#parts = parts;
   }
 
-  /** @param authorization the Authorization header as it came */
+  /** @param authorization the Authorization header, unchanged */
   async admit(authorization: string | undefined, client: Client): Promise<Admission> {
     const key = bearerToken(authorization);
     const caller = key === undefined ? undefined : await this.#parts.leases.find(key, client);
@@ -58,7 +58,7 @@ export class Gate {
       : { refusal: refusal('rateLimited', String(rate.resetSeconds)), rate };
   }
 
-  /** Asked for every request, so that a lease makes no key last longer. */
+  /** Checked on every request, so that a lease never prolongs a key. */
   #hasExpired({ expiresAt }: KeyRecord): boolean {
     return expiresAt !== null && this.#parts.clock.now() >= expiresAt;
   }

@@ -1,4 +1,4 @@
-/** What a key may hold, in the order in which people and documents see them. */
+/** The scopes of keys, in the order in which pages and documentation show them. */
 export const scopes = [
   'read:entitlements',
   'read:subscriptions',
@@ -8,7 +8,7 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number];
 
-/** What each scope governs, in the contract's words. */
+/** What each scope gives access to, in the wording of the API contract. */
 export const scopeDescriptions: Readonly<Record<Scope, string>> = {
   'read:entitlements': 'customer entitlement status',
   'read:subscriptions': 'subscription records and detail',

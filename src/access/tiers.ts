@@ -1,10 +1,10 @@
 interface TierRules {
   readonly hasApiAccess: boolean;
-  /** Requests in any 60 seconds; undefined where there is no limit. */
+  /** Maximum requests in any 60 seconds; undefined for no limit. */
   readonly limitPerMinute: number | undefined;
 }
 
-/** A shop's plan with us. Never called "plan": a plan is a selling plan. */
+/** A shop's subscription to this service. Called "tier" because "plan" means a selling plan. */
 export const tiers = {
   free: { hasApiAccess: false, limitPerMinute: undefined },
   starter: { hasApiAccess: false, limitPerMinute: undefined },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isScope, scopeDescriptions, scopes } from './scopes.ts';
 import { isTier, tierNames, tiers } from './tiers.ts';
 
-test('[rest.scopes.entitlements] [rest.scopes.subscriptions] [rest.scopes.metrics] [rest.scopes.plans] the scopes and what they govern', () => {
+test('[rest.scopes.entitlements] [rest.scopes.subscriptions] [rest.scopes.metrics] [rest.scopes.plans] the scopes and their descriptions', () => {
   assert.deepEqual(scopes, [
     'read:entitlements',
     'read:subscriptions',
@@ -21,7 +21,7 @@ test('[rest.scopes.entitlements] [rest.scopes.subscriptions] [rest.scopes.metric
     assert.equal(isScope(text), false);
 });
 
-test('[rest.auth.tier-required] [rest.auth.tier-admitted] the tiers, from the least, and what they may', () => {
+test('[rest.auth.tier-required] [rest.auth.tier-admitted] the tiers, from lowest to highest, and their rules', () => {
   assert.deepEqual(tierNames, ['free', 'starter', 'growth', 'pro', 'enterprise_plus']);
   assert.deepEqual(tiers, {
     free: { hasApiAccess: false, limitPerMinute: undefined },

@@ -5,19 +5,19 @@ import { fingerprint, newSecret } from './secrets.ts';
 
 /** How long a browser is remembered after signing in. */
 export const deviceDays = 90;
-/** Wrong passwords after which a browser that is remembered counts as any other. */
+/** After this many wrong passwords, a remembered browser loses its special treatment. */
 export const maxDeviceFailures = 10;
 
-/** What signed in before this is forgotten. */
+/** Browsers that last signed in before this are forgotten. */
 export function oldestDevice(clock: Clock): Date {
   return new Date(clock.now() - deviceDays * 86_400_000);
 }
 
 /**
- * Remembers that an owner has signed in in a browser. The token is always a new one, so that nobody
- * can have put it there before.
- * @param device the token that the browser had
- * @returns what the cookie is to hold
+ * Remembers that an owner has signed in with a browser. Always issues a new token, so that no one can have
+ * planted it.
+ * @param device the browser's previous token
+ * @returns the value of the cookie
  */
 export async function rememberDevice(
   sql: Sql | Transaction,

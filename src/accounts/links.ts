@@ -10,9 +10,9 @@ import {
 import { hashPassword } from './passwords.ts';
 import { fingerprint, newSecret } from './secrets.ts';
 import { type SignInSecrets, beginSession, endAccess } from './sessions.ts';
-import { type Guess, type Refused, checkPassword, normaliseEmail } from './sign-in.ts';
+import { type Credentials, type Refused, checkPassword, normaliseEmail } from './sign-in.ts';
 
-/** How long an invitation lasts, and a link that replaces a password. */
+/** How long invitations and password-reset links are valid. */
 const linkHours = { invitation: 72, reset: 1 } as const;
 
 /** A one-time link's path. */
@@ -22,27 +22,27 @@ export interface NewOwnerLink {
   readonly expiresAt: Date;
 }
 
-/** Invites somebody to a shop. Who has a password already needs it to accept. */
+/** Invites someone to a shop. To accept, existing owners need their password. */
 export async function inviteOwner(
   sql: Sql,
   clock: Clock,
   { shopId, email }: { readonly shopId: number; readonly email: string },
 ): Promise<NewOwnerLink> {
   const owner = await ensureOwner(sql, normaliseEmail(email), new Date(clock.now()));
-  return makeLink(sql, clock, owner.ownerId, shopId);
+  return createLink(sql, clock, owner.ownerId, shopId);
 }
 
-/** A link that replaces a password that was forgotten. @returns undefined for an unknown address */
+/** Creates a link that resets a forgotten password. @returns undefined for an unknown address */
 export async function resetPassword(
   sql: Sql,
   clock: Clock,
   email: string,
 ): Promise<NewOwnerLink | undefined> {
   const owner = await findOwnerByEmail(sql, normaliseEmail(email));
-  return owner && makeLink(sql, clock, owner.ownerId, null);
+  return owner && createLink(sql, clock, owner.ownerId, null);
 }
 
-async function makeLink(
+async function createLink(
   sql: Sql,
   clock: Clock,
   ownerId: string,
@@ -56,7 +56,7 @@ async function makeLink(
   return { path: `/app/links/${secret}`, hours, expiresAt };
 }
 
-/** Whether whoever follows a link proves themselves by the password that they have. */
+/** Whether the link's recipient must enter an existing password. */
 export function asksForPassword(link: OwnerLink): boolean {
   return link.shopId !== null && link.passwordHash !== null;
 }
@@ -68,14 +68,14 @@ export function openLink(sql: Sql, clock: Clock, secret: string): Promise<OwnerL
 type Followed = ({ readonly kind: 'done' } & SignInSecrets) | Refused | { readonly kind: 'ended' };
 
 /**
- * Uses a link up: adds its shop, with the password that the owner has, or sets the password, ends all
- * sessions and begins one.
+ * Uses a link. An invitation of an existing owner needs their password and adds the shop. Otherwise the
+ * password is set and all sessions are replaced by a new one.
  */
 export async function followLink(
   sql: Sql,
   clock: Clock,
   { secret: linkSecret, link }: { readonly secret: string; readonly link: OwnerLink },
-  { password, address, device }: Omit<Guess, 'email'>,
+  { password, address, device }: Omit<Credentials, 'email'>,
 ): Promise<Followed> {
   const { ownerId, email, shopId } = link;
   const isKnown = asksForPassword(link);
@@ -92,21 +92,21 @@ export async function followLink(
   const secrets = await sql
     .begin(async (tx) => {
       if (!isKnown) {
-        // First, so that who changes a password always locks the account before its links.
+        // Update the password first, so that the account is always locked before its links.
         if (!(await updatePassword(tx, ownerId, link.passwordHash, passwordHash))) return undefined;
       }
-      if (!(await useLink(tx, fingerprint(linkSecret), at))) throw new LinkEnded();
+      if (!(await useLink(tx, fingerprint(linkSecret), at))) throw new LinkUsed();
       if (!isKnown) await endAccess(tx, clock, ownerId);
       if (shopId !== null) await insertMembership(tx, ownerId, shopId, at);
       return beginSession(tx, clock, { ownerId, passwordHash }, device);
     })
-    .catch(ignoreEnded);
+    .catch(ignoreUsed);
   return secrets ? { kind: 'done', ...secrets } : { kind: 'ended' };
 }
 
-/** Undoes the transaction in which it is thrown. */
-class LinkEnded extends Error {}
+/** Rolls back the transaction. */
+class LinkUsed extends Error {}
 
-function ignoreEnded(error: unknown): undefined {
-  if (!(error instanceof LinkEnded)) throw error;
+function ignoreUsed(error: unknown): undefined {
+  if (!(error instanceof LinkUsed)) throw error;
 }

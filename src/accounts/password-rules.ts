@@ -1,7 +1,7 @@
-/** Characters; the least that NIST SP 800-63B-4 accepts of a password without a second factor is 15. */
+/** In characters. NIST SP 800-63B-4 requires at least 15 for a password without a second factor. */
 export const passwordLength = { min: 15, max: 200 } as const;
 
-/** What a password must not be made of. */
+/** What a password must not consist of. */
 export interface PasswordContext {
   /** In lower case. */
   readonly email: string;
@@ -9,19 +9,19 @@ export interface PasswordContext {
 }
 
 const serviceNames = ['retention', 'data', 'service'];
-const advice = 'Use three or more words that do not belong together.';
+const advice = 'Use three or more unrelated words.';
 
-/** What is wrong with a new password, as a sentence; undefined if nothing is. */
+/** What is wrong with a new password, as a sentence; undefined if it is acceptable. */
 export async function passwordProblem(
   password: string,
   context: PasswordContext,
 ): Promise<string | undefined> {
   const { length } = [...password];
   const { min, max } = passwordLength;
-  if (length < min) return `Use at least ${min} characters; a few words in a row are good.`;
+  if (length < min) return `Use at least ${min} characters. Several words work well.`;
   if (length > max) return `Use at most ${max} characters.`;
-  if (new Set(password).size < 5) return 'Use more different characters.';
-  if (password.toLowerCase().includes(context.email)) return 'Leave your e-mail address out of it.';
+  if (new Set(password).size < 5) return 'Use a greater variety of characters.';
+  if (password.toLowerCase().includes(context.email)) return 'Do not include your email address.';
 
   const common = await loadCommonPasswords();
   const spellings = spellingsOf(password);
@@ -29,15 +29,15 @@ export async function passwordProblem(
     spellings.some((spelling) => fewestPieces(spelling, common, words) <= maxPieces);
   if (isGuessable(new Set())) return `This is one of the first passwords anyone tries. ${advice}`;
   if (isGuessable(contextWords(context))) {
-    return `This is little more than your shop’s name, your e-mail address or the name of this service. ${advice}`;
+    return `This is little more than your shop’s name, your email address or the name of this service. ${advice}`;
   }
   return undefined;
 }
 
-/** Of common passwords: with three, anybody's passphrase would be refused. */
+/** Maximum number of common passwords in a row; with three, most passphrases would be rejected. */
 const maxPieces = 2;
 
-/** The package is loaded when somebody chooses a password, which few processes ever see. */
+/** Loaded on demand, since few processes ever need it. */
 async function loadCommonPasswords(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   commonPasswords ??= new Set(dictionary['passwords-common']);
@@ -47,25 +47,25 @@ let commonPasswords: ReadonlySet<string> | undefined;
 
 function contextWords({ email, shopNames }: PasswordContext): ReadonlySet<string> {
   const names = [...serviceNames, email, ...shopNames].map((name) => name.toLowerCase());
-  const words = names.flatMap((name) => [bare(name), ...name.split(/[^\p{L}\p{N}]+/u)]);
+  const words = names.flatMap((name) => [lettersAndDigits(name), ...name.split(/[^\p{L}\p{N}]+/u)]);
   return new Set(words.filter((word) => word.length >= 3));
 }
 
 /** Letters and digits only. */
-function bare(text: string): string {
+function lettersAndDigits(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** A password as it could stand in a list: what is said several times once, without digits around it. */
+/** Forms of a password to look up: repetitions reduced to one, without digits at either end. */
 function spellingsOf(password: string): string[] {
   const lower = password.normalize('NFKC').toLowerCase();
-  return [lower, bare(lower)].flatMap((text) => {
+  return [lower, lettersAndDigits(lower)].flatMap((text) => {
     const once = text.slice(0, periodOf(text));
     return [once, once.replaceAll(/^\d+|\d+$/g, '')].filter((spelling) => spelling !== '');
   });
 }
 
-/** After how many characters a text begins again; its length if it never does. */
+/** The length of the repeated part of a text; its whole length if it does not repeat. */
 function periodOf(text: string): number {
   for (let period = 1; period <= text.length / 2; period += 1) {
     if (text.startsWith(text.slice(period))) return period;
@@ -75,7 +75,7 @@ function periodOf(text: string): number {
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz';
 
-/** How few common passwords make up a text, with any number of `words`; Infinity if nothing does. */
+/** The smallest number of common passwords that form a text; `words` are free. Infinity if impossible. */
 function fewestPieces(
   text: string,
   common: ReadonlySet<string>,

@@ -1,18 +1,18 @@
 import type { Clock } from '../clock.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { deleteDevices } from '../store/owners/devices.ts';
-import { endResets } from '../store/owners/links.ts';
+import { invalidateResetLinks } from '../store/owners/links.ts';
 import * as store from '../store/owners/sessions.ts';
 import { rememberDevice } from './devices.ts';
 import { fingerprint, newSecret } from './secrets.ts';
 
 const hour = 3_600_000;
-/** From signing in, however busy; and from the last page that was seen. */
-export const sessionHours = { most: 30 * 24, idle: 24 } as const;
+/** `max` counts from signing in, `idle` from the last request. */
+export const sessionHours = { max: 30 * 24, idle: 24 } as const;
 const touchMilliseconds = 60_000;
 
 export interface Session {
-  /** What the cookie holds. */
+  /** The value of the cookie. */
   readonly secret: string;
   readonly ownerId: string;
   readonly email: string;
@@ -21,21 +21,21 @@ export interface Session {
 function bounds(clock: Clock) {
   const now = clock.now();
   return {
-    createdAfter: new Date(now - sessionHours.most * hour),
+    createdAfter: new Date(now - sessionHours.max * hour),
     seenAfter: new Date(now - sessionHours.idle * hour),
   };
 }
 
-/** What the cookies of a browser hold in which somebody has just signed in. */
+/** The cookies' values after signing in. */
 export interface SignInSecrets {
   readonly session: string;
   readonly device: string;
 }
 
 /**
- * Begins a session, and remembers the browser.
- * @param device the token that the browser had
- * @returns undefined if the password was changed meanwhile
+ * Starts a session and remembers the browser.
+ * @param device the browser's previous token
+ * @returns undefined if the password was changed in the meantime
  */
 export async function beginSession(
   sql: Sql | Transaction,
@@ -49,14 +49,14 @@ export async function beginSession(
   return { session, device: await rememberDevice(sql, clock, owner.ownerId, device) };
 }
 
-/** Ends every way into an account but its password: sessions, remembered browsers, links that set one. */
+/** Revokes all access except the password: sessions, remembered browsers, and password-reset links. */
 export async function endAccess(tx: Transaction, clock: Clock, ownerId: string): Promise<void> {
   await store.deleteSessions(tx, ownerId);
   await deleteDevices(tx, ownerId);
-  await endResets(tx, ownerId, new Date(clock.now()));
+  await invalidateResetLinks(tx, ownerId, new Date(clock.now()));
 }
 
-/** The session that a cookie is for, if it has not ended. */
+/** The session of a cookie, if it has not expired. */
 export async function openSession(
   sql: Sql,
   clock: Clock,
@@ -80,6 +80,6 @@ export function countSessions(sql: Sql, clock: Clock, ownerId: string): Promise<
   return store.countSessions(sql, ownerId, bounds(clock));
 }
 
-export function forgetEndedSessions(sql: Sql, clock: Clock, ownerId: string): Promise<void> {
-  return store.deleteEndedSessions(sql, ownerId, bounds(clock));
+export function deleteExpiredSessions(sql: Sql, clock: Clock, ownerId: string): Promise<void> {
+  return store.deleteExpiredSessions(sql, ownerId, bounds(clock));
 }

@@ -2,40 +2,44 @@ import type { Clock } from '../clock.ts';
 import type { Sql } from '../store/database.ts';
 import { type OwnerAccount, findOwnerByEmail, updatePassword } from '../store/owners/owners.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
-import { type SignInSecrets, beginSession, endAccess, forgetEndedSessions } from './sessions.ts';
+import { type SignInSecrets, beginSession, endAccess, deleteExpiredSessions } from './sessions.ts';
 import { type Throttled, admitAttempt } from './throttle.ts';
 
-export interface Guess {
+export interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** The network address that it comes from. */
+  /** The client's network address. */
   readonly address: string;
-  /** The token of the browser, if it has one. */
+  /** The browser's token, if it has one. */
   readonly device: string | undefined;
 }
 
-/** Why somebody is not signed in. */
+/** Why someone is not signed in. */
 export type Refused = { readonly kind: 'wrong' } | Throttled;
 
 type KnownOwner = OwnerAccount & { readonly passwordHash: string };
 
 type Checked = { readonly kind: 'right'; readonly owner: KnownOwner } | Refused;
 
-/** As addresses are stored and compared. */
+/** The form in which addresses are stored and compared. */
 export function normaliseEmail(text: string): string {
   return text.trim().normalize('NFKC').toLowerCase();
 }
 
-/** Whether a password is right. An address that nobody has costs, and answers, what a wrong password does. */
-export async function checkPassword(sql: Sql, clock: Clock, guess: Guess): Promise<Checked> {
-  const email = normaliseEmail(guess.email);
-  const attempt = await admitAttempt(sql, clock, { ...guess, email });
+/** Checks a password. An unknown address takes as long, and gives the same result, as a wrong password. */
+export async function checkPassword(
+  sql: Sql,
+  clock: Clock,
+  credentials: Credentials,
+): Promise<Checked> {
+  const email = normaliseEmail(credentials.email);
+  const attempt = await admitAttempt(sql, clock, { ...credentials, email });
   if (attempt.kind === 'throttled') return attempt;
 
   const owner = await findOwnerByEmail(sql, email);
   let isRight: boolean;
   try {
-    isRight = await verifyPassword(owner?.passwordHash ?? null, guess.password);
+    isRight = await verifyPassword(owner?.passwordHash ?? null, credentials.password);
   } catch (error) {
     await attempt.withdraw();
     throw error;
@@ -47,30 +51,30 @@ export async function checkPassword(sql: Sql, clock: Clock, guess: Guess): Promi
 
 type SignedIn = ({ readonly kind: 'right' } & SignInSecrets) | Refused;
 
-export async function signIn(sql: Sql, clock: Clock, guess: Guess): Promise<SignedIn> {
-  const checked = await checkPassword(sql, clock, guess);
+export async function signIn(sql: Sql, clock: Clock, credentials: Credentials): Promise<SignedIn> {
+  const checked = await checkPassword(sql, clock, credentials);
   if (checked.kind !== 'right') return checked;
-  const secrets = await beginSession(sql, clock, checked.owner, guess.device);
+  const secrets = await beginSession(sql, clock, checked.owner, credentials.device);
   if (!secrets) return { kind: 'wrong' };
-  await forgetEndedSessions(sql, clock, checked.owner.ownerId);
+  await deleteExpiredSessions(sql, clock, checked.owner.ownerId);
   return { kind: 'right', ...secrets };
 }
 
-/** Replaces a password and ends all sessions; the one that is begun in exchange is the only one. */
+/** Replaces a password, ends all sessions and starts a new one. */
 export async function changePassword(
   sql: Sql,
   clock: Clock,
-  guess: Guess,
+  credentials: Credentials,
   newPassword: string,
 ): Promise<SignedIn> {
-  const checked = await checkPassword(sql, clock, guess);
+  const checked = await checkPassword(sql, clock, credentials);
   if (checked.kind !== 'right') return checked;
   const { ownerId, passwordHash: before } = checked.owner;
   const passwordHash = await hashPassword(newPassword);
   const secrets = await sql.begin(async (tx) => {
     if (!(await updatePassword(tx, ownerId, before, passwordHash))) return undefined;
     await endAccess(tx, clock, ownerId);
-    return beginSession(tx, clock, { ownerId, passwordHash }, guess.device);
+    return beginSession(tx, clock, { ownerId, passwordHash }, credentials.device);
   });
   return secrets ? { kind: 'right', ...secrets } : { kind: 'wrong' };
 }

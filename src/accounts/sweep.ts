@@ -8,7 +8,7 @@ import { attemptHours } from './throttle.ts';
 
 const intervalMilliseconds = 3_600_000;
 
-/** Deletes, now and every hour, what is kept of attempts and browsers beyond the time it counts. */
+/** Deletes expired sign-in attempts and browsers, at start and every hour. */
 export class SignInSweep {
   readonly #sql: Sql;
   readonly #clock: Clock;
@@ -24,7 +24,7 @@ export class SignInSweep {
     this.#timer = setInterval(() => (this.#running = this.#sweep()), intervalMilliseconds).unref();
   }
 
-  /** Resolves when nothing of it uses the database any more. */
+  /** Resolves once the database is no longer in use. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#running;
@@ -36,7 +36,7 @@ export class SignInSweep {
       await deleteAttemptsBefore(this.#sql, oldestAttempt);
       await deleteDevicesBefore(this.#sql, oldestDevice(this.#clock));
     } catch (error) {
-      this.#log.warn({ err: error }, 'old sign-in attempts not deleted yet');
+      this.#log.warn({ err: error }, 'could not delete expired sign-in attempts, will retry');
     }
   }
 }

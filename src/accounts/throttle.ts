@@ -16,22 +16,22 @@ import { fingerprint } from './secrets.ts';
 /** How long a failed attempt counts. */
 export const attemptHours = 24;
 /**
- * Failures without a delay: on an account from one address, on an account from all addresses that do
- * not know it, and from one address on all accounts, since many people may share one.
+ * Failures before delays start: on an account from one address, on an account from all addresses without a
+ * known browser, and from one address on all accounts, since many people may share an address.
  */
 const freeFailures: Readonly<Record<keyof FailureCounts, number>> = {
   pair: 5,
   account: 20,
   address: 50,
 };
-/** Each further failure doubles the first delay. */
+/** The delay doubles with each further failure. */
 const delaySeconds = { first: 10, max: 15 * 60 } as const;
 
-/** An attempt that counts as failed unless something else is said of it. */
+/** An attempt that counts as failed unless `succeed` or `withdraw` is called. */
 interface Attempt {
   readonly kind: 'admitted';
   succeed(): Promise<void>;
-  /** The password was not looked at. */
+  /** The password was not checked. */
   withdraw(): Promise<void>;
 }
 
@@ -41,18 +41,22 @@ export interface Throttled {
 }
 
 /**
- * Admits an attempt to sign in, or says how long to wait. It is stored as failed before the password is
- * looked at, and no two of the same account or address are weighed at the same time.
+ * Admits a sign-in attempt, or returns how long to wait. The attempt is stored as failed before the password
+ * is checked, and attempts on the same account or address are processed one at a time.
  */
 export async function admitAttempt(
   sql: Sql,
   clock: Clock,
-  guess: { readonly email: string; readonly address: string; readonly device: string | undefined },
+  credentials: {
+    readonly email: string;
+    readonly address: string;
+    readonly device: string | undefined;
+  },
 ): Promise<Attempt | Throttled> {
-  return (await admitDevice(sql, clock, guess)) ?? admitStranger(sql, clock, guess);
+  return (await admitDevice(sql, clock, credentials)) ?? admitUnknown(sql, clock, credentials);
 }
 
-/** A browser that signed in before is never delayed; after ten wrong passwords it is a stranger. */
+/** A known browser is never delayed; after ten wrong passwords it counts as unknown. */
 async function admitDevice(
   sql: Sql,
   clock: Clock,
@@ -63,11 +67,11 @@ async function admitDevice(
   const bounds = { signedInAfter: oldestDevice(clock), maxFailures: maxDeviceFailures };
   if (!(await addDeviceFailure(sql, known, bounds))) return undefined;
   const withdraw = () => removeDeviceFailure(sql, known);
-  // Its failures end when it is remembered anew.
+  // Remembering the browser again resets its failures.
   return { kind: 'admitted', succeed: withdraw, withdraw };
 }
 
-async function admitStranger(
+async function admitUnknown(
   sql: Sql,
   clock: Clock,
   { email, address }: { readonly email: string; readonly address: string },
@@ -93,7 +97,7 @@ async function admitStranger(
   };
 }
 
-/** Whole seconds until the next attempt is admitted; 0 if it is now. */
+/** Whole seconds until the next attempt is admitted; 0 if it may start now. */
 function waitOf(counts: FailureCounts, now: number): number {
   const waits = Object.entries(freeFailures).map(([name, free]) => {
     const { count, lastAt } = counts[name as keyof FailureCounts];

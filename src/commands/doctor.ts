@@ -25,7 +25,7 @@ import { type FailoverSafety, assessFailover } from './failover.ts';
 import { memoryLimitMegabytes } from './serve/heap.ts';
 
 const worstSkewMilliseconds = 2_000;
-const patienceMilliseconds = 10_000;
+const timeoutMilliseconds = 10_000;
 
 interface Finding {
   readonly check: string;
@@ -250,8 +250,8 @@ async function examineStandby({ primary }: Store, url: string): Promise<Finding>
 function inTime<Answer>(answer: PromiseLike<Answer>): Promise<Answer> {
   return Promise.race([
     answer,
-    sleep(patienceMilliseconds, undefined, { ref: false }).then(() => {
-      throw new Error(`no answer within ${patienceMilliseconds / 1000} s`);
+    sleep(timeoutMilliseconds, undefined, { ref: false }).then(() => {
+      throw new Error(`no answer within ${timeoutMilliseconds / 1000} s`);
     }),
   ]);
 }

@@ -1,7 +1,7 @@
 import { isScope, scopeDescriptions, scopes as allScopes } from '../access/scopes.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import { makeKey } from '../access/keys/keys.ts';
+import { createKey } from '../access/keys/keys.ts';
 import { type KeyListing, listKeys } from '../store/keys/keys.ts';
 import type { Store } from '../store/open.ts';
 import { type Shop, findShop } from '../store/shops.ts';
@@ -68,7 +68,7 @@ const create: Command = {
     await withShop(context, async (store, shop) => {
       const expiresAt =
         milliseconds === undefined ? null : new Date(systemClock.now() + milliseconds);
-      const made = await makeKey(store.write, systemClock, shop.id, 'command line', {
+      const made = await createKey(store.write, systemClock, shop.id, 'command line', {
         name,
         scopes,
         expiresAt,

@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { toSummary } from '../metrics/figures.ts';
 import { listHistory } from '../metrics/history.ts';
 import { type LedgerDifference, findLedgerDifferences, rebuildMetrics } from '../metrics/check.ts';
-import { summarisePlainly } from '../metrics/plain.ts';
+import { summariseFromRecords } from '../metrics/plain.ts';
 import { summariseMetrics } from '../metrics/summary.ts';
 import type { Store } from '../store/open.ts';
 import type { Shop } from '../store/shops.ts';
@@ -53,7 +53,7 @@ async function compare(store: Store, shop: Shop) {
   const now = systemClock.now();
   return store.write.begin('isolation level repeatable read read only', async (tx) => {
     const served = toSummary(await summariseMetrics(tx, shop.id, now), shop.currency, now);
-    const plain = toSummary(await summarisePlainly(tx, shop.id, now), shop.currency, now);
+    const plain = toSummary(await summariseFromRecords(tx, shop.id, now), shop.currency, now);
     const names = Object.keys(plain) as (keyof typeof plain)[];
     const figures = names
       .filter((name) => served[name] !== plain[name])

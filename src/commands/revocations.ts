@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
-import { endKey } from '../access/keys/keys.ts';
+import { revokeKey } from '../access/keys/keys.ts';
 import { type RevokedKey, listRevokedKeys } from '../store/keys/keys.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
@@ -30,7 +30,7 @@ const revoke: Command = {
     const keyId = context.positionals[0] as string;
     await withShop(context, async (store, shop) => {
       const ending = { sql: store.write, clock: systemClock, log: context.log };
-      const isKnown = await committed(endKey(ending, shop.id, 'command line', keyId));
+      const isKnown = await committed(revokeKey(ending, shop.id, 'command line', keyId));
       if (!isKnown) {
         throw new CommandError(
           `Shop ${shop.id} has no key ${keyId}; "retention keys list" shows them.`,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
-import { endKeysOfShop, logUninstall } from '../access/keys/keys.ts';
+import { revokeKeysOfShop, logUninstall } from '../access/keys/keys.ts';
 import { listAllOfCustomer } from '../store/records/customers.ts';
 import { listDataRequests } from '../platforms/shopify/store/data-requests.ts';
 import { requireSynchronousCommit } from '../store/failover.ts';
@@ -100,7 +100,7 @@ const uninstalled: Command = {
             `Shop ${id} is not connected to Shopify; "serve" connects the shops of SHOPIFY_CREDENTIALS_FILE.`,
           );
         }
-        return endKeysOfShop(tx, id, at);
+        return revokeKeysOfShop(tx, id, at);
       });
       const keyIds = await committed(uninstalling);
       logUninstall(context.log, id, keyIds, at);

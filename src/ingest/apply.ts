@@ -1,7 +1,7 @@
 import { shopDigitsOf } from '../money.ts';
 import { deletions } from '../store/records/deletions.ts';
 import { upsertCancellations } from '../store/records/cancellations.ts';
-import { listRedacted, nobodysNumber } from '../store/records/customers.ts';
+import { listRedacted, anonymousCustomerId } from '../store/records/customers.ts';
 import type { Transaction } from '../store/database.ts';
 import { upsertPayments, upsertRefunds } from '../store/records/payments.ts';
 import { upsertPlans } from '../store/records/plans.ts';
@@ -159,7 +159,9 @@ async function withoutRedacted(
   const redacted = await listRedacted(tx, shopId, customerIds);
   if (redacted.size === 0) return records;
   return records.map((record) =>
-    redacted.has(record.customerId) ? { ...record, customerId: nobodysNumber(record.id) } : record,
+    redacted.has(record.customerId)
+      ? { ...record, customerId: anonymousCustomerId(record.id) }
+      : record,
   );
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { noteFeed } from '../store/feeds/feeds.ts';
+import { upsertFeed } from '../store/feeds/feeds.ts';
 import type { FeedName } from '../vocabulary.ts';
 import { type Applied, type ImportShop, applyStep, finishTransaction } from './apply.ts';
 import { arrivalOf } from './arrival.ts';
@@ -140,7 +140,7 @@ class ImportRun {
   /** Notes that the source was read to its end. */
   async complete(): Promise<void> {
     const { sql, shop, feed, clock } = this.#options;
-    await noteFeed(sql, shop.id, feed, { completedAt: new Date(clock.now()) });
+    await upsertFeed(sql, shop.id, feed, { completedAt: new Date(clock.now()) });
   }
 
   /** Waits for a transaction under way, whatever becomes of it. */
@@ -225,7 +225,7 @@ class ImportRun {
       try {
         return await sql.begin(async (tx) => {
           const outcome = await applyBatch(tx, shop, batch, deferred, this.#givenUp);
-          await noteFeed(tx, shop.id, feed, arrival);
+          await upsertFeed(tx, shop.id, feed, arrival);
           return outcome;
         });
       } catch (error) {

@@ -1,18 +1,18 @@
-/** How an interval of time is put together from the ledger's whole days, hours and minutes. */
+/** How an interval of time is composed of the ledger's whole days, hours and minutes. */
 export interface Bounds {
   readonly pieces: readonly Piece[];
-  /** Ragged ends, shorter than a minute each, for which the facts themselves are read. */
+  /** The remainders at both ends, shorter than a minute, for which the facts are read directly. */
   readonly ends: readonly [End, End];
 }
 
-/** Whole days, hours or minutes. ISO 8601 texts; closed at the start, open at the end. */
+/** Whole days, hours or minutes. ISO 8601 texts; includes its start, excludes its end. */
 interface Piece {
   readonly grain: 'day' | 'hour' | 'minute';
   readonly from: string;
   readonly until: string;
 }
 
-/** From or until the next minute; or the next day, where neither hours nor minutes are kept. */
+/** Extends to a full minute, or to `day` if hours and minutes are not stored. */
 interface End {
   readonly from: string;
   readonly until: string;
@@ -28,8 +28,8 @@ const ceiling = (at: number, unit: number) => Math.ceil(at / unit) * unit;
 const iso = (at: number) => new Date(at).toISOString();
 
 /**
- * @param from, until epoch milliseconds, at least two days apart; the interval is closed at its start
- * and open at its end
+ * @param from, until epoch milliseconds, at least two days apart; the interval includes its start and
+ * excludes its end
  */
 export function boundsOf(from: number, until: number): Bounds {
   const piece = (grain: Piece['grain'], start: number, end: number): Piece => ({
@@ -52,11 +52,11 @@ export function boundsOf(from: number, until: number): Bounds {
   };
 }
 
-/** What comes at or after an instant: the rest of its UTC day, and the day from which all days count. */
+/** Everything from an instant on: the rest of its UTC day, and the day after it. */
 export function restOfTime(from: number): { readonly end: Interval; readonly days: string } {
   const days = ceiling(from, day);
   return { end: [iso(from), iso(days)], days: iso(days) };
 }
 
-/** ISO 8601 texts; closed at the start, open at the end. */
+/** ISO 8601 texts; includes its start, excludes its end. */
 type Interval = readonly [from: string, until: string];

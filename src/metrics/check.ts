@@ -1,18 +1,18 @@
 import type { Sql, Transaction } from '../store/database.ts';
 
-/** A sum in the ledger, or a fact behind it, that is not what the records say. */
+/** A ledger sum, or a fact behind it, that differs from the records. */
 export interface LedgerDifference {
   readonly table: 'metric_ledger' | 'subscriber_changes' | 'failed_cycles' | 'dunning_cases';
-  /** Which row, in the order of its key. */
+  /** The row's key columns, in order. */
   readonly key: string;
   readonly stored: string | null;
   readonly expected: string | null;
 }
 
-/** How many differences are told of at most; one cause may have thousands. */
-const most = 100;
+/** Maximum number of differences reported; one cause may produce thousands. */
+const maxDifferences = 100;
 
-/** Compares all that is kept of a shop with what follows from its records; reads all of them. */
+/** Compares a shop's stored metrics with its records. Reads all of them. */
 export async function findLedgerDifferences(
   sql: Sql | Transaction,
   shopId: number,
@@ -61,10 +61,10 @@ export async function findLedgerDifferences(
     from stored s full join expected e using (name, key)
     where s.value is distinct from e.value
     order by name, key
-    limit ${most}`;
+    limit ${maxDifferences}`;
 }
 
-/** Works all that is kept of a shop out anew, in one transaction, from its records alone. */
+/** Recomputes a shop's stored metrics from its records, in one transaction. */
 export async function rebuildMetrics(sql: Sql, shopId: number): Promise<void> {
   await sql`select rebuild_metrics(${shopId})`;
 }

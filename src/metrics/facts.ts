@@ -1,6 +1,6 @@
 import type { IntervalUnit } from '../vocabulary.ts';
 
-/** What the ledger counts and sums for a shop. */
+/** What the ledger counts and sums per shop. */
 export type Fact =
   | 'subscriber'
   | 'paused_subscriber'
@@ -39,7 +39,7 @@ export function isActiveFact(fact: Fact): fact is ActiveFact {
   return fact.startsWith('active ');
 }
 
-/** The billing interval that an active fact counts. */
+/** The billing interval of an active fact. */
 export function intervalOf(fact: ActiveFact): Omit<ActiveValue, 'sum'> {
   const [, unit, count] = fact.split(' ');
   return { unit: unit as IntervalUnit, count: Number(count) };

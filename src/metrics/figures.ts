@@ -11,7 +11,7 @@ import type { IntervalUnit } from '../vocabulary.ts';
 import type { ActiveValue } from './facts.ts';
 import type { MetricsRow } from './row.ts';
 
-/** The fifteen figures of a shop at one instant; money in its currency, rates from 0 to 1. */
+/** The fifteen figures of a shop at an instant; money in its currency, rates from 0 to 1. */
 export interface Summary {
   readonly activeSubscribers: number;
   readonly pausedSubscribers: number;
@@ -28,7 +28,7 @@ export interface Summary {
   readonly avgSubscriptionValue: number;
   readonly upcomingRenewals7d: number;
   readonly upcomingRenewalsValue7d: number;
-  /** The instant that they are measured from, ISO 8601. */
+  /** The instant that the figures are for, ISO 8601. */
   readonly generatedAt: string;
   /** ISO 4217. */
   readonly currency: string;
@@ -38,7 +38,7 @@ const ratioDigits = 4;
 const zero: Ratio = { numerator: 0n, denominator: 1n };
 
 /**
- * The figures from the exact counts and sums, each rounded once.
+ * Computes the figures from exact counts and sums, each rounded once.
  * @param currency the shop's, ISO 4217
  * @param now epoch milliseconds
  */
@@ -72,7 +72,7 @@ export function toSummary(row: MetricsRow, currency: string, now: number): Summa
   };
 }
 
-/** What active subscriptions are worth per month, exactly. */
+/** The exact monthly value of active subscriptions. */
 export function monthlyValue(groups: readonly ActiveValue[]): Ratio {
   return groups.reduce(
     (sum, group) =>
@@ -85,7 +85,7 @@ function share(part: number, whole: number): number {
   return roundedShare(BigInt(part), BigInt(whole), ratioDigits);
 }
 
-/** What one cycle is worth per month, over the length of its interval. */
+/** The monthly value of one billing cycle, by interval unit. */
 const monthlyFactors: Readonly<Record<IntervalUnit, Ratio>> = {
   day: { numerator: 365n, denominator: 12n },
   week: { numerator: 365n, denominator: 84n },

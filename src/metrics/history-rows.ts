@@ -2,13 +2,13 @@ import type { Sql } from '../store/database.ts';
 import { day } from './bounds.ts';
 import { type ActiveFact, type ActiveValue, intervalOf, isActiveFact } from './facts.ts';
 
-/** What is known of one UTC day once it has ended; sums are decimals as text. */
+/** The figures of a completed UTC day; sums are decimals as text. */
 export interface DayRow {
-  /** Its beginning, epoch milliseconds. */
+  /** Start of the day, epoch milliseconds. */
   readonly day: number;
-  /** At its end. */
+  /** At the end of the day. */
   readonly activeSubscribers: number;
-  /** At its end, by today's prices and intervals: those of then are not kept. */
+  /** At the end of the day, at today's prices and intervals, as earlier ones are not stored. */
   readonly activeValue: readonly ActiveValue[];
   readonly newSubscribers: number;
   readonly cancelled: number;
@@ -29,15 +29,15 @@ interface Shift {
   readonly day: number | null;
   readonly fact: 'subscriber' | ActiveFact;
   readonly count: number;
-  /** Units of the sixth decimal, since prices have fewer. */
+  /** In units of the sixth decimal place; prices have fewer places. */
   readonly amount: bigint;
 }
 
 const priceDecimals = 6;
 
 /**
- * The last UTC days that have ended, oldest first. What holds at the end of a day is what holds once
- * all has happened, less what happens after that day.
+ * The last completed UTC days, oldest first. The state at the end of a day is the final state minus all
+ * changes after that day.
  * @param now epoch milliseconds
  */
 export async function listDays(
@@ -125,7 +125,7 @@ const noEvents: Omit<EventsOfDay, 'day'> = {
   sessionsOpen: 0,
 };
 
-/** The UTC day of the earliest fact, epoch milliseconds; null for a shop without any. */
+/** The UTC day of the earliest fact, epoch milliseconds; null if there are none. */
 export async function findFirstDay(sql: Sql, shopId: number): Promise<number | null> {
   const [row] = await sql<{ day: number | null }[]>`
     select (date_part('epoch', min(bucket)) * 1000)::bigint as day from metric_ledger
@@ -134,27 +134,27 @@ export async function findFirstDay(sql: Sql, shopId: number): Promise<number | n
 }
 
 /**
- * Whether subscriptions have begun or changed at most so many times since an instant; reads no more.
+ * Whether there were at most `max` new subscriptions or status changes since an instant. Reads no more rows.
  * @param since epoch milliseconds
  */
 export async function hasFewChanges(
   sql: Sql,
   shopId: number,
   since: number,
-  most: number,
+  max: number,
 ): Promise<boolean> {
   const from = new Date(since).toISOString();
   const [row] = await sql<{ isFew: boolean }[]>`
-    select count(*) <= ${most} as "isFew" from (
-      (select from status_events where shop_id = ${shopId} and at >= ${from} limit ${most + 1})
+    select count(*) <= ${max} as "isFew" from (
+      (select from status_events where shop_id = ${shopId} and at >= ${from} limit ${max + 1})
       union all
       (select from subscriptions where shop_id = ${shopId} and created_at >= ${from}
-        limit ${most + 1})
+        limit ${max + 1})
     ) changes`;
   return row?.isFew ?? true;
 }
 
-/** Of an amount of 0 or more. */
+/** Expects an amount of at least 0. */
 function decimalText(amount: bigint): string {
   const digits = amount.toString().padStart(priceDecimals + 1, '0');
   return `${digits.slice(0, -priceDecimals)}.${digits.slice(-priceDecimals)}`;

@@ -5,24 +5,24 @@ import { day } from './bounds.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
 import { monthlyValue } from './figures.ts';
 
-/** What is known of one UTC day once it has ended. Money is in the shop's currency. */
+/** The figures of a completed UTC day. Money is in the shop's currency. */
 export interface DayOfHistory {
-  /** As in 2026-11-20. */
+  /** For example 2026-11-20. */
   readonly day: string;
-  /** Customers with at least one active subscription at its end. */
+  /** Customers with at least one active subscription at the end of the day. */
   readonly activeSubscribers: number;
-  /** At its end, by the prices and intervals that the subscriptions have now. */
+  /** At the end of the day, at the subscriptions' current prices and intervals. */
   readonly mrr: number;
   readonly newSubscribers: number;
-  /** Subscriptions that were cancelled that day, and still so at its end. */
+  /** Subscriptions cancelled that day and still cancelled at its end. */
   readonly cancelled: number;
-  /** Payments that succeeded that day, less the refunds of that day. */
+  /** Payments that succeeded that day, minus that day's refunds. */
   readonly revenue: number;
-  /** Cycles of which a payment failed that day, other than for lack of stock. */
+  /** Cycles with a failed payment that day, except for lack of stock. */
   readonly failedPayments: number;
   /** Dunning cases that a payment closed that day. */
   readonly recoveredPayments: number;
-  /** Cancel-flow sessions begun that day, by what has come of them by now. */
+  /** Cancel-flow sessions started that day, by their outcome so far. */
   readonly sessions: {
     readonly saved: number;
     readonly cancelled: number;
@@ -32,7 +32,7 @@ export interface DayOfHistory {
 }
 
 /**
- * The last UTC days that have ended, oldest first; at the same cost for a shop of any size.
+ * The last completed UTC days, oldest first. The cost does not depend on the size of the shop.
  * @param now epoch milliseconds
  */
 export async function listHistory(
@@ -62,19 +62,19 @@ export async function listHistory(
   }));
 }
 
-/** What is billed on one UTC day to come. Money is in the shop's currency. */
+/** The renewals due on a UTC day. Money is in the shop's currency. */
 export interface DayOfRenewals {
-  /** As in 2026-11-20. */
+  /** For example 2026-11-20. */
   readonly day: string;
-  /** Active subscriptions whose next billing falls on it. */
+  /** Active subscriptions whose next billing date is that day. */
   readonly renewals: number;
-  /** Their current prices together. */
+  /** The sum of their current prices. */
   readonly value: number;
 }
 
 /**
- * The rest of this UTC day, and the days that follow; what is overdue is not upcoming.
- * @param days how many in all, today included
+ * The rest of the current UTC day and the following days. Overdue renewals are not included.
+ * @param days in total, including today
  * @param now epoch milliseconds
  */
 export async function listUpcoming(

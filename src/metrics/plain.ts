@@ -4,11 +4,11 @@ import type { MetricsRow } from './row.ts';
 const hour = 3_600_000;
 
 /**
- * The same as summariseMetrics, read off the definitions: from all records of the shop, and none of
- * what is kept for the sake of speed. What it costs grows with the shop.
+ * The same as summariseMetrics, following the definitions directly: reads all records of the shop and none
+ * of the precomputed tables, so the cost grows with the shop.
  * @param now epoch milliseconds; the windows are the 30 × 24 h before and the 7 × 24 h after it
  */
-export async function summarisePlainly(
+export async function summariseFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   now: number,
@@ -22,7 +22,7 @@ export async function summarisePlainly(
       select ${at}::timestamptz as now, ${since}::timestamptz as since,
         ${until}::timestamptz as until
     ),
-    -- Each subscription as it is now: its stored status, unless that is dated in the future.
+    -- Each subscription at the instant: its stored status, unless that is dated in the future.
     seen as materialized (
       select s.subscription_id, s.customer_id, s.current_price, s.created_at, s.next_billing_at,
         s.status_since as changed_at,
@@ -42,7 +42,7 @@ export async function summarisePlainly(
         order by e.position desc limit 1
       ) past on true
     ),
-    -- Live just before the window, or become live within it.
+    -- Live just before the window, or from some point within it.
     at_risk as (
       select v.status, v.since
       from instants i, seen v
@@ -68,10 +68,10 @@ export async function summarisePlainly(
         min(created_at) as first_at
       from seen group by customer_id
     ),
-    -- In order of time, a failed payment opens a case if none is open and the subscription has not
-    -- ended by then; a succeeded one closes it, and so does the end of the subscription. What is dated
-    -- after now is not yet seen.
-    happenings as (
+    -- In chronological order, a failed payment opens a case unless one is open or the subscription has
+    -- ended. A successful payment, or the end of the subscription, closes it. Ignores everything dated
+    -- after now.
+    timeline as (
       select subscription_id, processed_at as at, 0 as rank, payment_id as id, null as became,
         case when status = 'succeeded' then 'recovered' end as closes
       from instants i, payments
@@ -87,7 +87,7 @@ export async function summarisePlainly(
       select *, count(became) over in_order as change_number,
         count(closes) over (in_order rows between unbounded preceding and 1 preceding)
           as case_number
-      from happenings
+      from timeline
       window in_order as (partition by subscription_id order by at, rank, id)
     ),
     with_status as (

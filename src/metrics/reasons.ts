@@ -1,7 +1,7 @@
 import type { detectedReasons } from '../vocabulary.ts';
 import type { Sql } from '../store/database.ts';
 
-/** What became of cancel-flow sessions that were begun for one reason. */
+/** The outcomes of cancel-flow sessions with one reason. */
 export interface ReasonRow {
   readonly reason: (typeof detectedReasons)[number];
   readonly saved: number;
@@ -10,9 +10,9 @@ export interface ReasonRow {
 }
 
 /**
- * The ended sessions that began in a window, by reason, the most frequent first. Reads the window's
+ * The completed sessions that started in a window, by reason, most frequent first. Reads only the window's
  * entries of one index.
- * @param from, until epoch milliseconds; closed at the start, open at the end
+ * @param from, until epoch milliseconds; includes `from`, excludes `until`
  */
 export async function listOutcomesByReason(
   sql: Sql,

@@ -2,9 +2,9 @@ import type { Sql } from '../store/database.ts';
 import { boundsOf, day } from './bounds.ts';
 import { endsOf, piecesOf } from './summary.ts';
 
-/** What is to be billed on one UTC day. */
+/** The renewals due on a UTC day. */
 export interface RenewalsRow {
-  /** Its beginning, epoch milliseconds. */
+  /** Start of the day, epoch milliseconds. */
   readonly day: number;
   readonly renewals: number;
   /** Sum of the prices, a decimal. */
@@ -12,10 +12,10 @@ export interface RenewalsRow {
 }
 
 /**
- * Renewals of active subscriptions from `now` on, by UTC day; days without any have no row. As in the
- * summary, what is overdue is not among them, and a status dated after `now` does not count yet. The
- * cost does not grow with the shop.
- * @param days the rest of today and those that follow, 3 at least
+ * Renewals of active subscriptions from `now` on, by UTC day; days without renewals have no row. As in the
+ * summary, overdue renewals are not included, and a status dated after `now` does not count yet. The cost
+ * does not grow with the shop.
+ * @param days in total, including today; at least 3
  * @param now epoch milliseconds
  */
 export async function listRenewals(
@@ -51,7 +51,7 @@ export async function listRenewals(
       join subscriptions s on s.shop_id = ${shopId} and s.status = 'active'
         and s.next_billing_at >= e.since and s.next_billing_at < e.until
       union all
-      -- The ledger has those that are active once all has happened.
+      -- The ledger counts subscriptions by their final status.
       select s.next_billing_at, s.sign, s.sign * s.current_price
       from changing c
       cross join lateral (

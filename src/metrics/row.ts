@@ -1,10 +1,10 @@
 import { type ActiveValue, type Fact, type FactSum, intervalOf, isActiveFact } from './facts.ts';
 
-/** The counts and exact sums behind the metrics summary; sums are decimals as text. */
+/** The counts and exact sums behind the summary; sums are decimals as text. */
 export interface MetricsRow {
   readonly activeSubscribers: number;
   readonly pausedSubscribers: number;
-  /** Active value by billing interval, from which the monthly value follows. */
+  /** Price sums of active subscriptions by billing interval; used for the monthly value. */
   readonly activeValue: readonly ActiveValue[];
   readonly activeSubscriptions: number;
   readonly paid: string;
@@ -24,7 +24,7 @@ export interface MetricsRow {
   readonly upcomingRenewalsValue: string;
 }
 
-/** Each figure's part in the sums of facts. */
+/** Computes each figure's inputs from the sums of facts. */
 export function rowOf(sums: readonly FactSum[]): MetricsRow {
   const byFact = new Map(sums.map((sum) => [sum.fact, sum]));
   const count = (...facts: readonly Fact[]) =>
@@ -44,7 +44,7 @@ export function rowOf(sums: readonly FactSum[]): MetricsRow {
     refunded: amount('refunded'),
     newSubscribers: count('new_subscriber'),
     cancelled: count('cancelled'),
-    // Who is live, and who has left since the window began.
+    // Subscriptions that are live, or that ended within the window.
     atRisk: count('live', 'churned', 'expired', 'gone'),
     churned: count('churned'),
     sessions: count(...ended, 'session_open'),

@@ -1,17 +1,16 @@
-import { answerOf, type Sql, type Transaction } from '../store/database.ts';
+import { withTimeout, type Sql, type Transaction } from '../store/database.ts';
 import { type Bounds, boundsOf, day, restOfTime } from './bounds.ts';
 import type { FactSum } from './facts.ts';
 import { type MetricsRow, rowOf } from './row.ts';
 
 /**
- * Everything the summary needs, at an instant: what is dated later is not yet seen. Whole days, hours
- * and minutes of its windows come from the ledger, their ragged ends from the facts themselves, and
- * states from what holds once all has happened, less what happens after the instant. So the cost does
- * not grow with the shop.
+ * The inputs of the summary at an instant, ignoring anything dated later. Whole days, hours and minutes of
+ * the windows come from the ledger, and the remainders at their ends from the facts. States are the final
+ * state minus all changes after the instant. The cost therefore does not grow with the shop.
  * @param now epoch milliseconds; the windows are the 30 × 24 h before and the 7 × 24 h after it
- * @param followsChanges whether what changed after `now` is judged by its history, at a cost for each
- * change. Without that, cancelled, atRisk, churned, failedPayments and the renewals are not those of
- * then; all else is.
+ * @param followsChanges whether to use the history of subscriptions that change after `now`, at a cost per
+ * change. Otherwise cancelled, atRisk, churned, failedPayments and the renewals may reflect later changes;
+ * all other values are exact.
  */
 export async function summariseMetrics(
   sql: Sql | Transaction,
@@ -25,10 +24,10 @@ export async function summariseMetrics(
   const until = new Date(now + 7 * day).toISOString();
   const past = boundsOf(now - 30 * day, now);
   const next = boundsOf(now, now + 7 * day);
-  // What holds at an instant includes what happens just then.
+  // The state at an instant includes changes at that instant.
   const after = restOfTime(now + 1);
 
-  const sums = await answerOf(sql<FactSum[]>`
+  const sums = await withTimeout(sql<FactSum[]>`
     with kept as materialized (
       select coalesce(max(hours_since), 'infinity') as since from metric_shops
       where shop_id = ${shopId}
@@ -74,11 +73,11 @@ export async function summariseMetrics(
       join dunning_cases d on d.shop_id = ${shopId}
         and d.closed_at >= e.since and d.closed_at < e.until
     ),
-    -- A cycle counts at its last failure; where that is yet to come, an earlier one may count.
+    -- A cycle counts at its last failure; if that is in the future, an earlier one may count.
     failing_again as (
       select 'cycle_failed' as fact, 1 as count, 0 as amount
       from failed_cycles f
-      -- The limit also keeps the planner from beginning with the payments of the window.
+      -- The limit also keeps the planner from starting with the window's payments.
       cross join lateral (
         select from payments p
         where p.shop_id = ${shopId} and p.subscription_id = f.subscription_id
@@ -118,13 +117,13 @@ export async function summariseMetrics(
       select 'dunning_open', 1, 0 from dunning_cases
       where shop_id = ${shopId} and closed_at >= ${after.end[0]} and closed_at < ${after.end[1]}
       union all
-      -- Who is at risk of churn is judged just before the instant.
+      -- Churn risk is determined just before the instant.
       select fact, -count, 0 from subscriber_facts
       where shop_id = ${shopId} and at = ${at} and fact = 'live'
     ),
-    -- The ledger knows only what becomes of a subscription in the end. Those to which something
-    -- happens at the instant or later are judged by their history up to it. Each once, by its last
-    -- event: to sort out doubles, room would be made for as many as the planner fears.
+    -- The ledger has only the final state of a subscription. Subscriptions that change at the instant or
+    -- later are evaluated by their history up to it. Each is found by its last event, because removing
+    -- duplicates would make the planner reserve too much memory.
     changing as (
       select e.subscription_id from status_events e
       left join lateral (
@@ -172,7 +171,7 @@ export async function summariseMetrics(
           case when s.created_at < ${at} then coalesce(before.to_status, 'active') else '' end
             as status_before
       ) was
-      -- As it was, less as the ledger has it, which counts nothing that is yet to come.
+      -- The state then, minus what the ledger has, which omits anything in the future.
       cross join lateral (
         select was.status = 'cancelled' and was.since >= ${since} and was.since < ${at}
             as cancelled,
@@ -205,7 +204,7 @@ export async function summariseMetrics(
   return rowOf(sums);
 }
 
-/** The whole days, hours and minutes of an interval, of those that are kept. */
+/** The whole days, hours and minutes of an interval, as far as they are stored. */
 export function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
   const list = (field: keyof (typeof pieces)[number]) =>
     `{${pieces.map((piece) => piece[field]).join(',')}}`;
@@ -216,7 +215,7 @@ export function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
       on piece.grain = 'day' or kept.since <= piece.since`;
 }
 
-/** The ragged ends of an interval; they reach to a whole day where nothing smaller is kept. */
+/** The remainders at the ends of an interval; whole days if nothing smaller is stored. */
 export function endsOf(sql: Sql | Transaction, { ends: [first, last] }: Bounds) {
   return sql`
     select ${first.from}::timestamptz as since,

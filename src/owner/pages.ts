@@ -50,7 +50,7 @@ export type ShopVisit = OwnerVisit & { readonly shop: Shop };
 const maxFormBytes = 16 * 1024;
 /** Lifetimes of the cookies. */
 const cookieSeconds: Readonly<Record<CookieName, number>> = {
-  session: sessionHours.most * 3600,
+  session: sessionHours.max * 3600,
   form: sessionHours.idle * 3600,
   device: deviceDays * 86_400,
 };

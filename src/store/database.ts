@@ -1,6 +1,6 @@
 import { Connections } from './connections/connections.ts';
 import {
-  type Answer,
+  type QueryResult,
   Query,
   type Runner,
   type Statement,
@@ -11,87 +11,87 @@ import type { Session } from './connections/session.ts';
 
 type Rows = readonly object[];
 
-/** What may stand in a template: a value, or another query as a part of this one's text. */
+/** A template parameter: a value, or another query that becomes part of this one's text. */
 type Part = Value | Query<Rows>;
 
-/** Writes queries: as templates, whose values become parameters. */
+/** Builds queries from templates, whose values become parameters. */
 interface Queries {
   <Found extends Rows = Record<string, unknown>[]>(
     strings: TemplateStringsArray,
     ...parts: readonly Part[]
   ): Query<Found>;
-  /** A text as it stands, as a query or a part of one; never with anything from outside in it. */
+  /** Uses a text as it is, as a query or a part of one. It must not contain external input. */
   unsafe<Found extends Rows = Record<string, unknown>[]>(
     text: string,
     values?: readonly Value[],
   ): Query<Found>;
-  /** Runs several statements in one text; answers the rows of all, one after the other. */
+  /** Runs several statements in one text; returns the rows of all of them, in order. */
   script(text: string): Promise<object[]>;
 }
 
 /** Inside one transaction. */
 export type Transaction = Queries;
 
-/** On a connection of their own. */
+/** On a reserved connection. */
 interface Reserved extends Queries {
   release(): void;
 }
 
 /**
- * A few connections to PostgreSQL, real or embedded. Ids (bigint) come as numbers: they are at most
- * 2^53 - 1. Numeric stays text, since it must not pass through floating point.
+ * A small pool of connections to PostgreSQL, real or embedded. Ids (bigint) are returned as numbers, since
+ * they are at most 2^53 - 1. Numeric stays text, to avoid floating point.
  */
 export interface Sql extends Queries {
-  /** As the server's list of activity has it, after `retention`. */
+  /** Identifies the pool in pg_stat_activity, after `retention`. */
   readonly label: string;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly size: number;
-  /** That were sent or wait, and are not yet answered. */
+  /** Statements sent or waiting that have no result yet. */
   readonly statementsInFlight: number;
   /**
-   * Does work in a transaction, which is rolled back where the work fails.
+   * Runs work in a transaction and rolls it back if the work fails.
    * @param mode of the transaction, such as `read only`
-   * @throws ConnectionLost when the connection is lost; whether the commit took effect is then unknown
+   * @throws ConnectionLost if the connection is lost; the transaction may or may not have been committed
    */
   begin<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   begin<Result>(mode: string, work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   reserve(): Promise<Reserved>;
   /** Closes all connections without notifying the server; new ones are opened on demand. */
   reset(): void;
-  /** @param graceSeconds for what is under way; as long as that takes where nothing is said */
+  /** @param graceSeconds how long to wait for running statements; unlimited by default */
   end(graceSeconds?: number): Promise<void>;
 }
 
 export interface ConnectOptions {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly connections: number;
-  /** Statements share one connection, each sent without waiting for the one before. */
+  /** Pipelines all statements on one connection, without waiting for earlier results. */
   readonly isShared?: boolean;
-  /** The server refuses every write, and whatever a lost connection leaves unanswered is asked again. */
+  /** The server rejects writes. Statements interrupted by a lost connection are retried. */
   readonly readOnly?: boolean;
   /**
-   * Every statement has an index that gives its rows, in their order. What the server believes of a
-   * table that has grown since it last looked must not talk it into reading and sorting the whole.
+   * Every statement must be served by an index in the right order. Outdated statistics of a growing table
+   * must not make the planner read and sort the whole table.
    */
   readonly byIndexOnly?: boolean;
-  /** How long one statement may run before the server cancels it; 0 for no limit. */
+  /** The server cancels statements that run longer; 0 for no limit. */
   readonly statementTimeoutMilliseconds: number;
   /** Whether a server that takes no writes will do. What it says of keys may be old. */
   readonly allowStandby?: boolean;
   /** Shown in the server's list of activity. */
   readonly name: string;
-  /** Called whenever a connection has been closed that was not meant to. */
+  /** Called when a connection closes unexpectedly. */
   readonly closed?: () => void;
 }
 
 /**
  * @param target an address (postgres://…), or the path of the embedded database's socket
- * @throws CommandError when the address names a file with certificates that cannot be used
+ * @throws CommandError if the address names a certificate file that cannot be used
  */
 export function connect(target: string, options: ConnectOptions): Sql {
   const isEmbedded = target.startsWith('/');
   const connections = new Connections({
-    most: options.connections,
+    max: options.connections,
     isShared: options.isShared === true,
     isRepeatable: options.readOnly === true,
     isWatched: !isEmbedded,
@@ -104,16 +104,15 @@ export function connect(target: string, options: ConnectOptions): Sql {
 function settingsOf(options: ConnectOptions): Readonly<Record<string, string>> {
   return {
     application_name: `retention ${options.name}`,
-    // Compiling a query costs more than any of these takes.
+    // JIT compilation would take longer than any of these queries.
     jit: 'off',
     TimeZone: 'UTC',
     DateStyle: 'ISO',
     default_transaction_read_only: options.readOnly === true ? 'on' : 'off',
-    // Each statement is planned once, whatever its parameters. They are few and known, so comparing
-    // plans would cost more than running the right one; and of a shop that is just being imported the
-    // statistics say that it has nothing, which would make any index that begins with the shop look
-    // as good as the right one. Nor is room set aside for remembering rows, as much as the planner
-    // fears to need without knowing the parameters.
+    // Plan each statement once, for any parameters. There are few statements, all known, so comparing plans
+    // would cost more than running the right one. And while a shop is being imported its statistics are
+    // empty, which makes every index that starts with the shop look equally good. Memoize is off because,
+    // without knowing the parameters, the planner reserves far too much memory for it.
     plan_cache_mode: 'force_generic_plan',
     enable_memoize: 'off',
     ...(options.byIndexOnly && {
@@ -139,19 +138,19 @@ function queriesOf(runner: Runner, script: (text: string) => Promise<object[]>):
 
 function sqlOf(connections: Connections, { name, connections: size }: ConnectOptions): Sql {
   const queries = queriesOf(connections, (text) =>
-    onOne(connections, async (session) => {
+    withSession(connections, async (session) => {
       try {
-        return await session.ask(text);
+        return await session.query(text);
       } catch (error) {
-        // What failed may have left a transaction open.
-        if (session.isOpen) await session.ask('rollback').catch(() => {});
+        // The failed script may have left a transaction open.
+        if (session.isOpen) await session.query('rollback').catch(() => {});
         throw error;
       }
     }),
   );
   const begin = (...parts: [...mode: string[], work: (tx: Transaction) => Promise<unknown>]) => {
     const work = parts.pop() as (tx: Transaction) => Promise<unknown>;
-    return onOne(connections, (session) => inTransaction(session, parts.join(''), work));
+    return withSession(connections, (session) => inTransaction(session, parts.join(''), work));
   };
   return Object.defineProperties(
     Object.assign(queries, {
@@ -159,9 +158,9 @@ function sqlOf(connections: Connections, { name, connections: size }: ConnectOpt
       size,
       begin: begin as Sql['begin'],
       async reserve() {
-        const session = await connections.take();
+        const session = await connections.acquire();
         return Object.assign(queriesOfSession(session), {
-          release: () => connections.give(session),
+          release: () => connections.release(session),
         });
       },
       reset: () => connections.reset(),
@@ -171,21 +170,21 @@ function sqlOf(connections: Connections, { name, connections: size }: ConnectOpt
   ) as Sql;
 }
 
-async function onOne<Result>(
+async function withSession<Result>(
   connections: Connections,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const session = await connections.take();
+  const session = await connections.acquire();
   try {
     return await work(session);
   } finally {
-    connections.give(session);
+    connections.release(session);
   }
 }
 
 /**
- * Queries that belong to one connection: none is repeated on another one.
- * @param check throws where nothing may be sent any more
+ * Queries bound to one connection, never retried on another.
+ * @param check throws if no more statements may be sent
  */
 function queriesOfSession(session: Session, check: () => void = () => {}): Queries {
   const run = (statement: Statement) => {
@@ -195,7 +194,7 @@ function queriesOfSession(session: Session, check: () => void = () => {}): Queri
   };
   return queriesOf({ run }, async (text) => {
     check();
-    return session.ask(text);
+    return session.query(text);
   });
 }
 
@@ -208,7 +207,7 @@ async function inTransaction<Result>(
   const tx = queriesOfSession(session, () => {
     if (isOver) throw new Error('The transaction is over.');
   });
-  await session.ask(`begin ${mode}`);
+  await session.query(`begin ${mode}`);
   try {
     const result = await work(tx);
     isOver = true;
@@ -216,32 +215,32 @@ async function inTransaction<Result>(
     return result;
   } catch (error) {
     isOver = true;
-    // Where it cannot be, the connection is not used again.
-    if (session.isOpen && session.isInTransaction) await session.ask('rollback').catch(() => {});
+    // If the rollback fails, the pool discards the connection.
+    if (session.isOpen && session.isInTransaction) await session.query('rollback').catch(() => {});
     throw error;
   }
 }
 
-/** Longer than any statement of a request may run on a server that answers at all. */
-const patienceMilliseconds = 10_000;
+/** Longer than any statement of a request may run on a responsive server. */
+const timeoutMilliseconds = 10_000;
 
-/** The server has not answered in time: it is frozen, or cannot be reached. */
+/** The server did not respond in time: it hangs or cannot be reached. */
 class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly code = 'NO_ANSWER';
 }
 
 /**
- * The rows of a query that a request waits for.
+ * Runs a query that a request waits for, with a time limit.
  * @throws NoAnswer after 10 seconds
  */
-export function answerOf<Found extends Rows>(query: Query<Found>): Promise<Answer<Found>> {
-  // `finally`, or an async function around this, would cost as much again as the whole look-up.
+export function withTimeout<Found extends Rows>(query: Query<Found>): Promise<QueryResult<Found>> {
+  // An async function, or `finally`, would cost as much as the whole look-up.
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new NoAnswer(`The database did not answer within ${patienceMilliseconds} ms.`));
+      reject(new NoAnswer(`The database did not answer within ${timeoutMilliseconds} ms.`));
       query.abandon();
-    }, patienceMilliseconds);
+    }, timeoutMilliseconds);
     query.run(
       (rows) => {
         clearTimeout(timer);
@@ -255,7 +254,7 @@ export function answerOf<Found extends Rows>(query: Query<Found>): Promise<Answe
   });
 }
 
-/** Ids, or hashes in base64, as the text of a PostgreSQL array, which any index can search for. */
+/** Ids, or hashes in base64, as the text of a PostgreSQL array; lets queries use any index. */
 export function arrayText(values: readonly (number | string)[]): string {
   return `{${values.join(',')}}`;
 }

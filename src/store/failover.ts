@@ -1,10 +1,10 @@
 import type { Sql, Transaction } from './database.ts';
 
 /**
- * Makes the commit of this transaction wait until the synchronous standbys have it on disk, even where
- * a lower `synchronous_commit` is the default of the role or database. Without
- * `synchronous_standby_names`, it waits for the server's own disk. A promoted standby replays all that
- * it has before it answers, so nothing is won by waiting for `remote_apply`; where that is set, it stays.
+ * Makes this transaction's commit wait until the synchronous standbys have written it to disk, even if the
+ * role or database defaults to a lower `synchronous_commit`. Without `synchronous_standby_names` it waits
+ * for the server's own disk. `remote_apply` is kept but not required: a promoted standby replays its whole
+ * log before it accepts queries.
  */
 export async function requireSynchronousCommit(tx: Transaction): Promise<void> {
   await tx`
@@ -13,16 +13,16 @@ export async function requireSynchronousCommit(tx: Transaction): Promise<void> {
 }
 
 export interface Replication {
-  /** `synchronous_standby_names`; empty where no commit waits for a standby. */
+  /** `synchronous_standby_names`; empty if no commit waits for a standby. */
   readonly synchronousNames: string;
-  /** How many standbys stream from this server right now. */
+  /** How many standbys currently stream from this server. */
   readonly standbys: number;
 }
 
-/** What any login may see of the replication of a PostgreSQL server. */
+/** The server's replication, as far as any login may see it. */
 export async function findReplication(sql: Sql): Promise<Replication> {
-  // A login without pg_read_all_stats sees neither the state nor the kind of a sender, but its name. Only
-  // consumers of logical replication have a logical slot; backups are no standbys either.
+  // Without pg_read_all_stats a login sees a sender's name, but not its state or kind. Only logical
+  // replication uses a logical slot; backup programs are not standbys either.
   const [row] = await sql<Replication[]>`
     select current_setting('synchronous_standby_names') as "synchronousNames",
       (select count(*)::int from pg_stat_replication r
@@ -30,6 +30,6 @@ export async function findReplication(sql: Sql): Promise<Replication> {
           and not exists (
             select from pg_replication_slots s
             where s.active_pid = r.pid and s.slot_type = 'logical')) as standbys`;
-  if (!row) throw new Error('The server answered nothing.');
+  if (!row) throw new Error('The server returned no rows.');
   return row;
 }

@@ -4,18 +4,18 @@ import type { Sql } from './database.ts';
 
 const pollMilliseconds = 30;
 
-/** A process of the server that holds a lock, as its list of activity shows it. */
+/** A backend that holds a lock, from pg_stat_activity. */
 interface Holder {
   readonly pid: number;
   readonly program: string;
-  /** How long its transaction has lasted; null where this login may not see it. */
+  /** Age of its transaction; null if this login may not see it. */
   readonly seconds: number | null;
 }
 
 /**
- * Looks, on another connection, for the processes that keep a backend waiting for a lock. The server
- * can name them only while it waits.
- * @param signal ends the search, when the backend no longer waits
+ * Finds, on another connection, the backends that block the given one. The server can name them only
+ * while it waits.
+ * @param signal stops the search when the backend no longer waits
  * @returns undefined if none was found by then
  */
 export async function findLockHolders(

@@ -7,20 +7,20 @@ import { CommandError } from '../errors.ts';
 import type { Sql, Transaction } from './database.ts';
 import { findLockHolders } from './lock-holders.ts';
 
-const ownFolder = new URL('../../migrations/', import.meta.url);
+const migrationsFolder = new URL('../../migrations/', import.meta.url);
 
-/** Any number; the same in every version, so that all migrating processes wait for each other. */
+/** Arbitrary, but the same in every version, so that migrating processes wait for each other. */
 const lockId = 7_370_110_274;
 
 /**
- * How long a migration may wait for a table. Whatever asks for the table meanwhile waits behind it,
- * readers included, so this is what a request may be delayed by.
+ * How long a migration may wait for a table lock. All other statements on that table, including reads,
+ * queue behind it, so this is also the longest delay for a request.
  */
 const lockTimeoutMilliseconds = 100;
-/** Between two attempts, so that requests are served for most of the time. */
+/** Pause between attempts, so that requests run undisturbed most of the time. */
 const [minPauseMilliseconds, maxPauseMilliseconds] = [300, 900];
-/** Longer than most dumps take. What starts the service starts it again when it has ended. */
-const defaultPatienceMilliseconds = 10 * 60_000;
+/** Longer than most dumps take. A supervisor restarts the service after it fails. */
+const defaultTimeoutMilliseconds = 10 * 60_000;
 
 interface Migration {
   readonly version: number;
@@ -28,41 +28,41 @@ interface Migration {
 }
 
 export interface MigrateOptions {
-  /** Told, once per migration, who holds it up. */
+  /** Called with a message that names what blocks a migration. */
   readonly onWait?: (text: string) => void;
-  /** How long to try for the tables of one migration; 10 minutes by default. */
-  readonly patienceMilliseconds?: number;
-  /** Only tests have other migrations than those there are. */
+  /** How long to keep trying to lock the tables of one migration; 10 minutes by default. */
+  readonly timeoutMilliseconds?: number;
+  /** Overridden only by tests. */
   readonly folder?: URL;
 }
 
 /**
- * Brings the schema up to date: each migration in one transaction, under a lock, so that several
- * processes may start at once. A migration whose tables are in use is rolled back at once and tried
- * again, so that no reader waits behind it.
- * @param sql connections that can write; with two or more it can tell who holds a migration up
- * @returns the names of the migrations that were applied now
- * @throws CommandError when tables were in use for all of the time that it may take
+ * Brings the schema up to date. Each migration runs in one transaction, under a lock, so that several
+ * processes can start at once. If its tables are in use, it is rolled back and retried, so that readers do
+ * not queue behind it.
+ * @param sql connections that can write; with at least two, it can report what blocks a migration
+ * @returns the names of the migrations that were applied
+ * @throws CommandError if tables stayed in use until the timeout
  */
 export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<string[]> {
-  const { folder = ownFolder } = options;
+  const { folder = migrationsFolder } = options;
   const applied: string[] = [];
   for (const name of await listMissingMigrations(sql, folder)) {
     const migration = { version: versionOf(name), name };
     const text = await readFile(new URL(name, folder), 'utf8');
-    if (await applyPatiently(sql, migration, text, options)) applied.push(name);
+    if (await applyWithRetries(sql, migration, text, options)) applied.push(name);
   }
   return applied;
 }
 
-/** @returns false where another process has applied it meanwhile */
-async function applyPatiently(
+/** @returns false if another process applied it in the meantime */
+async function applyWithRetries(
   sql: Sql,
   migration: Migration,
   text: string,
-  { onWait, patienceMilliseconds = defaultPatienceMilliseconds }: MigrateOptions,
+  { onWait, timeoutMilliseconds = defaultTimeoutMilliseconds }: MigrateOptions,
 ): Promise<boolean> {
-  const end = systemClock.monotonic() + patienceMilliseconds;
+  const end = systemClock.monotonic() + timeoutMilliseconds;
   let holders: string | undefined;
   for (let isFirst = true; ; isFirst = false) {
     const settled = new AbortController();
@@ -70,7 +70,7 @@ async function applyPatiently(
     try {
       return await sql.begin(async (tx) => {
         if (await isApplied(tx, migration)) return false;
-        // Most migrations get their locks at once, so only a second attempt looks for the holders.
+        // Most migrations get their locks at once, so look for blockers only from the second attempt.
         if (!isFirst && holders === undefined) {
           const [{ pid } = { pid: 0 }] = await tx<
             { pid: number }[]
@@ -87,12 +87,12 @@ async function applyPatiently(
       if (found !== undefined) {
         holders = found;
         onWait?.(
-          `Migration ${migration.name} waits for a table that is in use by ${found}. Requests are not held up.`,
+          `Migration ${migration.name} is waiting for a table that is in use by ${found}. Requests are not blocked.`,
         );
       }
       if (!isFirst && systemClock.monotonic() >= end) {
         throw new CommandError(
-          `Migration ${migration.name} was not applied: a table that it changes was in use all the time, by ${holders ?? 'another process'}. Wait until that has ended, or end it, and migrate again.`,
+          `Migration ${migration.name} was not applied: a table that it changes stayed in use by ${holders ?? 'another process'}. Wait for that process or stop it, then migrate again.`,
           { cause: error },
         );
       }
@@ -104,7 +104,7 @@ async function applyPatiently(
 }
 
 async function isApplied(tx: Transaction, { version }: Migration): Promise<boolean> {
-  // A login may have a limit of its own; waiting for another process that migrates holds up no reader.
+  // Override any limit set for the login. Waiting for another migrating process blocks no readers.
   await tx`set local lock_timeout = 0`;
   await lockMigrations(tx);
   await tx`
@@ -121,18 +121,21 @@ async function apply(tx: Transaction, { version, name }: Migration, text: string
     insert into schema_migrations (version, name, applied_at) values (${version}, ${name}, now())`;
 }
 
-/** The server's own code for a lock that was not available in time. */
+/** lock_not_available */
 function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '55P03';
 }
 
-/** Holds every process that changes the schema or who may use it, until the transaction ends. */
+/** Excludes other processes that change the schema or its privileges, until the transaction ends. */
 export async function lockMigrations(tx: Transaction): Promise<void> {
   await tx`select pg_advisory_xact_lock(${lockId})`;
 }
 
-/** Names of the migrations that this program knows and the database lacks, in their order. */
-export async function listMissingMigrations(sql: Sql, folder = ownFolder): Promise<string[]> {
+/** Names of the migrations that the database lacks, in order. */
+export async function listMissingMigrations(
+  sql: Sql,
+  folder = migrationsFolder,
+): Promise<string[]> {
   const [table] = await sql<{ exists: boolean }[]>`
     select to_regclass('schema_migrations') is not null as exists`;
   const done = table?.exists

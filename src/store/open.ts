@@ -8,24 +8,24 @@ import {
   connectForReading,
   listConnections,
 } from './connections/read-connections.ts';
-import { reach } from './connections/reach.ts';
+import { checkConnection } from './connections/reach.ts';
 import { type ReplicaState, Replicas } from './replicas/replicas.ts';
 
-/** Where the data is kept: a PostgreSQL server, or the embedded one with the same SQL. */
+/** The data store: a PostgreSQL server, or the embedded one, with the same SQL. */
 export interface Store {
-  /** Reads what is committed: keys, readiness, and whatever commands show. */
+  /** Reads committed data: keys, readiness, and what commands show. */
   readonly primary: ReadConnections;
   readonly write: Sql;
-  /** For the jobs that follow webhooks: nobody else waits behind them. Opened when first used. */
+  /** Only for webhook jobs, so that nothing else waits behind them. Opened on first use. */
   readonly jobs: Sql;
   /**
-   * Runs work of a request that only reads. What was committed 2 seconds before is seen, what came
-   * later perhaps not: it may run on a standby, and once more on the primary if that one fails.
+   * Runs read-only work of a request. It sees everything committed more than 2 seconds ago, but maybe not
+   * later changes: it may run on a standby, and again on the primary if the standby fails.
    */
   readRecent<Result>(work: (from: ReadConnections) => Promise<Result>): Promise<Result>;
-  /** The standbys of the configuration, each as it is at the moment one looks. */
+  /** The configured standbys, with their current state. */
   readonly replicas: readonly ReplicaState[];
-  /** Settles, with the reason, only if the database is lost for good. */
+  /** Resolves with the reason if the database is permanently lost; otherwise stays pending. */
   readonly failed: Promise<Error>;
   close(): Promise<void>;
 }
@@ -33,36 +33,36 @@ export interface Store {
 export interface StoreOptions {
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
-  /** Shown to whoever finds the embedded database held. */
+  /** Shown to a process that finds the embedded database in use. */
   readonly role: 'serve' | 'command';
-  /** The same server by a login that may only select: all that serves requests then reads by it. */
+  /** The same server with a read-only login, used for everything that serves requests. */
   readonly serveUrl?: string | undefined;
-  /** Only a server reads from standbys; the embedded database has none. */
+  /** Only servers read from standbys; the embedded database has none. */
   readonly replication?: Replication | undefined;
 }
 
 interface Replication {
-  /** An address each. */
+  /** One address per standby. */
   readonly standbys: readonly string[];
   readonly log: Log;
 }
 
-/** For what is under way when the store is closed. */
+/** Time for running statements to finish when the store closes. */
 const closeSeconds = 5;
 const retryMilliseconds = 250;
 const attempts = 40;
 
 /**
  * Opens the store without migrating it.
- * @throws CommandError when the server cannot be used, or the embedded database is needed for itself
- * and another process holds it
+ * @throws CommandError if the server cannot be used, or if `serve` needs the embedded database and another
+ * process holds it
  */
 export async function openStore(options: StoreOptions, attemptsLeft = attempts): Promise<Store> {
   const { databaseUrl, dataDir, role, replication, serveUrl } = options;
   if (databaseUrl !== undefined) {
     const connections = connectAll(databaseUrl, { replication, serveUrl });
     try {
-      await reach(connections.write, 'DATABASE_URL', databaseUrl);
+      await checkConnection(connections.write, 'DATABASE_URL', databaseUrl);
     } catch (error) {
       await connections.close();
       throw error;
@@ -74,7 +74,7 @@ export async function openStore(options: StoreOptions, attemptsLeft = attempts):
   if (role === 'serve' && !embedded.owned) {
     const { pid, role: holder } = embedded.holder;
     if (holder === 'command' && attemptsLeft > 0) {
-      // Most commands take a moment only.
+      // Most commands take only a moment.
       await sleep(retryMilliseconds);
       return openStore(options, attemptsLeft - 1);
     }

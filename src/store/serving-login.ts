@@ -5,7 +5,7 @@ import type { Sql, Transaction } from './database.ts';
 import { lockMigrations } from './migrate.ts';
 import type { Store } from './open.ts';
 
-/** All that `store.primary` and `store.readRecent` read for requests, and all that the login may read. */
+/** All tables that `store.primary` and `store.readRecent` use, and all that the login may read. */
 const servedTables = [
   'api_keys',
   'cancellation_sessions',
@@ -27,21 +27,21 @@ const servedTables = [
 
 const served = `{${servedTables.join(',')}}`;
 
-/** The server lets the user in neither by this password nor without one, or has no such user. */
-const refusedLogin: ReadonlySet<unknown> = new Set(['28P01', '28000']);
+/** The server rejects the password, requires one, or has no such user. */
+const loginErrors: ReadonlySet<unknown> = new Set(['28P01', '28000']);
 
 /**
- * Makes the login of DATABASE_SERVE_URL, or gives it the password that the address has, and leaves it
- * nothing but to read what is served. Run again it changes nothing.
+ * Creates the login of DATABASE_SERVE_URL, or sets its password to the one in the address, and reduces its
+ * privileges to reading what is served. Idempotent.
  * @param store whose `primary` uses the login
- * @throws CommandError when the login may still do more, or cannot be used
+ * @throws CommandError if the login still has other privileges, or cannot be used
  */
 export async function createServingLogin(store: Store, login: Login): Promise<void> {
-  await refuseOtherRole(store.write, login);
+  await rejectPrivilegedUser(store.write, login);
   const canConnect = await store.primary.keys`select 1`.then(
     () => true,
     (error: unknown) => {
-      if (!refusedLogin.has((error as { code?: unknown }).code)) throw error;
+      if (!loginErrors.has((error as { code?: unknown }).code)) throw error;
       return false;
     },
   );
@@ -57,9 +57,9 @@ export async function createServingLogin(store: Store, login: Login): Promise<vo
 }
 
 /**
- * Lets the login of DATABASE_SERVE_URL read what a migration has added.
+ * Lets the login of DATABASE_SERVE_URL read tables that a migration has added.
  * @param store whose `primary` uses the login
- * @throws CommandError when the login cannot be used, or may do more than read what is served
+ * @throws CommandError if the login cannot be used, or has other privileges than reading what is served
  */
 export async function prepareServingLogin(store: Store, login: Login): Promise<void> {
   const [missing] = await store.write`
@@ -80,20 +80,20 @@ async function checkServingLogin({ primary }: Store, { user }: Login): Promise<v
     problems = await listServingProblems(primary.keys);
   } catch (error) {
     throw new CommandError(
-      `The login "${user}" of DATABASE_SERVE_URL cannot be used: ${(error as Error).message}. "retention migrate --roles" makes it.`,
+      `The login "${user}" of DATABASE_SERVE_URL cannot be used: ${(error as Error).message}. Run "retention migrate --roles" to create it.`,
       { cause: error },
     );
   }
   if (problems.length > 0) {
     throw new CommandError(
-      `The login "${user}" of DATABASE_SERVE_URL must be able to read what is served, and nothing else: ${problems.join('; ')}. "retention migrate --roles" mends what the login of DATABASE_URL may mend.`,
+      `The login "${user}" of DATABASE_SERVE_URL must be able to read the served tables and nothing else: ${problems.join('; ')}. "retention migrate --roles" fixes what the login of DATABASE_URL has permission to fix.`,
     );
   }
 }
 
 /**
- * What the login of a connection may do beyond reading what is served, and what of that it cannot read.
- * Tables of other programs count only where it could write to them.
+ * Lists privileges that the login has beyond reading what is served, and those that it lacks. Tables of
+ * other programs count only if it could write to them.
  * @param sql a connection of that login
  */
 export async function listServingProblems(sql: Sql): Promise<string[]> {
@@ -118,7 +118,7 @@ export async function listServingProblems(sql: Sql): Promise<string[]> {
       select 3, 'it is a member of ' || string_agg(roleid::regrole::text, ', ' order by roleid)
       from pg_auth_members m join me on m.member = me.oid having count(*) > 0
       union all
-      select 3, 'it looks for tables elsewhere (' || setting || ')'
+      select 3, 'its search_path is changed (' || setting || ')'
       from pg_db_role_setting s join me on s.setrole = me.oid, unnest(s.setconfig) setting
       where setting like 'search_path=%'
         and s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
@@ -136,7 +136,7 @@ export async function listServingProblems(sql: Sql): Promise<string[]> {
         and not exists (select from served where served.oid = r.oid) having count(*) > 0
       union all
       select 7, 'it may create in the schema ' || string_agg(nspname, ', ' order by nspname)
-        || ' (as its owner run: revoke create on schema ... from public)'
+        || ' (as the owner, run: revoke create on schema ... from public)'
       from pg_namespace
       where nspname !~ '^pg_' and has_schema_privilege(oid, 'create') having count(*) > 0
       union all
@@ -144,14 +144,14 @@ export async function listServingProblems(sql: Sql): Promise<string[]> {
       where has_database_privilege(current_database(), 'create')
     )
     select problem from problems
-    -- To a superuser everything else applies as well.
+    -- For a superuser all other problems are true as well.
     where rank = 1 or not (select rolsuper from me)
     order by rank`;
   return problems.map(({ problem }) => problem);
 }
 
-/** A wrong name must not cost an administrator their password, or an owner the rights to their tables. */
-async function refuseOtherRole(sql: Sql, { user }: Login): Promise<void> {
+/** A mistyped name must not change an administrator's password or take rights from a table owner. */
+async function rejectPrivilegedUser(sql: Sql, { user }: Login): Promise<void> {
   const [other] = await sql`
     select from pg_roles r where rolname = ${user} and (
       rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls
@@ -159,12 +159,12 @@ async function refuseOtherRole(sql: Sql, { user }: Login): Promise<void> {
         where refclassid = 'pg_authid'::regclass and refobjid = r.oid and deptype = 'o'))`;
   if (other) {
     throw new CommandError(
-      `The user "${user}" of DATABASE_SERVE_URL may administer the server, or owns something in it, and was left as it is. Name a user that serves nothing else.`,
+      `The user "${user}" of DATABASE_SERVE_URL can administer the server or owns objects in it, so it was not changed. Use a separate user.`,
     );
   }
 }
 
-/** The server is told the verifier only, so that the password is in none of its logs. */
+/** Sends only the verifier to the server, so that the password never appears in its logs. */
 async function setPassword(tx: Transaction, { user, password }: Login): Promise<void> {
   const [role] = await tx`select from pg_roles where rolname = ${user}`;
   await runFormatted(
@@ -180,7 +180,7 @@ async function grantServed(tx: Transaction, user: string): Promise<void> {
   await runFormatted(tx, `grant select on ${servedTables.join(', ')} to %I`, [user]);
 }
 
-/** A login may always change its own settings, and so where its statements look for tables. */
+/** A login can change its own settings, including its search_path. */
 async function resetSearchPath(tx: Transaction, user: string): Promise<void> {
   const [changed] = await tx`
     select from pg_db_role_setting s join pg_roles r on r.oid = s.setrole, unnest(s.setconfig) setting
@@ -198,7 +198,7 @@ async function nameOfDatabase(tx: Transaction): Promise<string> {
   return database?.name ?? '';
 }
 
-/** Only for what belongs to the login of DATABASE_URL: it can take away no other rights. */
+/** Covers only schemas of DATABASE_URL's login, which cannot revoke other rights. */
 async function revokeAll(tx: Transaction, user: string): Promise<void> {
   const schemas = await tx<{ name: string; isPublic: boolean }[]>`
     select nspname as name, has_schema_privilege('public', oid, 'create') as "isPublic"
@@ -209,7 +209,7 @@ async function revokeAll(tx: Transaction, user: string): Promise<void> {
     await runFormatted(tx, 'revoke all on all tables in schema %I from %I', [name, user]);
     await runFormatted(tx, 'revoke all on all sequences in schema %I from %I', [name, user]);
     await runFormatted(tx, 'revoke all on schema %I from %I', [name, user]);
-    // Before PostgreSQL 15 everybody may create tables in "public".
+    // Before PostgreSQL 15, everyone may create tables in "public".
     if (isPublic) {
       await runFormatted(tx, 'grant create on schema %I to current_user', [name]);
       await runFormatted(tx, 'revoke create on schema %I from public', [name]);
@@ -217,7 +217,7 @@ async function revokeAll(tx: Transaction, user: string): Promise<void> {
   }
 }
 
-/** Statements of this kind take no parameters; the server quotes the names itself. */
+/** These statements take no parameters, so the server quotes the names itself. */
 async function runFormatted(tx: Transaction, template: string, values: string[]): Promise<void> {
   const [formatted] = await tx<{ statement: string }[]>`
     select format(${template}, variadic array(
@@ -226,7 +226,7 @@ async function runFormatted(tx: Transaction, template: string, values: string[])
   await tx.unsafe(formatted?.statement ?? '');
 }
 
-/** What PostgreSQL keeps of a password (RFC 5803), as its own `\password` makes it. */
+/** The SCRAM verifier that PostgreSQL stores (RFC 5803), computed as psql's `\password` does. */
 function scramVerifier(password: string): string {
   const iterations = 4096;
   const salt = randomBytes(16);

@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from './database.ts';
 
-/** So that whoever else needs the database hardly waits. */
+/** Small, so that other clients of the database hardly wait. */
 const subscriptionsPerTransaction = 500;
 
 interface ShopDeletion {
@@ -11,15 +11,16 @@ interface ShopDeletion {
 }
 
 /**
- * Removes a shop with all that is kept of it: data, keys, the log about them, memberships, and the
- * accounts of owners who have no other shop. Cut short and called again, it goes on.
+ * Deletes a shop and everything stored about it: data, keys, their log, memberships, and the accounts of
+ * owners who have no other shop. If interrupted, a second call resumes.
+ * @param check runs first in each transaction; stops the deletion if it throws
  */
 export async function deleteShop(
   sql: Sql,
   shopId: number,
   { check = async () => {}, forget }: ShopDeletion,
 ): Promise<void> {
-  // First of all, nobody reads what is half gone.
+  // Delete the keys first, so that no one reads partly deleted data.
   await sql.begin(async (tx) => {
     await check(tx);
     await tx`delete from api_keys where shop_id = ${shopId}`;
@@ -50,13 +51,13 @@ export async function deleteShop(
     await tx`delete from failed_cycles where shop_id = ${shopId}`;
     await tx`delete from metric_ledger where shop_id = ${shopId}`;
     await tx`delete from metric_shops where shop_id = ${shopId}`;
-    // Made while this ran.
+    // Keys created in the meantime.
     await tx`delete from api_keys where shop_id = ${shopId}`;
     await tx`delete from shops where shop_id = ${shopId}`;
   });
 }
 
-/** Owners belong to shops: who has none left is forgotten, and their sessions with them. */
+/** Deletes owners who have no shop left, and with them their sessions. */
 async function deleteOwnersOf(tx: Transaction, shopId: number): Promise<void> {
   await tx`delete from owners.log where shop_id = ${shopId}`;
   await tx`

@@ -3,26 +3,26 @@ import path from 'node:path';
 import { acquireLock } from './embedded/lock.ts';
 import type { Sql } from './database.ts';
 
-interface Where {
-  /** Whose database it is; undefined means the embedded one in `dataDir`. */
+interface DatabaseLocation {
+  /** Undefined means the embedded database in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
 }
 
 /**
- * Makes this process the only one that does a kind of work for a shop, until what is returned is
- * called or the process ends, however it ends. If the server of the database goes away meanwhile, so
- * does the lock: it keeps work from being done twice, and nothing may rely on it for more.
- * @returns undefined where another process has it
+ * Makes this process the only one that does a kind of work for a shop, until the returned function is
+ * called or the process exits for any reason. The lock is also lost if the database server restarts: use it
+ * only to avoid duplicate work, never for correctness.
+ * @returns undefined if another process has the lock
  */
 export async function lockShop(
   sql: Sql,
-  { databaseUrl, dataDir }: Where,
+  { databaseUrl, dataDir }: DatabaseLocation,
   work: string,
   shopId: number,
 ): Promise<(() => Promise<void>) | undefined> {
   if (databaseUrl === undefined) {
-    // To the embedded database all processes are one session, which would have any lock already.
+    // In the embedded database all processes share one session, which can take any lock twice.
     const folder = path.join(dataDir, `${work}-${shopId}`);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const lock = acquireLock(folder);
@@ -42,7 +42,7 @@ export async function lockShop(
     throw error;
   }
   return async () => {
-    // Where the connection was lost, so was the lock.
+    // If the connection was lost, so was the lock.
     await session`select pg_advisory_unlock(hashtextextended(${key}, 0))`.catch(() => {});
     session.release();
   };

@@ -23,7 +23,7 @@ export async function findShop(sql: Sql | Transaction, shopId: number): Promise<
   return shop;
 }
 
-/** @returns false where the id is taken */
+/** @returns false if the id is taken */
 export async function insertShop(sql: Sql, shop: Shop): Promise<boolean> {
   const result = await sql`
     insert into shops (shop_id, name, tier, currency, created_at)
@@ -32,7 +32,7 @@ export async function insertShop(sql: Sql, shop: Shop): Promise<boolean> {
   return result.count === 1;
 }
 
-/** @returns false where there is no such shop */
+/** @returns false if there is no such shop */
 export async function updateShopTier(sql: Sql, shopId: number, tier: Tier): Promise<boolean> {
   const result = await sql`update shops set tier = ${tier} where shop_id = ${shopId}`;
   return result.count === 1;

@@ -1,10 +1,10 @@
 import type { MetricDefinition } from './metrics.ts';
 
-/** Every metric there is. Alerts, dashboards and documents use no other names. */
+/** All metrics. Alerts, dashboards and documentation use these names. */
 export const metricDefinitions = {
   retention_request_duration_seconds: {
     type: 'histogram',
-    help: 'Time from the arrival of a request to its answer, in seconds.',
+    help: 'Time from the arrival of a request to its response, in seconds.',
     labels: ['operation', 'face', 'status'],
   },
   retention_limiter_refusals_total: {
@@ -14,7 +14,7 @@ export const metricDefinitions = {
   },
   retention_limiter_shared: {
     type: 'gauge',
-    help: '1 while the window that all instances share decides, 0 while this instance decides alone.',
+    help: '1 while limits are shared by all instances, 0 while this instance enforces them alone.',
     labels: [],
   },
   retention_database_up: {
@@ -24,17 +24,17 @@ export const metricDefinitions = {
   },
   retention_database_check_seconds: {
     type: 'gauge',
-    help: 'How long the primary database took to answer this scrape, or has been waited for, in seconds.',
+    help: 'How long the primary database took to answer this scrape, or how long it has been awaited, in seconds.',
     labels: [],
   },
   retention_database_statements_in_flight: {
     type: 'gauge',
-    help: 'Statements that were sent or queued and are not yet answered.',
+    help: 'Statements sent or queued that have no result yet.',
     labels: ['connection'],
   },
   retention_database_connections: {
     type: 'gauge',
-    help: 'Connections to the database that may be open at most.',
+    help: 'Maximum number of connections to the database.',
     labels: ['connection'],
   },
   retention_replica_lag_seconds: {
@@ -54,17 +54,17 @@ export const metricDefinitions = {
   },
   retention_feed_age_seconds: {
     type: 'gauge',
-    help: 'How long ago a feed was last read to its end, of the shop where that is longest, in seconds.',
+    help: 'Time since a feed was last read completely, for the shop where it is longest, in seconds.',
     labels: ['feed'],
   },
   retention_webhook_jobs: {
     type: 'gauge',
-    help: 'Webhooks of Shopify that are stored and not done, by state; failed ones were given up.',
+    help: 'Shopify webhooks that are stored but not completed, by state; failed ones are not retried.',
     labels: ['state'],
   },
   retention_event_loop_delay_seconds: {
     type: 'gauge',
-    help: 'How long turns of the event loop took since the scrape before, in seconds.',
+    help: 'Duration of event-loop turns since the previous scrape, in seconds.',
     labels: ['percentile'],
   },
   retention_key_leases: {
@@ -74,12 +74,12 @@ export const metricDefinitions = {
   },
   retention_open_connections: {
     type: 'gauge',
-    help: 'Connections of clients to the public port.',
+    help: 'Client connections to the public port.',
     labels: [],
   },
   retention_build_info: {
     type: 'gauge',
-    help: 'Always 1; the labels say what is running.',
+    help: 'Always 1; the labels identify the running version.',
     labels: ['version', 'node'],
   },
   process_resident_memory_bytes: {
@@ -89,17 +89,17 @@ export const metricDefinitions = {
   },
   process_cpu_seconds_total: {
     type: 'counter',
-    help: 'Processor time that the process has used, user and system, in seconds.',
+    help: 'CPU time used by the process, user and system, in seconds.',
     labels: [],
   },
   process_start_time_seconds: {
     type: 'gauge',
-    help: 'When the process started, in seconds since 1970.',
+    help: 'Start time of the process, in seconds since 1970.',
     labels: [],
   },
   nodejs_heap_used_bytes: {
     type: 'gauge',
-    help: 'Memory that JavaScript objects take, in bytes.',
+    help: 'Memory used by JavaScript objects, in bytes.',
     labels: [],
   },
 } as const satisfies Record<string, MetricDefinition>;

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { Log } from '../log.ts';
 import { contentType } from './metrics.ts';
 
-// An import by name would load all that the module exports, a WebSocket client among them; with that loaded,
-// a request to the service takes a sixth more processor time.
+// A named import would load all exports of the module, including a WebSocket client, which makes requests to
+// the service take a sixth more CPU time.
 const { createServer } = process.getBuiltinModule('node:http');
 
 export interface MetricsServer {
@@ -22,14 +22,14 @@ interface MetricsServerParts {
 }
 
 /**
- * Answers GET /metrics on a port of its own, which need not be reachable from outside.
- * @throws the system's error where the port cannot be listened on
+ * Serves GET /metrics on a separate port, which need not be reachable from outside.
+ * @throws the system's error if it cannot listen on the port
  */
 export async function startMetricsServer(parts: MetricsServerParts): Promise<MetricsServer> {
   const server = createServer((request, response) => void answer(request, response, parts));
   server.headersTimeout = 5_000;
   server.requestTimeout = 5_000;
-  // Not shared with other workers of one supervisor: each has a port of its own.
+  // Not shared with other workers: each has its own port.
   server.listen({ host: parts.host, port: parts.port, exclusive: true });
   await once(server, 'listening');
   return {

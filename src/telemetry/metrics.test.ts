@@ -11,10 +11,10 @@ const definitions = {
   depth: { type: 'gauge', help: 'How deep.', labels: [] },
 } as const;
 
-const begin = () => new Registry<keyof typeof definitions>(definitions);
+const createRegistry = () => new Registry<keyof typeof definitions>(definitions);
 
-test('a counter: one line for each of its labels, in the form that Prometheus reads', async () => {
-  const registry = begin();
+test('a counter has one line per label value, in Prometheus format', async () => {
+  const registry = createRegistry();
   const counter = registry.counter('asked_total');
   counter('a').value += 1;
   counter('b').value += 1;
@@ -26,8 +26,8 @@ test('a counter: one line for each of its labels, in the form that Prometheus re
   );
 });
 
-test('a histogram: a value belongs to the first bucket whose bound it does not exceed', async () => {
-  const registry = begin();
+test('a histogram counts a value in the first bucket whose bound it does not exceed', async () => {
+  const registry = createRegistry();
   const histogram = registry.histogram('size_bytes', [1, 2.5, 1000])();
   for (const value of [0, 1, 1.5, 2.5, 999, 1000.5, 1e9]) histogram.observe(value);
   assert.equal(
@@ -39,8 +39,8 @@ test('a histogram: a value belongs to the first bucket whose bound it does not e
   );
 });
 
-test('a histogram with labels has its bound behind them', async () => {
-  const registry = begin();
+test('a histogram’s bound follows its labels', async () => {
+  const registry = createRegistry();
   const series = registry.histogram('took_seconds', [0.5]);
   series('a').observe(0.25);
   series('b').observe(4);
@@ -52,8 +52,8 @@ test('a histogram with labels has its bound behind them', async () => {
   assert.equal(valueOf(parsed, 'took_seconds_count', { who: 'b' }), 1);
 });
 
-test('whatever stands in a label or in a help is escaped', async () => {
-  const registry = begin();
+test('escapes labels and help texts', async () => {
+  const registry = createRegistry();
   const awkward = 'a"b\\c\nd{e="f"} 1\\n,';
   registry.callback('level', () => [{ labels: [awkward, 'é'], value: 1 }]);
   const text = await registry.expose();
@@ -64,8 +64,8 @@ test('whatever stands in a label or in a help is escaped', async () => {
   ]);
 });
 
-test('values that are no ordinary numbers are written as Prometheus writes them', async () => {
-  const registry = begin();
+test('formats special numbers as Prometheus does', async () => {
+  const registry = createRegistry();
   const values = [Infinity, -Infinity, NaN, 0, -1.5, 1e21, 5e-7];
   registry.callback('level', () =>
     values.map((value, index) => ({ labels: ['x', String(index)], value })),
@@ -82,8 +82,8 @@ test('values that are no ordinary numbers are written as Prometheus writes them'
   );
 });
 
-test('what has nothing to say is not there at all, and is asked again at the next scrape', async () => {
-  const registry = begin();
+test('omits metrics without samples and reads them again at the next scrape', async () => {
+  const registry = createRegistry();
   let depth: number | undefined;
   registry.counter('asked_total');
   registry.histogram('took_seconds', [1]);
@@ -94,13 +94,13 @@ test('what has nothing to say is not there at all, and is asked again at the nex
   assert.equal(await registry.expose(), '# HELP depth How deep.\n# TYPE depth gauge\ndepth 7\n');
 });
 
-test('a metric is of its type, there once, and has the labels of its definition', async () => {
-  const registry = begin();
-  assert.throws(() => registry.counter('depth'), /depth is no counter/);
+test('checks type, uniqueness and labels of metrics', async () => {
+  const registry = createRegistry();
+  assert.throws(() => registry.counter('depth'), /depth is not a counter/);
   assert.throws(() => registry.callback('took_seconds', () => 1), /is a histogram/);
   registry.callback('depth', () => 1);
-  assert.throws(() => registry.callback('depth', () => 1), /there already/);
-  assert.throws(() => registry.counter('asked_total')('a', 'b'), /The labels are who/);
+  assert.throws(() => registry.callback('depth', () => 1), /already registered/);
+  assert.throws(() => registry.counter('asked_total')('a', 'b'), /Expected the labels who/);
   registry.callback('level', () => 1);
-  await assert.rejects(registry.expose(), /The labels are where, what/);
+  await assert.rejects(registry.expose(), /Expected the labels where, what/);
 });

@@ -1,5 +1,5 @@
 /*
- * Counters, histograms and gauges, and their text for Prometheus.
+ * Counters, histograms and gauges in Prometheus text format.
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/ (text format 0.0.4)
  */
 
@@ -11,22 +11,22 @@ export interface MetricDefinition {
 }
 
 interface Sample {
-  /** The values of the labels, in the order in which the definition names them. */
+  /** Label values, in the order of the definition. */
   readonly labels: readonly string[];
   readonly value: number;
 }
 
-/** What a callback says at a scrape: one number, several with labels, or nothing where none is known. */
+/** A callback's result: one number, several with labels, or undefined if unknown. */
 export type Reading = number | readonly Sample[] | undefined;
 
 export interface Counter {
   value: number;
 }
 
-/** Measurements in buckets; one addition and a few comparisons each. */
+/** A histogram; observing a value costs one addition and a few comparisons. */
 export class Histogram {
   sum = 0;
-  /** Of each bucket alone, not of those below it; the last is for what is above every bound. */
+  /** Per bucket, not cumulative; the last is for values above every bound. */
   readonly counts: Float64Array;
   readonly #bounds: readonly number[];
 
@@ -46,10 +46,10 @@ export class Histogram {
 
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Gives the lines of a metric's samples. */
+/** Returns the lines of a metric's samples. */
 type Render = () => string[] | Promise<string[]>;
 
-/** Metrics by the names of a table; each is in the text from when it is first asked for here. */
+/** Metrics by name; each is exposed once it has been requested here. */
 export class Registry<Name extends string> {
   readonly #definitions: Readonly<Record<Name, MetricDefinition>>;
   readonly #rendered = new Map<Name, Render>();
@@ -58,7 +58,7 @@ export class Registry<Name extends string> {
     this.#definitions = definitions;
   }
 
-  /** @returns gives the counter of some values of the labels; keep it rather than ask each time */
+  /** @returns a function from label values to their counter; callers should keep the counter */
   counter(name: Name): (...labels: readonly string[]) => Counter {
     const series = new Map<string, Counter>();
     this.#add(name, 'counter', () =>
@@ -67,7 +67,7 @@ export class Registry<Name extends string> {
     return this.#series(name, series, () => ({ value: 0 }));
   }
 
-  /** @param bounds the upper ends of the buckets, rising, without the infinite one */
+  /** @param bounds upper bounds of the buckets, ascending, without +Inf */
   histogram(name: Name, bounds: readonly number[]): (...labels: readonly string[]) => Histogram {
     const series = new Map<string, Histogram>();
     this.#add(name, 'histogram', () =>
@@ -78,7 +78,7 @@ export class Registry<Name extends string> {
     return this.#series(name, series, () => new Histogram(bounds));
   }
 
-  /** Asks for the value at each scrape; for gauges, and for counters that others keep. */
+  /** Reads the value at each scrape; for gauges, and for counters that are kept elsewhere. */
   callback(name: Name, read: () => Reading | Promise<Reading>): void {
     const { type, labels } = this.#definitions[name];
     if (type === 'histogram') throw new Error(`${name} is a histogram.`);
@@ -91,7 +91,7 @@ export class Registry<Name extends string> {
     });
   }
 
-  /** @returns the text of everything; of what has no sample, nothing */
+  /** @returns all metrics as text; omits those without samples */
   async expose(): Promise<string> {
     const parts = await Promise.all(
       [...this.#rendered].map(async ([name, render]) => {
@@ -106,8 +106,8 @@ export class Registry<Name extends string> {
   }
 
   #add(name: Name, type: MetricDefinition['type'], render: Render): void {
-    if (this.#definitions[name].type !== type) throw new Error(`${name} is no ${type}.`);
-    if (this.#rendered.has(name)) throw new Error(`${name} is there already.`);
+    if (this.#definitions[name].type !== type) throw new Error(`${name} is not a ${type}.`);
+    if (this.#rendered.has(name)) throw new Error(`${name} is already registered.`);
     this.#rendered.set(name, render);
   }
 
@@ -147,7 +147,7 @@ function line(name: string, labels: string, value: number): string {
 }
 
 function labelText(names: readonly string[], values: readonly string[]): string {
-  if (names.length !== values.length) throw new Error(`The labels are ${names.join(', ')}.`);
+  if (names.length !== values.length) throw new Error(`Expected the labels ${names.join(', ')}.`);
   return names.map((name, index) => `${name}="${escapeLabel(values[index] as string)}"`).join(',');
 }
 

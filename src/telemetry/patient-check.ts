@@ -2,35 +2,35 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 
 export interface Checked<T> {
-  /** Undefined where it failed, or did not come in time. */
+  /** Undefined if it failed or timed out. */
   readonly answer: T | undefined;
-  /** How long the answer took, or has been waited for. */
+  /** How long the answer took, or has been awaited. */
   readonly seconds: number;
 }
 
-const patienceMilliseconds = 1_000;
+const timeoutMilliseconds = 1_000;
 
 /**
- * Makes a question that scrapes may ask: at most one is under way, so that a database that is frozen
- * is not asked ever more, and none waits longer than a second.
+ * Creates a check for use by scrapes. At most one call runs at a time, so that a hanging database does not
+ * accumulate calls, and each scrape waits at most a second.
  */
-export function createPatientCheck<T>(
-  ask: () => Promise<T>,
+export function createTimedCheck<T>(
+  call: () => Promise<T>,
   clock: Clock,
 ): () => Promise<Checked<T>> {
-  let asked: { readonly begin: number; readonly answered: Promise<T | undefined> } | undefined;
-  const begin = () => {
-    const answered = ask().catch(() => undefined);
-    void answered.then(() => (asked = undefined));
-    return { begin: clock.monotonic(), answered };
+  let pending: { readonly start: number; readonly result: Promise<T | undefined> } | undefined;
+  const start = () => {
+    const result = call().catch(() => undefined);
+    void result.then(() => (pending = undefined));
+    return { start: clock.monotonic(), result };
   };
 
   return async () => {
-    const question = (asked ??= begin());
+    const current = (pending ??= start());
     const answer = await Promise.race([
-      question.answered,
-      sleep(patienceMilliseconds, undefined, { ref: false }),
+      current.result,
+      sleep(timeoutMilliseconds, undefined, { ref: false }),
     ]);
-    return { answer, seconds: (clock.monotonic() - question.begin) / 1000 };
+    return { answer, seconds: (clock.monotonic() - current.start) / 1000 };
   };
 }

@@ -14,7 +14,7 @@ const valid: [header: string, isSampled: boolean][] = [
   [`cc-${traceId}-${spanId}-01-what-the-future-brings`, true],
 ];
 for (const [header, isSampled] of valid) {
-  test(`${header} is a trace, ${isSampled ? 'sampled' : 'not sampled'}`, () => {
+  test(`${header} is valid, ${isSampled ? 'sampled' : 'not sampled'}`, () => {
     assert.deepEqual(parseTraceParent(header), { traceId, spanId, isSampled });
   });
 }
@@ -42,7 +42,7 @@ const invalid: (string | string[] | undefined)[] = [
   `00-${traceId.slice(0, 31)}"-${spanId}-01`,
 ];
 for (const header of invalid) {
-  test(`${JSON.stringify(header)} is no trace`, () => {
+  test(`${JSON.stringify(header)} is invalid`, () => {
     assert.equal(parseTraceParent(header), undefined);
   });
 }

@@ -1,4 +1,4 @@
-/** What the caller's `traceparent` header says. */
+/** The content of a caller's `traceparent` header. */
 export interface TraceParent {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -7,14 +7,14 @@ export interface TraceParent {
   readonly isSampled: boolean;
 }
 
-/** Later versions may have more behind the flags; ff is no version. */
+/** Later versions may append more after the flags; ff is not a valid version. */
 const form =
   /^(?:00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})|(?!00|ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?)$/;
 const noId = /^0+$/;
 
 /**
  * Reads a `traceparent` header.
- * @returns undefined where it is not there or not valid
+ * @returns undefined if it is missing or invalid
  * @see W3C Trace Context, section 3.2
  */
 export function parseTraceParent(header: string | string[] | undefined): TraceParent | undefined {

@@ -7,7 +7,7 @@ import { ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { parseTraceParent } from './trace-context.ts';
 
-/** How a request ended, in words and numbers of ours only. */
+/** The outcome of a request; contains only our own names and numbers. */
 interface Outcome {
   readonly status: number;
   readonly facts:
@@ -24,15 +24,15 @@ interface Outcome {
 export interface RequestSpan {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** Runs a part of the request's work in a span of its own. */
+  /** Runs part of the request's work in a child span. */
   during<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
   end(outcome: Outcome): void;
 }
 
 export interface Tracer {
-  /** @param route the pattern of the path; undefined where none fits */
+  /** @param route the path's pattern; undefined if none matched */
   begin(method: string, route: string | undefined, headers: IncomingHttpHeaders): RequestSpan;
-  /** Sends what is left, for two seconds at most. */
+  /** Sends remaining spans, for at most two seconds. */
   close(): Promise<void>;
 }
 
@@ -45,14 +45,14 @@ interface TracerParts {
 
 const serviceName = 'retention-data-service';
 const flushMilliseconds = 2_000;
-/** Anything else that a parser lets through is a method of nobody's. */
+/** Other methods that the HTTP parser accepts are reported as _OTHER. */
 const knownMethods = new Set(
   'CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT QUERY TRACE'.split(' '),
 );
 
 /**
- * Starts to send traces by OTLP. The libraries are loaded only now, since few need them; they read
- * address, headers, timeout and resource from the environment themselves.
+ * Starts sending traces by OTLP. Loads the libraries only now, since few installations need them; they read
+ * the address, headers, timeout and resource from the environment themselves.
  */
 export async function startTracing({ config, log, clock, version }: TracerParts): Promise<Tracer> {
   const [api, sdk, resources, { OTLPTraceExporter }] = await Promise.all([
@@ -61,14 +61,14 @@ export async function startTracing({ config, log, clock, version }: TracerParts)
     import('@opentelemetry/resources'),
     import('@opentelemetry/exporter-trace-otlp-http'),
   ]);
-  const say = nowAndThen(clock, (reason) => log.warn({ reason }, 'tracing has trouble'));
-  const warn = (...words: unknown[]) => say(words.map(String).join(' '));
+  const logProblem = throttled(clock, (reason) => log.warn({ reason }, 'tracing problem'));
+  const warn = (...parts: unknown[]) => logProblem(parts.map(String).join(' '));
   api.diag.setLogger(
     { error: warn, warn, info() {}, debug() {}, verbose() {} },
     { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
   const sampler = samplerOf(sdk, config);
-  if (!sampler) warn(`OTEL_TRACES_SAMPLER is none of ${samplerNames.join(', ')}`);
+  if (!sampler) warn(`OTEL_TRACES_SAMPLER must be one of ${samplerNames.join(', ')}`);
 
   const { detectResources, envDetector, defaultResource, resourceFromAttributes } = resources;
   const provider = new sdk.TracerProvider({
@@ -76,7 +76,7 @@ export async function startTracing({ config, log, clock, version }: TracerParts)
       .merge(resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }))
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
-    // Whoever called with a trace has decided; only its own beginnings are sampled here.
+    // A caller that sent a trace has decided about sampling; this applies only to traces started here.
     ...(sampler && { sampler }),
   });
   const tracer = provider.getTracer(serviceName, version);
@@ -121,7 +121,7 @@ function requestSpan(api: Api, tracer: SdkTracer, span: Span): RequestSpan {
       try {
         return await work();
       } catch (error) {
-        // A refusal is no failure. Of one, its name only: the message is for the log, which redacts.
+        // Refusals are not failures. Set only the error's name; messages go to the log, which is redacted.
         if (!(error instanceof ServiceError) || error.kind === 'internal') {
           part.setAttribute('error.type', error instanceof Error ? error.name : 'unknown');
           part.setStatus({ code: api.SpanStatusCode.ERROR });
@@ -147,7 +147,7 @@ function requestSpan(api: Api, tracer: SdkTracer, span: Span): RequestSpan {
   };
 }
 
-/** The trace that the caller's headers name, or none. */
+/** The trace in the caller's headers, if any. */
 function parentContext(api: Api, headers: IncomingHttpHeaders): Context {
   const parent = parseTraceParent(headers['traceparent']);
   if (!parent) return api.ROOT_CONTEXT;
@@ -173,7 +173,7 @@ const samplerNames = [
 
 type Sdk = typeof import('@opentelemetry/sdk-trace');
 
-/** @returns undefined where the name is not known, which means the default */
+/** @returns undefined for an unknown name, which means the default */
 function samplerOf(
   sdk: Sdk,
   { sampler = 'parentbased_always_on', samplerArgument }: TracerParts['config'],
@@ -195,7 +195,7 @@ function rootSampler(sdk: Sdk, name: string, argument: string | undefined): Samp
   }
 }
 
-/** From 0 to 1; everything where it is not that. */
+/** From 0 to 1; anything else means 1. */
 function ratioOf(argument: string | undefined): number {
   const ratio = Number(argument ?? 1);
   return ratio >= 0 && ratio <= 1 ? ratio : 1;
@@ -203,13 +203,13 @@ function ratioOf(argument: string | undefined): number {
 
 const quietMilliseconds = 60_000;
 
-/** A collector that is away is no reason to fill the log. */
-function nowAndThen(clock: Clock, say: (text: string) => void): (text: string) => void {
+/** Limits messages to one a minute, so that an unreachable collector does not fill the log. */
+function throttled(clock: Clock, call: (text: string) => void): (text: string) => void {
   let last = -Infinity;
   return (text) => {
     const now = clock.monotonic();
     if (now - last < quietMilliseconds) return;
     last = now;
-    say(text);
+    call(text);
   };
 }

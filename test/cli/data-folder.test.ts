@@ -159,7 +159,7 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
     chmodSync(home, 0o755);
     assert.equal(
       await refusal(home),
-      'retention: The data folder /home holds no database, but is not empty: it has ".profile" and "photos". Set RETENTION_DATA_DIR to a new or an empty folder.\n',
+      'retention: The data folder /home has no database but is not empty: it contains ".profile" and "photos". Set RETENTION_DATA_DIR to a new or empty folder.\n',
     );
     assert.equal(modeOf(home), '755');
     assert.deepEqual(readdirSync(home).toSorted(), ['.profile', 'photos']);
@@ -179,7 +179,7 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
     chmodSync(data, 0o750);
     assert.equal(
       await refusal(data),
-      'retention: The data folder /mixed is open to other users (mode 0750). It also has "notes", so its mode was left alone. Move that elsewhere, or run: chmod 700 /mixed\n',
+      'retention: The data folder /mixed is open to other users (mode 0750). It also contains "notes", so its mode was not changed. Move those elsewhere, or run: chmod 700 /mixed\n',
     );
     assert.equal(modeOf(data), '750');
     chmodSync(data, 0o700);
@@ -196,7 +196,7 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
     for (const name of ['server.json', path.join('db', 'base', 'planted')]) {
       symlinkSync(victim, path.join(data, name));
       const says = new RegExp(
-        `^retention: /planted/${name} is neither a file nor a folder\\. The data folder must hold its files itself`,
+        `^retention: /planted/${name} is neither a file nor a folder\\. The data folder must contain its files directly`,
       );
       assert.match(await refusal(data), says);
       unlinkSync(path.join(data, name));

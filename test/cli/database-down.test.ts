@@ -20,7 +20,7 @@ test('doctor: a database that is down is a finding, and no password is shown', a
       ok: false,
       detail:
         'DATABASE_URL: PostgreSQL at 127.0.0.1:1/x cannot be used: connect ECONNREFUSED 127.0.0.1:1. ' +
-        'Check that PostgreSQL runs there, and that host and port are right.',
+        'Check that PostgreSQL is running there, and that the host and port are correct.',
     });
   }
 });
@@ -33,7 +33,7 @@ for (const command of [['serve'], ['migrate'], ['shops', 'list']]) {
     assert.equal(
       err,
       'retention: DATABASE_URL: PostgreSQL at 127.0.0.1:1/x cannot be used: connect ECONNREFUSED 127.0.0.1:1. ' +
-        'Check that PostgreSQL runs there, and that host and port are right.\n',
+        'Check that PostgreSQL is running there, and that the host and port are correct.\n',
     );
   });
 }
@@ -46,6 +46,6 @@ test('a database that does not exist is named, and what to do', { skip }, async 
   assert.equal(
     err,
     `retention: DATABASE_URL: PostgreSQL at ${address.host}/nowhere cannot be used: ` +
-      'database "nowhere" does not exist. Create that database, or correct its name.\n',
+      'database "nowhere" does not exist. Create the database, or correct its name.\n',
   );
 });

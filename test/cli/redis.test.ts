@@ -80,8 +80,8 @@ describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
     for (const name of ['PORT', 'METRICS_PORT']) {
       const { code, err } = await run(['serve'], { env: { ...env, [name]: String(address.port) } });
       assert.equal(code, 1);
-      assert.match(err, /^retention: Another process listens on /);
-      assert.match(err, new RegExp(` choose another ${name}\\.`));
+      assert.match(err, /^retention: .* is already in use by another process/);
+      assert.match(err, new RegExp(` Choose another ${name}\\.`));
     }
     taken.close();
   });

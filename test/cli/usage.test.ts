@@ -165,7 +165,7 @@ describe(
       assert.equal(
         err,
         [
-          'retention: The configuration is not usable:',
+          'retention: The configuration is invalid:',
           '  DATABASE_URL must be an address such as postgres://user@host:5432/database.',
           '  PORT must be a whole number from 0 to 65535.',
           '  LOG_LEVEL must be one of debug, info, warn, error, silent.',

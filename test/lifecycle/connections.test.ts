@@ -30,7 +30,7 @@ const createApp = (...routes: Route[]) =>
     unrouted: (_path, answer) => answer,
   });
 
-test('a connection too many is closed at once, and those that are open are served', async (t) => {
+test('closes an excess connection at once, and serves the open ones', async (t) => {
   const app = createApp();
   t.after(() => app.close());
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -47,7 +47,7 @@ test('a connection too many is closed at once, and those that are open are serve
   }
 });
 
-describe('clients that are slow', { concurrency: true }, () => {
+describe('slow clients', { concurrency: true }, () => {
   const app = createApp();
   let port = 0;
   before(async () => {
@@ -55,7 +55,7 @@ describe('clients that are slow', { concurrency: true }, () => {
     ({ port } = app.server.address() as AddressInfo);
     assert.equal(app.server.headersTimeout, 10_000);
     assert.equal(app.server.requestTimeout, 20_000);
-    // Nobody wants to wait for that; it is looked at every 2 seconds, whatever the limit.
+    // Shortened for the test; the service checks it every 2 seconds, whatever the limit.
     app.server.headersTimeout = 100;
     app.server.requestTimeout = 200;
   });
@@ -66,7 +66,7 @@ describe('clients that are slow', { concurrency: true }, () => {
     ['half a request line', 'GET /api/ext'],
   ];
   for (const [what, sent] of slow) {
-    test(`whoever sends ${what} and no more is answered and sent away`, async () => {
+    test(`a client that sends only ${what} gets 408 and is disconnected`, async () => {
       const socket = await opened(port);
       socket.write(sent);
       const answer = await allFrom(socket);
@@ -80,7 +80,7 @@ describe('clients that are slow', { concurrency: true }, () => {
   }
 });
 
-test('many silent clients keep no other client waiting', async (t) => {
+test('many silent clients do not delay others', async (t) => {
   const app = createApp();
   t.after(() => app.close());
   await app.listen({ host: '127.0.0.1', port: 0 });

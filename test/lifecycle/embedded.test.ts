@@ -18,36 +18,33 @@ function socketFolder(): string {
   return path.dirname(socketPath);
 }
 
-// One life of a data folder, chapter by chapter, since opening one anew takes seconds.
+// The life of one data folder in several steps, since opening a new one takes seconds.
 test('the embedded database from its first start', async (t) => {
   let demoKey = '';
 
-  await t.test(
-    'demo fills an empty folder, and the line it prints works as it stands',
-    async () => {
-      const demo = await launchServer('demo', { ...env, LOG_LEVEL: 'warn' });
-      const [, key = '', url = ''] = await demo.said(
-        /curl -H "Authorization: Bearer (rtn_[\w-]{43})" (http:\S+)\n/,
-      );
-      demoKey = key;
-      assert.equal(url, `${demo.baseUrl}/api/external/v1/metrics/summary`);
-      const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
-      assert.equal(response.status, 200);
-      const body = (await response.json()) as { summary: { activeSubscribers: number } };
-      assert.ok(body.summary.activeSubscribers > 0);
+  await t.test('demo fills an empty folder and prints a command that works as it is', async () => {
+    const demo = await launchServer('demo', { ...env, LOG_LEVEL: 'warn' });
+    const [, key = '', url = ''] = await demo.said(
+      /curl -H "Authorization: Bearer (rtn_[\w-]{43})" (http:\S+)\n/,
+    );
+    demoKey = key;
+    assert.equal(url, `${demo.baseUrl}/api/external/v1/metrics/summary`);
+    const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+    assert.equal(response.status, 200);
+    const body = (await response.json()) as { summary: { activeSubscribers: number } };
+    assert.ok(body.summary.activeSubscribers > 0);
 
-      const sockets = socketFolder();
-      demo.child.kill('SIGINT');
-      const { code, out, err } = await demo.ended;
-      assert.equal(code, 0, err);
-      assert.equal(out.match(/rtn_/g)?.length, 2);
-      assert.equal(err, 'Filling the empty database with a demo shop. This takes a few seconds.\n');
-      assert.equal(existsSync(sockets), false);
-      assert.equal(existsSync(path.join(folder, 'server.json')), false);
-    },
-  );
+    const sockets = socketFolder();
+    demo.child.kill('SIGINT');
+    const { code, out, err } = await demo.ended;
+    assert.equal(code, 0, err);
+    assert.equal(out.match(/rtn_/g)?.length, 2);
+    assert.equal(err, 'Filling the empty database with a demo shop. This takes a few seconds.\n');
+    assert.equal(existsSync(sockets), false);
+    assert.equal(existsSync(path.join(folder, 'server.json')), false);
+  });
 
-  await t.test('demo again keeps the data, and says how to make another key', async () => {
+  await t.test('a second demo keeps the data and explains how to create another key', async () => {
     const demo = await launchServer('demo', env);
     await demo.said(/The demo shop is still there\./);
     const [, command = ''] = await demo.said(/^ {2}bin\/retention (keys create .*)$/m);
@@ -70,7 +67,7 @@ test('the embedded database from its first start', async (t) => {
   const plans = () => `${server.baseUrl}/api/external/v1/plans`;
   let kept = '';
 
-  await t.test('it says that it lives and is ready', async () => {
+  await t.test('reports that it is live and ready', async () => {
     const lives = await fetch(`${server.baseUrl}/healthz`);
     assert.deepEqual([lives.status, await lives.json()], [200, { status: 'ok' }]);
     const ready = await fetch(`${server.baseUrl}/readyz`);
@@ -80,7 +77,7 @@ test('the embedded database from its first start', async (t) => {
     );
   });
 
-  await t.test('a second server is told which process has the folder', async () => {
+  await t.test('a second server names the process that uses the folder', async () => {
     const { code, out, err } = await run(['serve'], { env: { ...env, PORT: '0' } });
     assert.deepEqual([code, out], [1, '']);
     assert.equal(
@@ -112,7 +109,7 @@ test('the embedded database from its first start', async (t) => {
       ['Taken in'],
     );
 
-    // Used until the very end, so that what the server knows of the key is as fresh as can be.
+    // Used until the last moment, so that the server's lease on the key is as recent as possible.
     const revocation = new AbortController();
     const using = (async () => {
       while (!revocation.signal.aborted) await statusWith(plans(), first.key);
@@ -126,7 +123,7 @@ test('the embedded database from its first start', async (t) => {
   });
 
   await t.test(
-    '[rest.auth.tier-required] a change of tier counts when the command ends',
+    '[rest.auth.tier-required] a change of tier takes effect when the command exits',
     async () => {
       assert.equal((await run(['shops', 'set-tier', '2', 'starter'], { env })).code, 0);
       assert.equal(await statusWith(plans(), kept), 403);
@@ -135,7 +132,7 @@ test('the embedded database from its first start', async (t) => {
     },
   );
 
-  await t.test('killed without a warning, it loses nothing that was acknowledged', async () => {
+  await t.test('loses no acknowledged write when killed', async () => {
     const sockets = socketFolder();
     server.child.kill('SIGKILL');
     assert.equal((await server.ended).signal, 'SIGKILL');

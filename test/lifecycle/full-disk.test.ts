@@ -13,7 +13,7 @@ import { get } from '../support/world.ts';
 
 const importing = ['import', '--shop', '1', '--json', '-'];
 
-/** More than the write-ahead log takes before it needs another file. */
+/** More than fits into the current file of the write-ahead log. */
 async function manyRecords(): Promise<string> {
   const { code, out } = await run(['demo-data', '--subscriptions', '4000']);
   assert.equal(code, 0);
@@ -34,8 +34,8 @@ async function serve(env: Readonly<Record<string, string>>, through: RunOptions[
   return { ...server, listPlans };
 }
 
-// A limit of the size of files, just below that of a log file, needs no rights and no small disk. The
-// database cannot foresee it, just as it cannot foresee a quota.
+// A limit on file sizes, just below that of a log file, needs no privileges and no small disk. The database
+// cannot foresee it, nor a quota.
 const limited = [
   'bash',
   '-c',
@@ -43,7 +43,7 @@ const limited = [
   executable,
 ] as const;
 
-test('a server whose log cannot grow ends with 1 and the reason, and so does the import', async (t) => {
+test('a server whose log cannot grow exits with 1 and the reason, and so does the import', async (t) => {
   const env = { RETENTION_DATA_DIR: migratedFolder() };
   const key = await createShopWithKey(env, 'read:plans');
   const input = await manyRecords();
@@ -56,7 +56,7 @@ test('a server whose log cannot grow ends with 1 and the reason, and so does the
   const reason = /^retention: The embedded database stopped: PANIC: .*File too large$/m;
   assert.match(err, reason);
 
-  await t.test('an import that runs the database itself does the same', async () => {
+  await t.test('so does an import that runs the database itself', async () => {
     const other = { RETENTION_DATA_DIR: migratedFolder() };
     await createShopWithKey(other, 'read:plans');
     const alone = await run(importing, { env: other, input, through: limited });
@@ -64,13 +64,13 @@ test('a server whose log cannot grow ends with 1 and the reason, and so does the
     assert.match(alone.err, reason);
   });
 
-  await t.test('started while that lasts, it says why it cannot', async () => {
+  await t.test('a server started in this state explains why it cannot run', async () => {
     const again = await run(['serve'], { env: { ...env, PORT: '0' }, through: limited });
     assert.deepEqual([again.code, again.out], [1, '']);
     assert.match(again.err, /^retention: Cannot open the database in .*File too large$/ms);
   });
 
-  await t.test('after that it recovers, with all that was committed', async () => {
+  await t.test('recovers afterwards, with everything that was committed', async () => {
     const recovered = await serve(env, undefined);
     assert.equal((await recovered.listPlans(key)).status, 200);
     assert.equal((await run(importing, { env, input: plan(1) })).code, 0);
@@ -80,16 +80,16 @@ test('a server whose log cannot grow ends with 1 and the reason, and so does the
   });
 });
 
-// In namespaces of their own, any user may mount.
+// With separate namespaces, any user may mount.
 const namespaces = ['unshare', '--map-root-user', '--mount'] as const;
 const [program, ...args] = namespaces;
 const canMount =
   spawnSync(program, [...args, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
-// What is left out then: disk-space.test.ts shows the refusals, the test above the end.
-const skip = !canMount && 'this system lets no tests mount a file system';
+// If skipped, disk-space.test.ts covers the rejected writes, and the test above the exit.
+const skip = !canMount && 'this system does not allow tests to mount a file system';
 
 test(
-  'on a full disk the server reads on, refuses writes, starts, and writes again',
+  'with a full disk the server reads, rejects writes, starts, and writes again later',
   { skip },
   async (t) => {
     const folder = migratedFolder();
@@ -123,11 +123,11 @@ test(
 
     let server = await serve(env, onDisk);
     assert.equal((await onDiskRun(importing, plan(2))).code, 0);
-    // Less than another file of the log needs, more than the records do.
+    // Less than another log file needs, more than the records need.
     await shell('head -c $(($(stat -fc %a*%S "$0") - 12000000)) /dev/zero > "$0/ballast"');
 
     await t.test(
-      'an import ends with 1 and the reason; requests and commands that read go on',
+      'an import exits with 1 and the reason; requests and commands that read still work',
       async () => {
         const refused = await onDiskRun(importing, input);
         assert.deepEqual([refused.code, refused.out], [1, '']);
@@ -138,7 +138,7 @@ test(
       },
     );
 
-    await t.test('to the last byte, the server stops with 0 and starts again', async () => {
+    await t.test('with no byte left, the server stops with 0 and starts again', async () => {
       await shell('cat /dev/zero > "$0/more" 2>/dev/null; [ $(stat -fc %a "$0") = 0 ]');
       assert.deepEqual(await server.listPlans(key), { status: 200, ids: [1, 2] });
       server.child.kill('SIGTERM');
@@ -148,7 +148,7 @@ test(
       assert.deepEqual(await server.listPlans(key), { status: 200, ids: [1, 2] });
     });
 
-    await t.test('with room again, it writes without a restart', async () => {
+    await t.test('with free space again, it writes without a restart', async () => {
       await shell('rm "$0/more" "$0/ballast"');
       const imported = await onDiskRun(importing, plan(3));
       assert.equal(imported.code, 0, imported.err);

@@ -5,12 +5,12 @@ import { test } from 'node:test';
 import { launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
 import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 
-/** Loaded before the command line itself: a machine that runs tests need not be able to limit memory. */
+/** Preloaded to simulate a memory limit, which test machines may not be able to set. */
 const limited = path.join(throwawayFolder(), 'limited.mjs');
 writeFileSync(limited, 'process.constrainedMemory = () => 1024 * 1024 * 1024;');
 const NODE_OPTIONS = `--import=file://${limited}`;
-/** What V8 adds to the old space for what is young. */
-const mostYoung = 96;
+/** The young generation, which V8 adds to the old space. */
+const maxYoungMegabytes = 96;
 
 interface Line {
   readonly msg: string;
@@ -18,11 +18,11 @@ interface Line {
   readonly heapMegabytes: number;
 }
 
-/** What the processes say of themselves as they begin to listen. */
+/** What the processes log when they start to listen. */
 async function listening(args: readonly string[], env: Record<string, string>, count = 1) {
   const { child, logged, said, ended } = launch(args, { env: { ...env, PORT: '0' } });
   await said(/listens on/);
-  // Other lines may come between.
+  // Other lines may come in between.
   await logged(new RegExp(`(?:[^]*?"msg":"listening"){${count}}.*\\n`));
   child.kill('SIGTERM');
   const { code, err } = await ended;
@@ -33,18 +33,18 @@ async function listening(args: readonly string[], env: Record<string, string>, c
 
 const isAbout = (actual: number | undefined, megabytes: number) =>
   assert.ok(
-    actual !== undefined && actual >= megabytes && actual <= megabytes + mostYoung,
+    actual !== undefined && actual >= megabytes && actual <= megabytes + maxYoungMegabytes,
     `${actual} instead of ${megabytes}`,
   );
 
-test('with the embedded database the heap fits beside it, in the process that was started', async () => {
+test('with the embedded database, the heap leaves room for it, in the process that was started', async () => {
   const env = { RETENTION_DATA_DIR: migratedFolder(), NODE_OPTIONS };
   const { pid, lines } = await listening(['serve'], env);
   isAbout(lines[0]?.heapMegabytes, 128);
   assert.equal(lines[0]?.pid, pid);
 });
 
-test('a limit in NODE_OPTIONS is left alone', async () => {
+test('keeps a limit in NODE_OPTIONS', async () => {
   const env = {
     RETENTION_DATA_DIR: migratedFolder(),
     NODE_OPTIONS: `${NODE_OPTIONS} --max-old-space-size=777`,
@@ -53,8 +53,8 @@ test('a limit in NODE_OPTIONS is left alone', async () => {
   isAbout(lines[0]?.heapMegabytes, 777);
 });
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
-test('workers share the limit; doctor names it', { skip }, async (t) => {
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
+test('workers share the limit, and doctor shows it', { skip }, async (t) => {
   const database = await startPostgres(['fsync=off']);
   assert.ok(database);
   t.after(() => database.destroy());

@@ -10,11 +10,11 @@ import { type PostgresServer, findPostgresPrograms, startPostgres } from '../sup
 import { until } from '../support/until.ts';
 import { createShop, createTestKey, now, startTestService } from '../support/world.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 /** The hour of `now`, counted from 1970. */
 const noon = 498_660;
 
-describe('the use of keys, while the database is away', { skip, timeout: 600_000 }, () => {
+describe('key usage while the database is down', { skip, timeout: 600_000 }, () => {
   let server: PostgresServer;
   let store: Store;
   before(async () => {
@@ -29,7 +29,7 @@ describe('the use of keys, while the database is away', { skip, timeout: 600_000
     await server.destroy();
   });
 
-  /** A service with a key that was used twice, of which one is stored, and a third time in vain. */
+  /** A service with a key used three times: the first use is stored, and a write of the others failed. */
   async function useWhileAway(t: TestContext) {
     const clock = new FixedClock(now);
     const logged: string[] = [];
@@ -47,14 +47,15 @@ describe('the use of keys, while the database is away', { skip, timeout: 600_000
         keyId,
         ...hours,
       ]);
-    const failures = () => logged.filter((line) => line.includes('use of a key not stored yet'));
+    const failures = () =>
+      logged.filter((line) => line.includes('could not store key usage, will retry'));
 
     assert.equal(await ask(), 200);
     await until(stored, ({ length }) => length > 0);
     clock.advance(59_500);
     assert.equal(await ask(), 200);
     await server.stop();
-    // What is known of the key is still trusted, and a minute is over.
+    // The key's record is still trusted, and a minute has passed.
     clock.advance(500);
     assert.equal(await ask(), 500);
     await until(failures, ({ length }) => length === 1);
@@ -62,7 +63,7 @@ describe('the use of keys, while the database is away', { skip, timeout: 600_000
     return { id, service, clock, stored, failures };
   }
 
-  test('is stored a minute later, though the key is not used again', async (t) => {
+  test('is stored a minute later, even if the key is not used again', async (t) => {
     const { id, service, clock, stored, failures } = await useWhileAway(t);
     assert.deepEqual(await until(() => stored().catch(() => undefined)), [[id, [noon, 1]]]);
     clock.advance(60_000);
@@ -73,7 +74,7 @@ describe('the use of keys, while the database is away', { skip, timeout: 600_000
     assert.equal(failures().length, 1);
   });
 
-  test('is stored when the service ends, though the minute is not over', async (t) => {
+  test('is stored when the service stops, even within the minute', async (t) => {
     const { id, service, stored, failures } = await useWhileAway(t);
     await until(() => stored().catch(() => undefined));
     await service.close();

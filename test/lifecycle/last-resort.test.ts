@@ -9,10 +9,10 @@ import { onServer } from '../support/replication.ts';
 import { until } from '../support/until.ts';
 import { startServedDatabase } from './served-database.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 const secrets = /rtn_[A-Za-z0-9]|sesame/;
 
-/** Loaded before the command line itself: breaks in the way of FAULT when it gets the signal. */
+/** Preloaded: fails in the way that FAULT names when it gets the signal. */
 const faults = path.join(throwawayFolder(), 'faults.mjs');
 writeFileSync(
   faults,
@@ -38,7 +38,7 @@ writeFileSync(
 );
 const faultyEnv = (fault: string) => ({ NODE_OPTIONS: `--import=file://${faults}`, FAULT: fault });
 
-describe('an error that nothing caught', { skip, timeout: 600_000 }, () => {
+describe('an uncaught error', { skip, timeout: 600_000 }, () => {
   let database: PostgresServer;
   let env: Record<string, string>;
   let key = '';
@@ -56,7 +56,7 @@ describe('an error that nothing caught', { skip, timeout: 600_000 }, () => {
     return row?.count ?? 0;
   };
 
-  /** Uses the key so that some of it is not stored yet. */
+  /** Uses the key so that some usage is not stored yet. */
   async function useKey(baseUrl: string): Promise<void> {
     for (let each = 0; each < 3; each += 1) {
       const response = await fetch(`${baseUrl}/api/external/v1/plans`, {
@@ -72,7 +72,7 @@ describe('an error that nothing caught', { skip, timeout: 600_000 }, () => {
     readonly err: { readonly message: string; readonly stack: string };
   }
 
-  /** Of a process that has ended: all that it wrote are lines of JSON. */
+  /** All lines of a process that has exited must be JSON. */
   async function uncaughtOf({ ended }: Running): Promise<Line> {
     const { code, signal, err } = await ended;
     assert.deepEqual([code, signal], [1, null], err);
@@ -86,7 +86,7 @@ describe('an error that nothing caught', { skip, timeout: 600_000 }, () => {
   }
 
   for (const fault of ['exception', 'rejection', 'again', 'without end']) {
-    test(`(${fault}) is one line of the log with its cause; the use of keys is stored`, async () => {
+    test(`(${fault}) logs one line with its cause, and key usage is stored`, async () => {
       const server = await launchServer('serve', { ...env, ...faultyEnv(fault) });
       const stored = await countRequests();
       await useKey(server.baseUrl);
@@ -95,19 +95,19 @@ describe('an error that nothing caught', { skip, timeout: 600_000 }, () => {
       assert.equal(level, 'error');
       assert.match(err.message, /^broken with rtn_\[redacted\]: the cause, of postgres:/);
       assert.match(err.stack, /faults\.mjs.*\ncaused by: Error: the cause/s);
-      // Where the event loop never turns again, nothing can be stored.
+      // If the event loop is blocked, nothing can be stored.
       if (fault !== 'without end') assert.equal(await countRequests(), stored + 3);
     });
   }
 
-  test('may be no error', async () => {
+  test('may be a value that is not an Error', async () => {
     const server = await launchServer('serve', { ...env, ...faultyEnv('no error') });
     server.child.kill('SIGUSR2');
     const { err } = await uncaughtOf(server);
     assert.equal(err.message, 'null was thrown, which is not an error.');
   });
 
-  test('ends the process though the database is frozen', async (t) => {
+  test('ends the process even if the database is frozen', async (t) => {
     const server = await launchServer('serve', { ...env, ...faultyEnv('exception') });
     await useKey(server.baseUrl);
     t.after(() => database.thaw());
@@ -127,7 +127,7 @@ describe('an error that nothing caught', { skip, timeout: 600_000 }, () => {
       return { ...tree, baseUrl, stored };
     }
 
-    test('ends one of them, which is replaced', async () => {
+    test('ends one worker, which is replaced', async () => {
       const tree = await launchWorkers();
       const [, pid] = await tree.logged(/"pid":(\d+).*"msg":"listening"/);
       process.kill(Number(pid), 'SIGUSR2');
@@ -139,7 +139,7 @@ describe('an error that nothing caught', { skip, timeout: 600_000 }, () => {
       assert.equal(await countRequests(), tree.stored + 3);
     });
 
-    test('ends all of them if it is the supervisor’s; they store the use of keys', async () => {
+    test('ends all workers if the supervisor fails; they store key usage', async () => {
       const tree = await launchWorkers();
       tree.child.kill('SIGUSR2');
       await uncaughtOf(tree);
@@ -149,8 +149,8 @@ describe('an error that nothing caught', { skip, timeout: 600_000 }, () => {
   });
 });
 
-test('an error that nothing caught in a command is explained', async (t) => {
-  // It connects to this, and waits.
+test('explains an uncaught error in a command', async (t) => {
+  // The command connects to this port and waits.
   const silent = createServer().listen(0, '127.0.0.1');
   t.after(() => silent.close());
   await new Promise((resolve) => silent.once('listening', resolve));

@@ -7,9 +7,9 @@ import { type PostgresServer, findPostgresPrograms, startPostgres } from '../sup
 import { type World, get, importAll, startWorld } from '../support/world.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
-/** By table, what is asked and needs nothing of it; a summary reads the latest rows of both. */
+/** By table, the requests that do not need it; a summary reads the latest rows of both. */
 const unaffected: Readonly<Record<string, readonly string[]>> = {
   subscriptions: ['/plans', '/cancellations'],
   cancellation_sessions: [
@@ -20,7 +20,7 @@ const unaffected: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-describe('a table that is locked', { skip, timeout: 600_000 }, () => {
+describe('a locked table', { skip, timeout: 600_000 }, () => {
   let server: PostgresServer;
   let store: Store;
   let world: World;
@@ -41,9 +41,9 @@ describe('a table that is locked', { skip, timeout: 600_000 }, () => {
   const ask = async (path: string) => (await get(world.base + path, world.key)).status;
 
   for (const [table, paths] of Object.entries(unaffected)) {
-    test(`${table}: what does not read it is answered meanwhile, and what does, afterwards`, async (t) => {
+    test(`${table}: other requests are answered meanwhile, and those that read it afterwards`, async (t) => {
       const admin = openClient(server.url);
-      // Ends the lock as well, whatever has become of the test.
+      // Also ends the lock, whatever happens in the test.
       t.after(() => admin.end(0));
       const held = await admin.reserve();
       await held.script(`begin; lock table ${table} in access exclusive mode`);
@@ -54,7 +54,7 @@ describe('a table that is locked', { skip, timeout: 600_000 }, () => {
       for (let round = 0; round < 20; round += 1) {
         for (const path of paths) assert.equal(await ask(path), 200, path);
       }
-      assert.equal(isAnswered, false, 'the lock held up nothing');
+      assert.equal(isAnswered, false, 'the lock blocked nothing');
       await held`rollback`;
       held.release();
       assert.deepEqual(new Set(await Promise.all(waiting)), new Set([200]));

@@ -9,7 +9,7 @@ import { type PostgresServer, findPostgresPrograms } from '../support/postgres.t
 import { until } from '../support/until.ts';
 import { startServedDatabase } from './served-database.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
 describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
   let database: PostgresServer;
@@ -29,7 +29,7 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
     return { status: response.status, body: await response.json() };
   }
 
-  test('[rest.errors.500] it outlives its database, says so, and finds it again by itself', async () => {
+  test('[rest.errors.500] survives the loss of its database, reports it, and reconnects by itself', async () => {
     const server = await launchServer('serve', env);
     const plans = `${server.baseUrl}/api/external/v1/plans`;
     assert.deepEqual(await ask(plans), { status: 200, body: { plans: [] } });
@@ -40,8 +40,8 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
       for (const { status } of await Promise.all(under))
         assert.ok(status === 200 || status === 500);
 
-      // What is known of the key may still be trusted for a moment, its plans not.
-      // So many that they must not wait for one attempt to connect each, a quarter second apart.
+      // The key's record may still be trusted for a moment, but plans are not cached. Enough requests that
+      // they must not each wait for a connection attempt, a quarter of a second apart.
       const failed = await Promise.all(Array.from({ length: 300 }, () => ask(plans)));
       const failure = { success: false, message: 'Internal server error.' };
       for (const each of failed) assert.deepEqual(each, { status: 500, body: failure });
@@ -68,7 +68,7 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
     assert.doesNotMatch(err, /rtn_[\w-]/);
   });
 
-  /** A server with requests that wait for a lock of ours, on connections that it has accepted. */
+  /** A server with requests that wait for the test's lock, on connections that it has accepted. */
   async function withWaitingRequests(count: number) {
     const server = await launchServer('serve', env);
     const sql = openClient(database.url, 2);
@@ -87,10 +87,10 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
       response.resume();
       return response.statusCode;
     });
-    // Those that will be cut off are looked at only after that.
+    // Those that will be cut off are checked only after that.
     for (const answer of answers) answer.catch(() => {});
     await Promise.all(requests.map((request) => once(request, 'finish')));
-    // What came before this has been read.
+    // Everything sent before this has been read.
     await ask(`${server.baseUrl}/healthz`);
     await until(
       () => sql`select from pg_locks where not granted`,
@@ -105,11 +105,11 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
   }
 
   for (const signals of [['SIGTERM'], ['SIGINT', 'SIGINT', 'SIGTERM']] as const) {
-    test(`${signals.join(', ')} at once: what is in flight is answered, nothing new taken`, async () => {
+    test(`${signals.join(', ')} at once: requests in flight are answered, new ones are not accepted`, async () => {
       const { server, answers, release } = await withWaitingRequests(20);
       for (const signal of signals) {
         server.child.kill(signal);
-        // Two of a kind that wait to be delivered are one.
+        // Two pending signals of the same kind are merged.
         await sleep(10);
       }
       await until(
@@ -126,10 +126,10 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
     });
   }
 
-  test('a later signal, of either kind, ends it at once', async () => {
+  test('a second signal, of either kind, ends it at once', async () => {
     const { server, answers, release } = await withWaitingRequests(1);
     server.child.kill('SIGTERM');
-    // Sent again until it is taken for a second one; a single further one may come too early.
+    // Repeated until it counts as a second signal; a single one may come too early.
     const again = setInterval(() => server.child.kill('SIGINT'), 100);
     const { code, signal } = await server.ended;
     clearInterval(again);
@@ -138,7 +138,7 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
     await release();
   });
 
-  test('a port that is taken is named', async () => {
+  test('names a port that is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const address = other.address();
@@ -149,19 +149,19 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
     assert.deepEqual([code, out], [1, '']);
     assert.equal(
       err,
-      `retention: Another process listens on 127.0.0.1:${address.port}; choose another PORT.\n`,
+      `retention: 127.0.0.1:${address.port} is already in use by another process. Choose another PORT.\n`,
     );
   });
 
-  test('a host that is not ours is named', async () => {
+  test('names a host that this machine does not have', async () => {
     const { code, out, err } = await run(['serve'], {
       env: { ...env, HOST: '192.0.2.1', PORT: '0' },
     });
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^retention: 192\.0\.2\.1:0 cannot be listened on: .*; choose another HOST/);
+    assert.match(err, /^retention: Cannot listen on 192\.0\.2\.1:0: .*\. Choose another HOST/);
   });
 
-  test('without its database it does not start, and says why', async () => {
+  test('does not start without its database, and explains why', async () => {
     await database.stop();
     const { ended } = launch(['serve'], { env: { ...env, PORT: '0' } });
     const { code, out, err } = await ended;

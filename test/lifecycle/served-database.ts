@@ -4,13 +4,13 @@ import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 
 export interface ServedDatabase {
   readonly database: PostgresServer;
-  /** For commands that use it. */
+  /** For commands that use the database. */
   readonly env: Record<string, string>;
-  /** Of its only shop. */
+  /** A key of its only shop. */
   readonly key: string;
 }
 
-/** A PostgreSQL server of its own with one shop, for processes of the command line to serve. */
+/** A separate PostgreSQL server with one shop, for command-line processes to serve. */
 export async function startServedDatabase(
   variables: Readonly<Record<string, string>> = {},
   scopes = 'read:plans',

@@ -9,7 +9,7 @@ import { type Route, createShell } from '../../src/http/shell.ts';
 import { createLog } from '../../src/log.ts';
 import { until } from '../support/until.ts';
 
-/** More than the buffers of both ends of a connection hold. */
+/** More than the buffers at both ends of a connection hold. */
 const body = Buffer.alloc(16 * 1024 * 1024, 'a').toString();
 const large: Route = {
   method: 'GET',
@@ -18,8 +18,8 @@ const large: Route = {
 };
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-/** A server that waits this long for clients that accept nothing. */
-async function begin(t: TestContext, stallTimeout: number, ...routes: Route[]) {
+/** A server that waits this long for clients that accept no data. */
+async function start(t: TestContext, stallTimeout: number, ...routes: Route[]) {
   assert.equal(limits.stallTimeout, 15_000);
   const app = createShell({
     log: createLog('silent'),
@@ -43,8 +43,8 @@ async function begin(t: TestContext, stallTimeout: number, ...routes: Route[]) {
   };
 }
 
-test('clients that stop reading are cut off, however many requests they sent', async (t) => {
-  const { countConnections, open } = await begin(t, 100);
+test('disconnects clients that stop reading, however many requests they sent', async (t) => {
+  const { countConnections, open } = await start(t, 100);
   for (let each = 0; each < 20; each += 1) {
     const socket = await open();
     socket.write(get('/large').repeat(1 + (each % 5)));
@@ -52,8 +52,8 @@ test('clients that stop reading are cut off, however many requests they sent', a
   await until(countConnections, (count) => count === 0);
 });
 
-test('a client that reads slowly gets all of a long answer', async (t) => {
-  const { server, open } = await begin(t, 1_000);
+test('a slow client gets all of a long response', async (t) => {
+  const { server, open } = await start(t, 1_000);
   let timeouts = 0;
   server.on('timeout', () => {
     timeouts += 1;
@@ -70,7 +70,7 @@ test('a client that reads slowly gets all of a long answer', async (t) => {
   assert.equal(timeouts, 0);
 });
 
-test('a request that is answered late is answered, however quiet its connection was', async (t) => {
+test('a slow response is sent, however long its connection was idle', async (t) => {
   const answered = Promise.withResolvers<void>();
   const late: Route = {
     method: 'GET',
@@ -80,7 +80,7 @@ test('a request that is answered late is answered, however quiet its connection 
       return { status: 200, headers: {}, body: 'late' };
     },
   };
-  const { server, open } = await begin(t, 50, late);
+  const { server, open } = await start(t, 50, late);
   const socket = await open();
   const timedOut = once(server, 'timeout');
   socket.write(get('/late').repeat(2));
@@ -93,8 +93,8 @@ test('a request that is answered late is answered, however quiet its connection 
   await until(() => text.split('\r\n\r\nlate').length - 1 === 2);
 });
 
-test('an idle connection is closed when its own time is over', async (t) => {
-  const { server, open } = await begin(t, 15_000, {
+test('closes an idle connection after the idle timeout', async (t) => {
+  const { server, open } = await start(t, 15_000, {
     method: 'GET',
     url: '/short',
     handle: () => ({ status: 200, headers: {}, body: 'ok' }),
@@ -106,7 +106,7 @@ test('an idle connection is closed when its own time is over', async (t) => {
   await once(socket, 'close');
 });
 
-test('up to 64 requests of a connection wait for an earlier one; with one more it is closed', async (t) => {
+test('up to 64 requests of a connection wait for an earlier one; one more closes the connection', async (t) => {
   const release = Promise.withResolvers<void>();
   let handled = 0;
   const held: Route = {
@@ -118,26 +118,26 @@ test('up to 64 requests of a connection wait for an earlier one; with one more i
       return { status: 200, headers: {}, body: '.' };
     },
   };
-  const { open } = await begin(t, 15_000, held);
-  const [most, more] = [await open(), await open()];
+  const { open } = await start(t, 15_000, held);
+  const [full, excess] = [await open(), await open()];
   let text = '';
-  most.resume().on('data', (chunk: Buffer) => {
+  full.resume().on('data', (chunk: Buffer) => {
     text += chunk.toString();
   });
-  most.write(get('/held').repeat(65));
+  full.write(get('/held').repeat(65));
   await until(() => handled === 65);
-  more.resume().write(get('/held').repeat(1_000));
-  await once(more, 'close');
+  excess.resume().write(get('/held').repeat(1_000));
+  await once(excess, 'close');
   assert.ok(handled <= 65 + 65, `${handled} were handled`);
   release.resolve();
   await until(() => text.split('HTTP/1.1 200 OK').length - 1 === 65);
-  // What was answered counts no more.
-  most.write(get('/held').repeat(65));
+  // Answered requests no longer count.
+  full.write(get('/held').repeat(65));
   await until(() => text.split('HTTP/1.1 200 OK').length - 1 === 130);
 });
 
-test('a client that asks for a tunnel and breaks off does no harm, and cannot stay', async (t) => {
-  const { countConnections, open } = await begin(t, 15_000);
+test('a client that sends CONNECT and disconnects causes no error and leaves no connection', async (t) => {
+  const { countConnections, open } = await start(t, 15_000);
   for (let each = 0; each < 50; each += 1) {
     const socket = await open();
     socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');

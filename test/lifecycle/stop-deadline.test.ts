@@ -8,7 +8,7 @@ import { onServer } from '../support/replication.ts';
 import { until } from '../support/until.ts';
 import { startServedDatabase } from './served-database.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 const secret = 'a_secret_of_sixteen_characters';
 
 describe('stopping ends at its deadline', { skip, timeout: 600_000 }, () => {
@@ -27,14 +27,14 @@ describe('stopping ends at its deadline', { skip, timeout: 600_000 }, () => {
     await database.destroy();
   });
 
-  /** A connection that has sent this much, which the service has received. */
+  /** A connection on which this much has been sent and received. */
   async function withSent(baseUrl: string, text: string): Promise<Socket> {
     const { hostname, port } = new URL(baseUrl);
     const socket = connect(Number(port), hostname).pause();
     socket.on('error', () => {});
     await once(socket, 'connect');
     await new Promise((resolve) => socket.write(text, resolve));
-    // What came before this has been read.
+    // Everything sent before this has been read.
     await fetch(`${baseUrl}/healthz`, { headers: { connection: 'close' } });
     return socket;
   }
@@ -71,7 +71,7 @@ describe('stopping ends at its deadline', { skip, timeout: 600_000 }, () => {
     ],
   ];
   for (const [what, sent] of unfinished) {
-    test(`of a client that sent ${what}`, async () => {
+    test(`with a client that sent ${what}`, async () => {
       const server = await launchServer('serve', env);
       const socket = await withSent(server.baseUrl, sent());
       server.child.kill('SIGTERM');
@@ -80,11 +80,11 @@ describe('stopping ends at its deadline', { skip, timeout: 600_000 }, () => {
     });
   }
 
-  test('of a client that does not read its answers', async () => {
+  test('with a client that does not read its responses', async () => {
     const server = await launchServer('serve', env);
     const few = 'GET /docs HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(10);
     const socket = await withSent(server.baseUrl, few);
-    // More than the buffers of both ends hold, and never as many at once as would have it cut off.
+    // More than the buffers at both ends hold, but never enough pending at once to be disconnected.
     for (let each = 0; each < 40; each += 1) {
       socket.write(few);
       await fetch(`${server.baseUrl}/healthz`);
@@ -94,7 +94,7 @@ describe('stopping ends at its deadline', { skip, timeout: 600_000 }, () => {
     socket.destroy();
   });
 
-  test('the use of keys is stored at once, not only when the last client has gone', async () => {
+  test('key usage is stored at once, not only when the last client has disconnected', async () => {
     const server = await launchServer('serve', { ...env, STOP_SECONDS: '600' });
     const stored = (await countRequests()) ?? 0;
     for (let each = 0; each < 3; each += 1) {
@@ -109,7 +109,7 @@ describe('stopping ends at its deadline', { skip, timeout: 600_000 }, () => {
     assertEnded(await server.ended, 0);
   });
 
-  test('of workers that are stopped themselves: they are killed', async () => {
+  test('with suspended workers: they are killed', async () => {
     const args = ['serve', '--workers', '2'];
     const tree = launch(args, { env: { ...env, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' } });
     const [, baseUrl = ''] = await tree.said(/listens on (\S+)\n/);
@@ -121,21 +121,21 @@ describe('stopping ends at its deadline', { skip, timeout: 600_000 }, () => {
   });
 
   for (const what of ['idle', 'with requests that wait']) {
-    test(`of a service whose database is frozen, ${what}`, async (t) => {
+    test(`with a frozen database, ${what}`, async (t) => {
       const server = await launchServer('serve', env);
       const headers = { authorization: `Bearer ${key}` };
       const ask = () => fetch(`${server.baseUrl}/api/external/v1/plans`, { headers });
       await ask();
       t.after(() => database.thaw());
       database.freeze();
-      const asked = what === 'idle' ? [] : [ask(), ask()];
-      for (const each of asked) each.catch(() => {});
+      const requests = what === 'idle' ? [] : [ask(), ask()];
+      for (const each of requests) each.catch(() => {});
       await fetch(`${server.baseUrl}/healthz`);
       server.child.kill('SIGTERM');
       const { signal, code } = await server.ended;
-      // 1 where something was given up.
+      // 1 if something was given up.
       assert.ok(signal === null && (code === 0 || code === 1), `${signal} ${code}`);
-      await Promise.allSettled(asked);
+      await Promise.allSettled(requests);
     });
   }
 });

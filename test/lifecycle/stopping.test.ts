@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openAnyStore, startWorld } from '../support/world.ts';
 
-/** More than any client of this test needs to learn that its connection ends. */
+/** More than any client of this test needs to learn that its connection closes. */
 const drainMilliseconds = 600_000;
 
-test('a service that stops under load answers every request, closes each connection with its last answer, and is not ready', async (t) => {
+test('a service that stops under load answers every request, closes each connection with its last response, and is not ready', async (t) => {
   const world = await startWorld(openAnyStore());
   const { service, key } = world;
   const agent = new Agent({ keepAlive: true, maxSockets: 24 });
@@ -23,7 +23,7 @@ test('a service that stops under load answers every request, closes each connect
       }).once('error', reject);
     });
 
-  // Like a load balancer: once an answer closes its connection, no more requests go to this server.
+  // Like a load balancer: once a response closes its connection, this server gets no more requests.
   let isLeaving = false;
   let readiness: number | undefined;
   let answers = 0;
@@ -41,7 +41,7 @@ test('a service that stops under load answers every request, closes each connect
       if (client % 2 === 1) await sleep(Math.random() * 5);
     }
   });
-  // Somebody who says nothing, so that the service does not find itself alone at once.
+  // A silent client, so that the service does not run out of connections at once.
   const { hostname, port } = new URL(service.baseUrl);
   const silent = connect(Number(port), hostname);
   await warm.promise;

@@ -7,7 +7,7 @@ import { type PostgresServer, findPostgresPrograms } from '../support/postgres.t
 import { until } from '../support/until.ts';
 import { startServedDatabase } from './served-database.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
 interface Line {
   readonly msg: string;
@@ -21,14 +21,14 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
 
   before(async () => {
     ({ database, env, key } = await startServedDatabase({
-      // Nothing listens there: each worker limits by itself, which does not matter here.
+      // Nothing listens there: each worker limits alone, which does not matter here.
       REDIS_URL: 'redis://127.0.0.1:1',
       PORT: '0',
     }));
   });
   after(() => database.destroy());
 
-  /** The lines of its log so far. */
+  /** Its log lines so far. */
   function watchLog({ child }: Running) {
     let text = '';
     child.stderr?.on('data', (chunk: string) => (text += chunk));
@@ -38,7 +38,7 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
         .filter((line) => line.startsWith('{') && line.endsWith('}'))
         .map((line) => JSON.parse(line) as Line)
         .filter(({ msg }) => msg === message);
-    /** The processes that have begun to listen, in that order. */
+    /** The processes that listen, in the order in which they started to. */
     const listening = () => lines('listening').map(({ pid }) => pid as number);
     return { lines, listening };
   }
@@ -51,12 +51,12 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
     }
   };
 
-  test('share a port; one that is killed is replaced while the others answer; all end cleanly', async () => {
+  test('share a port, replace a killed worker while the others answer, and stop cleanly', async () => {
     const tree = launch(['serve', '--workers', '2'], { env });
     const log = watchLog(tree);
     const [, baseUrl = ''] = await tree.said(/listens on (\S+)\n/);
     const plans = async () => {
-      // A connection each, so that both workers have their share.
+      // One connection each, so that both workers get some.
       const response = await fetch(`${baseUrl}/api/external/v1/plans`, {
         headers: { authorization: `Bearer ${key}`, connection: 'close' },
       });
@@ -67,7 +67,7 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
     assert.ok(first && second && first !== second);
 
     process.kill(first, 'SIGKILL');
-    // Requests that it was answering are lost; none that come once its end is known are.
+    // Requests of the killed worker are lost, but none that arrive once its exit is known.
     const died = 'worker died; another takes its place';
     await until(() => log.lines(died).length === 1);
     for (let each = 0; each < 40; each += 1) assert.equal(await plans(), 200);
@@ -75,7 +75,7 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
     assert.ok(third && third !== first && third !== second);
     assert.equal(log.lines(died).length, 1);
 
-    // What is under way when the end is asked for is answered.
+    // Requests in flight when the service is told to stop are answered.
     const under = Array.from({ length: 20 }, plans);
     await Promise.all(under.slice(0, 5));
     tree.child.kill('SIGTERM');
@@ -86,7 +86,7 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
     await Promise.allSettled(under);
   });
 
-  test('that cannot start end the whole, and say why', async () => {
+  test('stop the service if they cannot start, and explain why', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
@@ -96,11 +96,11 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
     taken.close();
     assert.equal(code, 1);
     assert.equal(out, '');
-    assert.match(err, new RegExp(`Another process listens on 127.0.0.1:${port}`));
+    assert.match(err, new RegExp(`127.0.0.1:${port} is already in use by another process`));
     assert.match(err, /A worker ended before it listened\./);
   });
 
-  test('end with their supervisor, even if that is killed', async () => {
+  test('exit with their supervisor, even if it is killed', async () => {
     const tree = launch(['serve', '--workers', '2'], { env });
     const log = watchLog(tree);
     await tree.said(/listens on (\S+)\n/);

@@ -7,13 +7,13 @@ import { runs } from '../support/seed.ts';
 
 interface LimiterUnderTest {
   readonly limiter: RateLimiter;
-  /** Lets time pass for the limiter; eighths of a millisecond must count. */
+  /** Advances the limiter's time; must support eighths of a millisecond. */
   advance(milliseconds: number): void | Promise<void>;
 }
 
 /**
- * What every limiter must do.
- * @param open gives a limiter and the way to move its time; it may be shared, since keys are not
+ * The tests that every limiter must pass.
+ * @param open returns a limiter and a way to advance its time; it may be shared, since keys are not
  */
 export function limiterContract(open: () => LimiterUnderTest): void {
   const begin = (keyId: string = randomUUID()) => {
@@ -31,7 +31,7 @@ export function limiterContract(open: () => LimiterUnderTest): void {
     };
   };
 
-  test('of requests within a minute it admits the limit, and refuses one more', async () => {
+  test('admits the limit within a minute, and refuses one more', async () => {
     const { take, takeMany, advance } = begin();
     assert.equal(await takeMany(60, 60), 60);
     assert.equal((await take(60)).admitted, false);
@@ -39,7 +39,7 @@ export function limiterContract(open: () => LimiterUnderTest): void {
     assert.equal((await take(60)).admitted, false);
   });
 
-  test('exactly a minute after a request its place is free', async () => {
+  test('frees a slot exactly a minute after its request', async () => {
     const { take, advance } = begin();
     await take(1);
     await advance(60_000);
@@ -50,7 +50,7 @@ export function limiterContract(open: () => LimiterUnderTest): void {
     assert.equal((await take(1)).admitted, true);
   });
 
-  test('the window rolls: places come free one by one, as they were taken', async () => {
+  test('frees slots one by one, as they were taken', async () => {
     const { takeMany, advance } = begin();
     assert.equal(await takeMany(30, 60), 30);
     await advance(45_000);
@@ -63,7 +63,7 @@ export function limiterContract(open: () => LimiterUnderTest): void {
     assert.equal(await takeMany(31, 60), 30);
   });
 
-  test('what is refused does not count', async () => {
+  test('refused requests do not count', async () => {
     const { takeMany, advance } = begin();
     await takeMany(60, 60);
     for (let second = 1; second < 60; second += 1) {
@@ -74,7 +74,7 @@ export function limiterContract(open: () => LimiterUnderTest): void {
     assert.equal(await takeMany(61, 60), 60);
   });
 
-  test('it says how many are left, and when the next place comes free', async () => {
+  test('returns the remaining slots, and when the next is free', async () => {
     const { take, advance } = begin();
     const decided: RateDecision[] = [];
     for (const wait of [0, 10_000, 0.125, 999.875, 48_999.875, 0.125]) {
@@ -91,7 +91,7 @@ export function limiterContract(open: () => LimiterUnderTest): void {
     ]);
   });
 
-  test('keys have nothing to do with each other', async () => {
+  test('keys are independent', async () => {
     const { limiter } = open();
     const [one, other] = [randomUUID(), randomUUID()];
     await limiter.take(one, 1);
@@ -100,7 +100,7 @@ export function limiterContract(open: () => LimiterUnderTest): void {
     assert.deepEqual(await limiter.take(other, 1), first);
   });
 
-  test('a limit that is raised or lowered holds from the next request', async () => {
+  test('applies a raised or lowered limit from the next request', async () => {
     const { take, takeMany, advance } = begin();
     assert.equal(await takeMany(61, 60), 60);
     await advance(10_000);
@@ -119,13 +119,13 @@ export function limiterContract(open: () => LimiterUnderTest): void {
     });
   });
 
-  test('of many that come at once it admits the limit', async () => {
+  test('admits the limit of concurrent requests', async () => {
     const { take } = begin();
     const decisions = await Promise.all(Array.from({ length: 100 }, () => take(60)));
     assert.equal(decisions.filter(({ admitted }) => admitted).length, 60);
   });
 
-  test('any course of requests is decided as by a list of all that were admitted', async () => {
+  test('decides any sequence of requests like a list of all admitted ones', async () => {
     const step = fc.record({
       wait: fc.oneof(
         fc.constantFrom(0, 0, 0.125, 999.875, 1000, 20_000, 59_999.875, 60_000),
@@ -151,7 +151,7 @@ export function limiterContract(open: () => LimiterUnderTest): void {
   });
 }
 
-/** The definition itself: keeps every admitted request for ever, and counts. */
+/** The definition itself: keeps all admitted requests and counts them. */
 class ListedLimiter {
   now = 0;
   readonly #admitted: { key: string; at: number }[] = [];

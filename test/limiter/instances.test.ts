@@ -23,12 +23,12 @@ import {
   startTestService,
 } from '../support/world.ts';
 
-/** For tests that are not about waiting: the machine may pause. */
-const patient = { redisPatienceMilliseconds: 30_000 };
+/** For tests that are not about timeouts, since the machine may pause. */
+const patient = { redisTimeoutMilliseconds: 30_000 };
 
 interface Instance {
   readonly service: Service;
-  /** What it wrote to the log about Redis: level and, if there is one, the reason. */
+  /** Its log lines about Redis: the level and, if present, the reason. */
   readonly said: { level: string; reason?: string }[];
 }
 
@@ -52,7 +52,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     await store.close();
   });
 
-  async function startInstance(options: { redisUrl?: string; redisPatienceMilliseconds?: number }) {
+  async function startInstance(options: { redisUrl?: string; redisTimeoutMilliseconds?: number }) {
     const said: Instance['said'] = [];
     const write = (text: string) => {
       for (const line of text.trim().split('\n')) {
@@ -61,7 +61,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
       }
     };
     const service = await startTestService(store, {
-      // Its own window stands still, and so counts for ever.
+      // The clock stands still, so its local window never expires.
       clock: new FixedClock(now),
       log: createLog('info', { write }),
       redisUrl: redis.url,
@@ -93,7 +93,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     return { status, told: headers['ratelimit'] ?? null };
   }
 
-  /** How many of these requests were let through; the others were refused, and nothing else. */
+  /** How many of these requests were admitted; all others must be 429. */
   async function admittedOf(instance: Instance, key: string, requests: number) {
     let admitted = 0;
     for (let each = 0; each < requests; each += 1) {
@@ -114,7 +114,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     for (const instance of instances) while ((await redisOf(instance)) !== state) await sleep(20);
   }
 
-  test('[rest.limits.growth] [mcp.limits.shared] of 600 requests at once, over two instances and both faces, exactly 60 are admitted', async () => {
+  test('[rest.limits.growth] [mcp.limits.shared] admits exactly 60 of 600 concurrent requests over two instances and both transports', async () => {
     const instances = [await startInstance(patient), await startInstance(patient)] as const;
     const { key } = await newKey();
     const waiting = Array.from({ length: 600 }, (_, index) => {
@@ -130,7 +130,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     assert.equal(answers.length, 600);
     const admitted = answers.filter(({ status }) => status === 200);
     assert.equal(answers.filter(({ status }) => status === 429).length, 540);
-    // Each of the places is given once.
+    // Each remaining slot is used once.
     assert.deepEqual(
       admitted.map(({ told }) => Number(told?.match(/r=(\d+)/)?.[1])).toSorted((a, b) => a - b),
       Array.from({ length: 60 }, (_, left) => left),
@@ -141,7 +141,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     }
   });
 
-  test('[rest.limits.enterprise-plus] a tier without a limit never asks Redis', async () => {
+  test('[rest.limits.enterprise-plus] a tier without a limit never uses Redis', async () => {
     const instance = await startInstance(patient);
     const [uncapped, capped] = [await newKey('enterprise_plus'), await newKey('pro')];
     for (const { key } of [uncapped, capped])
@@ -151,7 +151,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     assert.deepEqual(await client.sendCommand(['EXISTS', windows[1] as string]), 1);
   });
 
-  test('a Redis that is killed under load: all are answered, each instance limits by itself, and shares again when it is back', async (t) => {
+  test('when Redis is killed under load, all requests are answered, instances limit alone, and share again when it is back', async (t) => {
     const [one, other] = [await startInstance(patient), await startInstance(patient)];
     const { key } = await newKey();
     const counted = [await admittedOf(one, key, 40), await admittedOf(other, key, 30)];
@@ -167,7 +167,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     );
     await redis.kill();
     await untilRedisIs('down', [one, other]);
-    // What was admitted while they shared counts on.
+    // Requests admitted while sharing still count.
     assert.equal(await admittedOf(one, key, 30), 20);
     assert.equal(await admittedOf(other, key, 50), 40);
 
@@ -188,7 +188,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     }
   });
 
-  test('a Redis that refuses to write, as a replica does, is as good as away, though it answers', async () => {
+  test('treats a Redis that refuses writes, like a replica, as unavailable', async () => {
     const instance = await startInstance(patient);
     const { key } = await newKey();
     const received = async () => {
@@ -198,8 +198,8 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     await client.sendCommand(['REPLICAOF', '127.0.0.1', '1']);
     assert.equal(await admittedOf(instance, key, 70), 60);
     assert.equal(await redisOf(instance), 'down');
-    // Several attempts to come back, of which none is taken for one that succeeded. Each is on a new
-    // connection, since the address may lead to another server by now.
+    // Several attempts to reconnect, none of which counts as successful. Each uses a new connection, since
+    // the address may point to another server by then.
     const connections = await received();
     while ((await received()) < connections + 3) await sleep(50);
     assert.deepEqual(
@@ -211,34 +211,37 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     await untilRedisIs('up', [instance]);
   });
 
-  test('a Redis that is frozen holds up no answer for long, and only the first; it comes back by itself', async (t) => {
+  test('a frozen Redis delays only the first answers, briefly, and is used again when it recovers', async (t) => {
     t.after(() => redis.thaw());
     const instance = await startInstance({});
     await untilRedisIs('up', [instance]);
     const { key } = await newKey('pro');
     assert.equal((await askRest(instance, key)).status, 200);
-    const asked = async () => {
+    const countCalls = async () => {
       const text = await client.sendCommand<string>(['INFO', 'commandstats']);
       return Number(/cmdstat_evalsha:calls=(\d+)/.exec(text)?.[1]);
     };
-    const askedBefore = await asked();
+    const callsBefore = await countCalls();
     redis.freeze();
-    // None of these would be answered at all if it waited for Redis.
+    // None of these would be answered if it waited for Redis.
     assert.equal(await admittedOf(instance, key, 100), 100);
     assert.equal(await redisOf(instance), 'down');
     const reason = 'no answer within 100 milliseconds';
     assert.deepEqual(instance.said.at(-1), { level: 'warn', reason }, 'not only the loss of it');
     redis.thaw();
     await untilRedisIs('up', [instance]);
-    assert.ok((await asked()) - askedBefore < 50, 'while it is away it is only asked now and then');
+    assert.ok(
+      (await countCalls()) - callsBefore < 50,
+      'an unavailable Redis is probed only rarely',
+    );
 
     redis.freeze();
     assert.equal(await admittedOf(instance, key, 10), 10);
-    // So long that the connection is given up for another, which is frozen as well.
+    // Long enough for the connection to be replaced by a new one, which is frozen as well.
     await sleep(4_500);
     assert.equal(await admittedOf(instance, key, 10), 10);
     redis.thaw();
-    // Again if Redis was left alone meanwhile: a machine that is busy is silent for as long.
+    // Repeat if Redis was unavailable in the meantime, since a busy machine is silent for as long.
     let admitted: number;
     let told: number;
     do {
@@ -252,10 +255,14 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
   const addresses: [what: string, url: () => string, reason: RegExp][] = [
     ['a wrong password', () => redis.url.replace('sesame', 'open-sesame'), /^WRONGPASS/],
     ['no password', () => redis.url.replace(':sesame@', ''), /^NOAUTH/],
-    ['an address where nobody is', () => 'redis://:sesame@127.0.0.1:1', /^connect ECONNREFUSED/],
+    [
+      'an address where nothing listens',
+      () => 'redis://:sesame@127.0.0.1:1',
+      /^connect ECONNREFUSED/,
+    ],
   ];
   for (const [what, url, reason] of addresses) {
-    test(`with ${what} the service starts, says so without a password, and limits by itself`, async () => {
+    test(`with ${what} the service starts, logs it without a password, and limits alone`, async () => {
       const instance = await startInstance({ redisUrl: url() });
       const { key } = await newKey();
       assert.equal(await redisOf(instance), 'down');
@@ -269,7 +276,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     });
   }
 
-  test('a Redis that repeats the password in its refusal does not get it into the log', async (t) => {
+  test('a password that Redis repeats in an error is not logged', async (t) => {
     const old = await startRedis('sesame', ['--rename-command', 'AUTH', '']);
     t.after(() => old.destroy());
     const instance = await startInstance({ redisUrl: old.url });
@@ -277,7 +284,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     assert.match(instance.said[0]?.reason ?? '', /^ERR unknown command .AUTH.$/);
   });
 
-  test('a connection on which no requests come is kept', async () => {
+  test('keeps an idle connection', async () => {
     const instance = await startInstance(patient);
     await sleep(4_000);
     assert.deepEqual(instance.said, [{ level: 'info' }]);

@@ -13,7 +13,7 @@ function open() {
 describe('[rest.limits.rolling] [rest.limits.per-key] the limiter inside the process', () => {
   limiterContract(open);
 
-  test('forgets a key once it has been silent for a minute, and not before', () => {
+  test('forgets a key after exactly a minute without requests', () => {
     const { limiter, advance } = open();
     for (let key = 0; key < 200_000; key += 1) limiter.take(`early ${key}`, 60);
     advance(30_000);
@@ -26,14 +26,14 @@ describe('[rest.limits.rolling] [rest.limits.per-key] the limiter inside the pro
     assert.equal(limiter.size, 201_000);
     advance(0.125);
     limiter.take('late 0', 60);
-    // The thousand late ones, and the early one that came again.
+    // The thousand later keys, and the early one that was used again.
     assert.equal(limiter.size, 1001);
     advance(60_000);
     limiter.take('another', 60);
     assert.equal(limiter.size, 1);
   });
 
-  test('a key that is only ever refused is forgotten like a silent one', () => {
+  test('forgets a key that is only refused like an unused one', () => {
     const { limiter, advance } = open();
     limiter.take('eager', 1);
     for (let second = 1; second < 60; second += 1) {

@@ -17,7 +17,7 @@ import { runs } from '../support/seed.ts';
 import { silentLog } from '../support/world.ts';
 import { limiterContract } from './contract.ts';
 
-/** The same script, but its time is what the test has put beside the windows. */
+/** The same script, with the time that the test stores beside the windows. */
 const timeKey = 'test:time';
 const frozenScript = takeScript.replace(
   "redis.call('TIME')",
@@ -32,7 +32,7 @@ describe(
     let client: RedisClient;
     let limiter: RedisRateLimiter;
     const limiters: RedisRateLimiter[] = [];
-    /** Of the frozen script, in microseconds. */
+    /** The frozen script's time, in microseconds. */
     let now = Date.parse('2026-11-20T12:00:00.000Z') * 1000;
 
     const setTime = async (microseconds: number) => {
@@ -53,14 +53,14 @@ describe(
       },
     });
     const openLimiter = async (
-      options: { script?: string; url?: string; patienceMilliseconds?: number } = {},
+      options: { script?: string; url?: string; timeoutMilliseconds?: number } = {},
     ) => {
       const opened = new RedisRateLimiter({
         url: redis.url,
         clock: new FixedClock(0),
         log: silentLog,
-        // What is tested here is the window; the machine may pause.
-        patienceMilliseconds: 30_000,
+        // This tests the window, not the timeout; the machine may pause.
+        timeoutMilliseconds: 30_000,
         ...options,
       });
       limiters.push(opened);
@@ -84,11 +84,11 @@ describe(
       assert.deepEqual(new Set(states), new Set(['shared']), 'all was decided in Redis');
     });
 
-    test('the time of the script can be held', () => assert.notEqual(frozenScript, takeScript));
+    test('the script’s time can be frozen', () => assert.notEqual(frozenScript, takeScript));
 
     limiterContract(open);
 
-    test('a clock that is put back locks no key out for longer than a window', async () => {
+    test('a clock that goes back locks out no key for longer than a window', async () => {
       const keyId = randomUUID();
       for (let each = 0; each < 3; each += 1) {
         await limiter.take(keyId, 3);
@@ -104,7 +104,7 @@ describe(
       assert.deepEqual(await limiter.take(keyId, 3), first);
     });
 
-    /** Lets time pass for one key, under the script as it is: what it holds becomes older. */
+    /** Advances time for one key under the real script, by making its entries older. */
     const age = (keyId: string, microseconds: number) =>
       client.sendCommand([
         'EVAL',
@@ -121,7 +121,7 @@ describe(
       return Number(seconds) * 1_000_000 + Number(microseconds);
     };
 
-    test('by the time of Redis, no 60 seconds of any course hold more than the limit, and none is refused too early', async () => {
+    test('by Redis’s clock, no 60 seconds contain more than the limit, and no request is refused too early', async () => {
       const instances = await Promise.all([openLimiter(), openLimiter()]);
       const step = fc.record({
         pause: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 40_000_000 })),
@@ -143,7 +143,7 @@ describe(
               admitted.push(passed + Number(newest));
             } else {
               const holding = admitted.filter((time) => time > earliest - 60_000_000);
-              assert.equal(holding.length, 5, 'refused with a place free');
+              assert.equal(holding.length, 5, 'refused with a free slot');
             }
           }
           for (const end of admitted) {
@@ -155,11 +155,11 @@ describe(
       await fc.assert(property, runs(50));
     });
 
-    test('a window vanishes by itself, and a refused request does not prolong it', async () => {
+    test('a window expires, and a refused request does not prolong it', async () => {
       const keyId = randomUUID();
       const own = await openLimiter();
       const timeLeft = () => client.sendCommand<number>(['PTTL', windowKey(keyId)]);
-      /** At most how long it has been left for since then, whatever has passed. */
+      /** Upper limit of the time to live at `begin`, however much has passed since. */
       const leftSince = async (begin: number) =>
         (await timeLeft()) + ((await timeOfRedis()) - begin) / 1000;
       const begin = await timeOfRedis();
@@ -173,7 +173,7 @@ describe(
       assert.equal((await own.take(keyId, 2)).admitted, true);
       assert.ok((await leftSince(again)) > 60_000);
 
-      // Those of the contract, as far as they are still there, and some more.
+      // The remaining windows of the contract tests, and some more.
       await Promise.all(Array.from({ length: 101 }, () => own.take(randomUUID(), 1)));
       const keys = await client.sendCommand<string[]>(['KEYS', windowKey('*')]);
       assert.ok(keys.length > 100);
@@ -183,14 +183,14 @@ describe(
       }
     });
 
-    test('the script declares the one key that it uses, so that a cluster knows where it runs', async () => {
+    test('the script declares its only key, so that a cluster can route it', async () => {
       const keyId = randomUUID();
       const call = ['EVALSHA', prepareScript(takeScript).sha1, '1', windowKey(keyId), '60'];
       const declared = await client.sendCommand(['COMMAND', 'GETKEYS', ...call]);
       assert.deepEqual(declared, [`retention:limit:{${keyId}}`]);
     });
 
-    test('it needs no more of Redis than docs/operating.md says, by a user of its own', async () => {
+    test('needs only the Redis permissions listed in docs/operating.md', async () => {
       const rights =
         '~retention:limit:* +evalsha +eval +ping +time +llen +lindex +lpop +lset +rpush +pexpire';
       assert.ok(readFileSync('docs/operating.md', 'utf8').includes(rights));
@@ -201,7 +201,7 @@ describe(
       const own = await openLimiter({ url });
       const keyId = randomUUID();
       assert.equal((await own.take(keyId, 2)).remaining, 1);
-      // Every path of the script: a clock that was put back, one that went on, a lowered limit.
+      // Covers every path of the script: the clock going back, advancing, a lowered limit.
       await age(keyId, -3_600_000_000);
       assert.equal((await own.take(keyId, 2)).remaining, 0);
       assert.equal((await own.take(keyId, 1)).admitted, false);
@@ -211,8 +211,8 @@ describe(
       assert.equal(own.state, 'shared');
     });
 
-    test('that this process was busy is not taken for a Redis that does not answer', async () => {
-      const own = await openLimiter({ patienceMilliseconds: 500 });
+    test('does not mistake a busy process for an unresponsive Redis', async () => {
+      const own = await openLimiter({ timeoutMilliseconds: 500 });
       const decision = own.take(randomUUID(), 1);
       await new Promise(setImmediate);
       const end = performance.now() + 700;
@@ -221,7 +221,7 @@ describe(
       assert.equal(own.state, 'shared');
     });
 
-    test('a server that has forgotten the script is given it again', async () => {
+    test('resends the script to a server that has lost it', async () => {
       const own = await openLimiter();
       await client.sendCommand(['SCRIPT', 'FLUSH']);
       const many = await Promise.all(Array.from({ length: 5 }, () => own.take('forgotten', 3)));

@@ -1,6 +1,6 @@
 import type { Sql } from '../../src/store/database.ts';
 
-/** A shop's dunning cases: subscription, opening, and, where it is closed, closing and result. */
+/** A shop's dunning cases as text: subscription, start and, if closed, end and result. */
 export async function listCases(sql: Sql, shopId: number): Promise<string[]> {
   const rows = await sql<{ text: string }[]>`
     select concat_ws(' ', subscription_id, opened_at at time zone 'UTC',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { toSummary } from '../../src/metrics/figures.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
@@ -14,7 +14,7 @@ import { troubledCases, troubledRecords } from './troubled.ts';
 
 const at = Date.parse(now);
 const name = '0012_dunning_of_live.sql';
-/** By the rule before: whatever fails opens a case, also after the end. */
+/** The previous rule: any failure opens a case, even after the subscription has ended. */
 const casesBefore = [
   '1 2026-11-05 00:00:00',
   '2 2026-11-02 00:00:00 2026-11-03 00:00:00 recovered',
@@ -26,7 +26,7 @@ const casesBefore = [
 ];
 
 for (const [database, createPlace] of places) {
-  const skip = createPlace === undefined && `${database} could not be had on this machine`;
+  const skip = createPlace === undefined && `${database} is not available on this machine`;
   describe(`the migration to dunning of live subscriptions (${database})`, { skip }, () => {
     let place: Place;
     let store: Store;
@@ -44,7 +44,7 @@ for (const [database, createPlace] of places) {
       return [summary.dunningActive, summary.recoveryRate];
     };
 
-    test('corrects what the version before stored, of every shop, while all can be read', async () => {
+    test('corrects what the previous version stored, for every shop, while everything can be read', async () => {
       const { write } = store;
       await migrateBefore(write, name);
       const shops = [await createShop(store), await createShop(store)];
@@ -74,10 +74,10 @@ for (const [database, createPlace] of places) {
       for (const shop of shops) {
         assert.deepEqual(await listCases(write, shop.id), troubledCases);
         assert.deepEqual(await dunningOf(shop), [1, 0.3333]);
-        // What `metrics verify` compares.
+        // The comparison that `metrics verify` makes.
         assert.deepEqual([...(await findLedgerDifferences(write, shop.id))], []);
         const served = toSummary(await summariseMetrics(write, shop.id, at), 'USD', at);
-        const plain = toSummary(await summarisePlainly(write, shop.id, at), 'USD', at);
+        const plain = toSummary(await summariseFromRecords(write, shop.id, at), 'USD', at);
         assert.deepEqual(served, plain);
       }
     });

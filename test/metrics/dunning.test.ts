@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import type { MetricsRow } from '../../src/metrics/row.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { listHistory } from '../../src/metrics/history.ts';
@@ -29,7 +29,7 @@ onEveryDatabase('dunning cases', (open) => {
     assert.deepEqual(await listCases(store.write, shop.id), troubledCases);
     const expected = { dunningActive: 1, dunningRecovered: 1, dunningClosed: 3 };
     assert.deepEqual(figures(await summariseMetrics(store.write, shop.id, at)), expected);
-    assert.deepEqual(figures(await summarisePlainly(store.write, shop.id, at)), expected);
+    assert.deepEqual(figures(await summariseFromRecords(store.write, shop.id, at)), expected);
     assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
     const recovered = (await listHistory(store.primary, shop, 30, at)).filter(
       (each) => each.recoveredPayments > 0,
@@ -40,7 +40,7 @@ onEveryDatabase('dunning cases', (open) => {
     );
   }
 
-  test('open on a subscription that has not ended by then, in whatever order records come', async () => {
+  test('open for subscriptions that have not ended, whatever the order of records', async () => {
     const shop = await createShop(store);
     assert.deepEqual((await importAll(store, shop, troubledRecords)).refused, []);
     await assertRight(shop);
@@ -48,12 +48,12 @@ onEveryDatabase('dunning cases', (open) => {
     for (const record of [troubledRecords[0] as object, ...troubledRecords.slice(1).toReversed()]) {
       await importAll(store, other, [record]);
     }
-    // Payments came before their subscriptions, and were refused.
+    // Payments came before their subscriptions and were rejected.
     assert.deepEqual((await importAll(store, other, troubledRecords)).refused, []);
     await assertRight(other);
   });
 
-  test('open and go with a return to life, by any way of writing', async () => {
+  test('open and close when a subscription becomes live again, however it is written', async () => {
     const shop = await createShop(store);
     await importAll(store, shop, troubledRecords);
     const of = async (id: number) =>

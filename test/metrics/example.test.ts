@@ -82,7 +82,7 @@ onEveryDatabase('the worked example of docs/metrics.md', (open) => {
   });
   after(() => store.close());
 
-  test('comes out as the page says', async () => {
+  test('gives the figures on that page', async () => {
     const shop = await createShop(store);
     await importAll(store, shop, records);
     const row = await summariseMetrics(store.primary.analyse, shop.id, now);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { toSummary } from '../../src/metrics/figures.ts';
 import { type DayOfHistory, listHistory } from '../../src/metrics/history.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import type { Store } from '../../src/store/open.ts';
 import { newShopId, run } from '../cli/process.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -25,14 +25,14 @@ onEveryDatabase('the history of a shop', (open) => {
   });
   after(() => store.close());
 
-  /** One day, read off its definition. */
+  /** One day, computed from its definition. */
   async function dayOf(
     shop: { id: number; currency: string },
     begin: number,
   ): Promise<DayOfHistory> {
     const until = begin + day;
     const end = toSummary(
-      await summarisePlainly(store.write, shop.id, until - 1),
+      await summariseFromRecords(store.write, shop.id, until - 1),
       shop.currency,
       until - 1,
     );
@@ -73,12 +73,12 @@ onEveryDatabase('the history of a shop', (open) => {
             where p.shop_id = ${shop.id} and p.status = 'succeeded'
               and p.processed_at >= ${from} and p.processed_at < ${to}
               and exists (
-                -- a failure that nothing has closed before, in the order of time, then of ids
+                -- an earlier failure that no payment has closed, ordered by time and id
                 select from payments f
                 where f.shop_id = p.shop_id and f.subscription_id = p.subscription_id
                   and f.status = 'failed' and f.failure_kind is distinct from 'inventory'
                   and (f.processed_at, f.payment_id) < (p.processed_at, p.payment_id)
-                  -- on a subscription that had not ended
+                  -- of a subscription that had not ended
                   and (
                     select e.to_status in ('cancelled', 'expired', 'failed') from status_events e
                     where e.shop_id = f.shop_id and e.subscription_id = f.subscription_id
@@ -121,7 +121,7 @@ onEveryDatabase('the history of a shop', (open) => {
     };
   }
 
-  test('each day is as its plain definition has it, whoever wrote what', async () => {
+  test('every day matches its definition for any sequence of writes', async () => {
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
       const random = randomOf(seed);
       const shop = await createShop(store);
@@ -140,7 +140,7 @@ onEveryDatabase('the history of a shop', (open) => {
     }
   });
 
-  test('a day ends where the next begins, and what happened since has not happened then', async () => {
+  test('a day excludes everything that happened after its end', async () => {
     const shop = await createShop(store);
     await importAll(store, shop, [
       plan(),
@@ -203,7 +203,7 @@ onEveryDatabase('the history of a shop', (open) => {
     assert.deepEqual(nineteenth, { ...nothing, day: '2026-11-19', activeSubscribers: 1, mrr });
   });
 
-  test('a payment that makes a failure good counts on its day; a loss, and other payments, do not', async () => {
+  test('counts a recovering payment on its day; losses and other payments do not count', async () => {
     const shop = await createShop(store);
     const payment = (id: number, subscriptionId: number, status: string, processedAt: string) => ({
       type: 'payment',
@@ -238,23 +238,23 @@ onEveryDatabase('the history of a shop', (open) => {
 });
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
-const skip = DATABASE_URL === '' && 'PostgreSQL could not be had on this machine';
+const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 
-test('metrics history prints the days that have ended', { skip }, async () => {
+test('metrics history prints completed days', { skip }, async () => {
   const env = { DATABASE_URL, LOG_LEVEL: 'warn' };
   const shop = newShopId();
   await run(['shops', 'create', '--id', shop, '--name', 'x', '--currency', 'USD'], { env });
   const history = (...more: string[]) =>
     run(['metrics', 'history', '--shop', shop, ...more], { env });
   const yesterday = () => new Date(Date.now() - day).toISOString().slice(0, 10);
-  const asked = yesterday();
+  const dayBefore = yesterday();
   const { code, out } = await history('--days', '2', '--json');
   assert.equal(code, 0);
   const rows = JSON.parse(out);
   assert.equal(rows.length, 2);
   const { day: last, ...figures } = rows[1];
-  // Midnight may come meanwhile.
-  assert.ok([asked, yesterday()].includes(last), last);
+  // Midnight may have passed in the meantime.
+  assert.ok([dayBefore, yesterday()].includes(last), last);
   assert.deepEqual(figures, {
     activeSubscribers: 0,
     mrr: 0,
@@ -268,7 +268,7 @@ test('metrics history prints the days that have ended', { skip }, async () => {
   assert.match((await history('--days', '1')).out, /^DAY +ACTIVE +MRR +NEW .*\n\d{4}-\d\d-\d\d /);
   for (const days of ['0', '3661', '1e1']) {
     const { code: status, err } = await history(`--days=${days}`);
-    const said = `retention: --days must be from 1 to 3660, not "${days}".\n`;
-    assert.deepEqual([status, err], [2, said]);
+    const message = `retention: --days must be from 1 to 3660, not "${days}".\n`;
+    assert.deepEqual([status, err], [2, message]);
   }
 });

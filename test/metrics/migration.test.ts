@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
@@ -12,7 +12,7 @@ import { root } from '../cli/process.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { createShop, importAll } from '../support/world.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 const migration = (name: string) => readFileSync(path.join(root, 'migrations', name), 'utf8');
 const endAt = Date.parse('2026-11-20T12:00:00.000Z');
 const records = [
@@ -33,20 +33,20 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
     await server.destroy();
   });
 
-  /** Runs all of a migration but its last moment, and reads while it is not committed. */
+  /** Runs all of a migration but its last part, and reads before it is committed. */
   async function isReadableDuring(name: string, end: RegExp, reading: () => Promise<unknown>) {
-    const [most = '', last] = migration(name).split(end);
+    const [first = '', last] = migration(name).split(end);
     assert.notEqual(last, undefined);
     const takenBack = new Error('taken back');
     const building = store.write.begin(async (tx) => {
-      await tx.script(most);
+      await tx.script(first);
       await reading();
       throw takenBack;
     });
     await assert.rejects(building, takenBack);
   }
 
-  test('fills them for what is there, while everything can be read, and emptied tables empty them', async () => {
+  test('fills them from existing records while everything can be read; truncating tables empties them', async () => {
     const {
       write,
       primary: { keys: read },
@@ -56,7 +56,7 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
       create table schema_migrations (
         version integer primary key, name text not null, applied_at timestamptz not null)`;
     await write`insert into schema_migrations values (1, '0001_foundation.sql', now())`;
-    // What the import of today needs besides; nothing of the aggregates does.
+    // The current import also needs this; the aggregates do not.
     for (const [version, name] of [
       [9, '0009_feeds.sql'],
       [11, '0011_shopify.sql'],
@@ -86,7 +86,7 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
     assert.notEqual(served.activeSubscribers, 0);
     assert.equal(
       served.activeSubscribers,
-      (await summarisePlainly(write, shop.id, endAt)).activeSubscribers,
+      (await summariseFromRecords(write, shop.id, endAt)).activeSubscribers,
     );
 
     await write`truncate payments cascade`;
@@ -98,7 +98,7 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
     assert.deepEqual([emptied.activeSubscribers, emptied.atRisk, emptied.dunningActive], [0, 0, 0]);
   });
 
-  test('a writer whose snapshot is older than another one’s commit fails instead of summing wrongly', async () => {
+  test('a writer with a snapshot older than another commit fails instead of computing wrong sums', async () => {
     const { write } = store;
     await migrate(write);
     const shop = await createShop(store);
@@ -117,7 +117,7 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
     assert.deepEqual([...(await findLedgerDifferences(write, shop.id))], []);
   });
 
-  test('a shop that is deleted takes them along', async () => {
+  test('deleting a shop deletes them', async () => {
     const { write } = store;
     const shop = await createShop(store);
     await importAll(store, shop, records);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import type { MetricsRow } from '../../src/metrics/row.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -13,13 +13,13 @@ import { instantOf } from './instants.ts';
 import { randomOf } from './random.ts';
 import { preparePlans, writeSomething } from './writers.ts';
 
-/** More of them find more; the suite is to be quick. A failure names its seed. */
+/** More runs find more, but the suite should be fast. A failure prints its seed. */
 const { numRuns: worlds, seed: firstSeed } = runs(6);
 const batches = 6;
 
 const decimal = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 
-/** One spelling for equal figures: sums without needless digits, intervals of no value left out. */
+/** A canonical form: sums without trailing zeros, without intervals of no value. */
 function spelled(row: MetricsRow) {
   return {
     ...row,
@@ -33,7 +33,7 @@ function spelled(row: MetricsRow) {
   };
 }
 
-/** All but what depends on what became of subscriptions and cycles later. */
+/** Everything except what later changes of subscriptions and cycles affect. */
 function unaffected(row: MetricsRow) {
   const affected = new Set([
     'cancelled',
@@ -57,20 +57,20 @@ onEveryDatabase('the metrics summary', (open) => {
     for (const instant of instants) {
       assert.deepEqual(
         spelled(await summariseMetrics(store.primary.analyse, shopId, instant)),
-        spelled(await summarisePlainly(store.write, shopId, instant)),
+        spelled(await summariseFromRecords(store.write, shopId, instant)),
         `${what}, at ${new Date(instant).toISOString()}`,
       );
       assert.deepEqual(
         unaffected(
           await summariseMetrics(store.primary.analyse, shopId, instant, { followsChanges: false }),
         ),
-        unaffected(await summarisePlainly(store.write, shopId, instant)),
+        unaffected(await summariseFromRecords(store.write, shopId, instant)),
         `${what}, without following changes, at ${new Date(instant).toISOString()}`,
       );
     }
   }
 
-  test('equals its plain definition at any instant, whoever wrote what, one by one or at once', async () => {
+  test('matches its definition at any instant, for any writes, sequential or concurrent', async () => {
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
       const random = randomOf(seed);
       const shopIds = [(await createShop(store)).id, (await createShop(store)).id];

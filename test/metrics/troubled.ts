@@ -3,7 +3,7 @@ import { line, plan } from '../rest/records.ts';
 const at = (day: string) => `2026-11-${day}${day.includes('T') ? '' : 'T00:00:00'}Z`;
 const isPayment = ([, what]: readonly [string, string]) => what === 'pays' || what === 'fails';
 
-/** A subscription that began on 1 October, with the payments and changes of November 2026. */
+/** A subscription that started on 1 October, with payments and changes in November 2026. */
 function troubled(
   id: number,
   happenings: readonly (readonly [day: string, what: string])[],
@@ -44,7 +44,7 @@ export const troubledRecords: readonly object[] = [
     ['02', 'fails'],
     ['03', 'pays'],
   ]),
-  // Comes back, and fails again.
+  // Becomes live again, and fails again.
   ...troubled(3, [
     ['01', 'failed'],
     ['02', 'fails'],
@@ -55,12 +55,12 @@ export const troubledRecords: readonly object[] = [
     ['02', 'fails'],
     ['04', 'cancelled'],
   ]),
-  // At one instant payments come first: the case opens, and the end closes it.
+  // At one instant payments come first: the case opens and the end closes it.
   ...troubled(5, [
     ['07T10:00:00', 'fails'],
     ['07T10:00:00', 'failed'],
   ]),
-  // So at the instant of a return the subscription has still ended; a millisecond later it has not.
+  // At the instant of its return the subscription still counts as ended; a millisecond later it does not.
   ...troubled(6, [
     ['01', 'cancelled'],
     ['08T10:00:00', 'fails'],
@@ -74,7 +74,7 @@ export const troubledRecords: readonly object[] = [
   ]),
 ];
 
-/** Their cases, as texts of subscription, opening, closing and result. */
+/** Their cases as text: subscription, start, end and result. */
 export const troubledCases = [
   '3 2026-11-06 00:00:00',
   '4 2026-11-02 00:00:00 2026-11-04 00:00:00 lost',

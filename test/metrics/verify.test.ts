@@ -17,14 +17,14 @@ const records = [
   }),
 ];
 
-onEveryDatabase('what is kept of a shop', (open) => {
+onEveryDatabase('the stored metrics of a shop', (open) => {
   let store: Store;
   before(() => {
     store = open();
   });
   after(() => store.close());
 
-  test('differs from its records wherever something was planted, until it is rebuilt', async () => {
+  test('differ from the records after tampering, until they are rebuilt', async () => {
     const { write } = store;
     const shop = await createShop(store);
     await importAll(store, shop, records);
@@ -58,10 +58,10 @@ onEveryDatabase('what is kept of a shop', (open) => {
 });
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
-const skip = DATABASE_URL === '' && 'PostgreSQL could not be had on this machine';
+const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 const env = { DATABASE_URL, LOG_LEVEL: 'warn' };
 
-test('metrics verify tells what differs, and metrics rebuild mends it', { skip }, async () => {
+test('metrics verify reports differences, and metrics rebuild fixes them', { skip }, async () => {
   const shop = newShopId();
   await run(['shops', 'create', '--id', shop, '--name', 'x', '--currency', 'USD'], { env });
   const input = records.map((record) => JSON.stringify(record)).join('\n');

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
 import { listUpcoming } from '../../src/metrics/history.ts';
 import { findFirstDay, hasFewChanges } from '../../src/metrics/history-rows.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
 import { listRenewals } from '../../src/metrics/renewals.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
@@ -21,14 +21,14 @@ const { numRuns: worlds, seed: firstSeed } = runs(2);
 
 const iso = (at: number) => new Date(at).toISOString();
 
-onEveryDatabase('what charts show besides the history', (open) => {
+onEveryDatabase('chart data besides the history', (open) => {
   let store: Store;
   before(() => {
     store = open();
   });
   after(() => store.close());
 
-  /** Read off the definition: who is active at `now`, billed from then on, by day. */
+  /** From the definition: active at `now`, billed from then on, by day. */
   async function renewalsOf(shopId: number, days: number, now: number) {
     const end = (Math.floor(now / day) + days) * day;
     return store.write`
@@ -46,7 +46,7 @@ onEveryDatabase('what charts show besides the history', (open) => {
       group by 1 order by 1`;
   }
 
-  test('renewals by day, and outcomes by reason, are as plainly counted, whoever wrote what', async () => {
+  test('renewals by day and outcomes by reason match a direct count for any sequence of writes', async () => {
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
       const random = randomOf(seed);
       const shop = await createShop(store);
@@ -87,7 +87,7 @@ onEveryDatabase('what charts show besides the history', (open) => {
     }
   });
 
-  test('the summary’s renewals of 7 × 24 hours are those of the first days, and a part of the eighth', async () => {
+  test('the summary’s renewals in 7 × 24 hours are those of the first days and part of the eighth', async () => {
     const shop = await createShop(store);
     const bill = (id: number, at: number, over: object = {}) =>
       subscription(id, { customerId: id, nextBillingDate: iso(at), ...over });
@@ -105,7 +105,7 @@ onEveryDatabase('what charts show besides the history', (open) => {
         status: 'paused',
         statusEvents: [{ at: '2026-11-19T00:00:00Z', to: 'paused' }],
       }),
-      // It is dated later, so it has not happened yet.
+      // Dated later, so it has not happened yet.
       bill(9, tomorrow + day, {
         status: 'paused',
         statusEvents: [{ at: iso(about + 1), to: 'paused' }],
@@ -136,7 +136,7 @@ onEveryDatabase('what charts show besides the history', (open) => {
     assert.deepEqual([upcomingRenewals, Number(upcomingRenewalsValue)], [5, 153]);
   });
 
-  test('reasons come with what became of their sessions, the most frequent first', async () => {
+  test('lists reasons with their sessions’ outcomes, most frequent first', async () => {
     const shop = await createShop(store);
     const of = (id: number, createdAt: string, detectedReason: string, outcome?: string) =>
       session(id, { createdAt, detectedReason, ...(outcome && { outcome }) });
@@ -164,7 +164,7 @@ onEveryDatabase('what charts show besides the history', (open) => {
     );
   });
 
-  test('thirty days before, the figures are those that held then', async () => {
+  test('gives the figures as they were thirty days earlier', async () => {
     const shop = await createShop(store);
     await importAll(store, shop, [
       plan(),
@@ -175,7 +175,7 @@ onEveryDatabase('what charts show besides the history', (open) => {
         status: 'cancelled',
         statusEvents: [{ at: '2026-11-10T00:00:00Z', to: 'cancelled' }],
       }),
-      // Cancelled then, and back since.
+      // Cancelled then, and reactivated since.
       subscription(3, {
         customerId: 3,
         createdAt: '2026-08-01T00:00:00Z',
@@ -193,11 +193,11 @@ onEveryDatabase('what charts show besides the history', (open) => {
     assert.equal(row.newSubscribers, 1);
     assert.deepEqual([row.cancelled, row.churned, row.atRisk], [1, 1, 3]);
     assert.deepEqual([row.dunningActive, row.failedPayments, row.paid], [1, 1, '0']);
-    const plain = await summarisePlainly(store.write, shop.id, then);
+    const plain = await summariseFromRecords(store.write, shop.id, then);
     assert.deepEqual([plain.cancelled, plain.churned, plain.atRisk], [1, 1, 3]);
     assert.equal(await findFirstDay(store.primary.analyse, shop.id), Date.parse('2026-08-01Z'));
-    const fewSince = (most: number) => hasFewChanges(store.primary.analyse, shop.id, then, most);
-    // A cancellation, and one who came back.
+    const fewSince = (max: number) => hasFewChanges(store.primary.analyse, shop.id, then, max);
+    // A cancellation and a reactivation.
     assert.deepEqual([await fewSince(2), await fewSince(1)], [true, false]);
     const empty = await createShop(store);
     assert.equal(await findFirstDay(store.primary.analyse, empty.id), null);

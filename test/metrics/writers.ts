@@ -8,10 +8,10 @@ const digest = '00000000-0000-0000-0000-000000000000';
 
 const iso = (at: number) => new Date(at).toISOString();
 
-/** One change of a shop's records, in one or several statements, as some program might make it. */
+/** One change of a shop's records, in one or several statements, as any program might make it. */
 type Change = (tx: Transaction, shopId: number, random: Random) => Promise<unknown>;
 
-/** Times and moves of a subscription that is active at its beginning. */
+/** Times and status changes of a subscription that is active at first. */
 function lifeOf(random: Random) {
   const times = Array.from({ length: 1 + random.integer(4) }, () => timeOf(random)).toSorted(
     (a, b) => a - b,
@@ -42,12 +42,12 @@ const paymentStatusOf = (random: Random) =>
     ['pending', null],
   ] as const);
 
-/** The number of a plan, known from the beginning on. */
+/** The id of a plan, stored from the start. */
 const planIdOf = (random: Random) => 1 + random.integer(3);
 
 /**
- * Before a subscription and its history change together: what one statement reads of the history must
- * not be older than what it writes. That is up to writers; the aggregates only follow the records.
+ * Locks a subscription before it and its history change together: what a statement reads of the history must
+ * not be older than what it writes. This is the writers' duty; aggregates only follow the records.
  */
 const lockHistories = (tx: Transaction, shopId: number, ids: readonly number[]) =>
   tx`
@@ -78,7 +78,7 @@ const putSubscription: Change = async (tx, shopId, random) => {
     select ${shopId}, ${id}, position, at, "from", "to"
     from json_to_recordset(${events}::text::json)
       as e(position smallint, at timestamptz, "from" text, "to" text)`;
-  // The events before the subscription, after it, or all that goes away in the same statement.
+  // Events are written before the subscription, after it, or deleted together with it in one statement.
   if (random.chance(0.5)) {
     await tx`delete from status_events where shop_id = ${shopId} and subscription_id = ${id}`;
     await put();
@@ -158,12 +158,12 @@ const changes: readonly Change[] = [
     update subscriptions set current_price = ${amountOf(random)},
       next_billing_at = ${iso(timeOf(random))}
     where shop_id = ${shopId} and subscription_id % 2 = ${random.integer(2)}`,
-  // Two customers change places, in one statement.
+  // Two customers are swapped in one statement.
   (tx, shopId) => tx`
     update subscriptions set customer_id = 3 - customer_id
     where shop_id = ${shopId} and customer_id in (1, 2) and 2 = (
       select count(*) from customers where shop_id = ${shopId} and customer_id in (1, 2))`,
-  // Three tables at once: what each trigger sees is the end of all of it.
+  // Three tables in one statement: every trigger sees the final state of all of them.
   async (tx, shopId, random) => {
     await lockHistories(tx, shopId, [3, 6, 9]);
     await tx`
@@ -182,7 +182,7 @@ const changes: readonly Change[] = [
     where shop_id = ${shopId} and subscription_id = ${subscriptionIdOf(random)}`,
 ];
 
-/** What the changes need to begin with. */
+/** Creates the plans that the changes need. */
 export async function preparePlans(sql: Sql, shopId: number): Promise<void> {
   await sql`
     insert into plans select ${shopId}, n, 'Plan', '', 'subscription', 'month', n, true, 0, 'none',
@@ -190,12 +190,12 @@ export async function preparePlans(sql: Sql, shopId: number): Promise<void> {
 }
 
 const conflicts = new Set(['40P01', '40001']);
-/** Another writer has deleted what a record needs. */
+/** Another writer has deleted something that a record needs. */
 const isOrphan = '23503';
 
 /**
- * Changes some shops' records in a transaction of several statements, which may come to nothing. Is
- * told to try again, as any program is whose transaction met another one's.
+ * Changes records of some shops in a transaction of several statements, which may be rolled back. The caller
+ * must retry it after a serialization failure, as any program must.
  */
 export async function writeSomething(
   sql: Sql,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { generateShop } from '../../src/demo/generate.ts';
-import { browserMissing, patienceMilliseconds, startBrowser } from '../support/browser.ts';
+import { browserMissing, timeoutMilliseconds, startBrowser } from '../support/browser.ts';
 import {
   type TestShop,
   type World,
@@ -46,7 +46,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
   async function open(shop: TestShop, query = '', options: BrowserContextOptions = {}) {
     const { visitor } = await signedInOwner({ ...world, shop });
     const context = await browser.newContext({ locale: 'en-US', ...options });
-    context.setDefaultTimeout(patienceMilliseconds);
+    context.setDefaultTimeout(timeoutMilliseconds);
     const url = world.service.baseUrl;
     await context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url })));
     await context.addInitScript(watchShifts);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { patienceMilliseconds } from '../support/browser.ts';
+import { timeoutMilliseconds } from '../support/browser.ts';
 
 const widths = [360, 768, 1440];
 
@@ -43,7 +43,7 @@ export async function inspect(page: Page, name: string): Promise<void> {
 /** A page in a new browser context, with its console errors and foreign requests. */
 export async function openOwnerPage(browser: Browser, baseUrl: string, javaScriptEnabled = true) {
   const context = await browser.newContext({ javaScriptEnabled });
-  context.setDefaultTimeout(patienceMilliseconds);
+  context.setDefaultTimeout(timeoutMilliseconds);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
-import { makeKey } from '../../src/access/keys/keys.ts';
+import { createKey } from '../../src/access/keys/keys.ts';
 import { addKeyUse, listKeyRequests } from '../../src/store/keys/key-requests.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -131,7 +131,7 @@ onEveryDatabase('the use of a key', (open) => {
       const { id } = await createTestKey(store, shop.id);
       const name = 'Theirs';
       // The same id in another shop, because ids are unique only within a shop.
-      await makeKey(store.write, clock, stranger.id, 'command line', { name, scopes, id });
+      await createKey(store.write, clock, stranger.id, 'command line', { name, scopes, id });
       const lastUsedAt = new Date(Date.parse(now) - 5 * 60_000);
       await addKeyUse(store.write, stranger.id, id, {
         lastUsedAt,

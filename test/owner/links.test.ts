@@ -42,8 +42,8 @@ onEveryDatabase('a one-time link', (open) => {
     const path = await invite(email);
     for (const [word, problem] of [
       ['fourteen chars', 'Use at least 15 characters'],
-      ['aaaaaaaaaaaaaaaaaaaa', 'Use more different characters'],
-      [`${email} and`, 'Leave your e-mail address out of it'],
+      ['aaaaaaaaaaaaaaaaaaaa', 'Use a greater variety of characters'],
+      [`${email} and`, 'Do not include your email address'],
       ['PasswordPassword2026', 'This is one of the first passwords anyone tries'],
       ['Test shop retention!', 'This is little more than your shop’s name'],
     ] as const) {

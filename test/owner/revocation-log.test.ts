@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log.ts';
-import { endKey, rotateKey } from '../../src/access/keys/keys.ts';
+import { revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, now, startWorld } from '../support/world.ts';
@@ -60,10 +60,10 @@ onEveryDatabase('the service log of revoked and rotated keys', (open) => {
     const { lines, ending } = listen();
     const shop = await createShop(store);
     const { id } = await createTestKey(store, shop.id);
-    await endKey(ending, shop.id, 'command line', id);
+    await revokeKey(ending, shop.id, 'command line', id);
     ending.clock.advance(hour);
-    await endKey(ending, shop.id, 'command line', id);
-    assert.equal(await endKey(ending, shop.id, 'command line', newKeyId()), false);
+    await revokeKey(ending, shop.id, 'command line', id);
+    assert.equal(await revokeKey(ending, shop.id, 'command line', newKeyId()), false);
     assert.deepEqual(
       lines.map(({ keyId, revokedAt, cause }) => [keyId, revokedAt, cause]),
       [

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseDrainMilliseconds } from '../../src/access/keys/key-leases.ts';
 import { systemClock } from '../../src/clock.ts';
-import { revokeKey } from '../../src/store/keys/keys.ts';
+import { updateRevokedKey } from '../../src/store/keys/keys.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { createShop, createTestKey, now, startTestService } from '../support/world.ts';
@@ -46,7 +46,11 @@ describe('two instances under load', { skip, timeout: 600_000 }, () => {
         const { id, key } = await createTestKey(store, shop.id);
         // Half of them revoke the key, the others change the tier.
         return index % 2 === 0
-          ? { key, refusal: 401, change: () => revokeKey(store.write, shop.id, id, new Date(now)) }
+          ? {
+              key,
+              refusal: 401,
+              change: () => updateRevokedKey(store.write, shop.id, id, new Date(now)),
+            }
           : { key, refusal: 403, change: () => updateShopTier(store.write, shop.id, 'starter') };
       }),
     );

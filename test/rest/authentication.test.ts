@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
 import { addKeyUse } from '../../src/store/keys/key-requests.ts';
-import { listKeys, revokeKey } from '../../src/store/keys/keys.ts';
+import { listKeys, updateRevokedKey } from '../../src/store/keys/keys.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -48,7 +48,7 @@ onEveryDatabase('authentication', (open) => {
 
   test('[rest.auth.bearer] [rest.auth.same-401] [rest.errors.401] responds 401 with the same bytes to any invalid key', async () => {
     const revoked = await createTestKey(world.store, world.shop.id);
-    await revokeKey(world.store.write, world.shop.id, revoked.id, new Date(now));
+    await updateRevokedKey(world.store.write, world.shop.id, revoked.id, new Date(now));
     const lastTurned = world.key.slice(0, -1) + (world.key.endsWith('A') ? 'Q' : 'A');
     const causes: readonly (readonly string[])[] = [
       [],
@@ -152,7 +152,7 @@ onEveryDatabase('authentication', (open) => {
   test('applies a revocation once its wait is over, to that key only', async () => {
     const revoked = await createTestKey(world.store, world.shop.id);
     assert.equal((await get(`${world.base}/plans`, revoked.key)).status, 200);
-    await revokeKey(world.store.write, world.shop.id, revoked.id, new Date(now));
+    await updateRevokedKey(world.store.write, world.shop.id, revoked.id, new Date(now));
     world.clock.advance(1_100);
     for (const path of paths) {
       assert.equal((await get(world.service.baseUrl + path, revoked.key)).status, 401);

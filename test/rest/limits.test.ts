@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createKeyOnce } from '../../src/access/keys/create-key.ts';
+import { createKeyWithId } from '../../src/access/keys/create-key.ts';
 import { scopes } from '../../src/access/scopes.ts';
 import type { Tier } from '../../src/access/tiers.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
@@ -58,7 +58,7 @@ onEveryDatabase('limits', (open) => {
     const keys = [];
     for (const shop of [await keyOf('growth'), await keyOf('growth')]) {
       const request = { name: 'same', scopes, createdBy: 'test', createdAt: new Date(now) };
-      keys.push(await createKeyOnce(world.store.write, shop.shop.id, 'same-id', request));
+      keys.push(await createKeyWithId(world.store.write, shop.shop.id, 'same-id', request));
     }
     const [one, other] = keys;
     for (let count = 0; count < 60; count += 1) await get(`${world.base}/plans`, one);

@@ -11,13 +11,13 @@ export interface RawAnswer {
 /**
  * Sends bytes unchanged; HTTP clients would correct or refuse much of what a server must
  * withstand.
- * @param patienceMilliseconds less for a request that may not be whole, and so never be answered
+ * @param timeoutMilliseconds less for a request that may not be whole, and so never be answered
  * @returns the first response, if any
  */
 export async function exchange(
   baseUrl: string,
   bytes: string | Uint8Array,
-  patienceMilliseconds = 120_000,
+  timeoutMilliseconds = 120_000,
 ): Promise<RawAnswer | undefined> {
   const { hostname, port } = new URL(baseUrl);
   const isHead = Buffer.from(bytes).subarray(0, 5).toString('latin1') === 'HEAD ';
@@ -33,7 +33,7 @@ export async function exchange(
       // A server that has responded may reset the connection while we are still sending.
       socket.on('error', () => {});
       socket.on('close', () => resolve(undefined));
-      socket.setTimeout(patienceMilliseconds, () => resolve(undefined));
+      socket.setTimeout(timeoutMilliseconds, () => resolve(undefined));
       socket.write(bytes);
     });
   } finally {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Scope, scopes } from '../../src/access/scopes.ts';
-import { revokeKey } from '../../src/store/keys/keys.ts';
+import { updateRevokedKey } from '../../src/store/keys/keys.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, now, startWorld, type World } from '../support/world.ts';
 
@@ -34,7 +34,7 @@ onEveryDatabase('the order of refusals', (open) => {
 
       // Each of these breaks one rule and all that follow it.
       const revoked = await keyOf('free', others);
-      await revokeKey(world.store.write, revoked.shop.id, revoked.id, new Date(now));
+      await updateRevokedKey(world.store.write, revoked.shop.id, revoked.id, new Date(now));
       const withoutTier = await keyOf('free', others);
       const exhausted = await keyOf('growth', others);
       for (let count = 0; count < 60; count += 1) {

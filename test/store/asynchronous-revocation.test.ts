@@ -10,7 +10,7 @@ import { onServer } from '../support/replication.ts';
 import { until } from '../support/until.ts';
 import { createShop, createTestKey, get, startTestService } from '../support/world.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
 describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }, () => {
   let primary: PostgresServer;
@@ -31,7 +31,7 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
     }
   });
 
-  /** Of the server: `postgres`, who may do everything, or another user. */
+  /** Runs a command with the login `postgres`, a superuser, or another user. */
   const env = (more: Record<string, string> = {}) => ({
     DATABASE_URL: primary.url,
     LOG_LEVEL: 'warn',
@@ -53,7 +53,7 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
   const warning =
     'The standbys are asynchronous: a failover right now can undo this. "After a failover" in docs/operations.md says how to revoke again.\n';
 
-  test('nothing is said of failovers where all that streams is a backup or a subscriber', async () => {
+  test('does not warn if only a backup or a logical subscriber streams', async () => {
     const other = await primary.createDatabase('other');
     await onServer(primary.url, 'create publication changes');
     await onServer(primary.url, "select pg_create_logical_replication_slot('sub', 'pgoutput')");
@@ -77,13 +77,13 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
     }
   });
 
-  test('standbys of the configuration are enough for a warning', async () => {
+  test('configured standbys are enough for a warning', async () => {
     const away = { DATABASE_READ_URL: 'postgres://postgres@127.0.0.1:1/postgres' };
     assert.equal((await revokeOne(away)).err, warning);
     assert.equal((await failoverOf(away)).warning, true);
   });
 
-  test('where one streams, the command and doctor warn, also without privileges', async () => {
+  test('the command and doctor warn if a standby streams, even without privileges', async () => {
     standby = await primary.startReplica();
     await onServer(
       primary.url,
@@ -108,15 +108,15 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
     assert.match((await failoverOf(service)).detail, /^This login cannot see whether standbys /);
   });
 
-  // The last one: it ends the primary.
-  test('what a failover has brought back is listed by the old server, and revoked again', async () => {
+  // Must be the last test: it stops the primary.
+  test('the old server lists keys that a failover restored, so that they can be revoked again', async () => {
     const shop = await createShop(store);
     const { id, key } = await createTestKey(store, shop.id);
     await until(
       () => onServer(standby.url, `select from api_keys where key_id = '${id}'`),
       (rows) => rows.length === 1,
     );
-    // Frozen and then killed, it never gets what is sent from here on.
+    // Frozen and then killed, it never receives what is sent from now on.
     standby.freeze();
     const revoke = ['keys', 'revoke', '--shop', String(shop.id), id];
     assert.equal((await run(revoke, { env: env() })).err, warning);
@@ -135,7 +135,7 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
       const lost = await run(list, { env: env({ DATABASE_URL: standby.url }) });
       assert.deepEqual(JSON.parse(lost.out), []);
 
-      // The old server comes back, and is only read.
+      // The old server comes back, read-only.
       await primary.start();
       await onServer(primary.url, 'alter system set default_transaction_read_only = on');
       await onServer(primary.url, 'select pg_reload_conf()');

@@ -10,21 +10,20 @@ import { type PlanNode, scansAcrossShops } from './plan-nodes.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { useEverything } from './use-everything.ts';
 
-/** A statement that the server ran, whoever sent it: the service, a trigger, or a foreign key. */
+/** A statement that the server ran for the service, a trigger or a foreign key. */
 interface Statement {
   readonly 'Query Text': string;
   readonly Plan: PlanNode;
 }
 
 /**
- * What may look beyond one shop:
- * - the look-up that finds the shop of a key, by the key's hash;
- * - the ledger's sums that have become nothing, by the addresses of rows of that shop that the
- *   statement before has just written;
- * - how old each feed is where it is oldest, for those who run the service: no page and no answer
- *   shows it;
- * - the accounts of a shop's owners, who may have other shops: they are apart from the shops' data;
- * - failed attempts to sign in and remembered browsers that no longer count, of whichever account.
+ * Statements that may read beyond one shop:
+ * - the look-up that finds a key's shop, by the key's hash;
+ * - the ledger's sums that have become zero, by the addresses of rows of the shop that the previous
+ *   statement has just written;
+ * - the oldest feeds, for operators; no page or API response shows them;
+ * - the accounts of a shop's owners, who may have other shops; they are separate from the shops' data;
+ * - expired sign-in attempts and remembered browsers, of any account.
  */
 const acrossShops = [
   /where hash = decode\(/,
@@ -34,9 +33,9 @@ const acrossShops = [
   /^delete from owners\.(?:attempts|devices) where (?:signed_in_)?at <=/,
 ];
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
-/** The server's own plan of everything that it runs, those within functions among them. */
+/** Logs the plans of all statements, including those inside functions. */
 const settings = [
   'fsync=off',
   'shared_preload_libraries=auto_explain',
@@ -71,7 +70,7 @@ describe('statements that stay within a shop', { skip, timeout: 600_000 }, () =>
     await server.destroy();
   });
 
-  test('every statement that the source has was run', () => {
+  test('ran every statement in the source', () => {
     const texts = statements.map((each) => each['Query Text']);
     const missing = listTemplates().filter(
       ({ pieces }) => !texts.some((text) => pieces.every((piece) => text.includes(piece))),
@@ -79,7 +78,7 @@ describe('statements that stay within a shop', { skip, timeout: 600_000 }, () =>
     assert.deepEqual(missing, []);
   });
 
-  test('every function of the schema was called, but for those after emptying a table', async () => {
+  test('called every function of the schema, except those for truncated tables', async () => {
     const idle = await observer.write`
       select proname as name from pg_proc p
       join pg_language l on l.oid = p.prolang and l.lanname = 'plpgsql'
@@ -88,7 +87,7 @@ describe('statements that stay within a shop', { skip, timeout: 600_000 }, () =>
     assert.deepEqual([...idle], [{ name: 'rebuild_all_metrics' }]);
   });
 
-  test('each reads the tables of a shop by the shop, or joined to it by the shop', () => {
+  test('every statement restricts the tables of a shop by shop, directly or by a join', () => {
     const found = statements
       .map((each) => ({ text: each['Query Text'].trim(), scans: scansAcrossShops(each.Plan) }))
       .filter(({ scans }) => scans.length > 0);
@@ -97,7 +96,7 @@ describe('statements that stay within a shop', { skip, timeout: 600_000 }, () =>
       found.filter(({ text }) => !acrossShops.some((pattern) => pattern.test(text))),
     ];
     assert.deepEqual(others, []);
-    // An exception that no statement needs must go.
+    // Exceptions that no statement needs must be removed.
     for (const pattern of acrossShops)
       assert.ok(
         known.some(({ text }) => pattern.test(text)),
@@ -110,7 +109,7 @@ function open(url: string): Store {
   return { ...connectAll(url), failed: new Promise(() => {}) };
 }
 
-/** What a connection counted is seen once it has ended. */
+/** PostgreSQL publishes a connection's counts when it ends. */
 async function untilGone({ write }: Store): Promise<void> {
   for (;;) {
     const [others] = await write<{ count: number }[]>`
@@ -122,7 +121,7 @@ async function untilGone({ write }: Store): Promise<void> {
 }
 
 async function readStatements({ write }: Store): Promise<Statement[]> {
-  // The log is written by another process; what is logged now stands behind all that matters.
+  // Another process writes the log; once this line is there, so is everything before it.
   const end = 'all has been said';
   await write.unsafe(`do $$ begin raise log '${end}'; end $$`);
   for (;;) {
@@ -141,7 +140,7 @@ function parseLog(log: string): Statement[] {
     .map((entry) => JSON.parse(entry.slice(entry.indexOf('\n'))));
 }
 
-/** They read and change the schema and its roles, not what is in the tables. */
+/** These read and change the schema and roles, not data. */
 const filesOfSchema = new Set([
   'src/store/lock-holders.ts',
   'src/store/migrate.ts',
@@ -149,8 +148,8 @@ const filesOfSchema = new Set([
 ]);
 
 /**
- * The fixed parts of every statement that the store and the import send, but for those about owners,
- * Shopify's shops and jobs, whose tables are apart from the shops' data.
+ * The fixed parts of every statement of the store and the import, except those about owners, Shopify's shops
+ * and jobs, whose tables are separate from the shops' data.
  */
 function listTemplates() {
   return globSync(['src/store/*.ts', 'src/ingest/*.ts'], { cwd: root })

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 import { startWire } from '../support/wire.ts';
 
 const target = process.env['TEST_POSTGRES'];
-const skip = target === undefined && 'PostgreSQL could not be had on this machine';
+const skip = target === undefined && 'PostgreSQL is not available on this machine';
 const kinds = {
   'shared, reading': { isShared: true, readOnly: true },
   'one at a time, reading': { readOnly: true },
@@ -47,7 +47,7 @@ describe('connections', { skip }, () => {
         ...options,
       } satisfies ConnectOptions);
 
-    test(`${kind}: one that is ended by the server is made anew`, async (t) => {
+    test(`${kind}: replaces a connection that the server closed`, async (t) => {
       const sql = open();
       t.after(() => sql.end());
       for (let round = 0; round < 10; round += 1) {
@@ -59,7 +59,7 @@ describe('connections', { skip }, () => {
       }
     });
 
-    test(`${kind}: what is lost under way is ${'readOnly' in options ? 'asked again' : 'told'}`, async (t) => {
+    test(`${kind}: ${'readOnly' in options ? 'retries' : 'fails'} statements of a lost connection`, async (t) => {
       const sql = open();
       t.after(() => sql.end());
       const pid = await pidOf(sql);
@@ -74,7 +74,7 @@ describe('connections', { skip }, () => {
       assert.equal(await one(sql), 1);
     });
 
-    test(`${kind}: one that falls silent without an end is replaced`, async (t) => {
+    test(`${kind}: replaces a silent connection`, async (t) => {
       const wire = await startWire(() => Number(new URL(target as string).port));
       const sql = open(String(wire.port));
       t.after(async () => {
@@ -82,33 +82,33 @@ describe('connections', { skip }, () => {
         await wire.close();
       });
       assert.equal(await one(sql), 1);
-      wire.hush();
+      wire.silence();
       const answer = await one(sql).catch((error: Error & { code?: string }) => error.code);
       assert.equal(answer, 'readOnly' in options ? 1 : 'CONNECTION_LOST');
       assert.equal(await one(sql), 1);
     });
 
-    test(`${kind}: while nothing answers, all are refused, and none waits; after that all is well`, async (t) => {
+    test(`${kind}: rejects statements at once while the server does not answer, then recovers`, async (t) => {
       const wire = await startWire(() => Number(new URL(target as string).port));
       const sql = open(String(wire.port));
       t.after(async () => {
         await sql.end(0);
         await wire.close();
       });
-      // So that there are two connections, unless one is shared.
+      // To have two connections, unless one is shared.
       await Promise.all([sql`select pg_sleep(0.1)`, sql`select pg_sleep(0.1)`]);
-      wire.hushAll();
+      wire.silenceAll();
       await assert.rejects(one(sql));
-      // Each of them would wait for an attempt of its own, or for its patience.
+      // Each would wait for a connection attempt or a timeout.
       for (let each = 0; each < 1_000; each += 1) await assert.rejects(one(sql));
-      // Were it sent on the other silent one, it would be lost with that.
+      // If it were sent on the other silent connection, it would be lost with it.
       const last = one(sql);
       wire.mend();
       await assert.rejects(last, { code: 'NO_ANSWER' });
       await until(() => one(sql).catch(() => 0));
     });
 
-    test(`${kind}: a statement that takes its time is left alone`, async (t) => {
+    test(`${kind}: does not interrupt a slow statement`, async (t) => {
       const sql = open();
       t.after(() => sql.end());
       const pid = await pidOf(sql);
@@ -124,7 +124,7 @@ describe('connections', { skip }, () => {
       statementTimeoutMilliseconds: 0,
     });
 
-  test('a transaction whose connection is lost is told so, and leaves nothing', async (t) => {
+  test('a transaction on a lost connection fails and is rolled back', async (t) => {
     const sql = openForWriting();
     t.after(() => sql.end());
     await sql`create table if not exists connections_lost (id int)`;
@@ -139,7 +139,7 @@ describe('connections', { skip }, () => {
     assert.deepEqual([...(await sql`select from connections_lost`)], []);
   });
 
-  test('a transaction whose connection falls silent holds no locks for longer', async (t) => {
+  test('a transaction on a silent connection does not keep its locks', async (t) => {
     const port = Number(new URL(target as string).port);
     const wire = await startWire(() => port);
     const address = Object.assign(new URL(target as string), { port: wire.port });
@@ -152,7 +152,7 @@ describe('connections', { skip }, () => {
     });
     const work = sql.begin(async (tx) => {
       await tx`lock table connections_held`;
-      wire.hush();
+      wire.silence();
       await tx`select 1`;
     });
     await assert.rejects(work, { code: 'CONNECTION_LOST' });
@@ -162,17 +162,17 @@ describe('connections', { skip }, () => {
     );
   });
 
-  test('a transaction that swallows a failure is not taken for kept', async (t) => {
+  test('a transaction that ignores a failed statement is not reported as committed', async (t) => {
     const sql = openForWriting();
     t.after(() => sql.end());
     await assert.rejects(
       sql.begin((tx) => tx`select 1 / 0`.catch(() => 'never mind')),
-      /nothing of it was kept/,
+      /so it was rolled back/,
     );
     assert.equal(await one(sql), 1);
   });
 
-  test('what is sent after its transaction is over is refused, not run outside of it', async (t) => {
+  test('rejects statements sent after their transaction has ended', async (t) => {
     const sql = openForWriting();
     t.after(() => sql.end());
     const tx = await sql.begin(async (inner) => ({ inner }));
@@ -180,7 +180,7 @@ describe('connections', { skip }, () => {
     await assert.rejects(tx.inner.script('select 1'), /transaction is over/);
   });
 
-  test('a transaction that only reads is not continued on another connection, either', async (t) => {
+  test('a read-only transaction does not continue on another connection either', async (t) => {
     const sql = connect(target as string, {
       name: 'connections',
       connections: 2,
@@ -201,7 +201,7 @@ describe('connections', { skip }, () => {
     assert.equal(await one(sql), 1);
   });
 
-  test('a connection is not given on with a transaction open', async (t) => {
+  test('does not reuse a connection with an open transaction', async (t) => {
     const sql = openForWriting();
     t.after(() => sql.end());
     const reserved = await sql.reserve();
@@ -215,7 +215,7 @@ describe('connections', { skip }, () => {
     assert.equal(await one(sql), 1);
   });
 
-  test('a table that changes under a prepared statement is read as it is now', async (t) => {
+  test('reads a table that was altered after a statement was prepared', async (t) => {
     const sql = openForWriting();
     t.after(() => sql.end());
     await sql`create table connections_changing (id int)`;
@@ -234,12 +234,12 @@ describe('connections', { skip }, () => {
     t.after(() => sql.end(0));
     const held = await sql.reserve();
     const waiting = Array.from({ length: 10_000 }, () => one(sql));
-    await assert.rejects(one(sql), /10000 statements wait for the database already/);
+    await assert.rejects(one(sql), /10000 statements are already waiting for the database/);
     held.release();
     assert.deepEqual(new Set(await Promise.all(waiting)), new Set([1]));
   });
 
-  test('values are what was written', async (t) => {
+  test('values are returned as they were written', async (t) => {
     const sql = openForWriting();
     t.after(() => sql.end());
     const at = new Date('2026-02-28T23:59:59.999Z');
@@ -265,28 +265,28 @@ describe('connections', { skip }, () => {
   });
 });
 
-// Exit status 13 otherwise: nothing but the wait is left in the process.
-test('a process in which somebody waits for a connection does not end', () => {
+// If it ended early, the exit status would be 13, because only the pending wait keeps it alive.
+test('a process that waits for a connection does not exit', () => {
   const script = `
     import { Connections } from ${JSON.stringify(new URL('../../src/store/connections/connections.ts', import.meta.url))};
     const session = () => ({ isOpen: true, inFlight: 0, isInTransaction: false, close() {}, destroy() {} });
     const opened = [session(), undefined, session()];
     const connections = new Connections({
-      most: 2,
+      max: 2,
       async open() {
         const next = opened.shift();
         if (!next) throw new Error('refused');
         return next;
       },
     });
-    const held = await connections.take();
-    const waiting = connections.take();
-    // One cannot be opened just now, and then the other is lost.
+    const held = await connections.acquire();
+    const waiting = connections.acquire();
+    // One connection cannot be opened, and then the other is lost.
     await new Promise(setImmediate);
     connections.lost(held, new Error('ended'));
     await waiting;
     await connections.end(0);
-    console.log('had one');`;
+    console.log('connected');`;
   const args = ['--input-type=module', '--eval', script];
-  assert.equal(execFileSync(process.execPath, args, { encoding: 'utf8' }), 'had one\n');
+  assert.equal(execFileSync(process.execPath, args, { encoding: 'utf8' }), 'connected\n');
 });

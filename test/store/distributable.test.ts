@@ -6,11 +6,11 @@ import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 
 /**
- * Tables without a shop: what was migrated, which every server has for itself, and the shops, whose
- * key is the shop.
+ * Tables without a shop column: migrations, of which every server has its own, and shops, whose primary key
+ * is the shop.
  */
 const shopless = ['schema_migrations', 'shops'];
-/** How the shop of a key is found, before anything is known of it. */
+/** Finds a key's shop before anything else is known about the key. */
 const acrossShops = ['api_keys_by_hash'];
 
 interface Index {
@@ -34,7 +34,7 @@ function listTables(sql: Sql): Promise<{ name: string }[]> {
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by relname`;
 }
 
-/** Columns in their order; an expression has no name and counts as none. */
+/** Columns in order; expressions have no name and are not listed. */
 function listIndexes(sql: Sql): Promise<Index[]> {
   return sql<Index[]>`
     select t.relname as table, i.relname as name, x.indisprimary as "isPrimary",
@@ -63,7 +63,7 @@ function listForeignKeys(sql: Sql): Promise<ForeignKey[]> {
     where c.contype = 'f' and c.connamespace = 'public'::regnamespace`;
 }
 
-/** What docs/scaling.md would distribute, or copy to every server. */
+/** Tables that docs/scaling.md distributes, or copies to every server. */
 function listDocumentedTables(): string[] {
   const text = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
   const statements = text.matchAll(
@@ -72,7 +72,7 @@ function listDocumentedTables(): string[] {
   return [...statements].map(([, copied, distributed]) => copied ?? distributed ?? '');
 }
 
-onEveryDatabase('tables that can be distributed by shop', (open) => {
+onEveryDatabase('tables can be distributed by shop', (open) => {
   let store: Store;
   let indexes: Index[];
   before(async () => {
@@ -81,7 +81,7 @@ onEveryDatabase('tables that can be distributed by shop', (open) => {
   });
   after(() => store.close());
 
-  test('every table has a primary key that begins with the shop', async () => {
+  test('every primary key starts with the shop', async () => {
     const tables = (await listTables(store.write)).map(({ name }) => name);
     assert.ok(tables.length > 10 && shopless.every((name) => tables.includes(name)));
     const keyed = indexes
@@ -93,7 +93,7 @@ onEveryDatabase('tables that can be distributed by shop', (open) => {
     );
   });
 
-  test('each is in what the documents would distribute', async () => {
+  test('the documentation lists every table', async () => {
     const tables = (await listTables(store.write)).map(({ name }) => name);
     assert.deepEqual(
       listDocumentedTables().toSorted(),
@@ -101,7 +101,7 @@ onEveryDatabase('tables that can be distributed by shop', (open) => {
     );
   });
 
-  test('nothing is unique across shops, and every index but one begins with the shop', () => {
+  test('nothing is unique across shops, and every index but one starts with the shop', () => {
     assert.deepEqual(
       indexes.filter(({ isUnique, columns }) => isUnique && !columns.includes('shop_id')),
       [],
@@ -112,7 +112,7 @@ onEveryDatabase('tables that can be distributed by shop', (open) => {
     );
   });
 
-  test('no foreign key leads from one shop to another', async () => {
+  test('no foreign key refers to another shop', async () => {
     const keys = await listForeignKeys(store.write);
     assert.ok(keys.length > 10);
     assert.deepEqual(

@@ -7,11 +7,11 @@ import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, importAll } from '../support/world.ts';
 
 const customers = Array.from({ length: 60 }, (_, index) => 501 + index);
-/** The same ids in both shops, and customers with one, two and three subscriptions. */
+/** Both shops have the same ids, and customers with one, two and three subscriptions. */
 const idsOf = (customerId: number, offset: number) =>
   [1, 2, 3].slice(0, (customerId % 3) + 1).map((each) => offset + customerId * 10 + each);
 
-onEveryDatabase('entitlements of many customers at once', (open) => {
+onEveryDatabase('concurrent entitlement look-ups', (open) => {
   let store: Store;
   let shopIds: number[];
 
@@ -22,7 +22,7 @@ onEveryDatabase('entitlements of many customers at once', (open) => {
       const shop = await createShop(store);
       shopIds.push(shop.id);
       const records = customers.flatMap((customerId) =>
-        // Not in the order of their ids.
+        // Not ordered by id.
         idsOf(customerId, offset)
           .toReversed()
           .map((id) => subscription(id, { customerId })),
@@ -35,7 +35,7 @@ onEveryDatabase('entitlements of many customers at once', (open) => {
 
   const fail = (lost: (error: Error) => void) => lost(new Error('lost'));
 
-  /** Counts what is sent, and can lose the connection. */
+  /** Counts statements, and can lose the connection. */
   function counted() {
     const seen = { statements: 0, isLost: false };
     const sql = new Proxy(store.primary.keys, {
@@ -49,22 +49,22 @@ onEveryDatabase('entitlements of many customers at once', (open) => {
     return { seen, entitlements: new Entitlements(sql) };
   }
 
-  test('each gets its own, whichever shop and customer share its turn', async () => {
+  test('returns each customer’s own subscriptions, whatever shares the turn', async () => {
     const { seen, entitlements } = counted();
-    const wanted = customers.flatMap((customerId) =>
+    const requests = customers.flatMap((customerId) =>
       shopIds.map((shopId, offset) => ({ shopId, customerId, offset })),
     );
     const found = await Promise.all(
-      wanted.map(({ shopId, customerId }) => entitlements.of(shopId, customerId)),
+      requests.map(({ shopId, customerId }) => entitlements.of(shopId, customerId)),
     );
     assert.deepEqual(
       found.map((rows) => rows.map((row) => row.subscriptionId)),
-      wanted.map(({ customerId, offset }) => idsOf(customerId, offset)),
+      requests.map(({ customerId, offset }) => idsOf(customerId, offset)),
     );
     assert.equal(seen.statements, 6, 'three for each shop: 24, 24 and 12 customers');
   });
 
-  test('a customer who is asked for twice is looked up once, and anew in the next turn', async () => {
+  test('looks up a customer once per turn, however often requested', async () => {
     const { seen, entitlements } = counted();
     const [shopId = 0] = shopIds;
     const [first, second] = await Promise.all([
@@ -77,18 +77,18 @@ onEveryDatabase('entitlements of many customers at once', (open) => {
     assert.equal(seen.statements, 2);
   });
 
-  test('an unknown customer gets nothing, beside others who get theirs', async () => {
+  test('returns nothing for an unknown customer beside known ones', async () => {
     const { entitlements } = counted();
     const [shopId = 0] = shopIds;
-    const [nobody, somebody] = await Promise.all([
+    const [unknown, known] = await Promise.all([
       entitlements.of(shopId, 9),
       entitlements.of(shopId, 503),
     ]);
-    assert.deepEqual(nobody, []);
-    assert.equal(somebody.length, 3);
+    assert.deepEqual(unknown, []);
+    assert.equal(known.length, 3);
   });
 
-  test('a failure fails those who shared it, and nobody after them', async () => {
+  test('a failure fails only the requests that shared the statement', async () => {
     const { seen, entitlements } = counted();
     const [shopId = 0] = shopIds;
     seen.isLost = true;

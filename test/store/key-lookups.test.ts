@@ -6,7 +6,7 @@ import type { Sql } from '../../src/store/database.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { KeyLookups, LookupRefused } from '../../src/store/keys/key-lookups.ts';
 import { LookupAllowance } from '../../src/store/keys/lookup-allowance.ts';
-import { revokeKey } from '../../src/store/keys/keys.ts';
+import { updateRevokedKey } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, now } from '../support/world.ts';
@@ -20,8 +20,8 @@ onEveryDatabase('looking up keys', (open) => {
   });
   after(() => store.close());
 
-  /** Lookups over a connection that tells how many statements it was given. */
-  function begin() {
+  /** Look-ups over a connection that counts statements. */
+  function start() {
     let statements = 0;
     const sql = new Proxy(store.primary.keys, {
       apply(target, self, parts) {
@@ -34,7 +34,7 @@ onEveryDatabase('looking up keys', (open) => {
     return { lookups, clock, statements: () => statements };
   }
 
-  /** So many invented keys at once, each from a client of its own. */
+  /** This many invented keys at once, each from a different client. */
   const flood = (lookups: KeyLookups, count: number) =>
     Array.from({ length: count }, (_, each) => lookups.find(invented(), `client ${each}`));
 
@@ -44,13 +44,13 @@ onEveryDatabase('looking up keys', (open) => {
     return { shop, id, hash: hashKey(key) };
   }
 
-  test('each asker gets what is known of their key: its shop, tier, currency and scopes', async () => {
-    const { lookups, statements } = begin();
+  test('returns each key’s shop, tier, currency and scopes', async () => {
+    const { lookups, statements } = start();
     const keys = [await keyOf('growth'), await keyOf('pro')];
-    const [first, nobody, second] = await Promise.all(
+    const [first, unknown, second] = await Promise.all(
       [keys[0]?.hash, invented(), keys[1]?.hash].map((hash) => lookups.find(hash ?? '', 'a')),
     );
-    assert.equal(nobody, undefined);
+    assert.equal(unknown, undefined);
     assert.deepEqual(
       [first, second],
       keys.map(({ shop, id }) => ({
@@ -66,58 +66,58 @@ onEveryDatabase('looking up keys', (open) => {
     assert.equal(statements(), 1);
   });
 
-  test('a key that is revoked is not found any more, though it was', async () => {
-    const { lookups } = begin();
+  test('no longer finds a revoked key', async () => {
+    const { lookups } = start();
     const { shop, id, hash } = await keyOf();
     assert.equal((await lookups.find(hash, 'a'))?.keyId, id);
-    await revokeKey(store.write, shop.id, id, new Date(now));
+    await updateRevokedKey(store.write, shop.id, id, new Date(now));
     assert.equal(await lookups.find(hash, 'a'), undefined);
     assert.equal(await lookups.find(hash, 'a'), undefined);
   });
 
-  test('a flood of invented keys costs a statement for a hundred of them, and a key that was found goes first', async () => {
-    const { lookups, statements } = begin();
+  test('looks up a flood of invented keys a hundred at a time, and recently found keys first', async () => {
+    const { lookups, statements } = start();
     const { id, hash } = await keyOf();
     await lookups.find(hash, 'a');
     const sentBefore = statements();
 
     let answered = 0;
-    const asked = flood(lookups, 2_000).map(async (record) => {
+    const pending = flood(lookups, 2_000).map(async (record) => {
       assert.equal(await record, undefined);
       answered += 1;
     });
     const found = await lookups.find(hash, 'a');
     assert.equal(found?.keyId, id);
     assert.ok(answered < 200, `${answered} invented keys were answered first`);
-    await Promise.all(asked);
+    await Promise.all(pending);
     assert.equal(statements() - sentBefore, 21);
   });
 
-  test('too many that wait are refused rather than remembered, and those that wait are answered', async () => {
-    const { lookups } = begin();
+  test('rejects look-ups when too many are waiting, and answers those that wait', async () => {
+    const { lookups } = start();
     const { id, hash } = await keyOf();
     await lookups.find(hash, 'a');
     const waiting = flood(lookups, 10_000);
-    await assert.rejects(lookups.find(invented(), 'a'), /10000 keys are waiting/);
+    await assert.rejects(lookups.find(invented(), 'a'), /10000 keys are already waiting/);
     assert.equal((await lookups.find(hash, 'a'))?.keyId, id);
     assert.deepEqual(new Set(await Promise.all(waiting)), new Set([undefined]));
     assert.equal(await lookups.find(invented(), 'a'), undefined);
   });
 
-  test('a client that invents keys has a hundred of them looked up, however many it sends', async () => {
-    const { lookups, statements } = begin();
-    const asked = await Promise.allSettled(
+  test('looks up only a hundred invented keys per client', async () => {
+    const { lookups, statements } = start();
+    const settled = await Promise.allSettled(
       Array.from({ length: 2_000 }, () => lookups.find(invented(), 'a')),
     );
     assert.equal(statements(), 1);
-    assert.equal(asked.filter(({ status }) => status === 'fulfilled').length, 100);
+    assert.equal(settled.filter(({ status }) => status === 'fulfilled').length, 100);
     await assert.rejects(lookups.find(invented(), 'a'), LookupRefused);
     assert.equal(statements(), 1);
     assert.equal(await lookups.find(invented(), 'b'), undefined);
   });
 
-  test('a client that invents keys keeps those that were found before, and gets a new one later', async () => {
-    const { lookups, clock } = begin();
+  test('a client over its allowance can still use recently found keys, and new ones later', async () => {
+    const { lookups, clock } = start();
     const [known, fresh] = [await keyOf(), await keyOf()];
     await lookups.find(known.hash, 'b');
     await Promise.allSettled(Array.from({ length: 200 }, () => lookups.find(invented(), 'a')));
@@ -129,8 +129,8 @@ onEveryDatabase('looking up keys', (open) => {
     assert.equal((await lookups.find(fresh.hash, 'a'))?.keyId, fresh.id);
   });
 
-  test('keys that exist cost their client nothing, however many are new', async () => {
-    const { lookups } = begin();
+  test('keys that exist do not use up the allowance', async () => {
+    const { lookups } = start();
     const keys = await Promise.all(Array.from({ length: 150 }, () => keyOf()));
     const found = await Promise.all(keys.map(({ hash }) => lookups.find(hash, 'a')));
     assert.deepEqual(
@@ -140,7 +140,7 @@ onEveryDatabase('looking up keys', (open) => {
     assert.equal(await lookups.find(invented(), 'a'), undefined);
   });
 
-  test('a database that fails fails all who wait, and is asked again by the next', async () => {
+  test('a database failure fails all waiting look-ups; the next one retries', async () => {
     let isDown = true;
     const sql = new Proxy(store.primary.keys, {
       apply: (target, self, parts) =>
@@ -148,10 +148,10 @@ onEveryDatabase('looking up keys', (open) => {
     }) as Sql;
     const lookups = new KeyLookups(sql, new LookupAllowance(new FixedClock(0)));
     const { id, hash } = await keyOf();
-    const asked = await Promise.allSettled(
+    const settled = await Promise.allSettled(
       [hash, ...Array.from({ length: 300 }, invented)].map((each) => lookups.find(each, 'a')),
     );
-    assert.deepEqual(new Set(asked.map(({ status }) => status)), new Set(['rejected']));
+    assert.deepEqual(new Set(settled.map(({ status }) => status)), new Set(['rejected']));
     isDown = false;
     assert.equal((await lookups.find(hash, 'a'))?.keyId, id);
   });

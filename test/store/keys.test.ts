@@ -5,14 +5,14 @@ import { type Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, startTestService } from '../support/world.ts';
 
-onEveryDatabase('a key in the database', (open) => {
+onEveryDatabase('keys in the database', (open) => {
   let store: Store;
   before(() => {
     store = open();
   });
   after(() => store.close());
 
-  /** Tables with a row whose text, or whose bytes as hexadecimal text, have this in them. */
+  /** Tables with a row that contains this text, or its bytes in hexadecimal. */
   async function tablesWith(text: string): Promise<string[]> {
     const tables = await store.write<{ name: string }[]>`
       select table_name as name from information_schema.tables
@@ -30,12 +30,12 @@ onEveryDatabase('a key in the database', (open) => {
     return found;
   }
 
-  test('[rest.auth.only-hash-stored] is its SHA-256 and its last four characters, and nowhere more', async () => {
+  test('[rest.auth.only-hash-stored] stores only the SHA-256 and the last four characters', async () => {
     const shop = await createShop(store);
     const { id, key } = await createTestKey(store, shop.id);
     const service = await startTestService(store);
     const used = get(`${service.baseUrl}/api/external/v1/plans`, key);
-    // Closing waits until the use of the key is stored.
+    // Closing waits until the key's usage is stored.
     const { status } = await used.finally(() => service.close());
     assert.equal(status, 200);
 
@@ -47,7 +47,7 @@ onEveryDatabase('a key in the database', (open) => {
       { hash: hash('sha256', key), lastFour: key.slice(-4), used: true },
     );
 
-    // Not whole, and no part of it that would spare much guessing.
+    // Neither the whole key, nor a part long enough to help guess it.
     for (const part of [key, key.slice(4), key.slice(4, 20), key.slice(20, 36), key.slice(-8)]) {
       assert.deepEqual(await tablesWith(part), []);
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { FixedClock } from '../../src/clock.ts';
-import { endKey, rotateKey } from '../../src/access/keys/keys.ts';
+import { revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
 import { listRevokedKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -18,7 +18,7 @@ onEveryDatabase('the list of revoked keys', (open) => {
   });
   after(() => store.close());
 
-  test('has keys by when they were revoked or rotated, whichever ends first at the top', async () => {
+  test('lists keys revoked or rotated since an instant, ordered by when they end', async () => {
     const clock = new FixedClock(now);
     const ending = { sql: store.write, clock, log: silentLog };
     const [shop, other] = [await createShop(store), await createShop(store)];
@@ -35,8 +35,8 @@ onEveryDatabase('the list of revoked keys', (open) => {
       overlapMilliseconds: 24 * hour,
     });
     clock.advance(hour);
-    await endKey(ending, shop.id, 'command line', revoked);
-    await endKey(ending, other.id, 'command line', foreign);
+    await revokeKey(ending, shop.id, 'command line', revoked);
+    await revokeKey(ending, other.id, 'command line', foreign);
 
     const list = async (hours: number, ...shopIds: number[]) =>
       (await listRevokedKeys(store.write, shopIds, at(hours))).map((each) => ({ ...each }));
@@ -50,7 +50,7 @@ onEveryDatabase('the list of revoked keys', (open) => {
       replacedBy: newId,
     };
     assert.deepEqual(await list(0, shop.id), [first, second]);
-    // By when it was rotated, not by when it ends.
+    // Selected by when it was rotated, not by when it ends.
     assert.deepEqual(await list(0.5, shop.id), [first]);
     assert.deepEqual(await list(2, shop.id, other.id), []);
     assert.deepEqual(

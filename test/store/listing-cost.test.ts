@@ -8,7 +8,7 @@ import type { Sql } from '../../src/store/database.ts';
 import { Entitlements } from '../../src/store/records/entitlements.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { listPlans } from '../../src/store/records/plans.ts';
-import { findCourse } from '../../src/store/records/subscription-timeline.ts';
+import { findTimeline } from '../../src/store/records/subscription-timeline.ts';
 import {
   findSubscription,
   listIntervals,
@@ -28,16 +28,16 @@ interface PlanNode {
 const shops = 12;
 const rowsPerShop = 3000;
 const plansPerShop = 300;
-/** Each status, and each outcome, has hundreds of rows of a shop. */
+/** Hundreds of a shop's rows have each status and each outcome. */
 const statusOf = `('{active,paused,cancelled,expired,failed}'::text[])[n % 5 + 1]`;
 const outcomeOf = `('{saved,cancelled,abandoned,null}'::text[])[n % 4 + 1]`;
-/** Some rows share their time, as imported ones do. */
+/** Some rows have the same time, as imported ones do. */
 const timeOf = `timestamptz '2025-01-01Z' + n / 2 * interval '1 hour'`;
 const deep = { createdAt: Date.parse('2025-01-20T00:00:00Z'), id: 900 };
 
 type Query = (sql: Sql, shopId: number) => Promise<unknown>;
 
-/** What answers all there is of something: as many rows as are shown may be sorted. */
+/** Queries that return everything there is; they may sort as many rows as they return. */
 const whole: Readonly<Record<string, Query>> = {
   entitlements: (sql, shopId) => new Entitlements(sql).of(shopId, 700),
   'one subscription': (sql, shopId) => findSubscription(sql, shopId, 1500),
@@ -46,7 +46,7 @@ const whole: Readonly<Record<string, Query>> = {
   'subscriptions of sessions': (sql, shopId) => listSubscriptionsOfSessions(sql, shopId, [7, 1500]),
 };
 
-/** What answers a page: with and without filter, at the beginning and deep inside. */
+/** Queries that return a page: with and without filter, first page and deep page. */
 const paged: Record<string, Query> = {};
 for (const [place, position] of [
   ['first', undefined],
@@ -62,15 +62,15 @@ for (const [place, position] of [
   }
 }
 
-/** What belongs to one subscription or customer, and the indexes that find it. */
+/** Queries for one subscription or customer, and the indexes that they must use. */
 const ofOne: Readonly<Record<string, { query: Query; indexes: readonly string[] }>> = {
   'subscriptions of a customer': {
     query: (sql, shopId) =>
       listSubscriptionsOfCustomer(sql, shopId, 700, { status: 'active', after: deep, limit: 51 }),
     indexes: ['plans_pkey', 'subscriptions_by_customer'],
   },
-  'the course of a subscription': {
-    query: (sql, shopId) => findCourse(sql, shopId, 700, deep.createdAt),
+  'the timeline of a subscription': {
+    query: (sql, shopId) => findTimeline(sql, shopId, 700, deep.createdAt),
     indexes: [
       'cancellation_sessions_by_subscription',
       'dunning_cases_pkey',
@@ -82,7 +82,7 @@ const ofOne: Readonly<Record<string, { query: Query; indexes: readonly string[] 
   },
 };
 
-/** What each table has of a shop, for every n. */
+/** Rows of a shop in each table, for every n. */
 const tables = {
   plans: `$1::bigint, n, 'Box', '', 'subscription', 'month', 1, true, 0, 'none', 0, '', null,
     gen_random_uuid()`,
@@ -96,11 +96,11 @@ const tables = {
   refunds: `$1::bigint, n, n, 10, ${timeOf}, null, gen_random_uuid()`,
 };
 
-/** In short statements, during each of which the embedded database answers nobody else. */
+/** In short statements, since each one blocks all other clients of the embedded database. */
 async function fill(sql: Sql, shopIds: readonly number[]): Promise<void> {
   for (const shopId of shopIds) {
     await sql.begin(async (tx) => {
-      // Nothing that triggers keep is read here, and they would take longer than all else.
+      // Skip the triggers: nothing that they maintain is read here, and they would take longest.
       await tx`set local session_replication_role = replica`;
       for (const [table, values] of Object.entries(tables)) {
         const rows = table === 'plans' ? plansPerShop : rowsPerShop;
@@ -118,7 +118,7 @@ for (const [name, target] of [
   ['embedded', process.env['TEST_EMBEDDED']],
   ['PostgreSQL', process.env['TEST_POSTGRES']],
 ] as const) {
-  const skip = target === undefined && `${name} could not be had on this machine`;
+  const skip = target === undefined && `${name} is not available on this machine`;
   describe(`how listings are read (${name})`, { skip }, () => {
     let store: Omit<Store, 'failed'>;
     let sql: Sql;
@@ -138,7 +138,7 @@ for (const [name, target] of [
       await store.close();
     });
 
-    /** How the server would run what a query function sends, in the steps of its plan. */
+    /** The server's plan for the query of a function, as a list of steps. */
     async function explain(
       query: Query,
       mode: 'custom' | 'generic',
@@ -165,11 +165,11 @@ for (const [name, target] of [
       return steps;
     }
 
-    /** The server takes a plan that suits any parameters once a statement was used some times. */
+    /** After a statement was used several times, the server switches to a plan for any parameters. */
     const modes = ['custom', 'generic'] as const;
 
     for (const [title, query] of Object.entries(paged)) {
-      test(`${title}: nothing is sorted, and nothing read in vain`, async () => {
+      test(`${title}: sorts nothing and reads no unneeded rows`, async () => {
         for (const mode of modes) {
           const steps = await explain(query, mode);
           assert.deepEqual(steps.filter(isSort), [], mode);
@@ -178,7 +178,7 @@ for (const [name, target] of [
       });
     }
     for (const [title, query] of Object.entries(whole)) {
-      test(`${title}: nothing is read in vain`, async () => {
+      test(`${title}: reads no unneeded rows`, async () => {
         for (const mode of modes) {
           assert.deepEqual((await explain(query, mode)).filter(isInVain), [], mode);
         }
@@ -186,8 +186,8 @@ for (const [name, target] of [
     }
 
     for (const [title, { query, indexes }] of Object.entries(ofOne)) {
-      test(`${title}: only what is of it is read, by its index`, async () => {
-        // As on the connection of look-ups, which is to make no plan worse.
+      test(`${title}: reads only its own rows, by index`, async () => {
+        // With the settings of the look-up connections, which must not make any plan worse.
         const off = ['enable_seqscan', 'enable_bitmapscan', 'enable_sort'];
         for (const mode of modes) {
           const steps = await explain(query, mode, off);
@@ -202,7 +202,7 @@ for (const [name, target] of [
 }
 
 const isSort = (step: PlanNode) => step['Node Type'].endsWith('Sort');
-/** Rows of others are read, or rows are read and then left out. */
+/** The step reads other rows as well, or reads rows and filters them out. */
 const isInVain = (step: PlanNode) => step['Node Type'] === 'Seq Scan' || step.Filter !== undefined;
 
 function stepsOf(node: PlanNode | undefined): PlanNode[] {

@@ -14,9 +14,9 @@ import { until } from '../support/until.ts';
 import { get, startWorld } from '../support/world.ts';
 
 const createPlace = places[1][1];
-const skip = createPlace === undefined && 'PostgreSQL could not be had on this machine';
+const skip = createPlace === undefined && 'PostgreSQL is not available on this machine';
 
-/** A folder with one migration, which needs a table for itself. */
+/** A folder with one migration that needs an exclusive lock on a table. */
 function folderWith(name: string, text: string): URL {
   const folder = throwawayFolder();
   writeFileSync(path.join(folder, name), text);
@@ -39,7 +39,7 @@ describe('migrating while tables are in use', { skip }, () => {
     await place.remove();
   });
 
-  /** Does what pg_dump does for all of its time: one transaction that keeps tables from being changed. */
+  /** Holds a lock as pg_dump does: in one long transaction that keeps tables from being altered. */
   async function holdTable(table: string, url = target) {
     const sql = openClient(url);
     const session = await sql.reserve();
@@ -56,7 +56,7 @@ describe('migrating while tables are in use', { skip }, () => {
     };
   }
 
-  test('no request is refused, it says who is waited for, and applies once that has ended', async (t) => {
+  test('refuses no request, reports the blocking process, and applies once it has ended', async (t) => {
     const { base, key, service } = await startWorld(store);
     t.after(() => service.close());
     const folder = folderWith('0901_plans.sql', 'alter table plans add column later text;');
@@ -83,19 +83,19 @@ describe('migrating while tables are in use', { skip }, () => {
     assert.match(
       said[0] as string,
       new RegExp(
-        `^Migration 0901_plans\\.sql waits for a table that is in use by process ${dump.pid} \\(pg_dump, in a transaction for \\d+ s\\)\\.`,
+        `^Migration 0901_plans\\.sql is waiting for a table that is in use by process ${dump.pid} \\(pg_dump, in a transaction for \\d+ s\\)\\.`,
       ),
     );
   });
 
-  test('it gives up after its time, says who was in the way, and leaves nothing', async () => {
+  test('gives up after the timeout, reports the blocking process, and leaves nothing behind', async () => {
     const folder = folderWith(
       '0902_refunds.sql',
       'create table left_over (id int); alter table refunds add column later text;',
     );
     const dump = await holdTable('refunds');
     await assert.rejects(
-      migrate(store.write, { folder, patienceMilliseconds: 0 }),
+      migrate(store.write, { folder, timeoutMilliseconds: 0 }),
       (error: unknown) =>
         error instanceof CommandError &&
         error.message.startsWith('Migration 0902_refunds.sql was not applied: ') &&
@@ -107,7 +107,7 @@ describe('migrating while tables are in use', { skip }, () => {
     assert.deepEqual(await migrate(store.write, { folder }), ['0902_refunds.sql']);
   });
 
-  test('it waits for another process that migrates for as long as that takes', async () => {
+  test('waits for another migrating process for as long as it takes', async () => {
     const folder = folderWith('0903_other.sql', 'create table other (id int);');
     const other = openClient(target);
     const session = await other.reserve();
@@ -115,7 +115,7 @@ describe('migrating while tables are in use', { skip }, () => {
     await session`select pg_advisory_xact_lock(7370110274)`;
     const said: string[] = [];
     const migrating = migrate(store.write, { folder, onWait: (text) => said.push(text) });
-    // By the server's clock, several times as long as a table would be waited for.
+    // By the server's clock, several times as long as the lock timeout.
     await until(async () => {
       const waiting = await store.primary.keys`
         select from pg_stat_activity
@@ -129,7 +129,7 @@ describe('migrating while tables are in use', { skip }, () => {
     assert.deepEqual(said, []);
   });
 
-  test('Ctrl-C ends the command while it waits, and it can be run again', async (t) => {
+  test('Ctrl-C stops the waiting command, and it can be run again', async (t) => {
     const own = createPlace!();
     const url = await own.target();
     const { write, close } = connectAll(url);
@@ -141,7 +141,7 @@ describe('migrating while tables are in use', { skip }, () => {
     const dump = await holdTable('shopify.shops', url);
     const env = { DATABASE_URL: url };
     const command = launch(['migrate'], { env });
-    await command.logged(/^Migration 0014_webhook_events\.sql waits for .*\(pg_dump, /m);
+    await command.logged(/^Migration 0014_webhook_events\.sql is waiting for .*\(pg_dump, /m);
     command.child.kill('SIGINT');
     const { code, signal, out } = await command.ended;
     assert.deepEqual([code, signal, out], [null, 'SIGINT', '']);

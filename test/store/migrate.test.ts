@@ -9,7 +9,7 @@ import { type Place, places } from '../support/empty-database.ts';
 const migrations = readdirSync(new URL('../../migrations/', import.meta.url)).toSorted();
 
 for (const [name, createPlace] of places) {
-  const skip = createPlace === undefined && `${name} could not be had on this machine`;
+  const skip = createPlace === undefined && `${name} is not available on this machine`;
   describe(`migrations (${name})`, { skip }, () => {
     let place: Place;
     let target: string;
@@ -39,7 +39,7 @@ for (const [name, createPlace] of places) {
       return rows.map((row) => row.name);
     };
 
-    test('are applied once, in order, and then never again', async () => {
+    test('are applied once, in order', async () => {
       assert.deepEqual(await listMissingMigrations(sql), migrations);
       assert.deepEqual(await migrate(sql), migrations);
       const tables = await listTables();
@@ -49,7 +49,7 @@ for (const [name, createPlace] of places) {
       assert.deepEqual(await listTables(), tables);
     });
 
-    test('are applied once by several processes that begin together', async (t) => {
+    test('are applied once by several concurrent processes', async (t) => {
       const stores = [1, 2, 3, 4].map(() => connectAll(target));
       t.after(() => Promise.all(stores.map((store) => store.close())));
       const applied = await Promise.all(stores.map(({ write }) => migrate(write)));
@@ -62,8 +62,8 @@ for (const [name, createPlace] of places) {
       );
     });
 
-    test('one that fails leaves nothing of itself, and can be applied later', async () => {
-      // The first one makes this table itself, after many others.
+    test('a failed migration leaves nothing behind and can be applied later', async () => {
+      // The first migration creates this table itself, after many others.
       await sql`create table cancellation_sessions (id int)`;
       await assert.rejects(migrate(sql), { code: '42P07' });
       assert.deepEqual(await listTables(), ['cancellation_sessions']);

@@ -1,4 +1,4 @@
-/** A step of a plan as PostgreSQL writes it in JSON. */
+/** A node of a query plan in PostgreSQL's JSON format. */
 export interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
@@ -12,25 +12,25 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** What a shop_id must be equal to: a value, or the shop_id of something else in the plan. */
+/** What a shop_id must equal: a value, or the shop_id of another part of the plan. */
 interface Equality {
   readonly alias: string;
   /** Undefined for a value or a list of values. */
   readonly other: string | undefined;
 }
 
-/** Tables that are not a shop's. */
+/** Tables without shops' data. */
 const shopless = /^(?:shops|schema_migrations|pg_\w+)$/;
 
 /**
- * The scans of a plan that could give rows of any shop: their shop_id is neither a given value, nor
- * equal, by however many steps, to the shop_id of something that is limited so.
+ * The scans of a plan that may return rows of any shop: their shop_id does not equal a given value, nor,
+ * through any number of steps, the shop_id of something that is restricted in that way.
  */
 export function scansAcrossShops(plan: PlanNode): PlanNode[] {
   const nodes = nodesOf(plan);
   const scans = nodes.filter((node) => isScan(node) && node['Relation Name'] !== undefined);
   const equalities = nodes.flatMap(equalitiesOf);
-  // What is no table (a list, a function, a named subquery) has rows that were limited elsewhere.
+  // Rows of anything but tables (lists, functions, subqueries) were restricted elsewhere.
   const limited = new Set(
     nodes.filter((node) => isScan(node) && !scans.includes(node)).map(({ Alias = '' }) => Alias),
   );
@@ -52,7 +52,7 @@ function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** In a scan, a column without a name before it is its own. */
+/** In a scan, an unqualified column belongs to the scanned table. */
 function equalitiesOf(node: PlanNode): Equality[] {
   const conditions = [
     node['Index Cond'],
@@ -62,7 +62,7 @@ function equalitiesOf(node: PlanNode): Equality[] {
     node['Merge Cond'],
     node['Join Filter'],
   ].join(' ');
-  // As foreign keys ask it, the other way round.
+  // Foreign keys compare in the other direction.
   const found = conditions
     .replace(/(\$\d+) = shop_id\b/g, 'shop_id = $1')
     .matchAll(

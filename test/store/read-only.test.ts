@@ -38,7 +38,7 @@ onEveryDatabase('what serves requests', (open) => {
     });
   }
 
-  test('the connection "write" can', async () => {
+  test('the connection "write" can write', async () => {
     const { id } = await createShop(store);
     const { count } = await store.write`update shops set tier = 'pro' where shop_id = ${id}`;
     assert.equal(count, 1);

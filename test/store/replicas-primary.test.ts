@@ -17,7 +17,7 @@ import {
 import { until } from '../support/until.ts';
 import { get } from '../support/world.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 const failure = { success: false, message: 'Internal server error.' };
 
 describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
@@ -35,7 +35,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
   const entitled = (customerId: number) =>
     all.store.readRecent(({ entitlements }) => entitlements.of(all.world.shop.id, customerId));
 
-  /** How often each standby has looked for the subscriptions of a customer. */
+  /** How often each standby has looked up a customer's subscriptions. */
   const lookUps = () =>
     Promise.all(
       urls().map(async (url) => {
@@ -48,21 +48,21 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
       }),
     );
 
-  test('take turns, and what is asked of one in one turn shares a statement', async () => {
+  test('are used in turn, and concurrent look-ups on one share a statement', async () => {
     const counted = await all.whileInUse(async () => {
       const told = all.said.length;
-      // What a connection has counted, it tells after a second, and with a next statement.
+      // A connection publishes its counts after a second, with a later statement.
       await sleep(1_100);
       await Promise.all([plans(), plans()]);
       const first = await lookUps();
-      // Each standby gets every second request: one look-up of this customer each.
+      // Each standby gets every second request: one look-up of this customer per turn.
       const found = await Promise.all(Array.from({ length: 40 }, () => entitled(501)));
       for (const rows of found)
         assert.deepEqual(
           rows.map((row) => row.subscriptionId),
           [1001],
         );
-      // Alone in its turn, each of these is a look-up.
+      // Each of these is a separate look-up, since it is alone in its turn.
       for (let each = 0; each < 8; each += 1) {
         assert.deepEqual(
           (await entitled(502)).map((row) => row.subscriptionId),
@@ -80,7 +80,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     assert.deepEqual(counted, [5, 5]);
   });
 
-  test('of which one dies: the other goes on', async () => {
+  test('the other standby continues when one dies', async () => {
     await all.standbys[0]?.stop('crash');
     for (const answer of await askEverything(all.world)) assert.match(answer, / 200 /);
     await untilReadyReplicas('left out', 'in use');
@@ -88,7 +88,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     await bothInUse();
   });
 
-  /** Waits until readiness says so of the two. */
+  /** Waits until readiness reports these states of the two. */
   const untilReadyReplicas = (...states: readonly string[]) =>
     until(
       async () => Object.values((await get(`${all.world.service.baseUrl}/readyz`)).body.replicas),
@@ -96,7 +96,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     );
 
   for (const how of ['dies', 'freezes'] as const) {
-    test(`whose primary ${how}: nothing is read from them before long, and all is well when it is back`, async () => {
+    test(`are soon left out when the primary ${how}, and used again when it is back`, async () => {
       await (how === 'dies' ? all.primary.stop('crash') : all.primary.freeze());
       await Promise.all([all.untilInUse(false, 0), all.untilInUse(false, 1)]);
       await all.untilSaid(
@@ -116,10 +116,10 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     });
   }
 
-  test('have no more connections after all that than at first: four each', async () => {
+  test('have as many connections afterwards as at first: four each', async () => {
     await Promise.all([askEverything(all.world), askEverything(all.world)]);
     for (const url of [...urls(), all.primary.url]) {
-      // Of the primary only keys are asked, besides what only it can answer.
+      // Only keys, and what only the primary can answer, are read from the primary.
       const reading = url === all.primary.url ? 'retention read keys' : 'retention read plans';
       const counts = await until(
         () => countConnections(url),
@@ -129,13 +129,13 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     }
   });
 
-  test('doctor looks at each, and shows no password', async () => {
+  test('doctor checks each, without showing passwords', async () => {
     const hosts = all.standbys.map(({ port }) => `127.0.0.1:${port}`);
     const env = {
       DATABASE_URL: all.primary.url,
       DATABASE_READ_URL: `postgres://postgres:sesame@${hosts.join()}/postgres`,
     };
-    // It lets a standby lag two seconds, as the service does.
+    // It accepts a lag of two seconds, as the service does.
     const well = await until(
       () => run(['doctor', '--json'], { env }),
       ({ code, out }) => code === 0 || !out.includes('lags more than'),
@@ -154,7 +154,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     assert.match(about[0].detail, /^in recovery, lags \d+ ms$/);
     assert.doesNotMatch(well.out + well.err, /sesame/);
 
-    // Paused, it is in recovery, but does not get to where the primary is by now.
+    // While paused it is in recovery but does not reach the primary's position.
     await onServer(urls()[0] ?? '', 'select pg_wal_replay_pause()');
     await onServer(all.primary.url, "update plans set name = name || ''");
     const asked = `127.0.0.1:1,${all.primary.url.split('@')[1]?.split('/')[0]}`;
@@ -175,7 +175,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     assert.doesNotMatch(ill.out + ill.err, /sesame/);
   });
 
-  /** Waits until a service with this primary and these standbys has found that out of each. */
+  /** Waits until a service with this primary and these standbys has logged this for each. */
   async function untilFound(
     verdict: string,
     primary: string,
@@ -197,7 +197,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     }
   }
 
-  test('of another cluster, or with another database: left out', async (t) => {
+  test('are left out if they belong to another cluster or database', async (t) => {
     const other = await startPostgres(['fsync=off'], { isNew: true });
     assert.ok(other);
     t.after(() => other.destroy());
@@ -208,16 +208,16 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     await untilFound(stranger, all.primary.url, [theirs.url, elsewhere]);
   });
 
-  test('that follow another history of the same cluster: left out', async (t) => {
+  test('are left out if they follow another history of the same cluster', async (t) => {
     const promoted = await all.primary.startReplica();
     t.after(() => promoted.destroy());
     await onServer(promoted.url, 'select pg_promote()');
-    // The server has patience for a minute; one that still followed would replay what comes next.
+    // The server waits up to a minute; a standby that still followed would replay what comes next.
     await until(
       () => onServer<{ follows: boolean }>(promoted.url, 'select pg_is_in_recovery() as follows'),
       ([server]) => server?.follows === false,
     );
-    // More than the promotion has written.
+    // More than the promotion wrote.
     await onServer(
       all.primary.url,
       'create table ballast as select generate_series(1, 100000); drop table ballast',
@@ -239,7 +239,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     await untilFound(ahead, promoted.url, [urls()[0] ?? '']);
   });
 
-  test('what is cut short by the server for its length is not begun again on the primary', async () => {
+  test('a statement that timed out is not retried on the primary', async () => {
     const tried = await all.whileInUse(async () => {
       const on: boolean[] = [];
       const cancelled = all.store.readRecent(async ({ subscriptions: read }) => {
@@ -255,7 +255,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     assert.deepEqual([all.isInUse(0), all.isInUse(1)], [true, true]);
   });
 
-  test('what conflicts with replay is read from the primary, and the standby stays in use', async () => {
+  test('a read that conflicts with replay is retried on the primary, and the standby stays in use', async () => {
     for (const url of urls()) {
       await onServer(url, "alter system set max_standby_streaming_delay = '0'");
       await onServer(url, 'select pg_reload_conf()');

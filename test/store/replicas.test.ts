@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
 import { leaseDrainMilliseconds } from '../../src/access/keys/key-leases.ts';
-import { revokeKey } from '../../src/store/keys/keys.ts';
+import { updateRevokedKey } from '../../src/store/keys/keys.ts';
 import { findPostgresPrograms } from '../support/postgres.ts';
 import {
   type Replicated,
@@ -19,10 +19,10 @@ import { until } from '../support/until.ts';
 import { plan } from '../rest/records.ts';
 import { createTestKey, get, importAll } from '../support/world.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
-/** What a reader is promised: it sees what was committed so long before it asked. */
-const boundMilliseconds = 2_000;
+/** Readers see everything that was committed at least this long before they asked. */
+const maxLagMilliseconds = 2_000;
 
 describe('reading from one standby', { skip, timeout: 600_000 }, () => {
   let all: Replicated;
@@ -45,7 +45,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     assert.equal(counts.plan?.replaced, 1);
   };
 
-  /** The last statements since then of the connections that answer requests. */
+  /** The last statements since then on the connections that serve requests. */
   const lastStatements = async (url: string, since: string) =>
     (
       await onServer<{ query: string }>(
@@ -58,7 +58,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
       .map(({ query }) => query)
       .join('\n');
 
-  test('all operations read there, keys and readiness from the primary', async () => {
+  test('all operations read from the standby, keys and readiness from the primary', async () => {
     const { standby, primary, body, lag, ready } = await all.whileInUse(async () => {
       const [server] = await onServer<{ now: string }>(
         all.primary.url,
@@ -84,13 +84,13 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
       database: 'up',
       replicas: { [`127.0.0.1:${all.standbys[0]?.port}`]: 'in use' },
     });
-    assert.ok(lag !== undefined && lag <= boundMilliseconds);
+    assert.ok(lag !== undefined && lag <= maxLagMilliseconds);
     assert.match(ready, /select 1/);
   });
 
-  test('whose replay pauses: nobody sees what is older than the bound, then it is left out', async () => {
-    // Again if no answer came from the standby that was paused: on a busy machine it may be left out
-    // before the first one.
+  test('is left out when replay pauses, before data is too old', async () => {
+    // Retry if the paused standby returned nothing: on a busy machine it may be left out before its first
+    // answer.
     for (let isPausedRead = false; !isPausedRead;) {
       await all.untilInUse(true);
       await onServer(standbyUrl(), 'select pg_wal_replay_pause()');
@@ -99,7 +99,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
       for (let late = 0; late < 5;) {
         const begunAt = performance.now();
         const names = await planNames();
-        if (begunAt >= committedAt + boundMilliseconds) {
+        if (begunAt >= committedAt + maxLagMilliseconds) {
           assert.equal(names, 'Renamed');
           late += 1;
         }
@@ -123,9 +123,9 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     }
   });
 
-  test('a key that is revoked while it lags is refused from the acknowledgement on', async () => {
+  test('a key revoked while the standby lags is refused from the acknowledgement on', async () => {
     const other = await createTestKey(all.store, all.world.shop.id);
-    // The standby knows the key as valid, and goes on to.
+    // On the standby the key is still valid.
     await until(
       () => onServer(standbyUrl(), `select from api_keys where key_id = '${other.id}'`),
       ({ length }) => length === 1,
@@ -133,7 +133,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     await onServer(standbyUrl(), 'select pg_wal_replay_pause()');
     const plans = `${all.world.base}/plans`;
     assert.equal((await get(plans, other.key)).status, 200);
-    await revokeKey(all.store.write, all.world.shop.id, other.id, new Date());
+    await updateRevokedKey(all.store.write, all.world.shop.id, other.id, new Date());
     await sleep(leaseDrainMilliseconds);
     assert.equal((await get(plans, other.key)).status, 401);
     const [stored] = await onServer<{ isValid: boolean }>(
@@ -144,7 +144,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     await onServer(standbyUrl(), 'select pg_wal_replay_resume()');
   });
 
-  test('which dies under load: every answer is right; started again, it is in use', async () => {
+  test('all answers are right when it dies under load; after a restart it is used again', async () => {
     const load = await startLoad(all.world, 4);
     for (let round = 0; round < 3; round += 1) {
       await all.untilInUse(true);
@@ -160,10 +160,10 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     await all.untilSaid('standby in use');
   });
 
-  test('which is shut down, and whose connections are ended, under load: every answer is right', async () => {
+  test('all answers are right when it is shut down under load', async () => {
     const load = await startLoad(all.world, 4);
     await all.untilInUse(true);
-    // Until a request is on its way at that moment: else nobody notices.
+    // Repeat until a request is in flight at that moment.
     await until(async () => {
       await onServer(
         standbyUrl(),
@@ -180,7 +180,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     assert.deepEqual(await load.end(), []);
   });
 
-  test('which freezes under load: what waits for it is answered by the primary', async () => {
+  test('the primary answers waiting requests when it freezes under load', async () => {
     const load = await startLoad(all.world, 4);
     await all.untilInUse(true);
     all.standbys[0]?.freeze();
@@ -194,7 +194,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     assert.deepEqual(await load.end(), []);
   });
 
-  test('after all that there are as many connections as at first', async () => {
+  test('has as many connections afterwards as at first', async () => {
     await all.untilInUse(true);
     await askEverything(all.world);
     await until(
@@ -214,10 +214,10 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     assert.equal(reading['retention watch'], 1);
   });
 
-  test('which is promoted: left out, with a line that says so, and no password in any', async () => {
+  test('is left out when promoted, with a log line and no password in any', async () => {
     await onServer(standbyUrl(), 'select pg_promote()');
     await all.untilSaid(
-      'standby left out: it is not in recovery: it was promoted, or is no standby',
+      'standby left out: it is not in recovery: it was promoted, or is not a standby',
     );
     await onServer(standbyUrl(), "update plans set name = 'Elsewhere'");
     assert.equal(await planNames(), 'Monthly box');

@@ -16,7 +16,7 @@ import { type ServingServer, startServingServer } from '../support/serving-serve
 import { until } from '../support/until.ts';
 import { createShop, importAll, startWorld } from '../support/world.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
 /** SQLSTATE insufficient_privilege */
 const forbidden = { code: '42501' };
@@ -41,21 +41,21 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
 
   const asAdmin = (statement: string) => server.asAdmin(statement);
 
-  /** What serves requests, with the login of DATABASE_SERVE_URL unless it is undefined. */
+  /** Opens what serves requests, with the login of DATABASE_SERVE_URL unless it is undefined. */
   function open(url: string | undefined): Store {
     return { ...connectAll(server.ownerUrl, { serveUrl: url }), failed: new Promise(() => {}) };
   }
 
-  test('serve names the command that makes it, while there is none', async () => {
+  test('serve names the command that creates the missing login', async () => {
     const { code, out, err } = await run(['serve'], { env });
     assert.deepEqual([code, out], [1, '']);
     assert.match(
       err,
-      /^retention: The login "reader" of DATABASE_SERVE_URL cannot be used: .*\. "retention migrate --roles" makes it\.$/m,
+      /^retention: The login "reader" of DATABASE_SERVE_URL cannot be used: .*\. Run "retention migrate --roles" to create it\.$/m,
     );
   });
 
-  test('migrate --roles makes it, once and again, and shows the password nowhere', async () => {
+  test('migrate --roles creates it, is idempotent, and shows the password nowhere', async () => {
     for (const round of [1, 2]) {
       const { code, out, err } = await run(['migrate', '--roles'], { env });
       assert.deepEqual([code, err], [0, ''], `round ${round}`);
@@ -71,7 +71,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     await assert.rejects(onServer(server.urlFor('reader', 'wrong'), 'select 1'), { code: '28P01' });
   });
 
-  test('it cannot write, whatever is sent on its connection; the login of DATABASE_URL can', async (t) => {
+  test('cannot write, whatever is sent on its connection; the login of DATABASE_URL can', async (t) => {
     const withLogin = open(serveUrl);
     const without = open(undefined);
     t.after(() => Promise.all([withLogin.close(), without.close()]));
@@ -81,7 +81,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     for (const sql of listConnections(withLogin.primary)) {
       const attack = async (statement: string) => {
         if (sql === analyse) await sql.begin('read write', (tx) => tx.unsafe(statement));
-        // Shared connections, but this test is their only user.
+        // Shared connections; this test is their only user.
         await sql`begin read write`;
         await sql.unsafe(statement).finally(() => sql`rollback`);
       };
@@ -101,13 +101,13 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
         await assert.rejects(attack(statement), forbidden, statement);
       }
     }
-    // What all of that is kept from: a setting of the connection alone can be changed on it.
+    // The connection setting alone protects less: a statement can change it.
     await without.primary.analyse.begin('read write', (tx) => tx.unsafe(insert));
     const customers = await without.write`select from customers where shop_id = ${id}`;
     assert.equal(customers.length, 1);
   });
 
-  test('it reads what is served and nothing else', async (t) => {
+  test('can read what is served and nothing else', async (t) => {
     const store = open(serveUrl);
     t.after(() => store.close());
     const readable = await asAdmin(
@@ -128,7 +128,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     }
   });
 
-  test('every operation and page works with it', async (t) => {
+  test('all operations and pages work with it', async (t) => {
     const store = open(serveUrl);
     const world = await startWorld(store);
     t.after(() => world.close());
@@ -167,7 +167,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     );
   });
 
-  test('serve lets it read what a migration has added, several at once', async () => {
+  test('serve lets it read new tables, even with several servers at once', async () => {
     await asAdmin('revoke select on plans, subscriber_facts from reader');
     const stores = [1, 2, 3].map(() => open(serveUrl));
     await Promise.all(stores.map((store) => prepareServingLogin(store, login)));
@@ -185,7 +185,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     assert.doesNotMatch(err, /s%C3%A9same|sésame/);
   });
 
-  test('further rights keep serve from starting, show in doctor, and go with migrate --roles', async () => {
+  test('serve refuses to start with further privileges, doctor shows them, and migrate --roles revokes them', async () => {
     for (const statement of [
       'grant insert on plans to reader',
       'grant update (name) on shops to reader',
@@ -196,7 +196,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
       await asAdmin(statement);
     }
     const problems =
-      'it may write to plans, shops; it may read owners.accounts; it may create in the schema public (as its owner run: revoke create on schema ... from public)';
+      'it may write to plans, shops; it may read owners.accounts; it may create in the schema public (as the owner, run: revoke create on schema ... from public)';
     const doctor = await run(['doctor'], { env });
     assert.equal(doctor.code, 1);
     assert.ok(
@@ -207,7 +207,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     assert.equal(served.code, 1);
     assert.ok(
       served.err.includes(
-        `retention: The login "reader" of DATABASE_SERVE_URL must be able to read what is served, and nothing else: ${problems}. "retention migrate --roles" mends what the login of DATABASE_URL may mend.`,
+        `retention: The login "reader" of DATABASE_SERVE_URL must be able to read the served tables and nothing else: ${problems}. "retention migrate --roles" fixes what the login of DATABASE_URL has permission to fix.`,
       ),
       served.err,
     );
@@ -230,7 +230,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     assert.doesNotMatch(doctor.out + served.err + well.out, /s%C3%A9same|sésame/);
   });
 
-  test('names what only an administrator can take away, and leaves an administrator alone', async () => {
+  test('names what only an administrator can revoke, and does not change administrators', async () => {
     const rights = async (user: string) => {
       const store = open(server.urlFor(user, password));
       try {
@@ -251,7 +251,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     assert.equal(kept.code, 1);
     assert.match(
       kept.err,
-      /^retention: The user "reader" of DATABASE_SERVE_URL may administer the /,
+      /^retention: The user "reader" of DATABASE_SERVE_URL can administer the /,
     );
     await asAdmin('alter role reader nocreatedb');
     const refused = await run(['migrate', '--roles'], { env });
@@ -263,12 +263,12 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     assert.deepEqual(await rights('postgres'), ['it is a superuser']);
   });
 
-  test('puts right where a login looks for tables, which it may change itself', async () => {
+  test('resets the search_path, which a login may change itself', async () => {
     for (const alter of ['alter role reader', 'alter role reader in database shop']) {
       await onServer(server.urlFor('reader', password), `${alter} set search_path = pg_temp`);
       const refused = await run(['doctor', '--json'], { env });
       assert.equal(refused.code, 1);
-      assert.match(refused.out, /it looks for tables elsewhere \(search_path=pg_temp\)/);
+      assert.match(refused.out, /its search_path is changed \(search_path=pg_temp\)/);
       const mended = await run(['migrate', '--roles'], { env });
       assert.deepEqual([mended.code, mended.err], [0, '']);
       const doctor = await run(['doctor', '--json'], { env });
@@ -276,12 +276,12 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     }
   });
 
-  test('sets a changed password, and gives a role without login one', async () => {
+  test('sets a changed password, and lets a role without login log in', async () => {
     await asAdmin("create role late password 'old'");
     for (const user of ['changed', 'late']) {
       for (const word of ['first', 'second']) {
         const store = open(server.urlFor(user, word));
-        // Made by somebody else, this one is the administrator's to change.
+        // Only an administrator can change a role that someone else created.
         if (user === 'late') await asAdmin('alter role owner superuser');
         await createServingLogin(store, { user, password: word });
         await store.close();

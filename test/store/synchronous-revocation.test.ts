@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { systemClock } from '../../src/clock.ts';
-import { endKey, rotateKey } from '../../src/access/keys/keys.ts';
+import { revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { linkShopifyShops } from '../../src/platforms/shopify/store/shops.ts';
 import { uninstall } from '../../src/platforms/shopify/webhooks/uninstall.ts';
@@ -15,13 +15,13 @@ import { makeSynchronous, waitingForStandby } from '../support/synchronous.ts';
 import { until } from '../support/until.ts';
 import { createShop, createTestKey, get, silentLog, startTestService } from '../support/world.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
 describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, () => {
   let primary: PostgresServer;
   let standby: PostgresServer;
   let store: Store;
-  /** Keys that were ended, and those that took their place. */
+  /** Keys that were revoked or rotated, and their replacements. */
   const ended: string[] = [];
   const live: string[] = [];
 
@@ -30,7 +30,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     assert.ok(started);
     primary = started;
     standby = await primary.startReplica();
-    // Nothing else that the service commits waits for the standby.
+    // No other commit of the service waits for the standby.
     await onServer(primary.url, 'alter role postgres set synchronous_commit = off');
     store = { ...connectAll(primary.url), failed: new Promise(() => {}) };
     await makeSynchronous({ primary, standby });
@@ -62,7 +62,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     return { shop, id: String(shop.id), domain, first, second };
   }
 
-  test('keys revoke returns when the standby has it, and says what it waits for', async () => {
+  test('keys revoke returns once the standby has the change, and says what it waits for', async () => {
     const { id, first, second } = await createShopWithKeys();
     const env = { DATABASE_URL: primary.url, LOG_LEVEL: 'warn' };
     let command: Running | undefined;
@@ -126,7 +126,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
 
   test('a revocation waits for the standby, also of a key that was revoked before', async () => {
     const { shop, first, second } = await createShopWithKeys();
-    const revoke = () => endKey(ending(), shop.id, 'command line', first.id);
+    const revoke = () => revokeKey(ending(), shop.id, 'command line', first.id);
     assert.deepEqual([await frozen(revoke), await frozen(revoke)], [true, true]);
     ended.push(first.key);
     live.push(second.key);
@@ -143,12 +143,12 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
       });
     const now = await frozen(rotate(first.id, 0));
     const later = await frozen(rotate(second.id, 86_400_000));
-    assert.ok(now.kind === 'made' && later.kind === 'made');
+    assert.ok(now.kind === 'created' && later.kind === 'created');
     ended.push(first.key);
     live.push(second.key, now.key, later.key);
   });
 
-  test('an uninstall waits for the standby, also when its webhook comes again', async () => {
+  test('an uninstall waits for the standby, even if its webhook is delivered again', async () => {
     const { shop, domain, first, second } = await createShopWithKeys();
     const told = {
       shopId: shop.id,
@@ -169,7 +169,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     ended.push(first.key, second.key);
   });
 
-  test('doctor says that revocations wait, and where there is no standby to wait for', async () => {
+  test('doctor reports that revocations wait, and a missing standby', async () => {
     const doctor = async () => (await run(['doctor'], { env: { DATABASE_URL: primary.url } })).out;
     assert.match(await doctor(), /^ok {4}failover: revocations wait for a synchronous standby$/m);
     await standby.stop();
@@ -178,8 +178,8 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     await standby.start();
   });
 
-  // The last one: it ends the primary.
-  test('after a failover, all of these keys are refused', async () => {
+  // Must be the last test: it stops the primary.
+  test('refuses all of these keys after a failover', async () => {
     await store.close();
     await primary.stop('crash');
     await onServer(standby.url, 'select pg_promote()');

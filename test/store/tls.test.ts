@@ -17,7 +17,7 @@ import { until } from '../support/until.ts';
 
 const skip =
   opensslMissing ||
-  (findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine');
+  (findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine');
 const options: ConnectOptions = {
   name: 'test',
   connections: 1,
@@ -26,19 +26,19 @@ const options: ConnectOptions = {
 
 describe('TLS of DATABASE_URL', { skip }, () => {
   let server: PostgresServer;
-  let ours: Authority;
-  let strangers: Authority;
+  let trusted: Authority;
+  let untrusted: Authority;
 
   before(async () => {
     const started = await startPostgres(['fsync=off']);
     assert.ok(started);
     server = started;
-    ours = createAuthority();
-    strangers = createAuthority();
+    trusted = createAuthority();
+    untrusted = createAuthority();
   });
   after(() => server.destroy());
 
-  /** From then on new connections meet this certificate; none turns TLS off. */
+  /** Makes the server use this certificate for new connections; undefined turns TLS off. */
   async function present(certificate: Certificate | undefined): Promise<void> {
     const { certFile, keyFile } = certificate ?? { certFile: '', keyFile: '' };
     if (certificate) {
@@ -57,8 +57,8 @@ describe('TLS of DATABASE_URL', { skip }, () => {
     });
   }
 
-  /** 'TLS' or 'plain', or why there is no connection. */
-  async function reach(host: string, parameters: string): Promise<string> {
+  /** 'TLS', 'plain' or the reason why there is no connection. */
+  async function connectTo(host: string, parameters: string): Promise<string> {
     const sql = connect(
       `postgres://postgres@${host}:${server.port}/postgres?${parameters}`,
       options,
@@ -78,46 +78,46 @@ describe('TLS of DATABASE_URL', { skip }, () => {
   const wrongName = 'ERR_TLS_CERT_ALTNAME_INVALID';
   const unknownAuthority = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
 
-  test('without sslmode, and with disable, there is none', async () => {
-    await present(ours.issue('DNS:localhost'));
-    assert.equal(await reach('127.0.0.1', ''), 'plain');
-    assert.equal(await reach('127.0.0.1', 'sslmode=disable'), 'plain');
+  test('uses no TLS without sslmode and with disable', async () => {
+    await present(trusted.issue('DNS:localhost'));
+    assert.equal(await connectTo('127.0.0.1', ''), 'plain');
+    assert.equal(await connectTo('127.0.0.1', 'sslmode=disable'), 'plain');
   });
 
-  test('allow and prefer do without where the server has none, the others do not', async () => {
+  test('allow and prefer fall back to a server without TLS; the others fail', async () => {
     await present(undefined);
-    const root = `&sslrootcert=${ours.certFile}`;
-    assert.equal(await reach('localhost', 'sslmode=allow'), 'plain');
-    assert.equal(await reach('localhost', 'sslmode=prefer'), 'plain');
+    const root = `&sslrootcert=${trusted.certFile}`;
+    assert.equal(await connectTo('localhost', 'sslmode=allow'), 'plain');
+    assert.equal(await connectTo('localhost', 'sslmode=prefer'), 'plain');
     assert.equal(
-      await reach('localhost', 'sslmode=require'),
+      await connectTo('localhost', 'sslmode=require'),
       'The server does not support SSL connections',
     );
     assert.equal(
-      await reach('localhost', `sslmode=verify-ca${root}`),
+      await connectTo('localhost', `sslmode=verify-ca${root}`),
       'The server does not support SSL connections',
     );
     assert.equal(
-      await reach('localhost', `sslmode=verify-full${root}`),
+      await connectTo('localhost', `sslmode=verify-full${root}`),
       'The server does not support SSL connections',
     );
   });
 
-  test('allow, prefer and require take any certificate', async () => {
-    await present(strangers.issue('DNS:elsewhere.example', ['20200101000000Z', '20200201000000Z']));
+  test('allow, prefer and require accept any certificate', async () => {
+    await present(untrusted.issue('DNS:elsewhere.example', ['20200101000000Z', '20200201000000Z']));
     for (const mode of ['allow', 'prefer', 'require']) {
-      assert.equal(await reach('localhost', `sslmode=${mode}`), 'TLS', mode);
+      assert.equal(await connectTo('localhost', `sslmode=${mode}`), 'TLS', mode);
     }
   });
 
-  test('verify-ca, and require with sslrootcert, take what the authority signed, for any name', async () => {
-    await present(ours.issue('DNS:elsewhere.example'));
+  test('verify-ca, and require with sslrootcert, accept the authority’s certificates for any name', async () => {
+    await present(trusted.issue('DNS:elsewhere.example'));
     for (const mode of ['verify-ca', 'require']) {
       for (const host of ['localhost', '127.0.0.1']) {
         const trusting = (file: string) => `sslmode=${mode}&sslrootcert=${file}`;
-        assert.equal(await reach(host, trusting(ours.certFile)), 'TLS', `${mode} ${host}`);
+        assert.equal(await connectTo(host, trusting(trusted.certFile)), 'TLS', `${mode} ${host}`);
         assert.equal(
-          await reach(host, trusting(strangers.certFile)),
+          await connectTo(host, trusting(untrusted.certFile)),
           unknownAuthority,
           `${mode} ${host}`,
         );
@@ -125,48 +125,48 @@ describe('TLS of DATABASE_URL', { skip }, () => {
     }
   });
 
-  test('verify-full wants the name that the address has', async () => {
-    const full = `sslmode=verify-full&sslrootcert=${ours.certFile}`;
-    await present(ours.issue('DNS:localhost'));
-    assert.equal(await reach('localhost', full), 'TLS');
-    // Node.js checks for "localhost" where the driver gives it no name.
-    assert.equal(await reach('127.0.0.1', full), wrongName);
+  test('verify-full requires the host name of the address', async () => {
+    const full = `sslmode=verify-full&sslrootcert=${trusted.certFile}`;
+    await present(trusted.issue('DNS:localhost'));
+    assert.equal(await connectTo('localhost', full), 'TLS');
+    // Node.js checks for "localhost" if the driver passes no name.
+    assert.equal(await connectTo('127.0.0.1', full), wrongName);
 
-    await present(ours.issue('IP:127.0.0.1'));
-    assert.equal(await reach('127.0.0.1', full), 'TLS');
-    assert.equal(await reach('localhost', full), wrongName);
+    await present(trusted.issue('IP:127.0.0.1'));
+    assert.equal(await connectTo('127.0.0.1', full), 'TLS');
+    assert.equal(await connectTo('localhost', full), wrongName);
 
-    await present(ours.issue('IP:127.0.0.2,DNS:elsewhere.example'));
-    assert.equal(await reach('127.0.0.1', full), wrongName);
-    assert.equal(await reach('localhost', full), wrongName);
+    await present(trusted.issue('IP:127.0.0.2,DNS:elsewhere.example'));
+    assert.equal(await connectTo('127.0.0.1', full), wrongName);
+    assert.equal(await connectTo('localhost', full), wrongName);
   });
 
-  test('verify-full wants an authority it knows, and a certificate that is valid now', async () => {
+  test('verify-full requires a known authority and a currently valid certificate', async () => {
     const full = 'sslmode=verify-full';
-    await present(ours.issue('IP:127.0.0.1'));
-    assert.equal(await reach('127.0.0.1', full), unknownAuthority);
-    assert.equal(await reach('127.0.0.1', `${full}&sslrootcert=system`), unknownAuthority);
-    const foreign = `${full}&sslrootcert=${strangers.certFile}`;
-    assert.equal(await reach('127.0.0.1', foreign), unknownAuthority);
+    await present(trusted.issue('IP:127.0.0.1'));
+    assert.equal(await connectTo('127.0.0.1', full), unknownAuthority);
+    assert.equal(await connectTo('127.0.0.1', `${full}&sslrootcert=system`), unknownAuthority);
+    const foreign = `${full}&sslrootcert=${untrusted.certFile}`;
+    assert.equal(await connectTo('127.0.0.1', foreign), unknownAuthority);
 
-    await present(ours.issue('IP:127.0.0.1', ['20200101000000Z', '20200201000000Z']));
-    const known = `${full}&sslrootcert=${ours.certFile}`;
-    assert.equal(await reach('127.0.0.1', known), 'CERT_HAS_EXPIRED');
+    await present(trusted.issue('IP:127.0.0.1', ['20200101000000Z', '20200201000000Z']));
+    const known = `${full}&sslrootcert=${trusted.certFile}`;
+    assert.equal(await connectTo('127.0.0.1', known), 'CERT_HAS_EXPIRED');
   });
 
-  test('NODE_TLS_REJECT_UNAUTHORIZED does not turn the check off', async (t) => {
-    await present(strangers.issue('IP:127.0.0.1'));
+  test('NODE_TLS_REJECT_UNAUTHORIZED does not disable verification', async (t) => {
+    await present(untrusted.issue('IP:127.0.0.1'));
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     t.after(() => delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']);
-    const full = `sslmode=verify-full&sslrootcert=${ours.certFile}`;
-    assert.equal(await reach('127.0.0.1', full), unknownAuthority);
+    const full = `sslmode=verify-full&sslrootcert=${trusted.certFile}`;
+    assert.equal(await connectTo('127.0.0.1', full), unknownAuthority);
   });
 
-  test('a file without certificates, or with a broken one, is refused before anything is sent', () => {
+  test('rejects a file without certificates, or with a broken one, before connecting', () => {
     const empty = path.join(throwawayFolder(), 'empty.pem');
     writeFileSync(empty, 'no certificate');
     const broken = path.join(throwawayFolder(), 'broken.pem');
-    const good = readFileSync(ours.certFile, 'utf8');
+    const good = readFileSync(trusted.certFile, 'utf8');
     writeFileSync(broken, `${good}${good.replace('CERTIFICATE-----\nM', 'CERTIFICATE-----\nX')}`);
     for (const file of [empty, broken, `${empty}.missing`]) {
       assert.throws(
@@ -174,7 +174,7 @@ describe('TLS of DATABASE_URL', { skip }, () => {
         (error) =>
           error instanceof CommandError &&
           error.message.startsWith(
-            `The file of sslrootcert, ${file}, cannot be read as certificates in PEM format: `,
+            `Cannot read the sslrootcert file ${file} as PEM certificates: `,
           ),
       );
     }

@@ -12,15 +12,15 @@ import { listKeyRequests } from '../../src/store/keys/key-requests.ts';
 import {
   listKeys,
   listRevokedKeys,
-  revokeKey,
-  revokeKeysOfShop,
+  updateRevokedKey,
+  updateRevokedKeysOfShop,
 } from '../../src/store/keys/keys.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
 import { findFirstDay, hasFewChanges, listDays } from '../../src/metrics/history-rows.ts';
 import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
 import { listRenewals } from '../../src/metrics/renewals.ts';
-import { summarisePlainly } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { type Store } from '../../src/store/open.ts';
 import { deleteShop } from '../../src/store/shop-deletion.ts';
 import {
@@ -35,7 +35,7 @@ import {
   updateOperation,
 } from '../../src/platforms/shopify/store/syncs.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
-import { findCourse } from '../../src/store/records/subscription-timeline.ts';
+import { findTimeline } from '../../src/store/records/subscription-timeline.ts';
 import {
   listIntervals,
   listSubscriptionsOfCustomer,
@@ -53,7 +53,7 @@ import {
 const endAt = Date.parse(now);
 const later = '2026-11-20T11:59:00.000Z';
 
-/** All that is ever done with a shop: import, correct and delete, every question, every command. */
+/** Everything that is ever done with a shop: import, correct and delete, every query and command. */
 export async function useEverything(store: Store): Promise<void> {
   const other = await createShop(store);
   const shop = await createShop(store);
@@ -108,7 +108,7 @@ export async function useEverything(store: Store): Promise<void> {
     newExpiresAt: null,
     overlapMilliseconds: 3_600_000,
   });
-  await revokeKey(store.write, shop.id, keyId, new Date(now));
+  await updateRevokedKey(store.write, shop.id, keyId, new Date(now));
   assert.equal((await listRevokedKeys(store.write, [shop.id], new Date(now))).length, 1);
   await findReplication(store.write);
   await findShop(store.write, shop.id);
@@ -117,7 +117,7 @@ export async function useEverything(store: Store): Promise<void> {
   await listSubscriptionsOfCustomer(read, shop.id, 77, page);
   await listIntervals(read, shop.id, [1001]);
   await listSubscriptionsOfSessions(read, shop.id, [50001]);
-  await findCourse(read, shop.id, 1001, endAt);
+  await findTimeline(read, shop.id, 1001, endAt);
   await listShops(store.write);
   await updateShopTier(store.write, shop.id, 'pro');
   await listDays(store.write, shop.id, 30, endAt);
@@ -128,16 +128,16 @@ export async function useEverything(store: Store): Promise<void> {
   await hasFewChanges(store.write, shop.id, endAt - 30 * 86_400_000, 100);
   await listRenewals(store.write, shop.id, 30, endAt);
   await listOutcomesByReason(store.write, shop.id, endAt - 30 * 86_400_000, endAt);
-  await summarisePlainly(store.write, shop.id, endAt);
+  await summariseFromRecords(store.write, shop.id, endAt);
   await rebuildMetrics(store.write, shop.id);
-  // The one thing that is never done: changed events are deleted and written again.
+  // The remaining case: changed events are deleted and written again.
   await store.write`update status_events set position = position where shop_id = ${shop.id}`;
   assert.equal((await findLedgerDifferences(store.write, shop.id)).length, 0);
 
   await store.write.begin((tx) => redactCustomer(tx, shop.id, 77));
   await listAllOfCustomer(store.write, shop.id, 77);
-  await store.write.begin((tx) => revokeKeysOfShop(tx, shop.id, new Date(now)));
-  // All of it, so that sums become nothing.
+  await store.write.begin((tx) => updateRevokedKeysOfShop(tx, shop.id, new Date(now)));
+  // Delete all of it, so that sums become zero.
   const gone = ['refund', 'cancellation', 'payment', 'subscription', 'plan'].flatMap((type) =>
     records
       .filter((record) => record.type === type)
@@ -149,7 +149,7 @@ export async function useEverything(store: Store): Promise<void> {
   await deleteShop(store.write, shop.id, { forget: (tx) => forgetShop(tx, shop.id) });
 }
 
-/** What is kept of a shop that belongs to Shopify, and asked of its records. */
+/** What is stored about a Shopify shop, and the queries for its records. */
 async function useShopifySync({ write }: Store, shopId: number): Promise<void> {
   const at = new Date(now);
   await beginShopifySync(write, shopId, 'sample-shop.myshopify.com');

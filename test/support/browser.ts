@@ -9,21 +9,21 @@ function findChromium(): string | undefined {
     .find((program) => existsSync(program));
 }
 
-/** The reason to skip what needs a browser; false where there is one. */
+/** Why tests that need a browser are skipped; false if there is one. */
 export const browserMissing: false | string =
-  findChromium() === undefined && 'Chromium could not be had on this machine';
+  findChromium() === undefined && 'Chromium is not available on this machine';
 
 if (browserMissing !== false && process.env['CI']) {
   throw new Error('Chromium is not installed, and in CI no test may be skipped.');
 }
 
-/** For whatever is waited for on a page; only a page that lacks it takes as long. */
-export const patienceMilliseconds = 180_000;
+/** For anything awaited on a page; reached only if the page never gets it. */
+export const timeoutMilliseconds = 180_000;
 
-/** The system's Chromium, without a window. */
+/** The system's Chromium, headless. */
 export function startBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('Chromium is not installed.');
-  // Its sandbox does not work for root, nor in most containers; only our own pages are opened.
-  return chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: patienceMilliseconds });
+  // Its sandbox does not work for root or in most containers; only our own pages are opened.
+  return chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: timeoutMilliseconds });
 }

@@ -3,9 +3,9 @@ import { chmodSync, chownSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { throwawayFolder } from '../cli/process.ts';
 
-/** The reason to skip what needs certificates; false where they can be made. */
+/** Why tests that need certificates are skipped; false if they can be created. */
 export const opensslMissing: false | string =
-  spawnSync('openssl', ['version']).status !== 0 && 'openssl could not be had on this machine';
+  spawnSync('openssl', ['version']).status !== 0 && 'openssl is not available on this machine';
 
 if (opensslMissing !== false && process.env['CI']) {
   throw new Error('openssl is not installed, and in CI no test may be skipped.');
@@ -19,13 +19,13 @@ export interface Certificate {
 export interface Authority {
   readonly certFile: string;
   /**
-   * @param names as in subjectAltName: `DNS:localhost`, `IP:127.0.0.1`
-   * @param validity the period in which it is valid, as openssl writes times: `20260101000000Z`
+   * @param names in subjectAltName format: `DNS:localhost`, `IP:127.0.0.1`
+   * @param validity start and end, in openssl's time format: `20260101000000Z`
    */
   issue(names: string, validity?: readonly [from: string, until: string]): Certificate;
 }
 
-/** A certificate authority with files of its own, which go when the test file is through. */
+/** A certificate authority in a separate folder, which is deleted when the test file ends. */
 export function createAuthority(): Authority {
   const folder = throwawayFolder();
   chmodSync(folder, 0o755);
@@ -64,7 +64,7 @@ export function createAuthority(): Authority {
       openssl('ca', '-batch', '-config', `${issued}.cnf`, '-in', request, '-out', cert, ...signed);
       const keyFile = path.join(folder, key);
       chmodSync(keyFile, 0o600);
-      // As root the tests run the server as this user (test/support/postgres.ts).
+      // As root, tests run the server as this user (test/support/postgres.ts).
       if (process.getuid?.() === 0) chownSync(keyFile, 65534, 65534);
       return { certFile: path.join(folder, cert), keyFile };
     },

@@ -1,6 +1,6 @@
 import { type Sql, connect } from '../../src/store/database.ts';
 
-/** Connections of a test's own, without limits. */
+/** Separate connections for a test, without time limits. */
 export function openClient(target: string, connections = 1): Sql {
   return connect(target, {
     name: 'test',
@@ -10,14 +10,14 @@ export function openClient(target: string, connections = 1): Sql {
   });
 }
 
-/** A statement as it is sent. */
+/** A statement as sent. */
 export interface Sent {
-  /** With parameters as `$1`. */
+  /** With `$1`, … for its parameters. */
   readonly text: string;
   readonly parameters: readonly (string | null)[];
 }
 
-/** The same connections, telling of each statement that goes through them. */
+/** The same connections, reporting each statement. */
 export function watched(sql: Sql, tell: (statement: Sent) => void): Sql {
   return new Proxy(sql, {
     apply(target, self, parts) {

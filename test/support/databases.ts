@@ -5,7 +5,7 @@ type DatabaseName = 'embedded' | 'PostgreSQL';
 
 interface Database {
   readonly name: DatabaseName;
-  /** Where the driver connects; undefined where it could not be had. */
+  /** Where to connect; undefined if it is not available. */
   readonly target: string | undefined;
 }
 
@@ -14,13 +14,13 @@ const databases: readonly Database[] = [
   { name: 'PostgreSQL', target: process.env['TEST_POSTGRES'] },
 ];
 
-/** Runs a suite on every database there is; one that is missing counts as skipped. */
+/** Runs a suite on every available database; others count as skipped. */
 export function onEveryDatabase(
   title: string,
   suite: (open: () => Store, name: DatabaseName) => void,
 ): void {
   for (const { name, target } of databases) {
-    const missing = `${name} could not be had on this machine`;
+    const missing = `${name} is not available on this machine`;
     describe(`${title} (${name})`, { skip: target === undefined && missing }, () => {
       if (target !== undefined)
         suite(() => ({ ...connectAll(target), failed: new Promise(() => {}) }), name);

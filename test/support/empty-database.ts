@@ -5,7 +5,7 @@ import path from 'node:path';
 import { openClient } from './client.ts';
 import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
 
-/** A database without a schema, and a way to take it away again. */
+/** A database without a schema, and a way to delete it. */
 export interface Place {
   target(): Promise<string>;
   remove(): Promise<void>;
@@ -42,7 +42,7 @@ function inEmbedded(): Place {
 }
 
 const url = process.env['TEST_POSTGRES'];
-/** Where to put one of each kind; undefined where it could not be had. */
+/** How to create one of each kind; undefined if it is not available. */
 export const places = [
   ['embedded', inEmbedded],
   ['PostgreSQL', url === undefined ? undefined : () => inPostgres(url)],

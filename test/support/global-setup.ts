@@ -14,11 +14,11 @@ let embedded: EmbeddedServer | undefined;
 let folder = '';
 
 /**
- * One server of each kind for the whole run; every test makes its own shop in them. Copies of their
- * data, migrated and empty, are for tests that need a server to themselves.
+ * One server of each kind for the whole run; every test creates its own shop in it. Copies of their data,
+ * migrated and empty, are for tests that need a separate server.
  */
 export async function globalSetup(): Promise<void> {
-  // Each test file is a process that would otherwise compile the sources again.
+  // Otherwise the process of each test file would compile the sources again.
   process.env['NODE_COMPILE_CACHE'] ??= path.join(root, 'node_modules', '.cache', 'compile');
   if (redisMissing !== false && process.env['CI'])
     throw new Error('Redis is not installed, and in CI no test may be skipped.');

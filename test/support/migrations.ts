@@ -5,7 +5,7 @@ const folder = new URL('../../migrations/', import.meta.url);
 
 export const migrationText = (name: string) => readFileSync(new URL(name, folder), 'utf8');
 
-/** Brings an empty database to the schema of the version that did not have a migration yet. */
+/** Migrates an empty database to the schema just before a migration. */
 export async function migrateBefore(sql: Sql, name: string): Promise<void> {
   await sql`
     create table schema_migrations (

@@ -9,7 +9,7 @@ const contract = buildOpenApi({ serverUrl: 'http://127.0.0.1', version: restV1 }
 const components = '#/components/schemas/';
 const definitions = inOneDocument(contract.components.schemas);
 
-/** What the generated contract and the catalogue say of each path, the alias among them. */
+/** What the generated document and the catalogue say about each path, including the alias. */
 const shapes = Object.entries(contract.paths).map(([path, { get: documented }]) => {
   const operation = operations.find((each) => path.endsWith(each.path));
   assert.ok(operation, `${path} is no operation`);
@@ -35,15 +35,15 @@ function inOneDocument(schema: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema).replaceAll(components, '#/$defs/'));
 }
 
-/** The end of a version, which is documented once it is announced. */
+/** The response of a retired version, which is documented once announced. */
 const gone = 410;
-/** Said before the path is even known. */
+/** Sent before the path is known. */
 const unread = '{"success":false,"message":"The request could not be read."}';
 
 /**
- * Holds one answer to the contract: its status and body are as the generated document says, what
- * succeeds has no field more, and all else is exactly the envelope. Every answer that the suite
- * receives as JSON comes through here.
+ * Checks a response against the contract: status and body match the generated document, successful ones have
+ * no extra field, and all others are exactly the envelope. Every JSON response that the suite receives is
+ * checked here.
  * @param path without the query
  */
 export function checkAnswer(path: string, status: number, contentType: string, text: string): void {
@@ -64,6 +64,6 @@ export function checkAnswer(path: string, status: number, contentType: string, t
   assert.ok(documented, `${status} of ${shape.tool} is not in the generated contract`);
   const { error } = documented.safeParse(body);
   assert.equal(error, undefined, `${shape.tool} breaks the generated contract: ${error?.message}`);
-  // Parsing leaves out what the schema does not know, so a field too many shows as a difference.
+  // Parsing drops unknown fields, so an extra field shows up as a difference.
   if (isSuccess) assert.deepEqual(body, shape.output.parse(body));
 }

@@ -11,25 +11,25 @@ export interface PostgresServer {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Makes a database of its own and gives its address. */
+  /** Creates another database and returns its address. */
   createDatabase(name: string): Promise<string>;
   start(): Promise<void>;
-  /** `crash` is kill -9 of every process of the server; `stop` waits for a clean end. */
+  /** `crash` kills every process of the server with -9; `stop` waits for a clean shutdown. */
   stop(how?: 'stop' | 'crash'): Promise<void>;
-  /** Copies the data of the stopped server; gives the folder of the copy, which goes with the server. */
+  /** Copies the data of the stopped server; returns the folder, which is deleted with the server. */
   saveData(): string;
-  /** Stops every process of the server where it stands, until it is let go on. */
+  /** Suspends every process of the server until `thaw`. */
   freeze(): void;
   thaw(): void;
-  /** A hot standby that streams from it. */
+  /** Starts a hot standby that streams from it. */
   startReplica(): Promise<PostgresServer>;
   /** Stops it and removes its files. */
   destroy(): Promise<void>;
 }
 
-const startPatienceMilliseconds = 30_000;
+const startTimeoutMilliseconds = 30_000;
 
-/** Where the system keeps PostgreSQL's programs, newest first; undefined where it has none. */
+/** The folder of PostgreSQL's programs, the newest version first; undefined if not installed. */
 export function findPostgresPrograms(): string | undefined {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian)
@@ -45,14 +45,14 @@ export function findPostgresPrograms(): string | undefined {
 }
 
 interface PostgresOptions {
-  /** An empty cluster with an identity of its own, rather than a copy of the one that is migrated. */
+  /** An empty cluster with its own system identifier, instead of a copy of the migrated one. */
   readonly isNew?: boolean;
 }
 
 /**
- * A PostgreSQL server of its own, on a free port, in a folder of its own; its database has the schema.
+ * Starts a separate PostgreSQL server on a free port; its database is migrated.
  * @param settings server settings, such as fsync=off
- * @returns undefined where the system has no PostgreSQL
+ * @returns undefined if PostgreSQL is not installed
  */
 export async function startPostgres(
   settings: readonly string[] = [],
@@ -72,7 +72,7 @@ export async function startPostgres(
   );
 }
 
-/** @param prepare fills the folder of the server's data */
+/** @param prepare creates the server's data folder */
 async function startIn(
   programs: string,
   settings: readonly string[],
@@ -98,7 +98,7 @@ async function startIn(
 
   const start = async () => {
     const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder];
-    // A standby on a busy machine may need what a checkpoint would have thrown away.
+    // A standby on a busy machine may need WAL that a checkpoint would have removed.
     args.push('-c', 'wal_keep_size=1GB');
     const started = spawn(
       path.join(programs, 'postgres'),
@@ -161,13 +161,13 @@ async function startIn(
 }
 
 function signalFamily(pid: number, signal: NodeJS.Signals): void {
-  // It fails where there are none.
+  // It fails if there are none.
   const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
   for (const id of [pid, ...stdout.split(/\s+/).filter(Boolean).map(Number)]) {
     try {
       process.kill(id, signal);
     } catch {
-      // It ended by itself meanwhile.
+      // It has exited in the meantime.
     }
   }
 }
@@ -175,7 +175,7 @@ function signalFamily(pid: number, signal: NodeJS.Signals): void {
 async function untilReady(url: string, exitCode: () => number | null): Promise<void> {
   const sql = openClient(url);
   try {
-    const end = Date.now() + startPatienceMilliseconds;
+    const end = Date.now() + startTimeoutMilliseconds;
     for (;;) {
       try {
         await sql`select 1`;
@@ -190,12 +190,12 @@ async function untilReady(url: string, exitCode: () => number | null): Promise<v
   }
 }
 
-/** Where the next one is looked for; processes that run side by side begin apart from each other. */
+/** Where to look for the next port; concurrent processes start at different points. */
 let nextPort = 10_000 + ((process.pid * 16) % 20_000);
 
 /**
- * A port that nobody listens on, and that nobody is given before it is used, or used again: systems
- * give out ports from 32768 on, to listeners and to every connection that is opened.
+ * A port that is free and that no one else is given before or while it is used: systems assign ports from
+ * 32768 on, to listeners and to outgoing connections.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -11,20 +11,20 @@ export interface RedisServer {
   /** Its address, with the password if it has one. */
   readonly url: string;
   start(): Promise<void>;
-  /** kill -9: what it held is gone. */
+  /** kill -9: its data is lost. */
   kill(): Promise<void>;
-  /** Stops it where it stands; its connections stay open. */
+  /** Suspends it; its connections stay open. */
   freeze(): void;
   thaw(): void;
-  /** Ends it and removes its files. */
+  /** Stops it and removes its files. */
   destroy(): Promise<void>;
 }
 
-/** The reason to skip what needs Redis; false where it can be had. */
+/** Why tests that need Redis are skipped; false if it is available. */
 export const redisMissing: false | string =
-  findRedisServer() === undefined && 'Redis could not be had on this machine';
+  findRedisServer() === undefined && 'Redis is not available on this machine';
 
-/** Where the system keeps the server's program, of Redis or of Valkey; undefined where it has none. */
+/** The path of the server program of Redis or Valkey; undefined if not installed. */
 function findRedisServer(): string | undefined {
   return (process.env['PATH'] ?? '')
     .split(path.delimiter)
@@ -33,8 +33,8 @@ function findRedisServer(): string | undefined {
 }
 
 /**
- * A server of its own on a free port of this machine, which keeps nothing on disk.
- * @param further settings as the server's command line takes them
+ * Starts a separate server on a free port, without persistence.
+ * @param further settings in the format of the server's command line
  */
 export async function startRedis(
   password?: string,

@@ -17,28 +17,28 @@ export interface Replicated {
   readonly standbys: readonly PostgresServer[];
   readonly world: World;
   readonly store: Store;
-  /** What the log has of standbys: `in use`, or `left out: …`. */
+  /** Log messages about standbys: `in use`, or `left out: …`. */
   readonly said: readonly string[];
-  /** The same lines as they stand. */
+  /** The same lines, unparsed. */
   readonly lines: readonly string[];
   isInUse(standby?: number): boolean;
   /** Waits until the standby is, or is not, in use. */
   untilInUse(isInUse: boolean, standby?: number): Promise<unknown>;
-  /** Waits until this is the last that was said: one who is left out for several reasons tells each. */
+  /** Waits until this is the last message; a standby left out for several reasons logs each of them. */
   untilSaid(last: string): Promise<unknown>;
   /**
-   * Does something, and again if a standby was left out for its lag meanwhile: on a busy machine none
-   * is fresh all the time.
-   * @param work hands on what it found; a standby that is left out must not keep it from ending
+   * Runs work, and repeats it if a standby was left out for lag in the meantime: on a busy machine a standby
+   * is not always fresh.
+   * @param work returns what it found; it must finish even if a standby is left out
    */
   whileInUse<Found>(work: () => Promise<Found>): Promise<Found>;
   close(): Promise<void>;
 }
 
-/** What may be said at any time, however well everything is. */
-const isOfLag = (said: string) => /(?:in use|it lags|it cannot be compared)$/.test(said);
+/** Messages that may appear at any time, even if everything works. */
+const isAboutLag = (message: string) => /(?:in use|it lags|it cannot be compared)$/.test(message);
 
-/** A primary with standbys that stream from it, and a service in front of them, its clock running. */
+/** A primary with standbys that stream from it, and a service that uses them, with a running clock. */
 export async function startReplicated(count: number): Promise<Replicated> {
   const primary = await startPostgres(['fsync=off']);
   assert.ok(primary);
@@ -72,10 +72,10 @@ export async function startReplicated(count: number): Promise<Replicated> {
     said,
     lines,
     isInUse,
-    untilInUse: (wanted, standby = 0) =>
+    untilInUse: (expected, standby = 0) =>
       until(
         () => isInUse(standby),
-        (is) => is === wanted,
+        (is) => is === expected,
       ),
     untilSaid: (last) => until(() => said.at(-1) === last),
     async whileInUse(work) {
@@ -84,7 +84,7 @@ export async function startReplicated(count: number): Promise<Replicated> {
         const told = said.length;
         const found = await work();
         const since = said.slice(told);
-        if (since.length === 0 || !since.every(isOfLag)) return found;
+        if (since.length === 0 || !since.every(isAboutLag)) return found;
       }
     },
     async close() {
@@ -97,7 +97,7 @@ export async function startReplicated(count: number): Promise<Replicated> {
   };
 }
 
-/** A shop in which every operation has something to answer. */
+/** Fills a shop so that every operation returns something. */
 export async function fillShop({ world, store }: Replicated): Promise<void> {
   const { refused } = await importAll(store, world.shop, [
     plan(),
@@ -130,7 +130,7 @@ async function mcpBody(world: World, name: string, input: object) {
   return { status: response.status, text: await response.text() };
 }
 
-/** What the service answers to each operation on each face; with status, but without the instant. */
+/** The service's response to each operation by each transport: status and body, without the instant. */
 export async function askEverything(world: World): Promise<string[]> {
   const answers = await Promise.all(
     operations.flatMap(({ tool }) => {
@@ -144,7 +144,7 @@ export async function askEverything(world: World): Promise<string[]> {
   return answers.map((each) => each.replace(/generatedAt\\?":\\?"[^"]+"/g, ''));
 }
 
-/** Asks everything over and over; whatever differs from what was answered at first is wrong. */
+/** Sends all requests repeatedly and compares the responses with the first ones. */
 export async function startLoad(world: World, clients: number) {
   const expected = await askEverything(world);
   for (const answer of expected) assert.match(answer, /^(?:mcp )?\w+ 200 \{/);
@@ -163,7 +163,7 @@ export async function startLoad(world: World, clients: number) {
     get rounds() {
       return rounds;
     },
-    /** @returns the answers that were not right */
+    /** @returns the wrong responses */
     async end(): Promise<string[]> {
       over.abort();
       await running;
@@ -172,7 +172,7 @@ export async function startLoad(world: World, clients: number) {
   };
 }
 
-/** Runs a statement, or several, on a server, on a connection of its own. */
+/** Runs one or more statements on a server, on a separate connection. */
 export async function onServer<Row extends object>(url: string, statement: string): Promise<Row[]> {
   const sql = openClient(url);
   try {
@@ -182,7 +182,7 @@ export async function onServer<Row extends object>(url: string, statement: strin
   }
 }
 
-/** How many connections of the service a server has, by their names. */
+/** The number of the service's connections on a server, by name. */
 export async function countConnections(url: string): Promise<Record<string, number>> {
   const rows = await onServer<{ name: string; count: number }>(
     url,

@@ -7,7 +7,7 @@ import { onServer } from './replication.ts';
 import { until } from './until.ts';
 
 export interface ServingServer {
-  /** The migrated database, as its owner, who may create users but is no superuser. */
+  /** The migrated database with its owner's login, who may create roles but is not a superuser. */
   readonly ownerUrl: string;
   urlFor(user: string, password: string): string;
   /** Runs a statement in that database as a superuser. */
@@ -17,7 +17,7 @@ export interface ServingServer {
   destroy(): Promise<void>;
 }
 
-/** @param users who are let in by their password only, once there are any */
+/** @param users who must log in with a password, once there are any */
 export async function startServingServer(
   users: readonly [string, ...string[]],
 ): Promise<ServingServer> {
@@ -36,14 +36,14 @@ export async function startServingServer(
 
   await onServer(server.url, 'create role owner login createrole');
   await onServer(server.url, 'create database shop owner owner');
-  // As in every database that was made before PostgreSQL 15.
+  // As in databases created before PostgreSQL 15.
   await asAdmin('grant create on schema public to public');
   const [shown] = await asAdmin('show hba_file');
   const file = shown?.['hba_file'] ?? '';
   const rules = users.map((user) => `host all ${user} 127.0.0.1/32 scram-sha-256\n`);
   writeFileSync(file, rules.join('') + readFileSync(file, 'utf8'));
   await asAdmin('select pg_reload_conf()');
-  // Without a user of that name the server says 28000 until it asks for passwords.
+  // For an unknown user the server returns 28000 until password authentication is enabled.
   await until(
     () => onServer(urlFor(users[0], 'none'), 'select').catch(({ code }: { code: string }) => code),
     (code) => code === '28P01',

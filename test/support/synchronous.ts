@@ -3,7 +3,7 @@ import type { PostgresServer } from './postgres.ts';
 import { onServer } from './replication.ts';
 import { until } from './until.ts';
 
-/** Whether a connection, of those with such a name, waits for a synchronous standby. */
+/** Whether any connection of this name waits for a synchronous standby. */
 async function isWaiting(primary: PostgresServer, name: string): Promise<boolean> {
   const waiting = await onServer(
     primary.url,
@@ -18,7 +18,7 @@ interface Pair {
 }
 
 /**
- * Does something while the standby is frozen, and makes sure that it is done only after the thaw.
+ * Runs work while the standby is frozen, and verifies that it completes only after the thaw.
  * @param work waits for the standby on a connection of the service
  * @param waiting what else must happen before the thaw
  */
@@ -41,12 +41,12 @@ export async function waitingForStandby<Result>(
   }
 }
 
-/** Returns once commits with `synchronous_commit = on` wait for the standby. */
+/** Waits until commits with `synchronous_commit = on` wait for the standby. */
 export async function makeSynchronous({ primary, standby }: Pair): Promise<void> {
   await onServer(primary.url, "alter system set synchronous_standby_names = '*'");
   await onServer(primary.url, 'select pg_reload_conf()');
   standby.freeze();
-  // The server's processes read the setting one after the other, some time later.
+  // The server's processes read the setting one after another, with a delay.
   for (let isSynchronous = false; !isSynchronous;) {
     let isDone = false;
     const done = onServer(

@@ -6,11 +6,11 @@ import { mcpPath, modernHeaders, modernRequest } from '../mcp/wire.ts';
 export interface Target {
   readonly name: string;
   readonly baseUrl: string;
-  /** `down` after it was killed, `leaving` once it has said that it ends; nobody is sent there then. */
+  /** `down` after it was killed, `leaving` once it has closed a connection; neither gets requests. */
   state: 'up' | 'leaving' | 'down';
 }
 
-/** One thing to ask, and the only right answer to it. */
+/** A request with its only correct response. */
 interface Question {
   readonly path: string;
   readonly tool: string;
@@ -27,7 +27,7 @@ const questions: readonly Question[] = [
 
 const failure = '{"success":false,"message":"Internal server error."}';
 
-/** How a request ended: with the right answer, a refusal by the limit, a failure that is admitted. */
+/** The result of a request: the right response, a 429, or a reported failure (500). */
 type Ending = 'right' | 'limited' | 'failed';
 
 export interface Outcome {
@@ -39,24 +39,24 @@ export interface Outcome {
 
 export interface Traffic {
   readonly outcomes: readonly Outcome[];
-  /** What no client may see: wrong answers, lost requests. */
+  /** Errors that no client may see: wrong responses and lost requests. */
   readonly wrong: readonly string[];
-  /** When the requests began that wait for their answers. */
+  /** The start times of requests that wait for their response. */
   readonly waiting: ReadonlyMap<object, number>;
   /**
-   * Asks once more, besides the clients.
-   * @returns how it ended; undefined where the answer was wrong or lost
+   * Sends one more request, in addition to the clients.
+   * @returns its result; undefined if the response was wrong or lost
    */
   ask(target: Target, tool: string): Promise<Ending | undefined>;
   end(): Promise<void>;
 }
 
-/** Many clients with many keys, over both faces, each asking a target that is up, all the time. */
+/** Many clients with many keys, on both transports, constantly sending requests to targets that are up. */
 export async function startTraffic(
   targets: readonly Target[],
   keys: readonly string[],
   clients: number,
-  mostPauseMilliseconds = 4,
+  maxPauseMilliseconds = 4,
 ): Promise<Traffic> {
   const waiting = new Map<object, number>();
   const outcomes: Outcome[] = [];
@@ -91,7 +91,7 @@ export async function startTraffic(
       sent.end(isMcp ? JSON.stringify(call) : undefined);
     });
     if (response.headers.connection === 'close' && target.state === 'up') target.state = 'leaving';
-    // The instant differs; the data are too old for the windows to matter.
+    // The instant differs; the data is too old for the windows to matter.
     return { status: response.statusCode, text: text.replace(/generatedAt\\?":\\?"[^"]+"/g, '') };
   }
 
@@ -108,8 +108,8 @@ export async function startTraffic(
 
   async function askAndCheck(target: Target, key: string, question: number, isMcp: boolean) {
     const begin = performance.now();
-    const asked = {};
-    waiting.set(asked, begin);
+    const pending = {};
+    waiting.set(pending, begin);
     const note = (ending: Ending) => {
       outcomes.push({ begin, milliseconds: performance.now() - begin, ending, target });
       return ending;
@@ -122,10 +122,10 @@ export async function startTraffic(
       if (status === 500 && text === failure) return note('failed');
       wrong.push(`${target.name}: ${status} ${text}`);
     } catch (error) {
-      // What a killed process had in hand is lost; it was killed before the client sees it.
+      // Requests of a killed process are lost; its state changes before the client notices.
       if (target.state !== 'down') wrong.push(`${target.name}: ${String(error)}`);
     } finally {
-      waiting.delete(asked);
+      waiting.delete(pending);
     }
     return undefined;
   }
@@ -140,7 +140,7 @@ export async function startTraffic(
       }
       const key = keys[(number + turn) % keys.length] as string;
       await askAndCheck(target, key, turn % questions.length, turn % 3 === 0);
-      await sleep(Math.random() * mostPauseMilliseconds);
+      await sleep(Math.random() * maxPauseMilliseconds);
     }
   }
   const running = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));

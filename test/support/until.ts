@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
-/** Long enough for any machine; it only keeps a file whose condition never comes from running for ever. */
-const patienceMilliseconds = 300_000;
+/** Long enough for any machine; only ends a file whose condition never becomes true. */
+const timeoutMilliseconds = 300_000;
 
 /**
- * Asks until the answer fits, or is something.
+ * Polls until the answer fits or, by default, is truthy.
  * @throws after five minutes, with the last answer
  */
 export async function until<T>(
@@ -13,7 +13,7 @@ export async function until<T>(
   fits: (answer: T) => boolean = Boolean,
 ): Promise<T> {
   const error = new Error();
-  const endsAt = performance.now() + patienceMilliseconds;
+  const endsAt = performance.now() + timeoutMilliseconds;
   for (;;) {
     const answer = await ask();
     if (fits(answer)) return answer;

@@ -1,21 +1,21 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 
-/** What lies between a program and a server, and can fail as networks do. */
+/** A proxy between a program and a server that can fail as networks do. */
 export interface Wire {
   readonly port: number;
-  /** From now on nothing passes on the connections that there are: no byte, no end, no reset. */
-  hush(): void;
-  /** New connections, too, are taken and then hear nothing. */
-  hushAll(): void;
-  /** Whatever is silent stays so; new connections are let through. */
+  /** From now on open connections pass nothing: no byte, no end, no reset. */
+  silence(): void;
+  /** New connections as well are accepted and then pass nothing. */
+  silenceAll(): void;
+  /** Silent connections stay silent; new ones pass data again. */
   mend(): void;
   /** Closes the silent connections on both sides. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** @param portOf of the server on this machine to which new connections go, asked for each */
+/** @param portOf returns the port on this machine for each new connection */
 export async function startWire(portOf: () => number): Promise<Wire> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let isSilent = false;
@@ -28,30 +28,30 @@ export async function startWire(portOf: () => number): Promise<Wire> {
       from.on('close', () => pairs.delete(pair) && to.destroy());
       from.pipe(to);
     }
-    if (isSilent) hush(pair);
+    if (isSilent) silence(pair);
   });
-  const hush = (pair: readonly [Socket, Socket]) => {
+  const silence = (pair: readonly [Socket, Socket]) => {
     pairs.delete(pair);
     const [near, far] = pair;
     near.unpipe(far);
     far.unpipe(near);
-    // What comes is swallowed, as by a router that has forgotten the connection.
+    // Input is discarded, as by a router that has lost the connection.
     for (const each of pair) each.removeAllListeners('end').resume();
-    hushed.push(pair);
+    silenced.push(pair);
   };
-  const hushed: (readonly [Socket, Socket])[] = [];
+  const silenced: (readonly [Socket, Socket])[] = [];
   const cut = () => {
-    for (const pair of hushed.splice(0)) for (const each of pair) each.destroy();
+    for (const pair of silenced.splice(0)) for (const each of pair) each.destroy();
   };
-  const hushOpen = () => [...pairs].forEach(hush);
+  const silenceOpen = () => [...pairs].forEach(silence);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    hush: hushOpen,
-    hushAll() {
+    silence: silenceOpen,
+    silenceAll() {
       isSilent = true;
-      hushOpen();
+      silenceOpen();
     },
     mend() {
       isSilent = false;

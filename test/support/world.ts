@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { createKey } from '../../src/access/keys/create-key.ts';
+import { createUnloggedKey } from '../../src/access/keys/create-key.ts';
 import { type Scope, scopes as allScopes } from '../../src/access/scopes.ts';
 import type { Tier } from '../../src/access/tiers.ts';
 import { type Clock, FixedClock } from '../../src/clock.ts';
@@ -22,7 +22,7 @@ export interface ShopOptions {
   readonly currency?: string;
 }
 
-/** A shop of the test's own, with an id that no other test has. */
+/** Creates a shop with a unique id. */
 export async function createShop(
   store: Store,
   { tier = 'enterprise_plus', currency = 'USD' }: ShopOptions = {},
@@ -45,7 +45,7 @@ export async function createTestKey(
   shopId: number,
   scopes: readonly Scope[] = allScopes,
 ) {
-  return createKey(store.write, shopId, {
+  return createUnloggedKey(store.write, shopId, {
     name: 'test',
     scopes,
     createdBy: 'test',
@@ -59,7 +59,7 @@ export interface Imported {
 }
 
 /**
- * Imports records (objects, or lines as they stand) in one run, as a file or as what a feed made.
+ * Imports records (objects or lines) in one run, as from a file or a feed.
  * @param clock the importer's
  */
 export async function importAll(
@@ -94,20 +94,20 @@ interface ServiceOptions {
   readonly versions?: readonly RestVersion[];
   readonly log?: Log;
   readonly redisUrl?: string;
-  readonly redisPatienceMilliseconds?: number;
+  readonly redisTimeoutMilliseconds?: number;
   readonly telemetry?: Partial<Pick<Config, 'metricsPort' | 'tracing'>>;
   readonly listen?: Partial<Pick<Config, 'port' | 'baseUrl' | 'trustedProxies'>>;
   readonly shopify?: Partial<PlatformConfig>;
 }
 
-/** A store for what is the same on every database. */
+/** A store for tests of code that is the same on every database. */
 export function openAnyStore(): Store {
-  // The embedded one serves all files that run at the same time from one thread.
+  // One thread of the embedded database serves all files that run at the same time.
   const target = process.env['TEST_POSTGRES'] ?? process.env['TEST_EMBEDDED'];
   return { ...connectAll(target as string), failed: new Promise(() => {}) };
 }
 
-/** The whole service on a free port. */
+/** Starts the whole service on a free port. */
 export async function startTestService(
   store: Store,
   options: ServiceOptions = {},
@@ -129,11 +129,11 @@ export async function startTestService(
     clock: options.clock ?? new FixedClock(now),
     log: options.log ?? silentLog,
     ...(options.versions && { versions: options.versions }),
-    redisPatienceMilliseconds: options.redisPatienceMilliseconds,
+    redisTimeoutMilliseconds: options.redisTimeoutMilliseconds,
   });
 }
 
-/** A service whose clock stands still, and one shop with a key for everything. */
+/** A service with a frozen clock, and one shop with a key that has all scopes. */
 export async function startWorld(store: Store, options: ShopOptions & ServiceOptions = {}) {
   const clock = new FixedClock(now);
   const shop = await createShop(store, options);
@@ -143,7 +143,7 @@ export async function startWorld(store: Store, options: ShopOptions & ServiceOpt
     store,
     clock,
     service,
-    /** Where the first version begins. */
+    /** The base path of the first version. */
     base: `${service.baseUrl}/api/external/v1`,
     shop,
     keyId,
@@ -157,7 +157,7 @@ export async function startWorld(store: Store, options: ShopOptions & ServiceOpt
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** A GET with a key, its body read as JSON and held to the contract. */
+/** Sends a GET with a key; parses the body as JSON and checks it against the contract. */
 export async function get(url: string, key?: string) {
   const response = await fetch(
     url,

@@ -26,7 +26,7 @@ function attributesOf(list: readonly OtlpAttribute[] = []) {
   );
 }
 
-/** Receives traces by OTLP over HTTP, in JSON. */
+/** Receives traces by OTLP over HTTP, as JSON. */
 export async function startCollector() {
   const spans: ReceivedSpan[] = [];
   const requests: { readonly url: string; readonly headers: IncomingHttpHeaders }[] = [];
@@ -56,7 +56,7 @@ export async function startCollector() {
     url: `http://127.0.0.1:${port}`,
     spans,
     requests,
-    /** All that was ever received, as it came. */
+    /** Everything received so far, unparsed. */
     text: () => text,
     async close() {
       server.close();

@@ -26,7 +26,7 @@ const dashboard = JSON.parse(dashboardText) as {
 };
 const panels = dashboard.panels.filter(({ type }) => type !== 'row');
 
-/** Each rule as the text of its fields; the file keeps every field on a line of its own. */
+/** Parses each rule into its fields; the file has one field per line. */
 const alerts = alertsText
   .split(/^ {6}- alert: /m)
   .slice(1)
@@ -50,10 +50,10 @@ const alerts = alertsText
 const words = new Set(
   `absent by count group_left histogram_quantile label_values max min on rate sum`.split(' '),
 );
-/** What Prometheus adds to every sample, and what a histogram's buckets have. */
+/** Labels that Prometheus adds to every sample, and those of histogram buckets. */
 const addedLabels = ['instance', 'job', 'le'];
 
-/** The metrics of an expression of PromQL, and the labels that it speaks of. */
+/** The metrics and labels in a PromQL expression. */
 function namesIn(expression: string): { metrics: string[]; labels: string[] } {
   const labels: string[] = [];
   const bare = expression
@@ -80,7 +80,7 @@ function namesIn(expression: string): { metrics: string[]; labels: string[] } {
 
 type Exposed = readonly [name: string, labels: readonly string[]];
 
-/** By the names of the samples. */
+/** By sample name. */
 const exposed = new Map(
   Object.entries(metricDefinitions).flatMap(([name, { type, labels }]): Exposed[] =>
     type === 'histogram'
@@ -101,7 +101,7 @@ function holdToExposed(expression: string): void {
   for (const label of labels) assert.ok(known.has(label), `${label} is no label: ${expression}`);
 }
 
-test('every alert has all that whoever is woken needs', () => {
+test('every alert has everything that an on-call engineer needs', () => {
   assert.equal(alerts.length, 9);
   assert.equal(new Set(alerts.map(({ name }) => name)).size, alerts.length);
   for (const alert of alerts) {
@@ -111,12 +111,12 @@ test('every alert has all that whoever is woken needs', () => {
     assert.match(alert.severity ?? '', /^(?:page|ticket)$/, alert.name);
     assert.match(alert.summary ?? '', /^'[^']{20,}\.'$/, alert.name);
     assert.match(alert.runbook ?? '', /^'[^']{60,}\.'$/, alert.name);
-    // These and no further lines, so that no field is misspelt.
+    // Exactly these lines, so that no field is misspelled.
     assert.equal(alert.lines.length, 7, alert.name);
   }
 });
 
-test('the alerts use metrics and labels that there are', () => {
+test('the alerts use only existing metrics and labels', () => {
   for (const { expr = '' } of alerts) holdToExposed(expr.slice(1, -1));
   for (const { summary = '', expr = '' } of alerts) {
     const { metrics } = namesIn(expr);
@@ -126,7 +126,7 @@ test('the alerts use metrics and labels that there are', () => {
   }
 });
 
-test('the runbook has the same alerts, with when they fire and how urgent they are', () => {
+test('the runbook lists the same alerts, with their condition and severity', () => {
   const rows = readFileSync(path.join(root, 'docs', 'operations.md'), 'utf8').matchAll(
     /^\| `(Retention\w+)` +\| (.+?) +\|/gm,
   );
@@ -138,7 +138,7 @@ test('the runbook has the same alerts, with when they fire and how urgent they a
   assert.deepEqual(told.toSorted(), written.toSorted());
 });
 
-test('the dashboard uses metrics and labels that there are', () => {
+test('the dashboard uses only existing metrics and labels', () => {
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   assert.ok(expressions.length >= 20);
   for (const expression of expressions) holdToExposed(expression);
@@ -146,7 +146,7 @@ test('the dashboard uses metrics and labels that there are', () => {
   holdToExposed(instances?.definition ?? '');
 });
 
-test('the dashboard takes its data from a source that is chosen', () => {
+test('the dashboard lets users choose the data source', () => {
   assert.deepEqual(
     dashboard.templating.list.map(({ name, type }) => [name, type]),
     [
@@ -158,7 +158,7 @@ test('the dashboard takes its data from a source that is chosen', () => {
   assert.equal(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);
 });
 
-test('every metric is on the dashboard and in the documents', () => {
+test('every metric is on the dashboard and in the documentation', () => {
   const documents = readFileSync(path.join(root, 'docs', 'operating.md'), 'utf8');
   for (const [name, { labels }] of Object.entries(metricDefinitions)) {
     assert.ok(dashboardText.includes(name), `${name} is not on the dashboard`);
@@ -168,7 +168,7 @@ test('every metric is on the dashboard and in the documents', () => {
   }
 });
 
-test('every metric is named as Prometheus wants it', () => {
+test('metric names follow Prometheus conventions', () => {
   for (const [name, { type, labels }] of Object.entries(metricDefinitions))
     holdToConventions(name, type, labels);
   assert.throws(() => holdToConventions('x_delay_seconds', 'gauge', ['quantile']), /of summaries/);
@@ -176,7 +176,7 @@ test('every metric is named as Prometheus wants it', () => {
   assert.throws(() => holdToConventions('x_requests', 'counter', []), /_total is for counters/);
 });
 
-test('names that there are not would be found', () => {
+test('detects names that do not exist', () => {
   assert.throws(() => holdToExposed('sum(rate(retention_requests_total[5m]))'), /is no metric/);
   assert.throws(() => holdToExposed('retention_database_up{shop="1"} == 0'), /shop is no label/);
   assert.throws(() => holdToExposed('average(retention_database_up)'), /average is no metric/);
@@ -185,7 +185,7 @@ test('names that there are not would be found', () => {
 
 const checker = 'promtool';
 if (spawnSync(checker, ['--version']).status === 0) {
-  test('Prometheus itself takes the alerts', () => {
+  test('Prometheus accepts the alerts', () => {
     const { status, stdout, stderr } = spawnSync(checker, ['check', 'rules', alertsFile]);
     assert.equal(status, 0, `${String(stdout)}${String(stderr)}`);
   });

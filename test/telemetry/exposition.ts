@@ -18,11 +18,11 @@ const labelNameForm = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 const numberForm = /^(?:[+-]Inf|NaN|[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)$/;
 
 /**
- * Reads the text format 0.0.4 more strictly than Prometheus does: every family has its HELP, then its
- * TYPE, then its samples in one place; nothing occurs twice, and histograms are sound.
+ * Parses text format 0.0.4 more strictly than Prometheus: every family has HELP, then TYPE, then its samples
+ * together; nothing is duplicated, and histograms are consistent.
  */
 export function parseExposition(text: string): Map<string, Family> {
-  assert.ok(text.endsWith('\n'), 'the last line has no end');
+  assert.ok(text.endsWith('\n'), 'the last line is not terminated');
   const lines = text.slice(0, -1).split('\n');
   const families = new Map<string, Family>();
   const seen = new Set<string>();
@@ -30,11 +30,11 @@ export function parseExposition(text: string): Map<string, Family> {
   for (let index = 0; index < lines.length;) {
     const [, name = '', help = ''] = /^# HELP (\S+) (.+)$/.exec(lines[index] ?? '') ?? [];
     assert.match(name, nameForm, `line ${index + 1} is no HELP: ${lines[index]}`);
-    assert.doesNotMatch(help, /(?<!\\)(?:\\\\)*\\(?![\\n])/, 'an escape that there is not');
+    assert.doesNotMatch(help, /(?<!\\)(?:\\\\)*\\(?![\\n])/, 'an unknown escape');
     const [, typed, type = ''] = /^# TYPE (\S+) (\S+)$/.exec(lines[index + 1] ?? '') ?? [];
     assert.equal(typed, name, `no TYPE after the HELP of ${name}`);
     assert.match(type, /^(?:counter|gauge|histogram)$/);
-    assert.ok(!families.has(name), `${name} stands in two places`);
+    assert.ok(!families.has(name), `${name} appears twice`);
     const samples: ParsedSample[] = [];
     for (index += 2; index < lines.length && !lines[index]?.startsWith('#'); index += 1) {
       const sample = parseSample(lines[index] ?? '');
@@ -74,11 +74,11 @@ function parseSample(line: string): ParsedSample {
   return { name, labels, value: Number(number.replace('Inf', 'Infinity')) };
 }
 
-/** Of units and of types, in the names of metrics: Prometheus has base units, and the TYPE line. */
+/** Units and types in metric names: Prometheus uses base units, and the TYPE line. */
 const misplacedWord =
   /(?:^|_)(?:ms|millis|milliseconds|us|microseconds|minutes|hours|days|kb|kilobytes|mb|megabytes|gb|gigabytes|percent|counter|gauge|histogram|summary)(?:_|$)/;
 
-/** What `promtool check metrics` complains of. */
+/** The rules of `promtool check metrics`. */
 export function holdToConventions(name: string, type: string, labels: readonly string[]): void {
   assert.match(name, /^[a-z][a-z0-9_]*$/, `${name} is not in snake_case`);
   assert.doesNotMatch(name, misplacedWord, `${name} names a type or a derived unit`);
@@ -113,7 +113,7 @@ function holdToHistogram({ name, samples }: Family): void {
       assert.equal(bucket, `${name}_bucket`);
       const le = Number(labels['le']?.replace('Inf', 'Infinity'));
       assert.ok(le > bound, 'the bounds rise');
-      assert.ok(value >= below, 'each bucket has what those below it have');
+      assert.ok(value >= below, 'buckets are cumulative');
       [bound, below] = [le, value];
     }
     assert.equal(bound, Infinity);
@@ -122,7 +122,7 @@ function holdToHistogram({ name, samples }: Family): void {
   }
 }
 
-/** The value of the one sample of a name that has these labels; undefined where there is none. */
+/** The value of the sample with this name and these labels; undefined if there is none. */
 export function valueOf(
   families: ReadonlyMap<string, Family>,
   name: string,

@@ -14,7 +14,7 @@ import { counted, scrape } from './scrape.ts';
 
 const telemetry = { metricsPort: 0 };
 
-test('a failure of ours is counted as 500, and the metrics do without the database', async () => {
+test('counts an internal failure as 500, and serves metrics without the database', async () => {
   const world = await startWorld(openAnyStore(), { telemetry });
   try {
     await world.store.close();
@@ -30,7 +30,7 @@ test('a failure of ours is counted as 500, and the metrics do without the databa
   }
 });
 
-/** A server that accepts connections and then says nothing. */
+/** A server that accepts connections and never responds. */
 async function listenSilently(): Promise<{ port: number; close(): void }> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -49,7 +49,7 @@ async function listenSilently(): Promise<{ port: number; close(): void }> {
   };
 }
 
-test('a database that says nothing is down, and what waits for it is seen', async () => {
+test('reports an unresponsive database as down, and shows waiting statements', async () => {
   const silent = await listenSilently();
   const target = `postgres://nobody@127.0.0.1:${silent.port}/nothing`;
   const store = { ...connectAll(target), failed: new Promise<Error>(() => {}) };
@@ -67,9 +67,9 @@ test('a database that says nothing is down, and what waits for it is seen', asyn
     do ({ families } = await scrape(service.metricsUrl));
     while ((waiting(families, 'read keys') ?? 0) < 1);
     assert.equal(valueOf(families, 'retention_database_up'), 0);
-    // Both keys are looked up by one statement, or one after the other.
+    // Both keys are looked up in one statement, or in two consecutive ones.
     assert.equal(waiting(families, 'read keys'), 1);
-    // The checks of an earlier scrape, and no others beside them.
+    // The checks of the first scrape, and no new ones.
     ({ families } = await scrape(service.metricsUrl));
     const checks = waiting(families, 'write') ?? 0;
     assert.ok(checks >= 1);
@@ -91,7 +91,7 @@ test('a database that says nothing is down, and what waits for it is seen', asyn
   }
 });
 
-test('the metrics are on their own port alone, which ends with the service', async () => {
+test('serves metrics only on their own port, which closes with the service', async () => {
   const world = await startWorld(openAnyStore(), { telemetry });
   let isOpen = true;
   try {
@@ -116,13 +116,13 @@ test('the metrics are on their own port alone, which ends with the service', asy
   }
 });
 
-test('without a port there are no metrics', async () => {
+test('serves no metrics without a port', async () => {
   const world = await startWorld(openAnyStore());
   assert.equal(world.service.metricsUrl, undefined);
   await world.close();
 });
 
-test('what other parts know is asked for at each scrape, and absent while they know nothing', async () => {
+test('reads gauges at each scrape, and omits them while unknown', async () => {
   const metrics = new ServiceMetrics('1.2.3');
   let isShared: boolean | undefined;
   metrics.gauge('retention_limiter_shared', () =>
@@ -143,16 +143,16 @@ test('what other parts know is asked for at each scrape, and absent while they k
   }
 });
 
-test('a turn of the event loop that took long is seen, and forgotten after a scrape', async () => {
+test('reports a slow turn of the event loop once', async () => {
   const metrics = new ServiceMetrics('1.2.3');
   const longest = async () => {
-    // Measured as a turn ends.
+    // A turn is measured when it ends.
     await sleep(1);
     const families = parseExposition(await metrics.expose());
     return valueOf(families, 'retention_event_loop_delay_seconds', { percentile: '100' }) ?? 0;
   };
   try {
-    // A busy machine has long turns of its own; one that was never forgotten would stay.
+    // A busy machine has slow turns as well; one that was never forgotten would stay.
     await until(longest, (seconds) => seconds < 0.9);
     const end = systemClock.monotonic() + 1_000;
     while (systemClock.monotonic() < end);

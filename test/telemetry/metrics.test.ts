@@ -26,7 +26,7 @@ onEveryDatabase('metrics', (open) => {
   };
   const base = '/api/external/v1';
 
-  test('every request is counted once, by what it reached and what was answered', async () => {
+  test('counts every request once, by operation and status', async () => {
     const free = await createShop(world.store, { tier: 'free' });
     const { key: freeKey } = await createTestKey(world.store, free.id);
     const growth = await createShop(world.store, { tier: 'growth' });
@@ -103,7 +103,7 @@ onEveryDatabase('metrics', (open) => {
     assert.ok((valueOf(families, 'retention_key_leases') ?? 0) >= 3);
   });
 
-  test('no label has anything that a caller wrote', async () => {
+  test('labels contain nothing from callers', async () => {
     const odd = 'w3ird';
     const { baseUrl } = world.service;
     for (const path of [
@@ -145,11 +145,11 @@ onEveryDatabase('metrics', (open) => {
     }
   });
 
-  test('the process, the database and its connections are measured', async () => {
+  test('measures the process, the database and its connections', async () => {
     await importAll(world.store, world.shop, [plan()]);
     world.clock.advance(60_000);
     assert.equal(await ask(`${base}/plans`), 200);
-    // A scrape waits a second for the database, which others may keep busy for longer.
+    // A scrape waits a second for the database, which other tests may keep busy for longer.
     const { families } = await until(
       () => scrape(world.service.metricsUrl),
       (scraped) =>
@@ -158,12 +158,12 @@ onEveryDatabase('metrics', (open) => {
     );
     const has = (name: string, labels = {}) => valueOf(families, name, labels) ?? -1;
     assert.ok(has('retention_database_check_seconds') >= 0);
-    for (const [connection, most] of Object.entries({ 'read plans': 1, analyse: 2, write: 4 })) {
-      assert.equal(has('retention_database_connections', { connection }), most);
+    for (const [connection, max] of Object.entries({ 'read plans': 1, analyse: 2, write: 4 })) {
+      assert.equal(has('retention_database_connections', { connection }), max);
       assert.ok(has('retention_database_statements_in_flight', { connection }) >= 0);
     }
     assert.ok(has('retention_feed_shops', { feed: 'records' }) >= 1);
-    // Of whichever shop it is longest.
+    // The shop where it is longest is not known.
     assert.ok(has('retention_feed_age_seconds', { feed: 'records' }) >= 60);
     assert.ok(has('retention_open_connections') >= 1);
     assert.ok(has('process_resident_memory_bytes') > has('nodejs_heap_used_bytes'));
@@ -171,10 +171,10 @@ onEveryDatabase('metrics', (open) => {
     assert.ok(has('process_cpu_seconds_total') > 0);
     assert.ok(Math.abs(has('process_start_time_seconds') * 1000 - performance.timeOrigin) < 1);
     assert.equal(has('retention_build_info', { version: '0.1.0', node: process.version }), 1);
-    const [median, most, longest] = ['50', '99', '100'].map((percentile) =>
+    const [median, p99, longest] = ['50', '99', '100'].map((percentile) =>
       has('retention_event_loop_delay_seconds', { percentile }),
     ) as [number, number, number];
-    assert.ok(0 < median && median <= most && most <= longest);
+    assert.ok(0 < median && median <= p99 && p99 <= longest);
     assert.ok(!families.has('retention_limiter_shared'));
     assert.ok(!families.has('retention_replica_in_use'));
   });

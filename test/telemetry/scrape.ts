@@ -12,7 +12,7 @@ export async function scrape(metricsUrl: string | undefined) {
   return { text, families: parseExposition(text) };
 }
 
-/** How many requests were counted, by face, operation and status. */
+/** The number of requests by transport, operation and status. */
 export async function counted(metricsUrl: string | undefined): Promise<Record<string, number>> {
   const { families } = await scrape(metricsUrl);
   const samples = families.get(duration)?.samples ?? [];

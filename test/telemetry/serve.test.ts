@@ -13,7 +13,7 @@ after(() => {
   for (const close of closers) close();
 });
 
-/** Whoever listens, and answers nothing. */
+/** A port where something listens and never responds. */
 async function takenPort(): Promise<number> {
   const server = createServer((socket) => {
     closers.push(() => socket.destroy());
@@ -34,7 +34,7 @@ function logged(err: string, message: string) {
     .filter(({ msg }) => msg === message);
 }
 
-test('serve says in its log where the metrics are, and nothing more on standard output', async () => {
+test('serve logs the metrics address, and prints nothing more on standard output', async () => {
   const server = await launchServer('serve', {
     ...environment(),
     HOST: '0.0.0.0',
@@ -43,7 +43,7 @@ test('serve says in its log where the metrics are, and nothing more on standard 
   await fetch(`${server.baseUrl}/healthz`);
   const [line] = await server.logged(/^\{.*"msg":"listening"\}$/m);
   const { metricsUrl } = JSON.parse(line) as { metricsUrl: string };
-  // Loopback, wherever the public port listens.
+  // On the loopback interface, wherever the public port listens.
   assert.match(metricsUrl, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
   const families = parseExposition(await (await fetch(metricsUrl)).text());
   const labels = { face: 'other', operation: 'none', status: '200' };
@@ -55,7 +55,7 @@ test('serve says in its log where the metrics are, and nothing more on standard 
   await assert.rejects(fetch(metricsUrl), /fetch failed/);
 });
 
-test('a metrics port that is taken is named', async () => {
+test('names a metrics port that is in use', async () => {
   const port = await takenPort();
   const env = {
     ...environment(),
@@ -67,28 +67,28 @@ test('a metrics port that is taken is named', async () => {
   assert.deepEqual([code, out], [1, '']);
   assert.equal(
     err,
-    `retention: Another process listens on 127.0.0.1:${port}; choose another METRICS_PORT.\n`,
+    `retention: 127.0.0.1:${port} is already in use by another process. Choose another METRICS_PORT.\n`,
   );
 });
 
-test('METRICS_HOST is where the metrics port listens, and is named where it cannot', async () => {
+test('listens on METRICS_HOST, and names it if that fails', async () => {
   const env = {
     ...environment(),
     LOG_LEVEL: 'silent',
     PORT: '0',
     METRICS_PORT: '9464',
-    // For documentation: no machine has it.
+    // Reserved for documentation: no machine has it.
     METRICS_HOST: '192.0.2.1',
   };
   const { code, out, err } = await run(['serve'], { env });
   assert.deepEqual([code, out], [1, '']);
   assert.match(
     err,
-    /^retention: 192\.0\.2\.1:9464 cannot be listened on: .*; choose another METRICS_HOST or METRICS_PORT\.\n$/,
+    /^retention: Cannot listen on 192\.0\.2\.1:9464: .*\. Choose another METRICS_HOST or METRICS_PORT\.\n$/,
   );
 });
 
-test('serve sends what it still has before it ends', async () => {
+test('serve sends remaining spans before it exits', async () => {
   const collector = await startCollector();
   const env = { ...environment(), OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
   const server = await launchServer('serve', env);
@@ -105,11 +105,11 @@ test('serve sends what it still has before it ends', async () => {
   assert.equal(collector.spans[0]?.traceId, traceId);
 });
 
-test('a collector that does not answer keeps nothing from ending', async () => {
+test('exits even if the collector does not respond', async () => {
   const server = await launchServer('serve', {
     ...environment(),
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await takenPort()}`,
-    // As long as the exporter would wait; nobody would wait so long for this test.
+    // The exporter's full timeout, longer than this test may take.
     OTEL_EXPORTER_OTLP_TIMEOUT: '3600000',
   });
   assert.equal((await fetch(`${server.baseUrl}/healthz`)).status, 200);

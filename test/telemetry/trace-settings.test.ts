@@ -4,7 +4,7 @@ import { ask, prepareTraces, spanId } from './traced.ts';
 
 const { collector, logged, traced } = await prepareTraces();
 
-test('whoever called decides whether a trace is kept; the sampler decides of those begun here', async () => {
+test('the caller decides whether its trace is sampled; the sampler decides for new traces', async () => {
   const [yes, no] = ['1'.repeat(32), '2'.repeat(32)];
   const kept = async (sampler?: string, samplerArgument?: string) => {
     collector.spans.length = 0;
@@ -34,10 +34,13 @@ test('whoever called decides whether a trace is kept; the sampler decides of tho
   assert.equal(await kept('parentbased_traceidratio', 'most'), 'sampled, own');
   assert.deepEqual(logged({ level: 'warn' }), []);
   assert.equal(await kept('jaeger_remote'), 'sampled, own');
-  assert.match(logged({ level: 'warn' })[0].reason, /^OTEL_TRACES_SAMPLER is none of always_on, /);
+  assert.match(
+    logged({ level: 'warn' })[0].reason,
+    /^OTEL_TRACES_SAMPLER must be one of always_on, /,
+  );
 });
 
-test('what OpenTelemetry reads from the environment is heeded', async () => {
+test('honours OpenTelemetry’s environment variables', async () => {
   process.env['OTEL_EXPORTER_OTLP_HEADERS'] = 'x-tenant=seven';
   process.env['OTEL_RESOURCE_ATTRIBUTES'] = 'deployment.environment.name=test,service.name=other';
   await traced(async (world) => void (await ask(world, '/plans')));
@@ -57,7 +60,7 @@ test('what OpenTelemetry reads from the environment is heeded', async () => {
   assert.equal(collector.requests.at(-1)?.url, '/elsewhere');
 });
 
-test('without more settings the service has its own name', async () => {
+test('uses the service’s own name by default', async () => {
   await traced(async (world) => void (await ask(world, '/plans')));
   assert.equal(collector.spans[0]?.resource['service.name'], 'retention-data-service');
 });

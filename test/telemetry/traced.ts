@@ -11,7 +11,7 @@ export const everything: NonNullable<Config['tracing']> = {
   samplerArgument: undefined,
 };
 
-/** A collector for the tests of a file, and a log; both are empty when a test begins. */
+/** A collector and a log for the tests of a file; both are cleared before each test. */
 export async function prepareTraces() {
   const collector = await startCollector();
   const store = openAnyStore();
@@ -21,7 +21,7 @@ export async function prepareTraces() {
     await store.close();
     await collector.close();
   });
-  // The libraries read the environment themselves.
+  // OpenTelemetry's libraries read the environment themselves.
   beforeEach(() => {
     process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.url;
     collector.spans.length = 0;
@@ -38,7 +38,7 @@ export async function prepareTraces() {
     collector,
     store,
     log,
-    /** What the log says, line by line, of requests or at a level. */
+    /** Log lines, of requests or at a level. */
     logged: (which: { readonly msg?: string; readonly level?: string }) =>
       lines
         .join('')
@@ -47,7 +47,7 @@ export async function prepareTraces() {
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line))
         .filter((line) => Object.entries(which).every(([name, value]) => line[name] === value)),
-    /** Runs a service that makes traces, and ends it; by then the collector has everything. */
+    /** Runs a service with tracing, then closes it; by then the collector has received everything. */
     async traced(work: (world: World) => Promise<void>, tracing = everything): Promise<void> {
       const world = await startWorld(store, { log, telemetry: { tracing } });
       try {

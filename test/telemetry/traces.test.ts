@@ -7,7 +7,7 @@ import { ask, everything, prepareTraces, spanId, traceId } from './traced.ts';
 
 const { collector, store, log, logged, traced } = await prepareTraces();
 
-test('a request is a span of the trace that its caller began, and the operation one below it', async () => {
+test('a request is a span of its caller’s trace, with a child span for the operation', async () => {
   let shopId = 0;
   let keyId = '';
   await traced(async (world) => {
@@ -42,7 +42,7 @@ test('a request is a span of the trace that its caller began, and the operation 
   );
 });
 
-test('without a caller’s trace it begins one, and the log says which', async () => {
+test('starts a trace if the caller has none, and logs its id', async () => {
   await traced(async (world) => {
     assert.equal(await ask(world, '/subscriptions'), 200);
     assert.equal(await ask(world, '/subscriptions/1'), 404);
@@ -71,7 +71,7 @@ test('without a caller’s trace it begins one, and the log says which', async (
   assert.deepEqual([refused?.status, refused?.attributes], [0, {}]);
 });
 
-test('a message of MCP is named by its method and tool', async () => {
+test('names MCP spans by method and tool', async () => {
   await traced(async (world) => {
     await callModern(world, 'list_plans');
     await post(world, legacyRequest('tools/list'));
@@ -92,7 +92,7 @@ test('a message of MCP is named by its method and tool', async () => {
   assert.deepEqual([work?.name, work?.parentSpanId], ['list_plans', requests[0]?.spanId]);
 });
 
-test('a header that is not valid is as good as none', async () => {
+test('ignores an invalid header', async () => {
   await traced(async (world) => {
     for (const traceparent of ['', 'x', `00-${traceId}-${spanId}`, `ff-${traceId}-${spanId}-01`]) {
       assert.equal(await ask(world, '/plans', { traceparent, tracestate: '=;,\t' }), 200);
@@ -106,7 +106,7 @@ test('a header that is not valid is as good as none', async () => {
   }
 });
 
-test('no span has a key, a query, a path or anything else that a caller wrote', async () => {
+test('spans contain no key, query, path or other caller input', async () => {
   const odd = 'w3ird';
   const before = collector.text().length;
   let key = '';
@@ -135,7 +135,7 @@ test('no span has a key, a query, a path or anything else that a caller wrote', 
   assert.equal(strange?.name, 'HTTP');
 });
 
-test('a failure of ours marks its span, and says no more than what it was', async () => {
+test('marks the span of an internal failure, with only the error’s name', async () => {
   const own = openAnyStore();
   const world = await startWorld(own, { log, telemetry: { tracing: everything } });
   await ask(world, '/plans');
@@ -148,7 +148,7 @@ test('a failure of ours marks its span, and says no more than what it was', asyn
   assert.deepEqual([work?.status, work?.attributes], [2, { 'error.type': 'Error' }]);
 });
 
-test('a collector that is away costs no request, and one line in the log', async () => {
+test('an unavailable collector affects no request and logs one line', async () => {
   process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = 'http://user:sesame@127.0.0.1:1';
   process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500';
   await traced(async (world) => {
@@ -156,12 +156,12 @@ test('a collector that is away costs no request, and one line in the log', async
   });
   const warnings = logged({ level: 'warn' });
   assert.equal(warnings.length, 1);
-  assert.equal(warnings[0].msg, 'tracing has trouble');
+  assert.equal(warnings[0].msg, 'tracing problem');
   assert.match(warnings[0].reason, /ECONNREFUSED/);
   assert.doesNotMatch(JSON.stringify(logged({})), /sesame/);
 });
 
-test('without tracing, a caller’s trace is in the log all the same', async () => {
+test('logs the caller’s trace id even without tracing', async () => {
   const world = await startWorld(store, { log });
   try {
     await ask(world, '/plans', { traceparent: `00-${traceId}-${spanId}-00` });

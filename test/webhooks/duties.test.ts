@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log.ts';
-import { listAllOfCustomer, nobodysNumber } from '../../src/store/records/customers.ts';
+import { listAllOfCustomer, anonymousCustomerId } from '../../src/store/records/customers.ts';
 import { listDataRequests } from '../../src/platforms/shopify/store/data-requests.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -174,7 +174,10 @@ onOwnDatabases('what Shopify obliges to', (open) => {
       { ...subscription(1003), customerId, updatedAt: '2026-11-09T00:00:00Z' },
     ]);
     assert.deepEqual(await findEverywhere(store, customerId), left);
-    assert.equal((await customersOf(world.shop.id)).at(-1)?.['customer'], nobodysNumber(1009));
+    assert.equal(
+      (await customersOf(world.shop.id)).at(-1)?.['customer'],
+      anonymousCustomerId(1009),
+    );
     assert.equal((await findLedgerDifferences(store.write, world.shop.id)).length, 0);
     await send('customers/redact', redactBody(customerId));
     await untilQuiet(store);

@@ -9,7 +9,7 @@ export interface KeyRequest {
   readonly scopes: readonly Scope[];
   readonly createdBy: string;
   readonly createdAt: Date;
-  /** From when on it is refused; never, if nothing is said. */
+  /** When it expires; null or undefined for never. */
   readonly expiresAt?: Date | null;
 }
 
@@ -22,22 +22,22 @@ export function isKeyId(text: string): boolean {
 }
 
 /**
- * Makes a key of a shop and stores what is kept of it.
- * @returns the key itself, which exists nowhere else and is shown once
+ * Creates a key without checking the shop's tier or logging it, for the demo and tests.
+ * @returns the key itself, which is stored nowhere and shown only once
  */
-export async function createKey(
+export async function createUnloggedKey(
   sql: Sql | Transaction,
   shopId: number,
   request: KeyRequest,
 ): Promise<{ id: string; key: string }> {
   const id = newKeyId();
-  const key = await createKeyOnce(sql, shopId, id, request);
-  if (key === undefined) throw new Error(`Shop ${shopId} has a key ${id} already.`);
+  const key = await createKeyWithId(sql, shopId, id, request);
+  if (key === undefined) throw new Error(`Shop ${shopId} already has a key ${id}.`);
   return { id, key };
 }
 
-/** The same with an id that was chosen before. @returns undefined where a key has it already */
-export async function createKeyOnce(
+/** Creates a key with a given id. @returns undefined if the shop already has a key with this id */
+export async function createKeyWithId(
   sql: Sql | Transaction,
   shopId: number,
   keyId: string,

@@ -4,34 +4,34 @@ import * as fc from 'fast-check';
 import { runs } from '../../../test/support/seed.ts';
 import { generateKey, hashKey, isWellFormedKey } from './key-format.ts';
 
-// Their last six characters are a CRC-32 that another program has computed.
+// Their last six characters are a CRC-32 that another program computed.
 const pinned = 'rtn_0123456789abcdefghijklmnopqrstuvwxyz_CWSW8A';
 const pinnedToo = 'rtn_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAlZZfdg';
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-test('[rest.auth.key-format] a key is rtn_ and 43 URL-safe characters, and never the same twice', () => {
+test('[rest.auth.key-format] a key is rtn_ and 43 URL-safe characters, and unique', () => {
   const keys = Array.from({ length: 1000 }, generateKey);
   for (const key of keys) {
     assert.match(key, /^rtn_[A-Za-z0-9_-]{43}$/);
     assert.equal(isWellFormedKey(key), true);
   }
   assert.equal(new Set(keys).size, 1000);
-  // Each of the 37 random places takes every character, so that none is wasted.
+  // Each of the 37 random positions uses the whole alphabet.
   for (let place = 4; place < 41; place += 1) {
     assert.ok(new Set(keys.map((key) => key[place])).size > 50, `place ${place} hardly varies`);
   }
 });
 
-test('keys that were given out stay well formed: the checksum never changes', () => {
+test('existing keys stay well formed: the checksum never changes', () => {
   assert.equal(isWellFormedKey(pinned), true);
   assert.equal(isWellFormedKey(pinnedToo), true);
 });
 
-test('what is stored of a key is its SHA-256 in base64', () => {
+test('hashes keys as SHA-256 in base64', () => {
   assert.equal(hashKey(pinned), 'CKdQZ0gWECao44bEZH09h9C+nExYqefByYVneXz0Ctg=');
 });
 
-test('any one character that differs is noticed', () => {
+test('detects any changed character', () => {
   const change = fc.record({
     key: fc.noShrink(fc.constant(undefined).map(generateKey)),
     place: fc.nat(46),
@@ -44,7 +44,7 @@ test('any one character that differs is noticed', () => {
   fc.assert(property, runs(3000));
 });
 
-test('so is any that is missing, added, or swapped with its neighbour', () => {
+test('detects missing, added and swapped characters', () => {
   for (let place = 0; place < pinned.length; place += 1) {
     const [before, after] = [pinned.slice(0, place), pinned.slice(place)];
     assert.equal(isWellFormedKey(before + after.slice(1)), false);

@@ -6,20 +6,20 @@ const randomLength = 37;
 const pattern = /^rtn_[A-Za-z0-9_-]{43}$/;
 
 /**
- * A new API key: the prefix, 37 random base64url characters (222 bits), and 6 that hold the CRC-32
- * of all before them.
+ * Generates an API key: the prefix, 37 random base64url characters (222 bits), and 6 characters that encode
+ * the CRC-32 of all preceding ones.
  */
 export function generateKey(): string {
   const random = randomBytes(28).toString('base64url').slice(0, randomLength);
   return withChecksum(prefix + random);
 }
 
-/** Whether a text is well formed; an invented or mistyped key fails here, without a look-up. */
+/** Whether a text is well formed. Detects invented and mistyped keys without a look-up. */
 export function isWellFormedKey(text: string): boolean {
   return pattern.test(text) && withChecksum(text.slice(0, prefix.length + randomLength)) === text;
 }
 
-/** The SHA-256 of a key in base64: all that is ever stored of it, besides its last four characters. */
+/** The SHA-256 of a key in base64. Of the key itself only this and the last four characters are stored. */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'base64');
 }

@@ -18,8 +18,8 @@ const record: KeyRecord = {
   expiresAt: null,
 };
 
-/** Leases over reads that are answered when the test says so. */
-function begin() {
+/** Leases whose reads are answered by the test. */
+function start() {
   const clock = new FixedClock(0);
   const reads: PromiseWithResolvers<KeyRecord | undefined>[] = [];
   const hashes: string[] = [];
@@ -34,8 +34,8 @@ function begin() {
   return { clock, leases, reads, hashes, clients };
 }
 
-test('what was read is trusted for a second, and not at its end', async () => {
-  const { clock, leases, reads } = begin();
+test('trusts a record for just under a second', async () => {
+  const { clock, leases, reads } = start();
   const first = leases.find(a, client);
   reads[0]?.resolve(record);
   assert.equal(await first, record);
@@ -47,8 +47,8 @@ test('what was read is trusted for a second, and not at its end', async () => {
   assert.equal(reads.length, 2);
 });
 
-test('the second begins before the read is sent, however late its answer', async () => {
-  const { clock, leases, reads } = begin();
+test('a lease starts before its read is sent, however late the answer', async () => {
+  const { clock, leases, reads } = start();
   const first = leases.find(a, client);
   clock.advance(999);
   reads[0]?.resolve(record);
@@ -58,10 +58,10 @@ test('the second begins before the read is sent, however late its answer', async
   assert.equal(reads.length, 2);
 });
 
-test('[rest.auth.revoked-at-once] a read from before a revocation is gone when it is acknowledged', async () => {
-  const { clock, leases, reads } = begin();
+test('[rest.auth.revoked-at-once] a record read before a revocation is no longer used when the revocation is acknowledged', async () => {
+  const { clock, leases, reads } = start();
   const begun = leases.find(a, client);
-  // Here the key is revoked; the read that had begun still sees it as it was.
+  // The key is revoked here; the read that started earlier still returns the old record.
   clock.advance(500);
   const waiting = leases.find(a, client);
   reads[0]?.resolve(record);
@@ -73,12 +73,12 @@ test('[rest.auth.revoked-at-once] a read from before a revocation is gone when i
   assert.equal(await after, undefined);
 });
 
-test('a revocation waits longer than any lease can run', () => {
+test('a revocation waits longer than any lease', () => {
   assert.equal(leaseDrainMilliseconds, 1100);
 });
 
-test('those who ask at the same time share one read, each key its own', async () => {
-  const { leases, reads } = begin();
+test('concurrent requests share one read per key', async () => {
+  const { leases, reads } = start();
   const asked = [leases.find(a, client), leases.find(a, client), leases.find(b, client)];
   assert.equal(reads.length, 2);
   reads[0]?.resolve(record);
@@ -86,8 +86,8 @@ test('those who ask at the same time share one read, each key its own', async ()
   assert.deepEqual(await Promise.all(asked), [record, record, undefined]);
 });
 
-test('that nobody has a key is remembered as long as that somebody has it', async () => {
-  const { clock, leases, reads } = begin();
+test('remembers unknown keys for as long as known ones', async () => {
+  const { clock, leases, reads } = start();
   const first = leases.find(a, client);
   reads[0]?.resolve(undefined);
   await first;
@@ -96,8 +96,8 @@ test('that nobody has a key is remembered as long as that somebody has it', asyn
   assert.equal(reads.length, 1);
 });
 
-test('a read that fails is not kept: who shares it fails, who comes after asks again', async () => {
-  const { leases, reads } = begin();
+test('a failed read fails the requests that share it, and the next request retries', async () => {
+  const { leases, reads } = start();
   const asked = [leases.find(a, client), leases.find(a, client)];
   reads[0]?.reject(new Error('no database'));
   for (const each of asked) await assert.rejects(each, /no database/);
@@ -108,8 +108,8 @@ test('a read that fails is not kept: who shares it fails, who comes after asks a
   assert.equal(await again, record);
 });
 
-test('a key that was not looked up is answered as unknown, and nothing of that is kept', async () => {
-  const { leases, reads, clients } = begin();
+test('a refused look-up counts as an unknown key and is not remembered', async () => {
+  const { leases, reads, clients } = start();
   const asked = leases.find(a, { ip: '2001:db8:1:2::7' });
   reads[0]?.reject(new LookupRefused());
   assert.equal(await asked, undefined);
@@ -120,8 +120,8 @@ test('a key that was not looked up is answered as unknown, and nothing of that i
   assert.deepEqual(clients, ['2001:db8:1:2', '203.0.113.7']);
 });
 
-test('a failure does not take away the lease that came after it', async () => {
-  const { clock, leases, reads } = begin();
+test('a failed read does not remove a newer lease', async () => {
+  const { clock, leases, reads } = start();
   const slow = leases.find(a, client);
   clock.advance(1000);
   const next = leases.find(a, client);
@@ -133,8 +133,8 @@ test('a failure does not take away the lease that came after it', async () => {
   assert.equal(reads.length, 2);
 });
 
-test('leases that have ended are dropped', () => {
-  const { clock, leases } = begin();
+test('drops expired leases', () => {
+  const { clock, leases } = start();
   for (let each = 0; each < 1000; each += 1) void leases.find(generateKey(), client);
   clock.advance(600);
   for (let each = 0; each < 10; each += 1) void leases.find(generateKey(), client);
@@ -144,8 +144,8 @@ test('leases that have ended are dropped', () => {
   assert.equal(leases.size, 11);
 });
 
-test('a key is looked up by its hash, and one that is malformed not at all', async () => {
-  const { leases, reads, hashes } = begin();
+test('looks up keys by hash, and malformed keys not at all', async () => {
+  const { leases, reads, hashes } = start();
   void leases.find(a, client);
   assert.deepEqual(hashes, [hashKey(a)]);
   assert.equal(await leases.find(`${a.slice(0, -1)}!`, client), undefined);

@@ -4,7 +4,7 @@ import type { KeyRecord } from '../../store/keys/keys.ts';
 import { clientNetwork } from '../client-network.ts';
 import { hashKey, isWellFormedKey } from './key-format.ts';
 
-/** Who sent a request, as far as the network tells. */
+/** The sender of a request, as far as the network shows. */
 export interface Client {
   readonly ip: string | undefined;
 }
@@ -12,15 +12,15 @@ export interface Client {
 type FindKey = (hash: string, client: string) => Promise<KeyRecord | undefined>;
 
 /**
- * How long an instance may trust what it read about a key, counted from before the read was sent.
- * Changing it is safe only when every running instance has a lease no longer than what revokers wait.
+ * How long an instance may trust a key's record, counted from before the read was sent. It is safe to change
+ * only if no running instance has a lease longer than the time that revocations wait.
  */
 const leaseMilliseconds = 1000;
 
 /**
- * How long a revocation, or a change of tier, waits after its commit before it is acknowledged: by
- * then no lease from before the commit can still run, on any instance, without comparing clocks. The
- * tenth on top allows for clocks that run at different speeds.
+ * How long a revocation, or a change of tier, waits between its commit and its acknowledgement. By then no
+ * lease from before the commit is valid on any instance, without comparing clocks. The extra tenth allows
+ * for clocks that run at different speeds.
  */
 export const leaseDrainMilliseconds = leaseMilliseconds * 1.1;
 
@@ -29,44 +29,44 @@ interface Lease {
   readonly record: Promise<KeyRecord | undefined>;
 }
 
-const nobody = Promise.resolve(undefined);
+const unknownKey = Promise.resolve(undefined);
 
 /**
- * What is known of keys, never older than a lease; a key nobody has is remembered too. Found by the
- * key itself: hashing it for every request would cost as much as all else of the gate.
+ * Caches key records, including those of unknown keys, for the length of a lease. Indexed by the key itself:
+ * hashing it on every request would cost as much as the rest of the gate.
  */
 export class KeyLeases {
   readonly #clock: Clock;
   readonly #find: FindKey;
-  /** In the order of their ends, since all leases are equally long. */
+  /** Ordered by end, since all leases are equally long. */
   readonly #leases = new Map<string, Lease>();
 
-  /** @param find reads the key from the primary database, never from a replica that may lag */
+  /** @param find reads the key from the primary database, never from a replica, which may lag */
   constructor(clock: Clock, find: FindKey) {
     this.#clock = clock;
     this.#find = find;
   }
 
-  /** How many leases are held at this moment. */
+  /** Number of leases in memory. */
   get size(): number {
     return this.#leases.size;
   }
 
   /**
-   * @param client is looked at only where the key has to be looked up
-   * @returns the key's record, or undefined where the key is malformed, unknown or revoked
+   * @param client used only if the key must be looked up
+   * @returns the key's record; undefined if the key is malformed, unknown or revoked
    */
   find(key: string, client: Client): Promise<KeyRecord | undefined> {
     const now = this.#clock.monotonic();
     const held = this.#leases.get(key);
     if (held && now < held.end) return held.record;
-    if (!isWellFormedKey(key)) return nobody;
+    if (!isWellFormedKey(key)) return unknownKey;
 
-    this.#dropEnded(now);
+    this.#dropExpired(now);
     const lease: Lease = {
       end: now + leaseMilliseconds,
       record: this.#find(hashKey(key), clientNetwork(client.ip)).catch((error) => {
-        // Nothing was read of the key: the next request asks again.
+        // No record was read, so the next request tries again.
         if (this.#leases.get(key) === lease) this.#leases.delete(key);
         if (error instanceof LookupRefused) return undefined;
         throw error;
@@ -77,7 +77,7 @@ export class KeyLeases {
     return lease.record;
   }
 
-  #dropEnded(now: number): void {
+  #dropExpired(now: number): void {
     for (const [key, lease] of this.#leases) {
       if (now < lease.end) return;
       this.#leases.delete(key);

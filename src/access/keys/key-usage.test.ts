@@ -6,7 +6,7 @@ import type { KeyRecord } from '../../store/keys/keys.ts';
 import { KeyUsage } from './key-usage.ts';
 
 const start = Date.parse('2026-11-20T12:00:00.000Z');
-/** The hour that begins then, counted from 1970. */
+/** The hour that starts then, counted from 1970. */
 const noon = 498_660;
 const minute = 60_000;
 
@@ -24,7 +24,7 @@ function keyNamed(keyId: string, lastUsedAt = 0): KeyRecord {
 
 type Stored = [keyId: string, at: number, ...requests: [hour: number, requests: number][]];
 
-/** What is written: of which key, when it was used, in milliseconds after the start, and how often by hour. */
+/** Records each write: the key, its last use in milliseconds after the start, and its requests by hour. */
 function begin(store: () => Promise<unknown> = async () => {}) {
   const clock = new FixedClock(start);
   const written: Stored[] = [];
@@ -37,10 +37,10 @@ function begin(store: () => Promise<unknown> = async () => {}) {
   return { clock, usage, written, logged };
 }
 
-/** Waits until writes that answer at once have ended. */
+/** Waits for writes that complete immediately. */
 const writesEnd = () => new Promise(setImmediate);
 
-test('a key that is used all the time is written once a minute, with all that was counted', async () => {
+test('writes a constantly used key once a minute, with all its requests', async () => {
   const { clock, usage, written } = begin();
   for (let second = 0; second <= 120; second += 1) {
     usage.note(keyNamed('key_1'));
@@ -55,7 +55,7 @@ test('a key that is used all the time is written once a minute, with all that wa
   ]);
 });
 
-test('each key has a minute of its own', async () => {
+test('each key has its own interval', async () => {
   const { clock, usage, written } = begin();
   usage.note(keyNamed('key_1'));
   clock.advance(30_000);
@@ -71,7 +71,7 @@ test('each key has a minute of its own', async () => {
   ]);
 });
 
-test('keys of two shops with the same id are two', async () => {
+test('distinguishes keys of two shops with the same id', async () => {
   const { usage, written, clock } = begin();
   const other = { ...keyNamed('key_1'), shopId: 2 };
   usage.note(keyNamed('key_1'));
@@ -88,7 +88,7 @@ test('keys of two shops with the same id are two', async () => {
   );
 });
 
-test('a key that another instance wrote within the minute waits for its end', () => {
+test('waits until a minute after another instance’s write', () => {
   const { clock, usage, written } = begin();
   usage.note(keyNamed('key_1', start - 59_999));
   usage.note(keyNamed('key_2', start - 60_000));
@@ -100,7 +100,7 @@ test('a key that another instance wrote within the minute waits for its end', ()
   assert.deepEqual(written.slice(1), [['key_1', 0, [noon, 1]]]);
 });
 
-test('a clock that is set back, or another that is ahead, keeps nothing from being written', async () => {
+test('still writes if the clock goes back or another instance’s clock is ahead', async () => {
   const { clock, usage, written } = begin();
   usage.note(keyNamed('key_1', start + 60 * minute));
   await usage.settle();
@@ -112,7 +112,7 @@ test('a clock that is set back, or another that is ahead, keeps nothing from bei
   ]);
 });
 
-test('requests are counted to the hour in which they came', async () => {
+test('counts requests in the hour of their arrival', async () => {
   const { clock, usage, written } = begin();
   usage.note(keyNamed('key_1'));
   await usage.settle();
@@ -131,7 +131,7 @@ test('requests are counted to the hour in which they came', async () => {
   ]);
 });
 
-test('a key that falls silent is written once more, and forgotten', async () => {
+test('writes an unused key once more, then forgets it', async () => {
   const { clock, usage, written } = begin();
   usage.note(keyNamed('key_1'));
   await usage.settle();
@@ -153,7 +153,7 @@ test('a key that falls silent is written once more, and forgotten', async () => 
   assert.equal(written.length, 2);
 });
 
-test('many keys that fall silent at once are written some at a time', async () => {
+test('writes many unused keys in batches', async () => {
   const { clock, usage, written } = begin();
   for (let each = 0; each < 600; each += 1) usage.note(keyNamed(`key_${each}`, start));
   clock.advance(minute);
@@ -164,20 +164,20 @@ test('many keys that fall silent at once are written some at a time', async () =
   assert.equal(new Set(written.map(([keyId]) => keyId)).size, 600);
 });
 
-test('a write that fails is logged without a key, troubles no request, and loses nothing', async () => {
+test('a failed write is logged without the key, affects no request and loses no counts', async () => {
   let isDown = true;
   const { clock, usage, written, logged } = begin(async () => {
     if (isDown) throw new Error('no database');
   });
   usage.note(keyNamed('key_1'));
-  // It fails a moment later; what comes meanwhile waits for the next.
+  // The write fails a moment later; meanwhile requests wait for the next write.
   usage.note(keyNamed('key_1'));
   await writesEnd();
   assert.deepEqual(written, [['key_1', 0, [noon, 1]]]);
   assert.equal(logged.length, 1);
   const line = JSON.parse(logged[0] ?? '');
   assert.equal(line.level, 'warn');
-  assert.equal(line.msg, 'use of a key not stored yet');
+  assert.equal(line.msg, 'could not store key usage, will retry');
   assert.equal(line.keyId, 'key_1');
   assert.equal(line.err.message, 'no database');
 
@@ -195,7 +195,7 @@ test('a write that fails is logged without a key, troubles no request, and loses
   assert.equal(written.length, 3);
 });
 
-test('what could not be stored for two days is given up', async () => {
+test('discards counts that could not be stored for two days', async () => {
   let isDown = true;
   const { clock, usage, written } = begin(async () => {
     if (isDown) throw new Error('no database');
@@ -214,7 +214,7 @@ test('what could not be stored for two days is given up', async () => {
   );
 });
 
-test('settling waits for every write under way, and then writes what came meanwhile', async () => {
+test('settle waits for pending writes, then writes newer requests', async () => {
   const writes: PromiseWithResolvers<void>[] = [];
   const { usage, written } = begin(() => {
     const write = Promise.withResolvers<void>();

@@ -7,19 +7,19 @@ const intervalMilliseconds = 60_000;
 const hourMilliseconds = 3_600_000;
 /** As long as the database keeps them. */
 const keptHours = 48;
-/** How often keys that fell silent are looked for. */
+/** How often to look for keys that are no longer used. */
 const flushMilliseconds = 1_000;
-/** So that many that fall silent together keep no request waiting; the others follow a second later. */
+/** Limits the load when many keys become unused at once; the others follow a second later. */
 const writesPerFlush = 250;
 
-/** What this process knows of a key's use. */
+/** A key's usage, as far as this process knows. */
 interface Use {
   readonly key: KeyRecord;
-  /** Epoch milliseconds, as is `writtenAt`. */
+  /** Epoch milliseconds, like `writtenAt`. */
   lastUsedAt: number;
-  /** Not yet stored. */
+  /** Requests by hour that are not stored yet. */
   requests: Map<number, number>;
-  /** When it was written last, by this process or, before its first write, by any. */
+  /** Last write by this process or, before its first write, by any process. */
   writtenAt: number;
   isWriting: boolean;
 }
@@ -27,22 +27,22 @@ interface Use {
 type WriteUse = (key: KeyRecord, lastUsedAt: number, requests: HourlyRequests) => Promise<unknown>;
 
 /**
- * Keeps each key's last use and its requests by the hour, with at most one write a minute, outside the
- * request that used it. Remembers the keys of the last minute, and those whose requests could not be
+ * Tracks each key's last use and its requests per hour. Writes at most once a minute per key, outside the
+ * request that used it. Keeps keys used in the last minute, and those with requests that could not be
  * stored.
  */
 export class KeyUsage {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #store: WriteUse;
-  /** By shop and key: the id of a key is its shop's own. */
+  /** By shop and key; key ids are unique only within a shop. */
   readonly #uses = new Map<number, Map<string, Use>>();
   readonly #pending = new Set<Promise<unknown>>();
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param store stores the last use (epoch milliseconds) and adds the requests; where it fails, that is
-   * logged, and the requests go with the next write
+   * @param store stores the last use (epoch milliseconds) and adds the requests. If it fails, the error is
+   * logged and the requests are included in the next write
    */
   constructor(clock: Clock, log: Log, store: WriteUse) {
     this.#clock = clock;
@@ -53,19 +53,19 @@ export class KeyUsage {
   note(key: KeyRecord): void {
     const now = this.#clock.now();
     const use = this.#uses.get(key.shopId)?.get(key.keyId) ?? this.#remember(key);
-    // Hours as small integers, which a Map holds without allocating.
+    // Hours as small integers, which a Map stores without allocating.
     const hour = hourOf(now);
     use.requests.set(hour, (use.requests.get(hour) ?? 0) + 1);
     use.lastUsedAt = now;
     if (isDue(use, now)) this.#write(use, now);
   }
 
-  /** When a key was last used, as far as this process knows (epoch milliseconds). */
+  /** A key's last use, as far as this process knows (epoch milliseconds). */
   lastUsedAt(shopId: number, keyId: string): number | undefined {
     return this.#uses.get(shopId)?.get(keyId)?.lastUsedAt;
   }
 
-  /** Writes what is due of keys that are used no more, and forgets them once it is stored. */
+  /** Writes pending requests of keys that are no longer used, and then removes those keys. */
   flush(): void {
     const now = this.#clock.now();
     let writes = 0;
@@ -85,8 +85,8 @@ export class KeyUsage {
   }
 
   /**
-   * Resolves when everything noted so far was written, or has failed once more. Later use of keys that
-   * are known is written only when this is called again.
+   * Resolves once everything noted so far has been written, or has failed once more. Later use of known
+   * keys is written only when this is called again.
    */
   async settle(): Promise<void> {
     this.#stopTimer();
@@ -115,7 +115,7 @@ export class KeyUsage {
     use.isWriting = true;
     const writing = this.#store(key, lastUsedAt, requests)
       .catch((cause: unknown) => {
-        this.#log.warn({ err: cause, keyId: key.keyId }, 'use of a key not stored yet');
+        this.#log.warn({ err: cause, keyId: key.keyId }, 'could not store key usage, will retry');
         putBack(use, requests);
       })
       .finally(() => {
@@ -135,7 +135,7 @@ function hourOf(at: number): number {
   return Math.floor(at / hourMilliseconds);
 }
 
-/** Also where the clock was set back, or another instance's is ahead. */
+/** Also true if the clock went back, or another instance's clock is ahead. */
 function isDue({ writtenAt, isWriting }: Use, now: number): boolean {
   return !isWriting && (now < writtenAt || now - writtenAt >= intervalMilliseconds);
 }

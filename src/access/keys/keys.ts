@@ -1,68 +1,73 @@
-import { type KeyRequest, createKeyOnce, newKeyId } from './create-key.ts';
+import { type KeyRequest, createKeyWithId, newKeyId } from './create-key.ts';
 import type { Scope } from '../scopes.ts';
 import { type Tier, tiers } from '../tiers.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import { requireSynchronousCommit } from '../../store/failover.ts';
-import { lockKey, replaceKey, revokeKey, revokeKeysOfShop } from '../../store/keys/keys.ts';
+import {
+  lockKey,
+  updateRevokedKey,
+  updateRevokedKeysOfShop,
+  updateRotatedKey,
+} from '../../store/keys/keys.ts';
 import { insertLogEntry } from '../../store/keys/key-log.ts';
 import { findShop } from '../../store/shops.ts';
 import { logRevocation, logRotation } from './revocation-log.ts';
 
-/** Whoever makes or ends a key: an owner, or the command line. */
+/** Who creates or revokes a key: an owner, or the command line. */
 export type Actor = { readonly ownerId: string } | 'command line';
 
 const ownerIdOf = (actor: Actor) => (actor === 'command line' ? null : actor.ownerId);
-/** What the key says of its maker: never an e-mail address, which stays apart from the shops' data. */
-const makerOf = (actor: Actor) => (actor === 'command line' ? actor : `owner ${actor.ownerId}`);
+/** What is stored with the key; never an email address, which stays separate from the shops' data. */
+const creatorOf = (actor: Actor) => (actor === 'command line' ? actor : `owner ${actor.ownerId}`);
 
-interface KeyWish {
+interface KeyOptions {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Chosen before, so that the same wish makes one key, however often it comes. */
+  /** Chosen by the caller, so that a repeated request creates only one key. */
   readonly id?: string;
   readonly expiresAt?: Date | null;
 }
 
-interface Issued {
-  readonly kind: 'made';
+interface Created {
+  readonly kind: 'created';
   readonly key: string;
 }
 
-type NotIssued =
+type NotCreated =
   /** The id is taken. */
   | { readonly kind: 'already' }
-  /** The shop's tier has no API access, so no key is made. */
+  /** The shop's tier has no API access. */
   | { readonly kind: 'locked'; readonly tier: Tier };
 
-/** Creates every new key, rotated ones included, so that the tier is checked in one place. */
-async function issueKey(
+/** Used for every new key, including rotated ones, so that the tier is checked in one place. */
+async function createKeyIfAllowed(
   tx: Transaction,
   shopId: number,
   keyId: string,
   request: KeyRequest,
-): Promise<Issued | NotIssued> {
+): Promise<Created | NotCreated> {
   const shop = await findShop(tx, shopId);
-  if (!shop) throw new Error(`There is no shop ${shopId}.`);
+  if (!shop) throw new Error(`Shop ${shopId} does not exist.`);
   if (!tiers[shop.tier].hasApiAccess) return { kind: 'locked', tier: shop.tier };
-  const key = await createKeyOnce(tx, shopId, keyId, request);
-  return key === undefined ? { kind: 'already' } : { kind: 'made', key };
+  const key = await createKeyWithId(tx, shopId, keyId, request);
+  return key === undefined ? { kind: 'already' } : { kind: 'created', key };
 }
 
-/** Makes a key and logs who did. */
-export async function makeKey(
+/** Creates a key and logs who did it. */
+export async function createKey(
   sql: Sql,
   clock: Clock,
   shopId: number,
   actor: Actor,
-  { name, scopes, id = newKeyId(), expiresAt = null }: KeyWish,
-): Promise<(Issued & { readonly id: string }) | NotIssued> {
+  { name, scopes, id = newKeyId(), expiresAt = null }: KeyOptions,
+): Promise<(Created & { readonly id: string }) | NotCreated> {
   const at = new Date(clock.now());
   return sql.begin(async (tx) => {
-    const request = { name, scopes, createdBy: makerOf(actor), createdAt: at, expiresAt };
-    const issued = await issueKey(tx, shopId, id, request);
-    if (issued.kind !== 'made') return issued;
+    const request = { name, scopes, createdBy: creatorOf(actor), createdAt: at, expiresAt };
+    const created = await createKeyIfAllowed(tx, shopId, id, request);
+    if (created.kind !== 'created') return created;
     const ownerId = ownerIdOf(actor);
     await insertLogEntry(tx, shopId, {
       at,
@@ -71,36 +76,35 @@ export async function makeKey(
       keyId: id,
       keyName: name,
     });
-    return { ...issued, id };
+    return { ...created, id };
   });
 }
 
-/** What ending a key needs. */
-interface KeyEnding {
+interface KeyContext {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * Ends a key and logs who did, once. It is certain to be refused everywhere only
+ * Revokes a key and logs who did it, once. Every instance is certain to refuse it only
  * `leaseDrainMilliseconds` later.
- * @returns false where the shop has no such key
+ * @returns false if the shop has no such key
  */
-export async function endKey(
-  { sql, clock, log }: KeyEnding,
+export async function revokeKey(
+  { sql, clock, log }: KeyContext,
   shopId: number,
   actor: Actor,
   keyId: string,
 ): Promise<boolean> {
   const at = new Date(clock.now());
   const revokedAt = await sql.begin(async (tx) => {
-    // Also for a key that is revoked already: the first attempt may have been cut short while it waited.
+    // Also for a key that is already revoked: the first attempt may have been interrupted while it waited.
     await requireSynchronousCommit(tx);
     const key = await lockKey(tx, shopId, keyId);
     if (!key) return null;
     if (key.revokedAt) return key.revokedAt;
-    await revokeKey(tx, shopId, keyId, at);
+    await updateRevokedKey(tx, shopId, keyId, at);
     const ownerId = ownerIdOf(actor);
     await insertLogEntry(tx, shopId, {
       at,
@@ -118,27 +122,27 @@ export async function endKey(
 }
 
 type Rotated =
-  | (Issued & {
+  | (Created & {
       readonly name: string;
       readonly scopes: readonly Scope[];
-      /** When the old key ends. */
+      /** When the old key expires. */
       readonly endsAt: Date;
     })
   | { readonly kind: 'ended' }
-  | NotIssued;
+  | NotCreated;
 
 interface Rotation {
   readonly keyId: string;
-  /** Of the key that is made; chosen before, so that the same wish makes one. */
+  /** The new key's id, chosen by the caller, so that a repeated request creates only one key. */
   readonly newId: string;
   readonly newExpiresAt: Date | null;
-  /** How long both work; after 0 the old one is certain to be refused only `leaseDrainMilliseconds` later. */
+  /** How long both keys work. With 0, the old key may work for up to `leaseDrainMilliseconds` more. */
   readonly overlapMilliseconds: number;
 }
 
-/** Makes a key with the name and scopes of another, which ends after an overlap. */
+/** Creates a key with the same name and scopes as another one, which expires after an overlap. */
 export async function rotateKey(
-  { sql, clock, log }: KeyEnding,
+  { sql, clock, log }: KeyContext,
   shopId: number,
   actor: Actor,
   { keyId, newId, newExpiresAt, overlapMilliseconds }: Rotation,
@@ -152,25 +156,25 @@ export async function rotateKey(
     if (old.replacedBy !== null) return { kind: 'already' };
     if (old.revokedAt || (old.expiresAt && old.expiresAt <= at)) return { kind: 'ended' };
     const { name, scopes } = old;
-    const issued = await issueKey(tx, shopId, newId, {
+    const created = await createKeyIfAllowed(tx, shopId, newId, {
       name,
       scopes,
-      createdBy: makerOf(actor),
+      createdBy: creatorOf(actor),
       createdAt: at,
       expiresAt: newExpiresAt,
     });
-    if (issued.kind !== 'made') return issued;
+    if (created.kind !== 'created') return created;
     const overlapEnd = new Date(at.getTime() + overlapMilliseconds);
     const endsAt = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
-    await replaceKey(tx, shopId, keyId, { replacedBy: newId, expiresAt: endsAt });
-    // Not by the clocks of all instances, which may differ a little.
-    if (overlapMilliseconds === 0) await revokeKey(tx, shopId, keyId, at);
+    await updateRotatedKey(tx, shopId, keyId, { replacedBy: newId, expiresAt: endsAt });
+    // Revoked explicitly, since the instances' clocks may differ.
+    if (overlapMilliseconds === 0) await updateRevokedKey(tx, shopId, keyId, at);
     const entry = { at, ownerId, keyName: name };
     await insertLogEntry(tx, shopId, { ...entry, action: 'key_rotated', keyId });
     await insertLogEntry(tx, shopId, { ...entry, action: 'key_created', keyId: newId });
-    return { ...issued, name, scopes, endsAt };
+    return { ...created, name, scopes, endsAt };
   });
-  if (rotated.kind !== 'made') return rotated;
+  if (rotated.kind !== 'created') return rotated;
   if (overlapMilliseconds === 0) {
     logRevocation(log, { shopId, keyId, revokedAt: at, cause: 'rotation' });
   } else logRotation(log, { shopId, keyId, replacedBy: newId, expiresAt: rotated.endsAt });
@@ -178,18 +182,22 @@ export async function rotateKey(
 }
 
 /**
- * Ends all keys of a shop whose app was uninstalled, and notes it for the owners. They are certain to be
- * refused everywhere only `leaseDrainMilliseconds` after the commit.
- * @param tx one that has called `requireSynchronousCommit`
- * @returns the ids of those that it ended, for `logUninstall` after the commit
+ * Revokes all keys of a shop whose app was uninstalled, and logs it for the owners. Every instance is certain
+ * to refuse them only `leaseDrainMilliseconds` after the commit.
+ * @param tx a transaction that has called `requireSynchronousCommit`
+ * @returns the ids of the revoked keys, for `logUninstall` after the commit
  */
-export async function endKeysOfShop(tx: Transaction, shopId: number, at: Date): Promise<string[]> {
-  const ended = await revokeKeysOfShop(tx, shopId, at);
-  for (const { id, name } of ended) {
+export async function revokeKeysOfShop(
+  tx: Transaction,
+  shopId: number,
+  at: Date,
+): Promise<string[]> {
+  const revoked = await updateRevokedKeysOfShop(tx, shopId, at);
+  for (const { id, name } of revoked) {
     const entry = { at, ownerId: null, keyId: id, keyName: name };
     await insertLogEntry(tx, shopId, { ...entry, action: 'key_uninstalled' });
   }
-  return ended.map(({ id }) => id);
+  return revoked.map(({ id }) => id);
 }
 
 export function logUninstall(

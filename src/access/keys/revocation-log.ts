@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts';
 
-// A failover can lose the last commits of the database, and its tables with them. The log is kept elsewhere.
-// Fields are named as in `keys revoked --json`, so that one script reads both.
+// A failover can lose the last commits of the database; the log is stored elsewhere. Its fields are named
+// as in `keys revoked --json`, so that one script can read both.
 
 interface Revocation {
   readonly shopId: number;
@@ -10,7 +10,7 @@ interface Revocation {
   readonly cause: 'owner' | 'command line' | 'rotation' | 'uninstall';
 }
 
-/** Logs a key that is revoked, once that is committed. */
+/** Logs a revoked key; call after the commit. */
 export function logRevocation(log: Log, revocation: Revocation): void {
   log.info(revocation, 'key revoked');
 }
@@ -20,11 +20,11 @@ interface Rotation {
   readonly keyId: string;
   /** The id of the new key. */
   readonly replacedBy: string;
-  /** When the old key ends. */
+  /** When the old key expires. */
   readonly expiresAt: Date;
 }
 
-/** Logs a key that goes on for a while beside the one that replaces it, once that is committed. */
+/** Logs a rotated key that stays valid for an overlap; call after the commit. */
 export function logRotation(log: Log, rotation: Rotation): void {
   log.info(rotation, 'key rotated');
 }

@@ -2,9 +2,9 @@ import type { Clock } from '../../clock.ts';
 import { type RateDecision, type RateLimiter, windowSeconds } from './rate-limiter.ts';
 
 const windowMilliseconds = windowSeconds * 1000;
-const smallestRing = 4;
+const initialCapacity = 4;
 
-/** The times of the last admitted requests of one key, oldest first, in a ring that grows on demand. */
+/** The times of one key's recent admitted requests, oldest first, in a ring buffer that grows. */
 interface Window {
   times: Float64Array;
   oldest: number;
@@ -12,29 +12,29 @@ interface Window {
 }
 
 /**
- * The limiter inside one process. Memory is bounded by what the process can admit in a minute: a
- * window holds only times younger than that, and a key that stays silent for a minute is forgotten.
+ * A limiter within one process. Its memory is bounded by the requests that the process can admit per minute:
+ * windows contain only times of the last minute, and keys unused for a minute are removed.
  */
 export class MemoryRateLimiter implements RateLimiter {
   readonly #clock: Clock;
-  /** In the order of last admission, so that silent keys are found at the front. */
+  /** Ordered by last admission, so that unused keys come first. */
   readonly #windows = new Map<string, Window>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** How many keys are remembered at this moment. */
+  /** Number of keys in memory. */
   get size(): number {
     return this.#windows.size;
   }
 
   take(holder: string, limit: number): RateDecision {
     const now = this.#clock.monotonic();
-    this.#forgetSilentKeys(now);
+    this.#removeUnusedKeys(now);
 
     const window = this.#windows.get(holder) ?? {
-      times: new Float64Array(smallestRing),
+      times: new Float64Array(initialCapacity),
       oldest: 0,
       count: 0,
     };
@@ -46,7 +46,7 @@ export class MemoryRateLimiter implements RateLimiter {
       this.#windows.delete(holder);
       this.#windows.set(holder, window);
     }
-    // With a limit that was lowered, more than one slot may have to come free first.
+    // After the limit was lowered, several slots may have to become free first.
     const blocking = Math.max(0, window.count - limit);
     const freeAt = at(window, blocking) + windowMilliseconds;
     return {
@@ -57,7 +57,7 @@ export class MemoryRateLimiter implements RateLimiter {
     };
   }
 
-  #forgetSilentKeys(now: number): void {
+  #removeUnusedKeys(now: number): void {
     for (const [holder, window] of this.#windows) {
       if (at(window, window.count - 1) > now - windowMilliseconds) return;
       this.#windows.delete(holder);

@@ -1,23 +1,23 @@
-/** The window of every limit, in seconds. */
+/** The length of every limit's window, in seconds. */
 export const windowSeconds = 60;
 
 export interface RateDecision {
   readonly admitted: boolean;
   readonly limit: number;
-  /** Requests that would still be admitted right now. */
+  /** How many more requests would be admitted now. */
   readonly remaining: number;
   /**
-   * Whole seconds, at least 1, until the next slot comes free: after a refusal, when a request is
-   * let through again.
+   * Whole seconds, at least 1, until the next slot is free; after a refusal, until a request is admitted
+   * again.
    */
   readonly resetSeconds: number;
 }
 
 /**
- * One exact rolling window per key: of any requests within 60 seconds, at most `limit` are admitted.
- * A refused request does not count.
+ * An exact rolling window per key: in any 60 seconds at most `limit` requests are admitted. Refused requests
+ * do not count.
  */
 export interface RateLimiter {
-  /** @param holder whose window it is, over all shops: the id of a key is its shop's own */
+  /** @param holder identifies the window across shops; key ids are unique only within a shop */
   take(holder: string, limit: number): RateDecision | Promise<RateDecision>;
 }

@@ -19,28 +19,28 @@ import {
 interface RedisRateLimiterOptions {
   /** redis://… or rediss://… */
   readonly url: string;
-  /** For the time while Redis is away. */
+  /** For the fallback limiter while Redis is unavailable. */
   readonly clock: Clock;
   readonly log: Log;
-  /** How long one request waits for Redis; 100 if not given. */
-  readonly patienceMilliseconds?: number | undefined;
-  /** Only tests have another, one in which time stands still. */
+  /** How long a request waits for Redis; 100 by default. */
+  readonly timeoutMilliseconds?: number | undefined;
+  /** Overridden only by tests, for example to control time. */
   readonly script?: string;
 }
 
-const startPatienceMilliseconds = 1_000;
+const startTimeoutMilliseconds = 1_000;
 const probePauseMilliseconds = 250;
 
 /**
- * The limiter that all instances share, with the windows in Redis. While Redis does not answer in
- * time, each instance limits by itself, and asks now and then whether Redis is back.
+ * A limiter that all instances share, with its windows in Redis. While Redis does not answer in time, each
+ * instance enforces limits on its own and regularly checks whether Redis is back.
  */
 export class RedisRateLimiter implements RateLimiter {
   readonly #client: RedisClient;
   readonly #script: Script;
   readonly #local: MemoryRateLimiter;
   readonly #log: Log;
-  readonly #patienceMilliseconds: number;
+  readonly #timeoutMilliseconds: number;
   readonly #decided = Promise.withResolvers<void>();
   #state: 'shared' | 'local' | undefined;
 
@@ -49,16 +49,16 @@ export class RedisRateLimiter implements RateLimiter {
     this.#script = prepareScript(options.script ?? takeScript);
     this.#local = new MemoryRateLimiter(options.clock);
     this.#log = options.log;
-    this.#patienceMilliseconds = options.patienceMilliseconds ?? 100;
-    this.#client.on('error', (error) => this.#turn('local', error));
+    this.#timeoutMilliseconds = options.timeoutMilliseconds ?? 100;
+    this.#client.on('error', (error) => this.#setState('local', error));
   }
 
-  /** Where requests are weighed at this moment. */
+  /** Which limiter decides at the moment. */
   get state(): 'shared' | 'local' {
     return this.#state ?? 'local';
   }
 
-  /** Connects, and goes on trying where that fails; returns as soon as it is known which it is. */
+  /** Connects, and keeps retrying. Resolves once the first state is known. */
   async open(): Promise<void> {
     void this.#watch();
     await this.#decided.promise;
@@ -78,17 +78,17 @@ export class RedisRateLimiter implements RateLimiter {
     try {
       const answer = takeFromWindow(this.#client, this.#script, holder, limit);
       const decision = await this.#inTime(answer);
-      // Noted, so that this instance does not admit it once more when Redis goes away.
+      // Also count it locally, so that this instance does not admit it again if Redis becomes unavailable.
       if (decision.admitted) this.#local.take(holder, Number.POSITIVE_INFINITY);
       return decision;
     } catch (error) {
-      this.#turn('local', error);
+      this.#setState('local', error);
       return this.#local.take(holder, limit);
     }
   }
 
   async #watch(): Promise<void> {
-    const signal = AbortSignal.timeout(startPatienceMilliseconds);
+    const signal = AbortSignal.timeout(startTimeoutMilliseconds);
     const connected = once(this.#client, 'ready', { signal }).catch(() => {});
     this.#connect();
     await connected;
@@ -100,25 +100,25 @@ export class RedisRateLimiter implements RateLimiter {
 
   #connect(): void {
     this.#client.connect().catch(() => {
-      // It was closed before it had connected; whatever else goes wrong, it tries again.
+      // It was closed before it connected; after any other error the client reconnects by itself.
     });
   }
 
   async #probe(): Promise<void> {
     const answer = takeFromWindow(this.#client, this.#script, probe.holder, probe.limit);
     await this.#inTime(answer).then(
-      () => this.#turn('shared'),
+      () => this.#setState('shared'),
       (error) => {
-        this.#turn('local', error);
-        if (isFromReplica(error)) this.#leave();
+        this.#setState('local', error);
+        if (isFromReplica(error)) this.#reconnect();
       },
     );
-    // None follows one without an answer: the client gives up a connection only in silence.
+    // Wait for the answer before the next probe: the client drops a connection only if it is silent.
     await answer.catch(() => {});
   }
 
-  /** After a failover the address may lead to another server; this connection never will. */
-  #leave(): void {
+  /** After a failover the address may point to another server, but this connection never will. */
+  #reconnect(): void {
     if (!this.#client.isOpen) return;
     this.#client.destroy();
     this.#connect();
@@ -127,12 +127,12 @@ export class RedisRateLimiter implements RateLimiter {
   #inTime<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const refuse = () =>
-        reject(new Error(`no answer within ${this.#patienceMilliseconds} milliseconds`));
-      // From when it is sent until what has arrived is read: that this process itself was busy in
-      // between is not the fault of Redis.
+        reject(new Error(`no answer within ${this.#timeoutMilliseconds} milliseconds`));
+      // Start when the command is sent, and process input before timing out, so that delays of this
+      // process do not count against Redis.
       let timer: NodeJS.Timeout | undefined;
       const sent = setImmediate(() => {
-        timer = setTimeout(() => setImmediate(refuse), this.#patienceMilliseconds);
+        timer = setTimeout(() => setImmediate(refuse), this.#timeoutMilliseconds);
       });
       const stop = () => {
         clearImmediate(sent);
@@ -142,7 +142,7 @@ export class RedisRateLimiter implements RateLimiter {
     });
   }
 
-  #turn(state: 'shared' | 'local', error?: unknown): void {
+  #setState(state: 'shared' | 'local', error?: unknown): void {
     if (state === this.#state || !this.#client.isOpen) return;
     this.#state = state;
     if (state === 'shared') this.#log.info('Redis answers: limits are shared with other instances');

@@ -5,15 +5,15 @@ import { type RateDecision, windowSeconds } from './rate-limiter.ts';
 const windowMicroseconds = windowSeconds * 1_000_000;
 
 /**
- * Weighs one request against one key's window: a list of the times of its admitted requests, oldest
- * first, in microseconds of Redis' own clock. Answers whether it is admitted (1 or 0), how many are
- * in the window now, and in how many microseconds the next place comes free.
+ * Checks one request against one key's window: a list of the times of its admitted requests, oldest first,
+ * in microseconds of Redis's own clock. Returns whether the request is admitted (1 or 0), the number of
+ * requests now in the window, and the microseconds until the next slot is free.
  */
 export const takeScript = `
 local key, limit = KEYS[1], tonumber(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
--- Written out: as a number it would become 1.7e+15.
+-- Formatted explicitly: as a number it would become 1.7e+15.
 local stamp = string.format('%.0f', now)
 
 local oldest = tonumber(redis.call('LINDEX', key, 0))
@@ -23,7 +23,7 @@ while oldest and oldest <= now - ${windowMicroseconds} do
 end
 local count = oldest and redis.call('LLEN', key) or 0
 
--- The clock was put back, as by a failover. Else the key would be locked out until it catches up.
+-- The clock went back, for example in a failover. Otherwise the key would be locked out until it catches up.
 if oldest and oldest > now then
   for index = 0, count - 1 do redis.call('LSET', key, index, stamp) end
   oldest = now
@@ -32,16 +32,16 @@ end
 local admitted = count < limit
 if admitted then
   count = redis.call('RPUSH', key, stamp)
-  -- A second longer than the window, so that no rounding ends it early.
+  -- A second longer than the window, so that rounding never ends it early.
   redis.call('PEXPIRE', key, ${windowSeconds * 1000 + 1000})
   oldest = oldest or now
 end
--- With a limit that was lowered, more than one place may have to come free first.
+-- After the limit was lowered, several slots may have to become free first.
 if count > limit then oldest = tonumber(redis.call('LINDEX', key, count - limit)) end
 return { admitted and 1 or 0, count, oldest + ${windowMicroseconds} - now }
 `;
 
-/** What is asked for nobody, to see whether Redis answers: a limit that is not reached. */
+/** A dummy request that tests whether Redis works; its limit is never reached. */
 export const probe = { holder: 'probe', limit: 1_000_000 };
 
 export interface Script {
@@ -55,47 +55,47 @@ export function prepareScript(text: string): Script {
 
 export type RedisClient = ReturnType<typeof createRedisClient>;
 
-/** Milliseconds, all of them. */
+/** All in milliseconds. */
 const connection = {
   connectTimeout: 2_000,
-  /** A connection on which nothing is heard for so long is given up; a ping goes more often. */
+  /** A connection without any input for this long is closed; pings are more frequent. */
   socketTimeout: 3_000,
   pingInterval: 1_000,
-  longestPause: 500,
+  maxRetryPause: 500,
 };
 
 /**
- * A client that is not connected yet. It connects again by itself, for ever; meanwhile commands are
- * refused at once.
+ * Creates an unconnected client. It reconnects by itself indefinitely; while it is disconnected, commands
+ * fail at once.
  * @param url redis://… or rediss://…
  */
 export function createRedisClient(url: string) {
   return createClient({
     url,
-    // Its greeting is AUTH alone, which is never repeated in an error as HELLO may be.
+    // RESP 2 authenticates with AUTH, which errors never repeat; those of HELLO may contain its arguments.
     RESP: 2,
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
     pingInterval: connection.pingInterval,
-    // Whoever asks has a limit of their own; the library's ends with the sending.
+    // Callers have their own time limits; the library's ends once a command is sent.
     commandOptions: { timeout: 0 },
     socket: {
       connectTimeout: connection.connectTimeout,
       socketTimeout: connection.socketTimeout,
-      reconnectStrategy: (retries) => Math.min(25 * 2 ** retries, connection.longestPause),
+      reconnectStrategy: (retries) => Math.min(25 * 2 ** retries, connection.maxRetryPause),
     },
   });
 }
 
-/** Where a key's window is: in one slot of its own, so that a cluster can spread them. */
+/** The Redis key of a window. Its hash tag lets a cluster distribute windows over slots. */
 export function windowKey(holder: string): string {
   return `retention:limit:{${holder}}`;
 }
 
 /**
- * Weighs one request in Redis, in one round trip; in two where Redis does not know the script yet.
- * @throws what the connection or Redis itself has to say
+ * Checks one request in Redis, in one round trip, or two if Redis does not have the script yet.
+ * @throws errors of the connection and of Redis
  */
 export async function takeFromWindow(
   client: RedisClient,
@@ -103,12 +103,12 @@ export async function takeFromWindow(
   holder: string,
   limit: number,
 ): Promise<RateDecision> {
-  const rest = ['1', windowKey(holder), String(limit)];
+  const args = ['1', windowKey(holder), String(limit)];
   const [admitted, count, freeInMicroseconds] = await client
-    .sendCommand<[number, number, number]>(['EVALSHA', sha1, ...rest])
+    .sendCommand<[number, number, number]>(['EVALSHA', sha1, ...args])
     .catch((error: Error) => {
       if (!error.message.startsWith('NOSCRIPT')) throw error;
-      return client.sendCommand<[number, number, number]>(['EVAL', text, ...rest]);
+      return client.sendCommand<[number, number, number]>(['EVAL', text, ...args]);
     });
   return {
     admitted: admitted === 1,
@@ -118,15 +118,15 @@ export async function takeFromWindow(
   };
 }
 
-/** Whether a server that used to be the primary says that it is no longer. */
+/** Whether a former primary reports that it is now a replica. */
 export function isFromReplica(error: unknown): boolean {
   return error instanceof Error && error.message.includes('READONLY');
 }
 
-/** Why Redis could not be asked, in words that may be shown. */
+/** Why a Redis command failed, without secrets. */
 export function explainRedisError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : error.name;
-  // Redis repeats the arguments of a command that it does not know, and one may be the password.
+  // For an unknown command Redis repeats the arguments, which may include the password.
   return error.message.replace(/,? with args beginning with.*$/s, '') || code;
 }

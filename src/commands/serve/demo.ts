@@ -1,4 +1,4 @@
-import { createKey } from '../../access/keys/create-key.ts';
+import { createUnloggedKey } from '../../access/keys/create-key.ts';
 import { scopes } from '../../access/scopes.ts';
 import { systemClock } from '../../clock.ts';
 import { generateShop } from '../../demo/generate.ts';
@@ -80,7 +80,7 @@ async function makeDemoShop(store: Store, log: Log): Promise<string | undefined>
     progress: (settled) => progress.show(settled),
   });
   progress.clear();
-  const { key } = await createKey(store.write, demoShop.id, {
+  const { key } = await createUnloggedKey(store.write, demoShop.id, {
     name: keyName,
     scopes,
     createdBy: 'demo',

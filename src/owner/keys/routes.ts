@@ -21,7 +21,7 @@ import {
 } from './forms.ts';
 import { isLive, keysPage } from './pages.ts';
 import { firstHour } from './use.ts';
-import { endKey, makeKey, rotateKey } from '../../access/keys/keys.ts';
+import { revokeKey, createKey, rotateKey } from '../../access/keys/keys.ts';
 import { shopPath } from '../ui/layout.ts';
 
 const base = '/app/shops/:shopId/keys';
@@ -62,7 +62,7 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const problem = problemOf(name, scopes);
       if (problem !== undefined) return newKeyPage(visit, { name, scopes, id, problem });
 
-      const created = await makeKey(store.write, clock, shop.id, session, {
+      const created = await createKey(store.write, clock, shop.id, session, {
         name,
         scopes,
         id,
@@ -81,7 +81,7 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
     }),
     pages.shopForm(`${base}/:keyId/revoke`, async ({ shop, session, params }) => {
       const keyId = params['keyId'] ?? '';
-      if (!(await endKey(keyParts, shop.id, session, keyId))) return notFoundPage();
+      if (!(await revokeKey(keyParts, shop.id, session, keyId))) return notFoundPage();
       await sleep(leaseDrainMilliseconds);
       return redirect(shopPath(shop, `/keys?done=revoked&key=${keyId}`));
     }),
@@ -105,7 +105,7 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
         overlapMilliseconds: overlap * 3_600_000,
       });
       if (rotated.kind === 'locked') return rotateKeyPage(onTier(visit, rotated.tier), key);
-      if (rotated.kind !== 'made') return redirect(shopPath(shop, `/keys?done=${rotated.kind}`));
+      if (rotated.kind !== 'created') return redirect(shopPath(shop, `/keys?done=${rotated.kind}`));
       if (overlap === 0) await sleep(leaseDrainMilliseconds);
       const remark =
         overlap === 0

@@ -4,11 +4,11 @@ import { type Html, html } from '../../http/html.ts';
 import { isEntitled } from '../../operations/get-entitlements.ts';
 import type { subscriptionDetail } from '../../operations/shapes.ts';
 import {
-  type Course,
+  type Timeline,
   type PaymentRow,
   type SessionRow,
   type Standing,
-  courseLimit,
+  timelineLimit,
 } from '../../store/records/subscription-timeline.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import { page } from '../ui/answers.ts';
@@ -33,7 +33,7 @@ type SubscriptionDetail = z.infer<typeof subscriptionDetail>;
 interface SubscriptionPage {
   readonly subscription: SubscriptionDetail;
   readonly standing: Standing;
-  readonly timeline: Course;
+  readonly timeline: Timeline;
   /** Undefined if the subscription was deleted in the meantime. */
   readonly interval: Interval | undefined;
   /** Epoch milliseconds. */
@@ -141,8 +141,8 @@ function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail
 
 /** A note that only the newest rows are shown, if there may be more. */
 const truncationNote = (rows: readonly unknown[]) =>
-  rows.length === courseLimit
-    ? html`<p class="quiet">Only the latest ${courseLimit} are shown.</p>`
+  rows.length === timelineLimit
+    ? html`<p class="quiet">Only the latest ${timelineLimit} are shown.</p>`
     : undefined;
 
 function payments(visit: ShopVisit, rows: readonly PaymentRow[]): Html {
@@ -248,7 +248,7 @@ function statusHistory(
   { subscription, timeline: { changes } }: SubscriptionPage,
 ): Html {
   const created = { at: new Date(subscription.createdAt), to: 'active' } as const;
-  const all = changes.length === courseLimit ? changes : [...changes, created];
+  const all = changes.length === timelineLimit ? changes : [...changes, created];
   const rows = all.map(
     ({ at, to }) => html`<li>${state(statusLabels[to])} ${showDay(visit, at)}</li>`,
   );

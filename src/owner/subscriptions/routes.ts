@@ -3,7 +3,7 @@ import type { Answer } from '../../http/answer.ts';
 import type { Route } from '../../http/shell.ts';
 import { getSubscription } from '../../operations/get-subscription.ts';
 import { listSubscriptions } from '../../operations/list-subscriptions.ts';
-import { findCourse } from '../../store/records/subscription-timeline.ts';
+import { findTimeline } from '../../store/records/subscription-timeline.ts';
 import { listIntervals } from '../../store/records/subscriptions.ts';
 import { redirect } from '../ui/answers.ts';
 import { ask } from '../ask.ts';
@@ -75,7 +75,7 @@ export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const now = clock.now();
       const [timeline, intervals] = await store.readRecent(({ subscriptions }) =>
         Promise.all([
-          findCourse(subscriptions, shop.id, id, now),
+          findTimeline(subscriptions, shop.id, id, now),
           listIntervals(subscriptions, shop.id, [id]),
         ]),
       );

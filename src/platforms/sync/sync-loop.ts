@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts';
 import type { Store } from '../../store/open.ts';
 import { findShop } from '../../store/shops.ts';
 import { feedsOf } from '../feeds.ts';
-import { noteFeed } from '../../store/feeds/feeds.ts';
+import { upsertFeed } from '../../store/feeds/feeds.ts';
 import type {
   Connection,
   Credentials,
@@ -92,7 +92,7 @@ export class SyncLoop {
         },
         options,
       );
-      await noteFeed(store.write, shop, feed, { completedAt: new Date(clock.now()) });
+      await upsertFeed(store.write, shop, feed, { completedAt: new Date(clock.now()) });
       const { read, ...rest } = report;
       const usage = Object.entries(connection.usage()).map(([name, value]) => [
         name,

@@ -6,63 +6,63 @@ import { type ConnectionLost, type Listener, NoConnection, type Session } from '
 import { examine, isUnreachable } from './silence.ts';
 
 export interface ConnectionsOptions {
-  /** At most so many at once. */
-  readonly most: number;
+  /** Maximum number of connections. */
+  readonly max: number;
   /**
-   * Statements share one connection, each sent without waiting for the one before; else each has a
-   * connection to itself, and a transaction can.
+   * Pipelines all statements on one connection. Otherwise a statement or transaction has a connection to
+   * itself.
    */
   readonly isShared: boolean;
-  /** Statements in flight on a lost connection are sent again on another one. */
+  /** Retry statements that a lost connection interrupted. */
   readonly isRepeatable: boolean;
-  /** Whether one that does not answer is asked about on another. */
+  /** Whether to check a connection that does not answer, by asking on a new one. */
   readonly isWatched: boolean;
   readonly open: Opener;
-  /** A connection has ended that was not meant to. */
+  /** Called when a connection closes unexpectedly. */
   readonly closed?: (() => void) | undefined;
 }
 
 interface Waiting {
-  take(session: Session): void;
-  refuse(error: Error): void;
+  accept(session: Session): void;
+  reject(error: Error): void;
 }
 
-/** Further statements are rejected, so that memory stays bounded. */
+/** Limits memory; further statements are rejected. */
 const maxWaiting = 10_000;
 /** How often to retry in the background while no connection can be opened. */
-const probeMilliseconds = 250;
-const watchMilliseconds = 500;
-/** Statements that take this long are normal on a healthy server; longer silence is investigated. */
-const suspicionMilliseconds = { shared: 1_000, own: 3_000 };
-/** A silent connection is closed after this long if the server cannot be reached on a new one either. */
+const retryMilliseconds = 250;
+const checkIntervalMilliseconds = 500;
+/** Healthy servers answer most statements within this time; a connection silent for longer is examined. */
+const examineAfterMilliseconds = { shared: 1_000, own: 3_000 };
+/** A silent connection is closed after this time if the server is unreachable on a new one as well. */
 const giveUpMilliseconds = { shared: 2_000, reading: 5_000, writing: 30_000 };
 const connectTimeoutMilliseconds = 5_000;
 const probeTimeoutMilliseconds = 2_000;
 const pollMilliseconds = 5;
 
-/** A few connections to one database, made when they are needed and anew when they are lost. */
+/** A few connections to one database, opened when needed and replaced when lost. */
 export class Connections implements Runner, Listener {
   readonly #options: ConnectionsOptions;
   readonly #sessions = new Set<Session>();
-  /** The one that is shared. */
-  #lane: Session | undefined;
-  /** Of those that are not. */
+  /** The shared connection. */
+  #shared: Session | undefined;
+  /** Idle connections that are not shared. */
   readonly #idle: Session[] = [];
   #waiting: Waiting[] = [];
   #opening = 0;
-  /** Why there is none, since the last attempt. */
+  /** Why the last attempt to connect failed; undefined while there is a connection. */
   #failure: Error | undefined;
-  #probe: NodeJS.Timeout | undefined;
-  #watch: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #checkTimer: NodeJS.Timeout | undefined;
   readonly #examined = new Set<Session>();
-  #isOver = false;
-  #restsUntil = 0;
+  #isClosed = false;
+  #retryNotBefore = 0;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
   }
 
-  /** Statements that are sent or wait. */
+  /** Statements sent or waiting. */
   get statementsInFlight(): number {
     let sum = this.#waiting.length;
     for (const { inFlight } of this.#sessions) sum += inFlight;
@@ -70,27 +70,27 @@ export class Connections implements Runner, Listener {
   }
 
   run(statement: Statement): void {
-    if (this.#lane) return this.#send(statement, this.#lane);
+    if (this.#shared) return this.#send(statement, this.#shared);
     this.#wait({
-      take: (session) => {
+      accept: (session) => {
         if (this.#options.isShared) return this.#send(statement, session);
-        if (statement.isAbandoned) return this.give(session);
-        session.send(followed(statement, () => this.give(session)));
+        if (statement.isAbandoned) return this.release(session);
+        session.send(withCallback(statement, () => this.release(session)));
       },
-      refuse: (error) => statement.reject(error),
+      reject: (error) => statement.reject(error),
     });
   }
 
-  /** One for a transaction, or whatever else needs a connection to itself. */
-  take(): Promise<Session> {
+  /** Reserves a connection, for a transaction or anything else that needs one to itself. */
+  acquire(): Promise<Session> {
     if (this.#options.isShared) throw new Error('A shared connection has no transactions.');
-    return new Promise((take, refuse) => this.#wait({ take, refuse }));
+    return new Promise((accept, reject) => this.#wait({ accept, reject }));
   }
 
-  give(session: Session): void {
+  release(session: Session): void {
     if (!session.isOpen) return this.#serve();
     if (session.isInTransaction) {
-      // Left by a transaction that could not be ended.
+      // A transaction could not be ended.
       session.destroy(new Error('its transaction was left open'));
       return;
     }
@@ -98,25 +98,25 @@ export class Connections implements Runner, Listener {
     this.#serve();
   }
 
-  /** Closes all that are open without asking the server, and forgets what has failed. */
+  /** Closes all connections without notifying the server, and clears the last failure. */
   reset(): void {
     this.#failure = undefined;
-    this.#restsUntil = 0;
-    for (const session of this.#sessions) session.destroy(new Error('it was given up'));
+    this.#retryNotBefore = 0;
+    for (const session of this.#sessions) session.destroy(new Error('it was reset'));
   }
 
   /**
-   * Nothing new is taken.
-   * @param graceSeconds how long what is under way may take to come to its end
+   * Closes the pool. New statements are rejected.
+   * @param graceSeconds how long to wait for running statements
    */
   async end(graceSeconds = Number.POSITIVE_INFINITY): Promise<void> {
-    this.#isOver = true;
-    clearTimeout(this.#probe);
-    clearInterval(this.#watch);
-    if (graceSeconds > 0) await this.#settle(graceSeconds);
+    this.#isClosed = true;
+    clearTimeout(this.#retryTimer);
+    clearInterval(this.#checkTimer);
+    if (graceSeconds > 0) await this.#drain(graceSeconds);
     const error = closed();
-    for (const waiting of this.#waiting.splice(0)) waiting.refuse(error);
-    this.#lane = undefined;
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(error);
+    this.#shared = undefined;
     for (const session of this.#sessions) {
       if (session.inFlight > 0) session.destroy(error);
       else session.close();
@@ -127,51 +127,51 @@ export class Connections implements Runner, Listener {
     if (!this.#sessions.delete(session)) return;
     const index = this.#idle.indexOf(session);
     if (index >= 0) this.#idle.splice(index, 1);
-    if (this.#lane === session) this.#lane = undefined;
-    if (this.#isOver) return;
+    if (this.#shared === session) this.#shared = undefined;
+    if (this.#isClosed) return;
     this.#options.closed?.();
     if (isUnreachable(cause)) {
-      // Idle connections are just as dead; each would make its next user wait as long.
+      // Idle connections are dead as well; each would make its next user wait as long.
       for (const idle of this.#idle.splice(0)) idle.destroy(cause);
       this.#fail(cause);
     }
     this.#serve();
   }
 
-  stranded(statement: Statement, error: ConnectionLost): void {
-    if (!this.#options.isRepeatable || statement.attemptsLeft === 0 || this.#isOver) {
+  interrupted(statement: Statement, error: ConnectionLost): void {
+    if (!this.#options.isRepeatable || statement.attemptsLeft === 0 || this.#isClosed) {
       return statement.reject(error);
     }
     statement.attemptsLeft -= 1;
-    // Not before the driver has done with the lost one.
+    // After the driver has finished with the lost connection.
     setImmediate(() => this.run(statement));
   }
 
   #send(statement: Statement, session: Session): void {
     if (statement.isAbandoned) return;
-    if (session.inFlight >= maxWaiting) return statement.reject(tooMany());
+    if (session.inFlight >= maxWaiting) return statement.reject(tooManyWaiting());
     session.send(statement);
   }
 
   #wait(waiting: Waiting): void {
-    if (this.#isOver) return waiting.refuse(closed());
-    if (this.#failure) return waiting.refuse(new NoConnection(this.#failure));
-    if (this.#waiting.length >= maxWaiting) return waiting.refuse(tooMany());
+    if (this.#isClosed) return waiting.reject(closed());
+    if (this.#failure) return waiting.reject(new NoConnection(this.#failure));
+    if (this.#waiting.length >= maxWaiting) return waiting.reject(tooManyWaiting());
     this.#waiting.push(waiting);
     this.#serve();
   }
 
-  /** Hands out what is free, and opens what is missing. */
+  /** Hands out free connections and opens missing ones. */
   #serve(): void {
     while (this.#waiting.length > 0) {
-      const session = this.#lane ?? this.#idle.pop();
+      const session = this.#shared ?? this.#idle.pop();
       if (!session) break;
-      this.#waiting.shift()?.take(session);
+      this.#waiting.shift()?.accept(session);
     }
-    if (systemClock.monotonic() < this.#restsUntil) return;
+    if (systemClock.monotonic() < this.#retryNotBefore) return;
     const missing = Math.min(
       this.#waiting.length - this.#opening,
-      this.#options.most - this.#sessions.size - this.#opening,
+      this.#options.max - this.#sessions.size - this.#opening,
     );
     for (let opened = 0; opened < missing; opened += 1) void this.#open();
   }
@@ -190,40 +190,40 @@ export class Connections implements Runner, Listener {
   }
 
   #adopt(session: Session): void {
-    if (this.#isOver) return session.close();
-    // It may have been lost in the moment before.
-    if (!session.isOpen) return this.#fail(unavailable('The connection was lost at once.'));
+    if (this.#isClosed) return session.close();
+    // It may have been lost just before.
+    if (!session.isOpen) return this.#fail(unavailable('The connection was lost immediately.'));
     this.#failure = undefined;
     this.#sessions.add(session);
-    if (this.#options.isShared) this.#lane = session;
+    if (this.#options.isShared) this.#shared = session;
     else this.#idle.push(session);
     if (this.#options.isWatched) {
-      this.#watch ??= setInterval(() => this.#look(), watchMilliseconds).unref();
+      this.#checkTimer ??= setInterval(() => this.#check(), checkIntervalMilliseconds).unref();
     }
   }
 
-  /** Rejects those who wait, and everyone who comes later, until a connection can be opened. */
+  /** Rejects everything that waits or comes later, until a connection can be opened. */
   #fail(error: Error): void {
-    if (this.#isOver) return;
-    this.#restsUntil = systemClock.monotonic() + probeMilliseconds;
+    if (this.#isClosed) return;
+    this.#retryNotBefore = systemClock.monotonic() + retryMilliseconds;
     if (this.#sessions.size === 0) {
       this.#failure = error;
-      for (const waiting of this.#waiting.splice(0)) waiting.refuse(new NoConnection(error));
+      for (const waiting of this.#waiting.splice(0)) waiting.reject(new NoConnection(error));
     }
-    this.#probe ??= setTimeout(() => {
-      this.#probe = undefined;
-      this.#restsUntil = 0;
+    this.#retryTimer ??= setTimeout(() => {
+      this.#retryTimer = undefined;
+      this.#retryNotBefore = 0;
       if (this.#failure && this.#opening === 0) void this.#open();
       else this.#serve();
-    }, probeMilliseconds);
+    }, retryMilliseconds);
   }
 
-  #look(): void {
+  #check(): void {
     const { isShared } = this.#options;
     const now = systemClock.monotonic();
-    const limit = isShared ? suspicionMilliseconds.shared : suspicionMilliseconds.own;
+    const limit = isShared ? examineAfterMilliseconds.shared : examineAfterMilliseconds.own;
     for (const session of this.#sessions) {
-      const isSilent = session.inFlight > 0 && now - session.heardAt > limit;
+      const isSilent = session.inFlight > 0 && now - session.lastActiveAt > limit;
       if (isSilent && !this.#examined.has(session)) void this.#examine(session);
     }
   }
@@ -237,15 +237,15 @@ export class Connections implements Runner, Listener {
         open: () => this.#options.open(this, probeTimeoutMilliseconds),
         giveUpMilliseconds: giveUpMilliseconds[kind],
       });
-      if (verdict.witness && verdict.cause) this.#adopt(verdict.witness);
-      else verdict.witness?.close();
+      if (verdict.probe && verdict.cause) this.#adopt(verdict.probe);
+      else verdict.probe?.close();
       if (verdict.cause) session.destroy(verdict.cause);
     } finally {
       this.#examined.delete(session);
     }
   }
 
-  async #settle(graceSeconds: number): Promise<void> {
+  async #drain(graceSeconds: number): Promise<void> {
     const end = systemClock.monotonic() + graceSeconds * 1000;
     const isBusy = () =>
       this.statementsInFlight > 0 ||
@@ -254,8 +254,8 @@ export class Connections implements Runner, Listener {
   }
 }
 
-/** The same statement, and something to be done once it has its answer. */
-function followed(statement: Statement, then: () => void): Statement {
+/** The same statement, with a callback that runs once it has a result. */
+function withCallback(statement: Statement, callback: () => void): Statement {
   const { text, parameters, types } = statement;
   return {
     text,
@@ -265,11 +265,11 @@ function followed(statement: Statement, then: () => void): Statement {
     isAbandoned: false,
     attemptsLeft: statement.attemptsLeft,
     resolve(rows) {
-      then();
+      callback();
       statement.resolve(rows);
     },
     reject(error) {
-      then();
+      callback();
       statement.reject(error);
     },
   };
@@ -282,6 +282,6 @@ function unavailable(message: string): Error {
 
 const closed = () => unavailable('The connections to the database are closed.');
 
-function tooMany(): Error {
-  return new Error(`${maxWaiting} statements wait for the database already.`);
+function tooManyWaiting(): Error {
+  return new Error(`${maxWaiting} statements are already waiting for the database.`);
 }

@@ -1,7 +1,7 @@
 import { Query as PgQuery } from 'pg';
-import type { Answer, Statement } from './query.ts';
+import type { QueryResult, Statement } from './query.ts';
 
-/** What the driver lets a query write. */
+/** The part of the driver's connection that queries write to. */
 interface Wire {
   query(text: string): void;
   parse(statement: { name: string; text: string; types: readonly number[] }): void;
@@ -21,26 +21,26 @@ interface Column {
   readonly read: (text: string) => unknown;
 }
 
-/** A statement as one session knows it: parsed once, and its columns described once. */
+/** A statement as one session knows it; parsed and described only once. */
 export interface Prepared {
   readonly name: string;
   isParsed: boolean;
-  /** Undefined until a first answer has come. */
+  /** Undefined until the first result. */
   columns: readonly Column[] | undefined;
 }
 
 /** Receives the outcome of an execution. */
 interface Executor {
-  /** Before anything is written in a turn of the event loop. */
-  writes(): void;
-  done(execution: Execution, rows: Answer<object[]>): void;
+  /** Called before anything is written. */
+  willWrite(): void;
+  done(execution: Execution, rows: QueryResult<object[]>): void;
   failed(execution: Execution, error: Error): void;
 }
 
 const toText = (text: string) => text;
 const toInstant = (text: string) => new Date(text);
 
-/** By the numbers of types in the database. Exact decimals stay text: no floating point may touch them. */
+/** By type OID. Exact decimals stay text, to avoid floating point. */
 const readers: ReadonlyMap<number, (text: string) => unknown> = new Map([
   [16, (text: string): unknown => text === 't'],
   // Ids are at most 2^53 - 1.
@@ -49,12 +49,12 @@ const readers: ReadonlyMap<number, (text: string) => unknown> = new Map([
   ...[1082, 1114, 1184].map((type) => [type, toInstant] as const),
 ]);
 
-/** The driver's own, with the methods that it calls; its types do not name them. */
+/** The driver's query class with the methods that it calls, which its types omit. */
 const DriverQuery = PgQuery as unknown as new (config: { readonly text: string }) => object;
 
 /**
- * One run of a statement on a session. The driver's own query would describe the columns each time, and
- * has an event for each row: half of what a short statement costs.
+ * One run of a statement on a session. The driver's own class would describe the columns each time and emit
+ * an event per row, which is half the cost of a short statement.
  */
 export class Execution extends DriverQuery {
   readonly statement: Statement;
@@ -76,7 +76,7 @@ export class Execution extends DriverQuery {
 
   submit(wire: Wire): null {
     const { statement, prepared } = this;
-    this.#executor.writes();
+    this.#executor.willWrite();
     if (prepared === undefined) {
       wire.query(statement.text);
       return null;
@@ -109,7 +109,7 @@ export class Execution extends DriverQuery {
     this.#rows.push(row);
   }
 
-  /** @param text such as `UPDATE 3`; a row that was inserted has a zero before its number */
+  /** @param text such as `UPDATE 3`; for an insert there is a zero before the count */
   handleCommandComplete({ text }: { readonly text: string }): void {
     this.#command = text;
   }

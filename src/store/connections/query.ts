@@ -1,45 +1,47 @@
-/** What a statement may be given; written to the database as text. */
+/** A parameter value; sent to the database as text. */
 export type Value = string | number | bigint | boolean | Date | Uint8Array | null;
 
-/** The rows that a statement gave, how many it gave or changed, and what the server calls that. */
-export type Answer<Rows extends readonly object[]> = Rows & {
+/** The rows of a statement, the number of rows returned or changed, and the command tag's verb. */
+export type QueryResult<Rows extends readonly object[]> = Rows & {
   readonly count: number;
   readonly command: string;
 };
 
-/** What a session needs to run a query and to report its result. */
+/** What a session needs to run a statement and report its result. */
 export interface Statement {
-  /** With `$1`, `$2`, … for its parameters. */
+  /** Parameters are `$1`, `$2`, … */
   readonly text: string;
   readonly parameters: readonly (string | null)[];
-  /** Types that the text does not say, by their numbers in the database; 0 where it may decide. */
+  /** Type OIDs of the parameters; 0 lets the database infer the type. */
   readonly types: readonly number[];
   /** Several statements in one text, without parameters. */
   readonly isScript: boolean;
-  /** Its caller no longer waits for the result. */
+  /** The caller no longer waits for the result. */
   readonly isAbandoned: boolean;
-  /** How often it may still be sent again, where its connection is lost. */
+  /** How often it may still be retried if its connection is lost. */
   attemptsLeft: number;
-  resolve(rows: Answer<object[]>): void;
+  resolve(rows: QueryResult<object[]>): void;
   reject(error: Error): void;
 }
 
-/** Where queries are run. */
+/** Runs statements. */
 export interface Runner {
   run(statement: Statement): void;
 }
 
-/** Of several connections that were lost at once, one after the other may be tried. */
+/** If several connections are lost at once, a retry may hit another of them. */
 const maxRetries = 3;
 
-type Resolve<Rows extends readonly object[]> = (rows: Answer<Rows>) => void;
+type Resolve<Rows extends readonly object[]> = (rows: QueryResult<Rows>) => void;
 type Reject = (error: Error) => void;
 
 /**
- * A statement as a template writes it. It is a promise of its rows, run when somebody first waits for
- * it; put into another template, it is a part of that one's text.
+ * A statement built from a template. It is a promise of its rows that runs when first awaited; inside
+ * another template it becomes part of that query's text.
  */
-export class Query<Rows extends readonly object[]> implements Promise<Answer<Rows>>, Statement {
+export class Query<Rows extends readonly object[]>
+  implements Promise<QueryResult<Rows>>, Statement
+{
   readonly [Symbol.toStringTag] = 'Query';
   readonly isScript = false;
   attemptsLeft = maxRetries;
@@ -47,8 +49,8 @@ export class Query<Rows extends readonly object[]> implements Promise<Answer<Row
   readonly #strings: readonly string[];
   readonly #values: readonly unknown[];
   #compiled: Compiled | undefined;
-  #answer: Promise<Answer<Rows>> | undefined;
-  /** Whatever rows it gives, it may stand in another query. */
+  #result: Promise<QueryResult<Rows>> | undefined;
+  /** Takes `never`, so that queries with any rows can be part of another query. */
   #resolve: ((rows: never) => void) | undefined;
   #reject: Reject | undefined;
   #isAbandoned = false;
@@ -59,7 +61,7 @@ export class Query<Rows extends readonly object[]> implements Promise<Answer<Row
     this.#values = values;
   }
 
-  /** @param text with `$1`, `$2`, … for the values */
+  /** @param text uses `$1`, `$2`, … for the values */
   static of<Rows extends readonly object[]>(
     runner: Runner,
     text: string,
@@ -87,7 +89,7 @@ export class Query<Rows extends readonly object[]> implements Promise<Answer<Row
     return this.#isAbandoned;
   }
 
-  /** Runs it, for one who waits in a plainer way than for a promise. */
+  /** Runs the query with callbacks, which cost less than a promise. */
   run(resolve: Resolve<Rows>, reject: Reject): void {
     this.#resolve = resolve;
     this.#reject = reject;
@@ -99,7 +101,7 @@ export class Query<Rows extends readonly object[]> implements Promise<Answer<Row
     }
   }
 
-  resolve(rows: Answer<object[]>): void {
+  resolve(rows: QueryResult<object[]>): void {
     this.#resolve?.(rows as never);
   }
 
@@ -107,27 +109,27 @@ export class Query<Rows extends readonly object[]> implements Promise<Answer<Row
     this.#reject?.(error);
   }
 
-  /** Where it was not sent yet, it will not be. */
+  /** Skips the query if it has not been sent yet. */
   abandon(): void {
     this.#isAbandoned = true;
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
-  then<One = Answer<Rows>, Other = never>(
-    resolved?: ((rows: Answer<Rows>) => One | PromiseLike<One>) | null,
+  then<One = QueryResult<Rows>, Other = never>(
+    resolved?: ((rows: QueryResult<Rows>) => One | PromiseLike<One>) | null,
     rejected?: ((reason: unknown) => Other | PromiseLike<Other>) | null,
   ): Promise<One | Other> {
-    this.#answer ??= new Promise((resolve, reject) => this.run(resolve, reject));
-    return this.#answer.then(resolved, rejected);
+    this.#result ??= new Promise((resolve, reject) => this.run(resolve, reject));
+    return this.#result.then(resolved, rejected);
   }
 
   catch<Other = never>(
     rejected?: ((reason: unknown) => Other | PromiseLike<Other>) | null,
-  ): Promise<Answer<Rows> | Other> {
+  ): Promise<QueryResult<Rows> | Other> {
     return this.then(undefined, rejected);
   }
 
-  finally(settled?: (() => void) | null): Promise<Answer<Rows>> {
+  finally(settled?: (() => void) | null): Promise<QueryResult<Rows>> {
     return this.then((rows) => rows).finally(settled);
   }
 
@@ -166,7 +168,7 @@ interface Compiled {
   readonly types: readonly number[];
 }
 
-/** A template's strings are the same array each time it is run. */
+/** A template's strings are the same array on every run. */
 const texts = new WeakMap<readonly string[], string>();
 
 function textOf(strings: readonly string[]): string {
@@ -186,14 +188,14 @@ function parameterOf(value: unknown): string | null {
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') {
     return String(value);
   }
-  throw new TypeError(`A statement was given a value that no database has: ${typeof value}`);
+  throw new TypeError(`A query parameter has an unsupported type: ${typeof value}`);
 }
 
 const booleanType = 16;
 const instantType = 1184;
 const none: readonly number[] = [];
 
-/** An instant or a truth in `select $1` is one, too. */
+/** Without these types, `select $1` would return instants and booleans as text. */
 function typesOf(values: readonly unknown[]): readonly number[] {
   if (!values.some((value) => typeof value === 'boolean' || value instanceof Date)) return none;
   return values.map((value) =>

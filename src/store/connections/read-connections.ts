@@ -2,18 +2,18 @@ import { type Sql, connect } from '../database.ts';
 import { Entitlements } from '../records/entitlements.ts';
 
 /**
- * What reads from one server. None of it can write. Look-ups of requests are pipelined, on a connection
- * for each kind: a table that is locked, or slow, holds up nothing but what reads it.
+ * Read-only connections to one server. Look-ups for requests are pipelined on one connection per kind, so
+ * that a locked or slow table delays only queries that use it.
  */
 export interface ReadConnections {
   /** Keys and their shops. */
   readonly keys: Sql;
   readonly subscriptions: Sql;
-  /** The most frequent look-up, on the connection of the subscriptions. */
+  /** The most frequent look-up; shares the connection for subscriptions. */
   readonly entitlements: Entitlements;
   readonly plans: Sql;
   readonly cancellations: Sql;
-  /** Longer computations of requests. */
+  /** For longer computations. */
   readonly analyse: Sql;
 }
 

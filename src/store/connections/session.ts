@@ -3,29 +3,29 @@ import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Client, type ClientConfig, DatabaseError, type Submittable } from 'pg';
 import { systemClock } from '../../clock.ts';
-import type { Place } from '../../database-url.ts';
+import type { Server } from '../../database-url.ts';
 import { Execution, type Prepared } from './execution.ts';
-import type { Answer, Statement } from './query.ts';
+import type { QueryResult, Statement } from './query.ts';
 
 export interface SessionOptions {
-  readonly place: Place;
+  readonly server: Server;
   readonly login: { readonly user: string; readonly password: string; readonly database: string };
   /** Undefined for a connection without TLS. */
   readonly tls: ConnectionOptions | undefined;
-  /** Settings of the server, by their names. */
+  /** Server settings by name. */
   readonly settings: Readonly<Record<string, string>>;
-  /** How long connecting and authenticating may take. */
+  /** Time limit for connecting and authenticating. */
   readonly connectTimeoutMilliseconds: number;
 }
 
-/** The connection is gone, and with it what was under way: a change may or may not have been made. */
+/** The connection was lost while a statement was in progress; a change may or may not have been made. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
   readonly code = 'CONNECTION_LOST';
 
   constructor(cause: Error) {
     super(`The connection to the database was lost: ${cause.message}`);
-    forgetPlace(this);
+    dropStack(this);
   }
 }
 
@@ -46,26 +46,26 @@ export class NoConnection extends Error {
   override readonly name = 'NoConnection';
   readonly code: string;
 
-  /** @param cause whose code tells those who read from a standby that it is not the work that failed */
+  /** @param cause its code tells readers of a standby that the standby failed, not their statement */
   constructor(cause: Error) {
     super(cause.message);
     this.code = (cause as { code?: string }).code ?? 'CONNECTION_FAILED';
-    forgetPlace(this);
+    dropStack(this);
   }
 }
 
-/** Both come from driver events, whose stack traces are of no use in the log. */
-function forgetPlace(error: Error): void {
+/** Both errors come from driver events, so their stack traces are useless. */
+function dropStack(error: Error): void {
   error.stack = `${error.name}: ${error.message}`;
 }
 
-/** What the driver has, but its types do not name. */
+/** Driver members that its types omit. */
 interface DriverParts {
   readonly connection: { readonly stream: Socket };
   getTransactionStatus(): string | null;
 }
 
-/** Settings go with the first message, as the server takes them: nothing has to be quoted. */
+/** Sends settings in the startup message, where nothing needs quoting. */
 class DriverClient extends Client {
   readonly #settings: Readonly<Record<string, string>>;
 
@@ -81,30 +81,30 @@ class DriverClient extends Client {
 }
 
 const keepAliveMilliseconds = 5_000;
-/** A statement that was prepared is gone, or gives other columns since a table was changed. */
+/** The prepared statement no longer exists, or its columns have changed since a table was altered. */
 const outdated = new Set(['FetchPreparedStatement', 'RevalidateCachedQuery']);
-/** The server ends the connection, or is about to. */
-const isFarewell = ({ code = '' }: { code?: string | undefined }) =>
+/** The server has ended the connection, or is about to. */
+const endsConnection = ({ code = '' }: { code?: string | undefined }) =>
   /^(?:57P0[1-5]|08...)$/.test(code);
 
 export interface Listener {
-  /** The session is over; what it had not answered is handed over first. */
+  /** The session has ended; statements without a result were reported before. */
   lost(session: Session, cause: Error): void;
-  /** Its session was lost before this was answered. */
-  stranded(statement: Statement, error: ConnectionLost): void;
+  /** The session was lost before this statement had a result. */
+  interrupted(statement: Statement, error: ConnectionLost): void;
 }
 
-/** One connection. Statements are pipelined: each is sent at once, and answered in turn. */
+/** One connection. Statements are pipelined: sent immediately, answered in order. */
 export class Session {
-  readonly place: Place;
-  /** The server's process behind it, and when that began. */
+  readonly server: Server;
+  /** The server's backend process and its start time. */
   pid = 0;
-  begunAt = '';
-  /** Its server replays another one's changes. */
+  startedAt = '';
+  /** The server is a standby. */
   isStandby = false;
   inFlight = 0;
-  /** When it last answered, or had nothing to answer; monotonic milliseconds. */
-  heardAt = 0;
+  /** When it last answered or was idle; monotonic milliseconds. */
+  lastActiveAt = 0;
   isOpen = true;
   readonly #client: DriverClient & DriverParts;
   readonly #listener: Listener;
@@ -112,20 +112,20 @@ export class Session {
   #cause: Error | undefined;
   #isCorked = false;
 
-  private constructor(place: Place, client: DriverClient, listener: Listener) {
-    this.place = place;
+  private constructor(server: Server, client: DriverClient, listener: Listener) {
+    this.server = server;
     this.#client = client as DriverClient & DriverParts;
     this.#listener = listener;
     client.on('error', (error) => this.destroy(error));
     client.on('end', () => this.destroy(new Error('it was closed')));
   }
 
-  /** @throws when the server cannot be reached, or does not let us in */
+  /** @throws if the server cannot be reached, or rejects the login */
   static async open(options: SessionOptions, listener: Listener): Promise<Session> {
-    const { place, login, tls, settings, connectTimeoutMilliseconds } = options;
+    const { server, login, tls, settings, connectTimeoutMilliseconds } = options;
     const client = new DriverClient(
       {
-        ...place,
+        ...server,
         user: login.user,
         database: login.database,
         // A function, so that the driver does not look for a password elsewhere.
@@ -137,15 +137,15 @@ export class Session {
       },
       settings,
     );
-    const session = new Session(place, client, listener);
+    const session = new Session(server, client, listener);
     const timer = setTimeout(
-      () => session.destroy(noAnswer(connectTimeoutMilliseconds)),
+      () => session.destroy(timeoutError(connectTimeoutMilliseconds)),
       connectTimeoutMilliseconds,
     );
     try {
       await client.connect();
-      const [about] = await session.ask<Pick<Session, 'pid' | 'begunAt' | 'isStandby'>>(
-        `select pid, backend_start::text as "begunAt", pg_is_in_recovery() as "isStandby"
+      const [about] = await session.query<Pick<Session, 'pid' | 'startedAt' | 'isStandby'>>(
+        `select pid, backend_start::text as "startedAt", pg_is_in_recovery() as "isStandby"
          from pg_stat_activity where pid = pg_backend_pid()`,
       );
       Object.assign(session, about);
@@ -161,20 +161,20 @@ export class Session {
     }
   }
 
-  /** What is between begin and commit here, or has failed there. */
+  /** Whether a transaction is open, or has failed and was not rolled back. */
   get isInTransaction(): boolean {
     return this.#client.getTransactionStatus() !== 'I';
   }
 
   send(statement: Statement): void {
-    if (this.inFlight === 0) this.heardAt = systemClock.monotonic();
+    if (this.inFlight === 0) this.lastActiveAt = systemClock.monotonic();
     this.inFlight += 1;
     const prepared = statement.isScript ? undefined : this.#prepare(statement);
     this.#client.query(new Execution(statement, prepared, this) as unknown as Submittable);
   }
 
-  /** Runs a script for its own sake. */
-  ask<Row extends object>(text: string): Promise<Answer<Row[]>> {
+  /** Runs a script directly on this session. */
+  query<Row extends object>(text: string): Promise<QueryResult<Row[]>> {
     return new Promise((resolve, reject) => {
       this.send({
         text,
@@ -183,7 +183,7 @@ export class Session {
         isScript: true,
         isAbandoned: false,
         attemptsLeft: 0,
-        resolve: (rows) => resolve(rows as Answer<Row[]>),
+        resolve: (rows) => resolve(rows as QueryResult<Row[]>),
         reject,
       });
     });
@@ -197,14 +197,14 @@ export class Session {
       isWarned ||= code?.startsWith('01') === true;
     };
     this.#client.on('notice', note);
-    const { command } = await this.ask('commit').finally(() => this.#client.off('notice', note));
+    const { command } = await this.query('commit').finally(() => this.#client.off('notice', note));
     if (isWarned) throw new NotReplicated();
     if (command === 'ROLLBACK') {
-      throw new Error('A statement of the transaction has failed, so nothing of it was kept.');
+      throw new Error('A statement in the transaction failed, so it was rolled back.');
     }
   }
 
-  /** Takes leave of the server, without waiting for what it says to that. */
+  /** Closes the connection, without waiting for the server to confirm. */
   close(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
@@ -212,7 +212,7 @@ export class Session {
     this.#client.connection.stream.destroySoon();
   }
 
-  /** Ends it at once, however the server is. */
+  /** Closes the connection at once, without notifying the server. */
   destroy(cause: Error): void {
     this.#cause ??= cause;
     const wasOpen = this.isOpen;
@@ -221,8 +221,8 @@ export class Session {
     if (wasOpen) this.#listener.lost(this, this.#cause);
   }
 
-  /** All that is sent in one turn goes out together. */
-  writes(): void {
+  /** Sends everything written in one turn of the event loop together. */
+  willWrite(): void {
     if (this.#isCorked) return;
     this.#isCorked = true;
     const { stream } = this.#client.connection;
@@ -233,9 +233,9 @@ export class Session {
     });
   }
 
-  done({ statement }: Execution, rows: Answer<object[]>): void {
+  done({ statement }: Execution, rows: QueryResult<object[]>): void {
     this.inFlight -= 1;
-    this.heardAt = systemClock.monotonic();
+    this.lastActiveAt = systemClock.monotonic();
     statement.resolve(rows);
   }
 
@@ -244,22 +244,22 @@ export class Session {
     error: Error & { code?: string; routine?: string },
   ): void {
     this.inFlight -= 1;
-    this.heardAt = systemClock.monotonic();
-    // Refused before it was ever answered, or overtaken by a change of a table.
+    this.lastActiveAt = systemClock.monotonic();
+    // It failed before its first result, or a table has been altered.
     if (prepared && (!prepared.columns || outdated.has(error.routine ?? ''))) {
       this.#prepared.delete(keyOf(statement));
     }
-    const isServers = error instanceof DatabaseError && !isFarewell(error);
-    if (isServers && outdated.has(error.routine ?? '') && this.#isRepeatable(statement)) {
+    const isServerError = error instanceof DatabaseError && !endsConnection(error);
+    if (isServerError && outdated.has(error.routine ?? '') && this.#isRepeatable(statement)) {
       statement.attemptsLeft -= 1;
       return this.send(statement);
     }
-    if (isServers) return statement.reject(error);
+    if (isServerError) return statement.reject(error);
     this.destroy(error);
-    this.#listener.stranded(statement, new ConnectionLost(this.#cause ?? error));
+    this.#listener.interrupted(statement, new ConnectionLost(this.#cause ?? error));
   }
 
-  /** Within a transaction one failure has failed all that follows. */
+  /** Within a transaction, one failure fails all later statements. */
   #isRepeatable({ attemptsLeft }: Statement): boolean {
     return attemptsLeft > 0 && this.#client.getTransactionStatus() === 'I';
   }
@@ -276,7 +276,7 @@ export class Session {
   }
 }
 
-/** All sessions with the embedded database, of whatever process, share the names of statements. */
+/** All sessions with the embedded database, from any process, share the names of prepared statements. */
 const process = randomBytes(6).toString('hex');
 let names = 0;
 
@@ -284,6 +284,6 @@ function keyOf({ text, types }: Statement): string {
   return types.length === 0 ? text : `${text}\n${types.join()}`;
 }
 
-function noAnswer(milliseconds: number): Error {
+function timeoutError(milliseconds: number): Error {
   return Object.assign(new Error(`no answer within ${milliseconds} ms`), { code: 'NO_ANSWER' });
 }

@@ -3,20 +3,20 @@ import { systemClock } from '../../clock.ts';
 import type { Session } from './session.ts';
 
 export interface Verdict {
-  /** Why its connection is dead; undefined where it has answered, or has ended by itself. */
+  /** Why the connection is dead; undefined if it has answered or ended by itself. */
   readonly cause?: Error;
-  /** The connection on which it was asked about, which can take its place. */
-  readonly witness?: Session | undefined;
+  /** The connection used for checking; it can replace the dead one. */
+  readonly probe?: Session | undefined;
 }
 
-interface Means {
-  /** @throws when the server cannot be reached */
+interface ExamineOptions {
+  /** @throws if the server cannot be reached */
   readonly open: () => Promise<Session>;
-  /** How long it may be silent while its server cannot be reached either. */
+  /** How long the connection may be silent while its server is unreachable as well. */
   readonly giveUpMilliseconds: number;
 }
 
-/** The server could not be reached any more on any connection. */
+/** The server was not reachable on any connection. */
 class Unreachable extends Error {
   override readonly name = 'Unreachable';
   readonly code = 'NO_ANSWER';
@@ -26,67 +26,68 @@ export const isUnreachable = (error: Error) => error instanceof Unreachable;
 
 const answerMilliseconds = 2_000;
 const retryMilliseconds = 250;
-const workingMilliseconds = 1_000;
+const busyPollMilliseconds = 1_000;
 
 /**
- * Finds out whether a connection that owes an answer is dead, or its server is slow. Nothing on the
- * connection itself tells: after a failover behind one address, or in a router that has forgotten it,
- * what is sent is lost without a word. On a new connection the server says what its process does.
+ * Finds out whether a silent connection is dead or its server is just slow. The connection itself shows no
+ * error: after a failover behind one address, or if a router has dropped it, everything sent is silently
+ * lost. A new connection can ask the server what the backend process is doing.
  */
-export async function examine(session: Session, means: Means): Promise<Verdict> {
-  const { heardAt } = session;
-  const isSilent = () => session.isOpen && session.inFlight > 0 && session.heardAt === heardAt;
-  let witness: Session | undefined;
-  // Twice, since its answer may be on the way.
+export async function examine(session: Session, options: ExamineOptions): Promise<Verdict> {
+  const { lastActiveAt } = session;
+  const isSilent = () =>
+    session.isOpen && session.inFlight > 0 && session.lastActiveAt === lastActiveAt;
+  let probe: Session | undefined;
+  // Check twice, since its answer may be in transit.
   for (let idle = 0; isSilent();) {
     try {
-      witness = witness?.isOpen ? witness : await means.open();
-      if (witness.place !== session.place) {
-        return { witness, cause: new Error(`${session.place.host} is not in use any more`) };
+      probe = probe?.isOpen ? probe : await options.open();
+      if (probe.server !== session.server) {
+        return { probe, cause: new Error(`${session.server.host} is no longer in use`) };
       }
-      idle = (await isAtWork(session, witness)) ? 0 : idle + 1;
+      idle = (await isBusy(session, probe)) ? 0 : idle + 1;
       if (idle === 2) {
-        await endLeft(session, witness);
-        return { witness, cause: new Error('the server has nothing to answer on it') };
+        await terminateBackend(session, probe);
+        return { probe, cause: new Error('the server is not processing anything on it') };
       }
-      await sleep(idle === 0 ? workingMilliseconds : retryMilliseconds);
+      await sleep(idle === 0 ? busyPollMilliseconds : retryMilliseconds);
     } catch (error) {
-      const silence = systemClock.monotonic() - heardAt;
-      if (isSilent() && silence > means.giveUpMilliseconds) {
+      const silence = systemClock.monotonic() - lastActiveAt;
+      if (isSilent() && silence > options.giveUpMilliseconds) {
         const { message } = error as Error;
         return { cause: new Unreachable(`no answer within ${Math.round(silence)} ms; ${message}`) };
       }
       await sleep(retryMilliseconds);
     }
   }
-  return { witness };
+  return { probe };
 }
 
-/** @throws when the witness gets no answer either */
-async function isAtWork(session: Session, witness: Session): Promise<boolean> {
-  const [row] = await askOf<{ state: string | null }>('state', session, witness);
-  // What may not be seen, or is not tracked, is believed to be at work.
+/** @throws if the probe gets no answer either */
+async function isBusy(session: Session, probe: Session): Promise<boolean> {
+  const [row] = await queryBackend<{ state: string | null }>('state', session, probe);
+  // A state that is hidden or not tracked counts as busy.
   return row !== undefined && !(row.state ?? '').startsWith('idle');
 }
 
-/** Else the server would keep the process for hours, with its transaction and its locks. */
-async function endLeft(session: Session, witness: Session): Promise<void> {
-  await askOf('pg_terminate_backend(pid)', session, witness);
+/** Otherwise the server would keep the backend for hours, with its transaction and locks. */
+async function terminateBackend(session: Session, probe: Session): Promise<void> {
+  await queryBackend('pg_terminate_backend(pid)', session, probe);
 }
 
-/** Asks for something about the process of a session, if it is still there. */
-async function askOf<Row extends object>(
+/** Queries pg_stat_activity for a session's backend, if it still exists. */
+async function queryBackend<Row extends object>(
   what: string,
-  { pid, begunAt }: Session,
-  witness: Session,
+  { pid, startedAt }: Session,
+  probe: Session,
 ): Promise<readonly Row[]> {
   const timer = setTimeout(
-    () => witness.destroy(new Error(`no answer within ${answerMilliseconds} ms`)),
+    () => probe.destroy(new Error(`no answer within ${answerMilliseconds} ms`)),
     answerMilliseconds,
   );
   try {
-    return await witness.ask<Row>(
-      `select ${what} from pg_stat_activity where pid = ${pid} and backend_start = '${begunAt}'`,
+    return await probe.query<Row>(
+      `select ${what} from pg_stat_activity where pid = ${pid} and backend_start = '${startedAt}'`,
     );
   } finally {
     clearTimeout(timer);

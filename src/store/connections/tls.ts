@@ -4,17 +4,17 @@ import type { ConnectionOptions } from 'node:tls';
 import type { TlsSettings } from '../../database-url.ts';
 import { CommandError } from '../../errors.ts';
 
-/** How connections to an address are encrypted. */
+/** TLS options for connections to an address. */
 export interface Tls {
-  /** Undefined where none are. */
+  /** Undefined for connections without TLS. */
   readonly options: ConnectionOptions | undefined;
-  /** A server without TLS will do, too. */
+  /** Whether to fall back to a server without TLS. */
   readonly isOptional: boolean;
 }
 
-/** @throws CommandError when the file with root certificates cannot be used */
+/** @throws CommandError if the file with root certificates cannot be used */
 export function tlsOf({ mode, rootFile }: TlsSettings): Tls {
-  // Said outright, since an environment variable of Node.js can turn the default around.
+  // Explicit, because an environment variable of Node.js can change the default.
   const verified = {
     rejectUnauthorized: true,
     ...(rootFile !== undefined && { ca: readRoots(rootFile) }),
@@ -29,7 +29,7 @@ export function tlsOf({ mode, rootFile }: TlsSettings): Tls {
   return { options: options[mode], isOptional: mode === 'prefer' };
 }
 
-/** Kept, so that connections that are made later cannot fail because of a file. */
+/** Cached, so that later connections cannot fail because of the file. */
 const rootsByFile = new Map<string, readonly string[]>();
 
 function readRoots(file: string): string[] {
@@ -39,7 +39,7 @@ function readRoots(file: string): string[] {
       roots = listCertificates(readFileSync(file, 'utf8'));
     } catch (error) {
       throw new CommandError(
-        `The file of sslrootcert, ${file}, cannot be read as certificates in PEM format: ${(error as Error).message}`,
+        `Cannot read the sslrootcert file ${file} as PEM certificates: ${(error as Error).message}`,
         { cause: error },
       );
     }
@@ -48,9 +48,9 @@ function readRoots(file: string): string[] {
   return [...roots];
 }
 
-/** Node.js itself passes over what is no certificate, and then trusts fewer authorities, or none. */
+/** Node.js silently ignores invalid certificates and would then trust fewer authorities, or none. */
 function listCertificates(pem: string): string[] {
   const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
-  if (found === null) throw new Error('it has none');
+  if (found === null) throw new Error('it contains none');
   return found.map((text) => new X509Certificate(text).toString());
 }

@@ -2,36 +2,36 @@ import type { Socket } from 'node:net';
 
 import { ClientStream, type Unit } from './wire.ts';
 
-// Large enough to spare most calls, small enough that the others do not wait for one client's pile.
+// Large enough to save most calls, small enough that one busy client does not delay the others.
 const unitsPerTurn = 64;
 const bytesPerTurn = 1024 * 1024;
-// What a client may have waiting before its socket is no longer read.
+// Limits for unprocessed input, above which the socket is paused.
 const waitingUnits = 1024;
 const waitingBytes = 4 * 1024 * 1024;
 
-/** A connection to the embedded database, and what it has waiting there. */
+/** A connection to the embedded database, with its pending input. */
 export interface Client {
   id: number;
   socket: Socket;
   stream: ClientStream;
-  /** Its transactions may not write. */
+  /** Its transactions are read-only. */
   readOnly: boolean;
-  /** Why its transaction was made one that may not write. */
+  /** Why its transaction was made read-only. */
   shortage: string | undefined;
   units: Unit[];
   unitBytes: number;
-  /** Names of the statements it has prepared in the shared session. */
+  /** Names of its prepared statements in the shared session. */
   statements: Set<string>;
-  /** It has a place in the line. */
+  /** Whether it is in the queue. */
   queued: boolean;
-  /** Its peer has not read what was answered so far. */
+  /** The peer has not read earlier answers yet. */
   blocked: boolean;
-  /** Nothing more will come from it. */
+  /** No more input will come. */
   ended: boolean;
-  /** What it left in the session has been cleared away. */
+  /** Its state in the session has been cleaned up. */
   released: boolean;
-  /** Times anything was heard from it. */
-  signs: number;
+  /** Incremented whenever the peer shows any activity. */
+  activity: number;
 }
 
 export function newClient(id: number, socket: Socket): Client {
@@ -48,21 +48,21 @@ export function newClient(id: number, socket: Socket): Client {
     blocked: false,
     ended: false,
     released: false,
-    signs: 0,
+    activity: 0,
   };
 }
 
-/** Whether the database has something to do for it: units whose answers it can take, or to clear up. */
+/** Whether there is work for it: units whose answers it can take, or a final clean-up. */
 export function hasWork(client: Client): boolean {
   if (client.units.length > 0) return !client.blocked;
   return client.ended && !client.released;
 }
 
-export function isFarAhead(client: Client): boolean {
+export function exceedsBuffer(client: Client): boolean {
   return client.units.length > waitingUnits || client.unitBytes > waitingBytes;
 }
 
-/** Takes as many of the waiting units as it may run before others have their turn; at least one. */
+/** Takes as many waiting units as it may run before other clients' turns; at least one. */
 export function takeTurn(client: Client): Unit[] {
   let count = 0;
   let bytes = 0;
@@ -74,7 +74,7 @@ export function takeTurn(client: Client): Unit[] {
   return client.units.splice(0, count);
 }
 
-/** Forgets what has not begun. */
+/** Discards units that have not started. */
 export function dropUnits(client: Client): void {
   client.units = [];
   client.unitBytes = 0;

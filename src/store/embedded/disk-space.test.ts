@@ -67,7 +67,7 @@ after(async () => {
 
 const listKept = async () => (await writer`select id from kept order by id`).map(({ id }) => id);
 
-test('without room, writes are refused with the reason, reads go on, and writes return with the room', async () => {
+test('while the disk is full, writes fail with the reason and reads work; writes resume with free space', async () => {
   await writer`insert into kept values (1)`;
   shortage = reason;
   await assert.rejects(Promise.resolve(writer`insert into kept values (${2})`), isRefused);
@@ -84,7 +84,7 @@ test('without room, writes are refused with the reason, reads go on, and writes 
   assert.deepEqual(await listKept(), [1, 2]);
 });
 
-test('a transaction for which room runs out keeps what it wrote, and writes no more', async () => {
+test('a transaction that runs out of space keeps its writes but cannot write more', async () => {
   await writer.begin(async (sql) => {
     await sql`insert into kept values (1)`;
     shortage = reason;
@@ -102,7 +102,7 @@ test('a transaction for which room runs out keeps what it wrote, and writes no m
   assert.deepEqual(await listKept(), [1]);
 });
 
-test('room that returns during a transaction is no help to that one, which says why', async () => {
+test('a transaction stays read-only when space returns, and reports why', async () => {
   await assert.rejects(
     writer.begin(async (sql) => {
       shortage = reason;
@@ -116,13 +116,13 @@ test('room that returns during a transaction is no help to that one, which says 
   assert.deepEqual(await listKept(), [2]);
 });
 
-test('a connection that may not write is told so, whatever the room', async () => {
+test('a read-only connection gets the usual error, with or without free space', async () => {
   for (shortage of [undefined, reason]) {
     await assert.rejects(Promise.resolve(reader`insert into kept values (1)`), { code: '25006' });
   }
 });
 
-test('the free space is that of the disk of the data folder', async () => {
+test('checks the disk of the data folder', async () => {
   const data = join(folder, 'opened');
   assert.equal(findShortage(data, 1), undefined);
   const full = await openEmbedded(data, { role: 'command', reserveBytes: 2 ** 60 });
@@ -141,7 +141,7 @@ test('the free space is that of the disk of the data folder', async () => {
   }
 });
 
-test('no database is begun that the disk has no room for', async () => {
+test('does not create a database without enough free space', async () => {
   const data = join(folder, 'new');
   await assert.rejects(
     openEmbedded(data, { role: 'command', reserveBytes: 2 ** 60 }),
@@ -151,7 +151,7 @@ test('no database is begun that the disk has no room for', async () => {
   assert.deepEqual(readdirSync(data), ['lock']);
 });
 
-test('only refusals to write are given the reason', () => {
+test('replaces only read-only errors with the reason', () => {
   const refusal = errorMessage('ERROR', '25006', 'cannot execute INSERT');
   const other = errorMessage('ERROR', '42601', 'C25006');
   assert.deepEqual(

@@ -5,20 +5,20 @@ import { errorMessage } from './wire.ts';
 const megabyte = 1024 * 1024;
 
 /**
- * Free space below which nothing is written. PostgreSQL cannot survive a write-ahead log that it cannot
- * extend, which it does by 16 MB; what runs after a check may need several of these.
+ * Nothing is written below this much free space. PostgreSQL crashes if it cannot extend its write-ahead
+ * log, which grows in steps of 16 MB, and work that passed the check may need several.
  */
 export const reserveBytes = 64 * megabyte;
 
-/** What a new database takes at once; without that much room, none is begun. */
+/** Initial size of a new database; not created without this much free space. */
 export const newDatabaseBytes = 48 * megabyte;
 
 const readOnlyTransaction = '25006';
 const diskFull = '53100';
 
 /**
- * @returns why nothing may be written in the folder now; undefined while there is room, and where the
- * file system does not say how much it has
+ * @returns why nothing may be written to the folder now; undefined if there is enough space, or if the file
+ * system does not report any
  */
 export function findShortage(folder: string, reserve: number): string | undefined {
   const { bavail, blocks, bsize } = statfsSync(folder);
@@ -30,12 +30,12 @@ export function findShortage(folder: string, reserve: number): string | undefine
   );
 }
 
-/** Rounded down, so that a shortage never looks like enough. */
+/** Rounded down, so that a shortage never looks sufficient. */
 function inMegabytes(bytes: number): number {
   return Math.floor(bytes / megabyte);
 }
 
-/** What the database refused because its transaction may not write is refused for the given reason. */
+/** Replaces the error of writes that failed because the transaction was made read-only. */
 export function explainRefusals(answer: Buffer, reason: string): Buffer {
   const parts: Buffer[] = [];
   for (let at = 0; at < answer.length;) {

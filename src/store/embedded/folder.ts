@@ -14,21 +14,21 @@ import { dirname, join, resolve } from 'node:path';
 
 import { CommandError } from '../../errors.ts';
 
-/** The major version of the PostgreSQL we embed; it opens only what its own version has written. */
+/** The embedded PostgreSQL's major version; it opens only databases of the same version. */
 const postgresVersion = '18';
 
-/** Everything that we put into a data folder; a record of a server is written under its process id. */
+/** Our files in a data folder; `server.json.PID` is a record being written. */
 const ownName = /^(?:db|db\.unfinished|lock(?:-journal)?|server\.json(?:\.\d+)?)$/;
-/** Permission bits of the group and of everybody else. */
+/** Permission bits of group and others. */
 const bitsOfOthers = 0o077;
 /** Marks a folder that users share, such as /tmp. */
 const stickyBit = 0o1000;
 
 /**
- * Makes sure that the data folder exists, belongs to this user, and is closed to all others. A folder
- * that holds our database, or nothing, is closed if it was open; any other one is left alone.
+ * Ensures that the data folder exists, belongs to this user and is private. A folder that holds only our
+ * database, or nothing, is made private; any other is not changed.
  *
- * @throws CommandError when it cannot be used
+ * @throws CommandError if it cannot be used
  */
 export function prepareFolder(folder: string): void {
   try {
@@ -44,15 +44,15 @@ export function prepareFolder(folder: string): void {
   } catch (error) {
     if (error instanceof CommandError) throw error;
     throw new CommandError(
-      `Cannot use the data folder ${folder}: ${(error as Error).message}. RETENTION_DATA_DIR names another one.`,
+      `Cannot use the data folder ${folder}: ${(error as Error).message}. Fix this, or set RETENTION_DATA_DIR to another folder.`,
       { cause: error },
     );
   }
 }
 
 /**
- * One folder at a time: where the system has no place for a folder, such as in /proc, Node.js's own
- * recursive way never ends.
+ * Creates one folder at a time: Node.js's recursive mkdir never returns where folders cannot be created,
+ * such as in /proc.
  */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
@@ -60,17 +60,17 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process may have been quicker.
+    // Another process may have created it first.
     if (!existsSync(folder)) throw error;
   }
 }
 
 /**
- * Takes all that we keep in the folder, which this process has locked, away from other users. A copy of
- * it, or a folder that was open before, may have any modes; and the embedded PostgreSQL creates its
- * database with files that everybody may write, whatever the umask.
+ * Makes our files in the folder, which this process has locked, private. They may have any mode if the
+ * folder was copied or public before, and the embedded PostgreSQL creates world-writable files whatever
+ * the umask.
  *
- * @throws CommandError for what is not a file or folder of this user's
+ * @throws CommandError if an entry is not a file or folder of this user
  */
 export function closeContents(folder: string): void {
   for (const name of readdirSync(folder)) if (ownName.test(name)) close(join(folder, name));
@@ -79,14 +79,14 @@ export function closeContents(folder: string): void {
 function close(path: string): void {
   const found = lstatSync(path);
   checkEntry(path, found);
-  // Before what is in it, so that nobody can exchange that meanwhile.
+  // Close a folder before its contents, so that no one can replace them meanwhile.
   if ((found.mode & bitsOfOthers) !== 0) chmodSync(path, found.mode & 0o700);
   if (found.isDirectory()) for (const name of readdirSync(path)) close(join(path, name));
 }
 
 /**
- * @returns the names of what is in the folder and not ours
- * @throws CommandError when the folder is used for something else
+ * @returns the names of entries that are not ours
+ * @throws CommandError if the folder is used for something else
  */
 function checkContents(folder: string): string[] {
   const names = readdirSync(folder);
@@ -95,13 +95,13 @@ function checkContents(folder: string): string[] {
   const hasDatabase = own.includes('db') || own.includes('db.unfinished');
   if (foreign.length > 0 && !hasDatabase) {
     throw new CommandError(
-      `The data folder ${folder} holds no database, but is not empty: it has ${some(foreign)}. Set RETENTION_DATA_DIR to a new or an empty folder.`,
+      `The data folder ${folder} has no database but is not empty: it contains ${listSome(foreign)}. Set RETENTION_DATA_DIR to a new or empty folder.`,
     );
   }
   for (const name of own) {
     const path = join(folder, name);
     const found = lstatSync(path, { throwIfNoEntry: false });
-    // A process that has the folder now may have removed it.
+    // The process that uses the folder now may have removed it.
     if (found) checkEntry(path, found);
   }
   return foreign;
@@ -113,33 +113,33 @@ function closeFolder(folder: string, foreign: readonly string[]): void {
   const shown = `(mode ${(mode & 0o7777).toString(8).padStart(4, '0')})`;
   if ((mode & stickyBit) !== 0) {
     throw new CommandError(
-      `The data folder ${folder} is shared by all users ${shown}. Set RETENTION_DATA_DIR to a folder of its own, inside of it for example.`,
+      `The data folder ${folder} is shared by all users ${shown}. Set RETENTION_DATA_DIR to a separate folder, for example one inside it.`,
     );
   }
   if (foreign.length > 0) {
     throw new CommandError(
-      `The data folder ${folder} is open to other users ${shown}. It also has ${some(foreign)}, so its mode was left alone. Move that elsewhere, or run: chmod 700 ${folder}`,
+      `The data folder ${folder} is open to other users ${shown}. It also contains ${listSome(foreign)}, so its mode was not changed. Move those elsewhere, or run: chmod 700 ${folder}`,
     );
   }
   chmodSync(folder, 0o700);
   if ((statSync(folder).mode & bitsOfOthers) !== 0) {
     throw new CommandError(
-      `The data folder ${folder} stays open to other users ${shown}: its file system does not keep modes. Set RETENTION_DATA_DIR to a folder on a local disk.`,
+      `The data folder ${folder} remains open to other users ${shown}, because its file system does not support modes. Set RETENTION_DATA_DIR to a folder on a local disk.`,
     );
   }
 }
 
-/** A link would lead out of the folder, and what another user owns stays open to that user. */
+/** Links lead out of the folder, and another user could always open their own files. */
 function checkEntry(path: string, found: Stats): void {
   if (!found.isDirectory() && !found.isFile()) {
     throw new CommandError(
-      `${path} is neither a file nor a folder. The data folder must hold its files itself, without links.`,
+      `${path} is neither a file nor a folder. The data folder must contain its files directly, without links.`,
     );
   }
   checkOwner(path, found);
 }
 
-/** @throws CommandError unless it belongs to the user of this process, root included, as for PostgreSQL */
+/** @throws CommandError unless it belongs to the user of this process, even for root, as in PostgreSQL */
 function checkOwner(path: string, { uid }: Stats): void {
   const user = process.geteuid?.() ?? uid;
   if (uid === user) return;
@@ -148,15 +148,15 @@ function checkOwner(path: string, { uid }: Stats): void {
   );
 }
 
-function some(names: readonly string[]): string {
+function listSome(names: readonly string[]): string {
   const shown = names.slice(0, 3).map((name) => JSON.stringify(name));
   return names.length > shown.length ? `${shown.join(', ')} and others` : shown.join(' and ');
 }
 
 /**
- * Refuses a database that the embedded PostgreSQL cannot open. One that does not exist yet is fine.
+ * Rejects a database that the embedded PostgreSQL cannot open; it need not exist yet.
  *
- * @throws CommandError when it was made by another version, or is not a database
+ * @throws CommandError if another version created it, or if it is not a database
  */
 function checkDatabase(folder: string): void {
   const path = join(folder, 'db');
@@ -171,7 +171,7 @@ function checkDatabase(folder: string): void {
   }
   if (version !== postgresVersion) {
     throw new CommandError(
-      `${path} was made by PostgreSQL ${version}; this program needs ${postgresVersion}.`,
+      `${path} was created by PostgreSQL ${version}; this program needs version ${postgresVersion}.`,
     );
   }
 }

@@ -12,7 +12,7 @@ import { acquireLock } from './lock.ts';
 const folder = mkdtempSync(join(tmpdir(), 'lock-test-'));
 test.after(() => rmSync(folder, { recursive: true }));
 
-test('a held lock is refused, also within the process, and free again once released', () => {
+test('refuses a held lock, even in the same process, until it is released', () => {
   const lock = acquireLock(folder);
   assert.ok(lock);
   assert.equal(acquireLock(folder), undefined);
@@ -22,7 +22,7 @@ test('a held lock is refused, also within the process, and free again once relea
   again.release();
 });
 
-test('a lock held by another process is refused until that process is killed', async () => {
+test('refuses a lock held by another process until that process is killed', async () => {
   const program = `
     import { acquireLock } from ${JSON.stringify(new URL('./lock.ts', import.meta.url))};
     const lock = acquireLock(${JSON.stringify(folder)});
@@ -43,6 +43,6 @@ test('a lock held by another process is refused until that process is killed', a
   lock.release();
 });
 
-test('a folder that cannot hold a lock is the user’s to correct', () => {
+test('throws CommandError if the folder cannot hold a lock', () => {
   assert.throws(() => acquireLock(join(folder, 'missing')), CommandError);
 });

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { CommandError } from '../../errors.ts';
 
-/** Exclusive ownership of a data folder, until released or until the process ends, however it ends. */
+/** Exclusive use of a data folder, until released or until the process exits for any reason. */
 export interface Lock {
   release(): void;
 }
@@ -11,12 +11,12 @@ export interface Lock {
 const sqliteBusy = 5;
 
 /**
- * Takes the folder for this process, or answers undefined when another process has it.
+ * Locks the folder for this process; returns undefined if another process has it.
  *
- * SQLite stores nothing here: it is the portable way to a file lock that the operating system itself
- * releases when its owner dies, even by kill -9. A file with a process id in it cannot promise that.
+ * SQLite stores nothing here. It provides a portable file lock that the operating system releases when its
+ * owner dies, even by kill -9; a PID file cannot guarantee that.
  *
- * @throws CommandError when the lock file cannot be opened
+ * @throws CommandError if the lock file cannot be opened
  */
 export function acquireLock(folder: string): Lock | undefined {
   const path = join(folder, 'lock');

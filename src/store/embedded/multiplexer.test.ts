@@ -37,7 +37,7 @@ function client(options: Partial<ConnectOptions> = {}, to = server): Client {
   return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end(1) });
 }
 
-/** A client that says exactly what it is told to, and has been let in. */
+/** A connected client that sends exactly the given bytes. */
 async function rawClient(to = server): Promise<Socket> {
   const socket = connect(to.socketPath);
   socket.write(Buffer.from('\0\0\0\x0d\0\x03\0\0user\0', 'latin1'));
@@ -48,7 +48,7 @@ async function rawClient(to = server): Promise<Socket> {
 const code = (expected: string) => (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === expected;
 
-test('pipelined queries of four connections each get their own answer', async () => {
+test('returns each of the pipelined queries of four connections its own result', async () => {
   await using first = client({ isShared: true });
   await using second = client({ isShared: true });
   await using third = client({ isShared: true, readOnly: true });
@@ -71,7 +71,7 @@ test('pipelined queries of four connections each get their own answer', async ()
   assert.deepEqual(answers, expected);
 });
 
-test('a transaction keeps the others waiting and is unseen until it commits', async () => {
+test('a transaction makes other clients wait and is invisible until it commits', async () => {
   await using writer = client();
   await using reader = client();
   await writer`CREATE TABLE seen (id int)`;
@@ -89,7 +89,7 @@ test('a transaction keeps the others waiting and is unseen until it commits', as
   assert.deepEqual(events, ['committing', 'read 20']);
 });
 
-test('a connection that is lost in a transaction leaves nothing of it', async () => {
+test('rolls back the transaction of a lost connection', async () => {
   await using other = client();
   await other`CREATE TABLE lost (id int)`;
   const socket = await rawClient();
@@ -100,7 +100,7 @@ test('a connection that is lost in a transaction leaves nothing of it', async ()
   assert.deepEqual([...(await count)], [{ count: 0 }]);
 });
 
-test('a connection that is lost between flush and sync does not hold up the others', async () => {
+test('a connection lost between flush and sync does not block others', async () => {
   await using other = client();
   const socket = await rawClient();
   socket.write(
@@ -112,7 +112,7 @@ test('a connection that is lost between flush and sync does not hold up the othe
   assert.deepEqual([...(await answer)], [{ one: 1 }]);
 });
 
-test('what was sent before leaving is still run', async () => {
+test('runs what a client sent before it disconnected', async () => {
   await using other = client();
   await other`CREATE TABLE parting (id int)`;
   const socket = await rawClient();
@@ -126,7 +126,7 @@ test('what was sent before leaving is still run', async () => {
   );
 });
 
-test('a silent holder is rolled back and put out', async () => {
+test('rolls back and disconnects a client that holds the session without sending anything', async () => {
   const impatient = await openEmbedded(join(folder, 'impatient'), {
     role: 'serve',
     holdTimeoutMilliseconds: 200,
@@ -149,7 +149,7 @@ test('a silent holder is rolled back and put out', async () => {
   }
 });
 
-test('a read-only connection cannot write while another one does', async () => {
+test('a read-only connection cannot write while another connection does', async () => {
   await using writer = client();
   await using reader = client({ readOnly: true });
   await writer`CREATE TABLE guarded (id int)`;
@@ -172,7 +172,7 @@ test('a read-only connection cannot write while another one does', async () => {
   );
 });
 
-test('an error leaves its connection usable, and a failed transaction its neighbours', async () => {
+test('errors and failed transactions leave their connection and others usable', async () => {
   await using sql = client();
   await using other = client();
   await assert.rejects(Promise.resolve(sql`SELECT nonsense`), code('42703'));
@@ -189,7 +189,7 @@ test('an error leaves its connection usable, and a failed transaction its neighb
   assert.deepEqual([...(await other`SELECT ${2}::int AS two`)], [{ two: 2 }]);
 });
 
-test('parameters and results of many megabytes pass whole', async () => {
+test('transfers parameters and results of many megabytes', async () => {
   await using sql = client();
   const items = Array.from({ length: 80_000 }, (_, id) => ({ id, text: 'x'.repeat(80) }));
   const sent = JSON.stringify(items);
@@ -202,7 +202,7 @@ test('parameters and results of many megabytes pass whole', async () => {
   assert.deepEqual({ ...row }, { count: 80_000, sum: '3199960000' });
 });
 
-test('connections leave no prepared statements behind', async () => {
+test('closing a connection removes its prepared statements', async () => {
   await using watcher = client();
   const count = async (): Promise<unknown> =>
     (await watcher`SELECT count(*)::int AS count FROM pg_prepared_statements`)[0]!['count'];

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { dropUnits, hasWork, isFarAhead, newClient, takeTurn, type Client } from './client.ts';
+import { dropUnits, hasWork, exceedsBuffer, newClient, takeTurn, type Client } from './client.ts';
 import { explainRefusals } from './disk-space.ts';
 import {
   closeStatements,
@@ -14,38 +14,38 @@ import {
   type Incoming,
 } from './wire.ts';
 
-/** One database session that answers whole messages; calls never overlap. */
+/** One database session that processes whole messages, one call at a time. */
 export interface Session {
-  /** Runs the messages in order and answers everything the database said. */
+  /** Runs the messages in order and returns the database's whole output. */
   run(messages: Buffer): Promise<Buffer>;
 }
 
 export interface MultiplexerOptions {
-  /** As the database reports it, shown to clients. */
+  /** As the database reports it; shown to clients. */
   serverVersion: string;
-  /** How long a client may keep the session without a word before it is put out. */
+  /** How long a client may hold the session without sending anything. */
   holdTimeoutMilliseconds?: number;
-  /** Says why nothing may be written now, if anything: asked before what may write runs. */
+  /** Returns why nothing may be written now, if anything; called before anything that may write. */
   findShortage?(): string | undefined;
-  /** The session broke; nothing is served from here on. */
+  /** The session broke; nothing can be served any more. */
   onFailure(error: Error): void;
 }
 
 /**
- * Lets many clients share one database session. A unit is never interrupted by another client's; a
- * client in a transaction, or between a flush and its sync, keeps the session until it is through.
+ * Shares one database session among many clients. Units of different clients never interleave. A client in
+ * a transaction, or between a flush and its sync, holds the session until it is done.
  *
- * What belongs to a session is shared: settings made with SET, session advisory locks, temporary
- * tables and the names of prepared statements, which drivers must therefore choose at random.
+ * Session state is shared: SET, session advisory locks, temporary tables and the names of prepared
+ * statements, which drivers must therefore choose at random.
  */
 export class Multiplexer {
   readonly #session: Session;
   readonly #options: MultiplexerOptions;
   readonly #holdTimeoutMilliseconds: number;
   readonly #clients = new Set<Client>();
-  #line: Client[] = [];
+  #queue: Client[] = [];
   #holder: Client | undefined;
-  /** The holder is in a transaction that has not failed, and has been answered in full. */
+  /** The holder is in a transaction that has not failed, and all its messages have been answered. */
   #inTransaction = false;
   #holdTimer: NodeJS.Timeout | undefined;
   #readOnly = false;
@@ -59,7 +59,7 @@ export class Multiplexer {
     this.#holdTimeoutMilliseconds = options.holdTimeoutMilliseconds ?? 10_000;
   }
 
-  /** Serves a connection, which must allow half-open: what its peer sent before leaving still runs. */
+  /** Serves a connection. It must allow half-open: what the peer sent before disconnecting still runs. */
   serve(socket: Socket): void {
     if (this.#stopping) {
       socket.destroy();
@@ -70,23 +70,23 @@ export class Multiplexer {
     socket.on('data', (chunk: Buffer) => this.#receive(client, chunk));
     socket.on('drain', () => {
       client.blocked = false;
-      this.#hear(client);
+      this.#noteActivity(client);
       this.#enqueue(client);
-      this.#regulate(client);
+      this.#applyBackpressure(client);
     });
-    socket.on('end', () => this.#leave(client));
+    socket.on('end', () => this.#endInput(client));
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       dropUnits(client);
-      this.#leave(client);
+      this.#endInput(client);
     });
   }
 
-  /** Lets what is running end, rolls back what is open, and closes every connection. */
+  /** Waits for running work, rolls back an open transaction, and closes every connection. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#running;
-    this.#unwatch();
+    this.#clearHoldTimer();
     if (this.#holder) await this.#rollBack();
     for (const { socket } of this.#clients) {
       if (!socket.destroyed) socket.write(fatalError('57P01', 'the embedded database is stopping'));
@@ -94,7 +94,7 @@ export class Multiplexer {
     }
   }
 
-  /** Says a last word on every connection, without waiting: the process or thread ends next. */
+  /** Sends a final error to every client without waiting, as the process or thread is about to exit. */
   abandon(reason: string): void {
     this.#stopping = true;
     for (const { socket } of this.#clients) {
@@ -103,11 +103,11 @@ export class Multiplexer {
   }
 
   #receive(client: Client, chunk: Buffer): void {
-    this.#hear(client);
+    this.#noteActivity(client);
     if (client.ended) return;
     for (const incoming of client.stream.push(chunk)) this.#accept(client, incoming);
     this.#enqueue(client);
-    this.#regulate(client);
+    this.#applyBackpressure(client);
   }
 
   #accept(client: Client, incoming: Incoming): void {
@@ -126,11 +126,11 @@ export class Multiplexer {
         break;
       case 'violation':
         socket.write(fatalError('08P01', incoming.message));
-        this.#leave(client);
+        this.#endInput(client);
         break;
       case 'cancelRequest':
       case 'terminate':
-        this.#leave(client);
+        this.#endInput(client);
         break;
     }
   }
@@ -150,16 +150,16 @@ export class Multiplexer {
     };
   }
 
-  #leave(client: Client): void {
+  #endInput(client: Client): void {
     client.ended = true;
     this.#enqueue(client);
-    this.#regulate(client);
+    this.#applyBackpressure(client);
   }
 
-  /** Reads from a client only while it can take answers and has not sent far ahead. */
-  #regulate(client: Client): void {
+  /** Pauses a client that does not read its answers or has sent too far ahead. */
+  #applyBackpressure(client: Client): void {
     const { socket } = client;
-    const pause = client.blocked || isFarAhead(client);
+    const pause = client.blocked || exceedsBuffer(client);
     if (pause === socket.isPaused()) return;
     if (pause) socket.pause();
     else socket.resume();
@@ -169,16 +169,16 @@ export class Multiplexer {
     if (!hasWork(client)) return;
     if (!client.queued) {
       client.queued = true;
-      this.#line.push(client);
+      this.#queue.push(client);
     }
-    // The next turn of the event loop, so that one run sees what all sockets have brought.
+    // On the next turn of the event loop, so that one run sees the input of all sockets.
     this.#running ??= nextTurn().then(() => this.#work());
   }
 
   #next(): Client | undefined {
     if (this.#stopping) return undefined;
     if (this.#holder) return hasWork(this.#holder) ? this.#holder : undefined;
-    for (let client = this.#line.shift(); client; client = this.#line.shift()) {
+    for (let client = this.#queue.shift(); client; client = this.#queue.shift()) {
       client.queued = false;
       if (hasWork(client)) return client;
     }
@@ -188,14 +188,14 @@ export class Multiplexer {
   async #work(): Promise<void> {
     try {
       for (let client = this.#next(); client; client = this.#next()) {
-        this.#unwatch();
+        this.#clearHoldTimer();
         if (client.units.length > 0) await this.#runUnits(client);
         else await this.#release(client);
         this.#enqueue(client);
-        this.#regulate(client);
+        this.#applyBackpressure(client);
         await nextTurn();
       }
-      if (this.#holder && !this.#stopping) this.#watch(this.#holder);
+      if (this.#holder && !this.#stopping) this.#startHoldTimer(this.#holder);
     } catch (error) {
       this.#stopping = true;
       this.#holder = undefined;
@@ -220,7 +220,7 @@ export class Multiplexer {
     if (client.socket.writable) client.blocked = !client.socket.write(answer);
   }
 
-  /** Lets what comes next write only if its client may and the disk has room. */
+  /** Makes what runs next read-only if the client is, or if the disk is nearly full. */
   async #setReadOnly(client: Client): Promise<void> {
     const shortage = client.readOnly ? undefined : this.#options.findShortage?.();
     if (!this.#holder) {
@@ -231,7 +231,7 @@ export class Multiplexer {
       await this.#session.run(queryMessage(`SET default_transaction_read_only = ${mode}`));
       this.#readOnly = readOnly;
     } else if (shortage !== undefined && this.#inTransaction) {
-      // It can still read, and commit what it has written; a transaction never becomes writable again.
+      // It can still read and commit; a transaction cannot become writable again.
       client.shortage = shortage;
       await this.#session.run(queryMessage('SET TRANSACTION READ ONLY'));
     }
@@ -251,34 +251,34 @@ export class Multiplexer {
     this.#holder = undefined;
   }
 
-  #hear(client: Client): void {
-    client.signs++;
+  #noteActivity(client: Client): void {
+    client.activity++;
     if (client === this.#holder) this.#holdTimer?.refresh();
   }
 
-  #watch(holder: Client): void {
+  #startHoldTimer(holder: Client): void {
     this.#holdTimer ??= setTimeout(async () => {
       this.#holdTimer = undefined;
-      // If this process itself was suspended, its timers run before it hears what has been sent.
-      const { signs } = holder;
+      // If this process was suspended, its timers fire before it reads what has arrived.
+      const { activity } = holder;
       await nextTurn();
       if (this.#holder !== holder || this.#running) return;
-      if (holder.signs === signs) this.#expel(holder);
-      else this.#watch(holder);
+      if (holder.activity === activity) this.#disconnect(holder);
+      else this.#startHoldTimer(holder);
     }, this.#holdTimeoutMilliseconds);
   }
 
-  #unwatch(): void {
+  #clearHoldTimer(): void {
     clearTimeout(this.#holdTimer);
     this.#holdTimer = undefined;
   }
 
-  #expel(holder: Client): void {
-    const text = 'the client kept the embedded database to itself and fell silent';
+  #disconnect(holder: Client): void {
+    const text = 'the client held the embedded database without sending anything';
     holder.socket.write(fatalError('25P03', text));
     holder.socket.destroy();
     dropUnits(holder);
-    this.#leave(holder);
+    this.#endInput(holder);
   }
 }
 

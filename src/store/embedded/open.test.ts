@@ -44,7 +44,7 @@ before(async () => {
 
 after(() => rmSync(folder, { recursive: true }));
 
-test('a new folder is private, and closing leaves only the data and the lock', async () => {
+test('makes a new folder private; closing leaves only the data and the lock', async () => {
   assert.equal(statSync(pristine).mode & 0o777, 0o700);
   const server = await openEmbedded(pristine, { role: 'serve' });
   assert.equal(server.owned, true);
@@ -55,7 +55,7 @@ test('a new folder is private, and closing leaves only the data and the lock', a
   assert.equal(existsSync(join(pristine, 'server.json')), false);
 });
 
-test('of two that open a folder at once one runs it and the other joins', async () => {
+test('of two concurrent opens, one runs the database and the other joins it', async () => {
   const data = copyOfPristine('shared');
   const opened = await Promise.all([
     openEmbedded(data, { role: 'serve' }),
@@ -72,7 +72,7 @@ test('of two that open a folder at once one runs it and the other joins', async 
   await owner.close();
 });
 
-test('a command that ends lets those that joined it finish first; a server does not wait', async () => {
+test('a command waits for clients that joined it before it exits; a server does not', async () => {
   const data = copyOfPristine('guests');
   for (const role of ['command', 'serve']) {
     const owner = await openEmbedded(data, { role });
@@ -90,7 +90,7 @@ test('a command that ends lets those that joined it finish first; a server does 
   }
 });
 
-test('what was acknowledged survives the killing of its process', async () => {
+test('acknowledged writes survive killing the process', async () => {
   const data = copyOfPristine('killed');
   const program = `
     import { openClient } from ${JSON.stringify(import.meta.resolve('../../../test/support/client.ts'))};
@@ -118,7 +118,7 @@ test('what was acknowledged survives the killing of its process', async () => {
   await server.close();
 });
 
-test('a creation that was interrupted starts over', async () => {
+test('an interrupted creation starts over', async () => {
   const data = join(folder, 'interrupted');
   mkdirSync(join(data, 'db'), { recursive: true });
   writeFileSync(join(data, 'db', 'PG_VERSION'), '18\n');
@@ -134,7 +134,7 @@ async function refusal(data: string): Promise<string> {
   return error.message.replaceAll(folder, '');
 }
 
-test('a folder that cannot be opened is refused with the reason', async () => {
+test('rejects a folder that cannot be opened, with the reason', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, '');
   assert.equal(await refusal(file), 'The data folder /file is not a folder.');
@@ -144,9 +144,9 @@ test('a folder that cannot be opened is refused with the reason', async () => {
   mkdirSync(join(old, 'db'), { recursive: true });
   assert.match(await refusal(old), /^\/old\/db is not a PostgreSQL database: /);
   writeFileSync(join(old, 'db', 'PG_VERSION'), '16\n');
-  const expected = '/old/db was made by PostgreSQL 16; this program needs 18.';
+  const expected = '/old/db was created by PostgreSQL 16; this program needs version 18.';
   assert.equal(await refusal(old), expected);
-  // A refusal leaves the folder free.
+  // A rejection releases the lock.
   assert.equal(await refusal(old), expected);
 
   const broken = copyOfPristine('broken');

@@ -14,17 +14,17 @@ import {
 } from './disk-space.ts';
 import { closeContents, prepareFolder } from './folder.ts';
 import { acquireLock, type Lock } from './lock.ts';
-import type { WorkerOptions, WorkerOrder, WorkerReport } from './worker.ts';
+import type { WorkerOptions, WorkerCommand, WorkerReport } from './worker.ts';
 
-/** The embedded PostgreSQL of a data folder, run by this process or by another one. */
+/** The embedded PostgreSQL of a data folder, run by this process or another. */
 export interface EmbeddedServer {
-  /** Where any driver connects, or psql: its folder is their host, 5432 their port. */
+  /** For any driver or psql: the host is its folder, the port 5432. */
   socketPath: string;
   /** Whether this process runs the database. */
   owned: boolean;
-  /** The process that runs it, and what it is doing: 'serve' or 'command'. */
+  /** The process that runs the database, and its role: 'serve' or 'command'. */
   holder: { pid: number; role: string };
-  /** Resolves if a database run by this process stops by itself; stays pending otherwise. */
+  /** Resolves if this process runs the database and it stops unexpectedly; otherwise stays pending. */
   failed: Promise<Error>;
   /** Stops the database if this process runs it; open transactions are rolled back. */
   close(): Promise<void>;
@@ -32,11 +32,11 @@ export interface EmbeddedServer {
 
 export interface OpenOptions {
   role: string;
-  /** How long a client may keep the database to itself without a word; 10 seconds by default. */
+  /** How long a client may hold the database without sending anything; 10 seconds by default. */
   holdTimeoutMilliseconds?: number;
   /** How long to wait for another process that is starting or stopping; 15 seconds by default. */
   waitMilliseconds?: number;
-  /** Free bytes of the disk below which nothing is written; 64 MB by default. */
+  /** Free disk space in bytes below which nothing is written; 64 MB by default. */
   reserveBytes?: number;
 }
 
@@ -48,17 +48,17 @@ interface ServerRecord {
 
 const pollMilliseconds = 50;
 const stopMilliseconds = 30_000;
-/** As the server itself would name it. */
+/** PostgreSQL's own name for it. */
 const socketName = '.s.PGSQL.5432';
 const socketFolderPrefix = 'retention-';
-/** The shortest limit among the systems we run on is 104 bytes (macOS), with a final zero. */
-const maximumSocketPathBytes = 103;
+/** The lowest limit of the systems we support is 104 bytes (macOS), including the terminating zero. */
+const maxSocketPathBytes = 103;
 
 /**
- * Opens the embedded database kept in `folder`, which is created if need be. If another process has
- * it open, answers how to connect to that one; the caller decides whether this will do.
+ * Opens the embedded database in `folder`, and creates it if needed. If another process has it open,
+ * returns how to connect to that one; the caller decides whether that is acceptable.
  *
- * @throws CommandError when the folder cannot be used, with the reason
+ * @throws CommandError if the folder cannot be used, with the reason
  */
 export async function openEmbedded(folder: string, options: OpenOptions): Promise<EmbeddedServer> {
   prepareFolder(folder);
@@ -68,13 +68,13 @@ export async function openEmbedded(folder: string, options: OpenOptions): Promis
     if (lock) return await start(folder, lock, options);
 
     const record = readRecord(folder);
-    if (record && (await answers(record.socketPath))) return joined(record);
+    if (record && (await isListening(record.socketPath))) return joined(record);
     await sleep(pollMilliseconds);
   }
   const record = readRecord(folder);
   const holder = record ? `process ${record.pid} (${record.role})` : 'another process';
   throw new CommandError(
-    `The data folder ${folder} is in use by ${holder}, which does not answer.`,
+    `The data folder ${folder} is in use by ${holder}, which does not respond.`,
   );
 }
 
@@ -92,7 +92,7 @@ async function start(folder: string, lock: Lock, options: OpenOptions): Promise<
   let socketPath: string | undefined;
   try {
     closeContents(folder);
-    clearRemains(folder);
+    removeLeftovers(folder);
     const { role, holdTimeoutMilliseconds, reserveBytes = defaultReserveBytes } = options;
     const isNew = !existsSync(join(folder, 'db')) || existsSync(join(folder, 'db.unfinished'));
     const shortage = isNew && findShortage(folder, reserveBytes + newDatabaseBytes);
@@ -115,9 +115,9 @@ async function start(folder: string, lock: Lock, options: OpenOptions): Promise<
 
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
-      // First, so that nobody new finds a server that is about to stop.
+      // Before stopping, so that no one finds a server that is about to stop.
       rmSync(recordPath(folder), { force: true });
-      // Other commands may have joined this one; a server's guests must not keep it from stopping.
+      // Wait for other commands that joined this one. Clients of a server must not keep it from stopping.
       await worker.stop(role === 'command' ? 'drain' : 'close');
       rmSync(dirname(record.socketPath), { recursive: true, force: true });
       lock.release();
@@ -139,13 +139,13 @@ async function start(folder: string, lock: Lock, options: OpenOptions): Promise<
 interface RunningWorker {
   ready: Promise<undefined>;
   failed: Promise<Error>;
-  stop(order: WorkerOrder): Promise<void>;
+  stop(command: WorkerCommand): Promise<void>;
 }
 
 function startWorker(workerData: WorkerOptions): RunningWorker {
-  // Flags meant for the program (a debugger's port, the kind of its input) are not for its thread.
-  // PostgreSQL reports recursion that goes too deep at 2 MB of its own stack; the engine's own, of 4 MB
-  // by default, must not be exhausted before that, as PGlite then never answers.
+  // Flags for the main program (a debugger's port, the input type) do not apply to its thread.
+  // PostgreSQL reports too deep recursion at 2 MB of its own stack. The engine's stack, 4 MB by default,
+  // must not overflow first, because PGlite then never returns.
   const options = { workerData, execArgv: [], resourceLimits: { stackSizeMb: 64 } };
   const worker = new Worker(new URL('./worker.ts', import.meta.url), options);
   let stopping = false;
@@ -163,13 +163,13 @@ function startWorker(workerData: WorkerOptions): RunningWorker {
   return {
     ready: ready.promise,
     failed: failed.promise,
-    stop: async (order) => {
+    stop: async (command) => {
       stopping = true;
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-      worker.postMessage(order);
-      // A statement that never ends must not keep the process from ending.
+      worker.postMessage(command);
+      // A statement that never ends must not keep the process alive.
       const timer =
-        order === 'close' && setTimeout(() => void worker.terminate(), stopMilliseconds);
+        command === 'close' && setTimeout(() => void worker.terminate(), stopMilliseconds);
       await exited;
       if (timer) clearTimeout(timer);
     },
@@ -180,8 +180,8 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Removes what a holder that was killed could not: its record and its socket. */
-function clearRemains(folder: string): void {
+/** Removes the record and socket of a process that was killed. */
+function removeLeftovers(folder: string): void {
   const record = readRecord(folder);
   rmSync(recordPath(folder), { force: true });
   if (!record) return;
@@ -191,17 +191,17 @@ function clearRemains(folder: string): void {
   }
 }
 
-/** In a folder of its own, open to this user only, as nothing else guards the socket. */
+/** In a separate private folder, since nothing else protects the socket. */
 function createSocketPath(): string {
   const path = join(mkdtempSync(join(tmpdir(), socketFolderPrefix)), socketName);
-  if (Buffer.byteLength(path) <= maximumSocketPathBytes) return path;
+  if (Buffer.byteLength(path) <= maxSocketPathBytes) return path;
   rmSync(dirname(path), { recursive: true, force: true });
   throw new CommandError(
-    `The folder for temporary files, ${tmpdir()}, has too long a name; set TMPDIR.`,
+    `The path of the temporary folder, ${tmpdir()}, is too long for a socket. Set TMPDIR to a shorter path.`,
   );
 }
 
-async function answers(socketPath: string): Promise<boolean> {
+async function isListening(socketPath: string): Promise<boolean> {
   const socket = connect(socketPath);
   try {
     await once(socket, 'connect');

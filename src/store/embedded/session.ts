@@ -7,17 +7,17 @@ import { closeContents } from './folder.ts';
 import type { Session } from './multiplexer.ts';
 
 /**
- * What PostgreSQL prints when it cannot go on: a PANIC, for example because the write-ahead log cannot
- * be written, or an abort of the WebAssembly program. PGlite swallows both and calls the broken
- * database again, which then spins for ever.
+ * What PostgreSQL prints before it fails for good: a PANIC, for example when the write-ahead log cannot be
+ * written, or an abort of the WebAssembly program. PGlite ignores both and calls the broken database again,
+ * which then loops forever.
  */
 const fatalLine = /\bPANIC: |^Aborted\(/;
 
 /**
- * Opens the database. Writes go to the operating system before a commit is acknowledged, so that they
- * survive the death of the process; they are not forced to the disk against a loss of power.
+ * Opens the database. Commits are written to the operating system before they are acknowledged, so they
+ * survive a crash of the process; they are not flushed to disk, so they may not survive a power failure.
  * @param print called for each line that PostgreSQL prints
- * @param crash called inside the failing call, when the database cannot go on; must not return
+ * @param crash called from inside the failing call when the database is broken; must not return
  */
 export async function openDatabase(
   folder: string,
@@ -25,7 +25,7 @@ export async function openDatabase(
   crash: (line: string) => void,
 ): Promise<PGlite> {
   const path = join(folder, 'db');
-  // Present while a database is being created: what an interrupted creation left is worthless.
+  // Exists while a database is being created; the result of an interrupted creation is discarded.
   const unfinished = join(folder, 'db.unfinished');
   if (existsSync(unfinished)) rmSync(path, { recursive: true, force: true });
   const creating = !existsSync(path);
@@ -43,12 +43,12 @@ export async function openDatabase(
   return database;
 }
 
-/** Through the streaming call: the plain one also parses every answer and keeps what it parsed. */
+/** Uses the raw streaming call; the plain one also parses and keeps all output. */
 export function sessionOf(database: PGlite): Session {
   return {
     run: async (messages) => {
       const chunks: Buffer[] = [];
-      // The bytes belong to the database's memory and are overwritten after the callback.
+      // The bytes live in the database's memory and are overwritten after the callback.
       const onRawData = (bytes: Uint8Array): void => void chunks.push(Buffer.from(bytes));
       await database.execProtocolRawStream(messages, { syncToFs: false, onRawData });
       return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);

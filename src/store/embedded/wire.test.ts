@@ -32,7 +32,7 @@ function units(incoming: Incoming[]): string[] {
   });
 }
 
-test('startup packets are told apart', () => {
+test('distinguishes startup packets', () => {
   const stream = new ClientStream();
   const packets = [startup(80877104), startup(80877103), hello];
   assert.deepEqual(stream.push(Buffer.concat(packets)), [
@@ -50,7 +50,7 @@ test('startup packets are told apart', () => {
   assert.deepEqual(cancelling.push(startup(80877102, 'pid+key')), [{ kind: 'cancelRequest' }]);
 });
 
-test('a unit ends at a query, a sync or a flush, and keeps every byte', () => {
+test('a unit ends at a query, sync or flush, and keeps every byte', () => {
   const described = Buffer.concat([parse('a', 'SELECT 1'), message('D', 'Sa\0'), flush]);
   const executed = Buffer.concat([message('B', '\0a\0'), message('E', '\0'), syncMessage]);
   const asked = queryMessage('SELECT 2');
@@ -64,7 +64,7 @@ test('a unit ends at a query, a sync or a flush, and keeps every byte', () => {
   assert.deepEqual(units(bytewise), expected);
 });
 
-test('a message of many megabytes in small chunks is put together once', () => {
+test('assembles a large message in small chunks only once', () => {
   const stream = opened();
   const large = queryMessage('x'.repeat(32 * 1024 * 1024));
   const incoming: Incoming[] = [];
@@ -76,7 +76,7 @@ test('a message of many megabytes in small chunks is put together once', () => {
   assert.ok(unit?.kind === 'unit' && Buffer.concat(unit.unit.parts).equals(large));
 });
 
-test('names of statements are noted as they are parsed and closed', () => {
+test('tracks names of parsed and closed statements', () => {
   const closePortal = message('C', 'Pportal\0');
   const closeStatement = message('C', 'Sa\0');
   const sent = [parse('a', 'SELECT 1'), parse('', 'SELECT 2'), closePortal, closeStatement];
@@ -88,7 +88,7 @@ test('names of statements are noted as they are parsed and closed', () => {
   ]);
 });
 
-test('copying from the client becomes a statement that fails', () => {
+test('replaces COPY FROM STDIN with a statement that fails', () => {
   const refusal = '"COPY FROM STDIN is not available in the embedded database"';
   const sent = [parse('c', 'copy t from stdin'), syncMessage, queryMessage('COPY t FROM STDIN')];
   assert.deepEqual(units(opened().push(Buffer.concat(sent))), [
@@ -97,7 +97,7 @@ test('copying from the client becomes a statement that fails', () => {
   ]);
 });
 
-test('an end or a violation is the last thing heard', () => {
+test('ignores everything after a termination or violation', () => {
   const cases: [Buffer, Incoming][] = [
     [message('X'), { kind: 'terminate' }],
     [message('?'), { kind: 'violation', message: 'invalid message type 63' }],

@@ -1,12 +1,12 @@
 /**
- * What a client of the PostgreSQL protocol, version 3, sends: a stream of bytes split into startup
- * packets, then into units. Nothing here knows of sockets or of the database.
+ * Parses what a client of the PostgreSQL protocol, version 3, sends: a byte stream, split into startup
+ * packets and then units. Independent of sockets and of the database.
  * https://www.postgresql.org/docs/18/protocol-message-formats.html
  */
 
 /**
- * What must reach the database without another client's messages in between: all up to a query, a
- * sync or a flush, after which the client waits for an answer.
+ * Messages that must reach the database without another client's in between: everything up to a query,
+ * sync or flush, after which the client waits for an answer.
  */
 export interface Unit {
   /** Whole messages, in order. */
@@ -25,8 +25,8 @@ export type Incoming =
   | { kind: 'terminate' }
   | { kind: 'violation'; message: string };
 
-const maximumStartupBytes = 10_000;
-const maximumUnitBytes = 256 * 1024 * 1024;
+const maxStartupBytes = 10_000;
+const maxUnitBytes = 256 * 1024 * 1024;
 
 const protocolThree = 3;
 const cancelCode = 80877102;
@@ -40,8 +40,8 @@ const query = code('Q');
 const flush = code('H');
 const sync = code('S');
 const terminate = code('X');
-// An unknown type makes the database end its session, which here is everybody's.
-const known = new Set([
+// An unknown message type makes the database end its session, which all clients share.
+const knownTypes = new Set([
   bind,
   close,
   parse,
@@ -52,23 +52,23 @@ const known = new Set([
   ...[...'DEFcdf'].map(code),
 ]);
 
-// The database ends its session when it is asked to read rows that have not been sent yet.
+// The database ends its session when told to read rows that have not been sent yet.
 const refusedStatement = Buffer.from(
   '"COPY FROM STDIN is not available in the embedded database"\0',
   'latin1',
 );
 
-/** Splits what one client sends. Cost is linear in the bytes, whatever the size of their chunks. */
+/** Splits one client's input, in time linear in its size, whatever the chunk sizes. */
 export class ClientStream {
   #chunks: Buffer[] = [];
   #length = 0;
-  /** Bytes without which no further message can be complete; until then chunks are only kept. */
+  /** Bytes needed before another message can be complete; until then chunks are only stored. */
   #needed = 4;
   #started = false;
   #ended = false;
   #unit = emptyUnit();
 
-  /** Adds bytes and answers what has become complete. Nothing follows a violation or an end. */
+  /** Adds bytes and returns what is now complete. Nothing follows a violation or termination. */
   push(chunk: Buffer): Incoming[] {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
@@ -94,7 +94,7 @@ export class ClientStream {
 
   #readStartup(bytes: Buffer, incoming: Incoming[]): Buffer {
     const size = bytes.readInt32BE(0);
-    if (size < 8 || size > maximumStartupBytes) {
+    if (size < 8 || size > maxStartupBytes) {
       return this.#end(incoming, violation(`startup packet of ${size} bytes`));
     }
     this.#needed = size;
@@ -123,10 +123,10 @@ export class ClientStream {
     while (bytes.length - at >= 5) {
       const type = bytes[at]!;
       const size = bytes.readInt32BE(at + 1);
-      if (!known.has(type)) {
+      if (!knownTypes.has(type)) {
         return this.#end(incoming, violation(`message type ${type}`));
       }
-      if (size < 4 || this.#unit.size + (at - taken) + size >= maximumUnitBytes) {
+      if (size < 4 || this.#unit.size + (at - taken) + size >= maxUnitBytes) {
         return this.#end(incoming, violation(`message of ${size} bytes`));
       }
       const end = at + 1 + size;
@@ -136,7 +136,7 @@ export class ClientStream {
       }
       if (type === terminate) return this.#end(incoming, { kind: 'terminate' });
 
-      if ((type === parse || type === query) && readsRows(bytes.subarray(at + 5, end))) {
+      if ((type === parse || type === query) && copiesFromStdin(bytes.subarray(at + 5, end))) {
         this.#take(bytes.subarray(taken, at));
         this.#take(refuse(bytes.subarray(at, end)));
         taken = end;
@@ -162,7 +162,7 @@ export class ClientStream {
   }
 
   #noteStatement(type: number, body: Buffer): void {
-    // Close names what it closes: 'S' a statement, 'P' a portal.
+    // The first byte of a Close message is its target: 'S' for a statement, 'P' for a portal.
     if (type === close && body[0] !== sync) return;
     const start = type === close ? 1 : 0;
     const name = body.toString('latin1', start, Math.max(start, body.indexOf(0, start)));
@@ -170,7 +170,7 @@ export class ClientStream {
   }
 }
 
-/** A message of the protocol; most of them have the same shape in both directions. */
+/** A protocol message; most have the same format in both directions. */
 export function message(type: string, ...body: (string | Buffer)[]): Buffer {
   const content = Buffer.concat(
     body.map((part) => (typeof part === 'string' ? Buffer.from(part, 'utf8') : part)),
@@ -194,7 +194,7 @@ export function closeStatements(names: Iterable<string>): Buffer {
 
 export const syncMessage = message('S');
 
-/** What a server says to a client it lets in without a password. */
+/** A server's messages to a client that needs no password. */
 export function greeting(parameters: Record<string, string>, processId: number): Buffer {
   const key = Buffer.alloc(8);
   key.writeInt32BE(processId, 0);
@@ -206,7 +206,7 @@ export function greeting(parameters: Record<string, string>, processId: number):
   ]);
 }
 
-/** The last thing a server says before it closes a connection. */
+/** A server's last message before it closes a connection. */
 export function fatalError(sqlState: string, text: string): Buffer {
   return errorMessage('FATAL', sqlState, text);
 }
@@ -216,14 +216,14 @@ export function errorMessage(severity: 'ERROR' | 'FATAL', sqlState: string, text
 }
 
 /**
- * Whether an answer leaves the session with nothing open: its last message is then ReadyForQuery, and
- * the last byte of that the state. After a flush, or after an error before a sync, it is another one.
+ * Whether an answer leaves the session idle: it then ends with ReadyForQuery, whose last byte is the status.
+ * After a flush, or an error before a sync, it ends with another message.
  */
 export function endsIdle(answer: Buffer): boolean {
   return endsWith(answer, 'Z\0\0\0\x05I');
 }
 
-/** Whether an answer leaves the session in a transaction that has not failed, ready for a statement. */
+/** Whether an answer leaves the session in a transaction that has not failed. */
 export function endsInTransaction(answer: Buffer): boolean {
   return endsWith(answer, 'Z\0\0\0\x05T');
 }
@@ -253,13 +253,13 @@ function readParameters(body: Buffer): Map<string, string> {
   return parameters;
 }
 
-/** Errs on the side of refusing: every statement that copies from the client has both words. */
-function readsRows(body: Buffer): boolean {
+/** May reject too much: every statement that copies from the client contains both words. */
+function copiesFromStdin(body: Buffer): boolean {
   const sql = body.toString('latin1');
   return /\bstdin\b/i.test(sql) && /\bcopy\b/i.test(sql);
 }
 
-/** The same message with a statement that cannot be parsed, so that the refusal is an ordinary error. */
+/** The same message with a statement that cannot be parsed, so that the rejection is an ordinary error. */
 function refuse(original: Buffer): Buffer {
   if (original[0] === query) return message('Q', refusedStatement);
   const nameEnd = original.indexOf(0, 5) + 1;

@@ -1,4 +1,4 @@
-/** The thread that runs the embedded database, whose every statement stops whatever shares its thread. */
+/** The thread that runs the embedded database; each statement blocks the thread that it runs on. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
@@ -12,14 +12,14 @@ export interface WorkerOptions {
   folder: string;
   socketPath: string;
   holdTimeoutMilliseconds?: number;
-  /** Free bytes of the disk below which nothing is written. */
+  /** Free disk space in bytes below which nothing is written. */
   reserveBytes: number;
 }
 
-/** What the parent says, once: 'drain' lets clients that are still there end by themselves first. */
-export type WorkerOrder = 'close' | 'drain';
+/** Sent once by the parent thread; 'drain' waits until all clients have disconnected. */
+export type WorkerCommand = 'close' | 'drain';
 
-/** What the thread tells its parent. */
+/** Sent to the parent thread. */
 export type WorkerReport = { kind: 'ready' } | { kind: 'failed'; reason: string };
 
 const printedLinesKept = 20;
@@ -38,14 +38,14 @@ async function main(): Promise<void> {
     if (printed.length > printedLinesKept) printed.shift();
   };
   const crash = (printedLine: string): void => {
-    // What stands before it is the time, in a process that has no other log.
+    // Remove the timestamp before it.
     const line = printedLine.replace(/^.*?(?=PANIC: )/, '');
     multiplexer?.abandon(`the embedded database stopped: ${line}`);
     report({ kind: 'failed', reason: line });
     process.exit(1);
   };
   const fail = (error: unknown): void => {
-    // What the file system of PGlite throws has no text of its own.
+    // PGlite's file system throws errors without a message.
     const text = error instanceof Error ? String(error) : inspect(error);
     const reason = [text, ...printed.filter((line) => /FATAL|PANIC|ERROR/.test(line))];
     report({ kind: 'failed', reason: reason.join('\n') });
@@ -66,9 +66,9 @@ async function main(): Promise<void> {
     await once(server, 'listening');
     report({ kind: 'ready' });
 
-    const [order] = (await once(parentPort!, 'message')) as [WorkerOrder];
+    const [command] = (await once(parentPort!, 'message')) as [WorkerCommand];
     const drained = new Promise<void>((resolve) => server.close(() => resolve()));
-    if (order === 'drain') await drained;
+    if (command === 'drain') await drained;
     await multiplexer.stop();
     await database.close();
     process.exit(0);

@@ -1,21 +1,21 @@
 import type { FeedName } from '../../vocabulary.ts';
 import type { Sql, Transaction } from '../database.ts';
 
-/** How fresh what a shop has from one feed is. */
+/** The freshness of a shop's data from one feed. */
 export interface FeedStatus {
   readonly feed: FeedName;
-  /** When records came last, whether or not they said anything new. */
+  /** When records last arrived, changed or not. */
   readonly arrivedAt: Date | null;
-  /** The newest time that any of its records tells of itself. */
+  /** The newest timestamp in any of its records. */
   readonly newestAt: Date | null;
-  /** When the source was last read to its end. */
+  /** When the source was last read completely. */
   readonly completedAt: Date | null;
 }
 
 type Progress = Partial<Omit<FeedStatus, 'feed'>>;
 
-/** Moves a feed's times forward; what is left out stays. */
-export async function noteFeed(
+/** Moves a feed's times forward; omitted ones stay. */
+export async function upsertFeed(
   sql: Sql | Transaction,
   shopId: number,
   feed: FeedName,
@@ -30,7 +30,7 @@ export async function noteFeed(
       completed_at = greatest(feeds.completed_at, excluded.completed_at)`;
 }
 
-/** A shop's feeds, by name; those that never brought anything are not among them. */
+/** A shop's feeds by name; omits those that never delivered anything. */
 export async function listFeeds(sql: Sql, shopId: number): Promise<FeedStatus[]> {
   return sql<FeedStatus[]>`
     select feed, arrived_at as "arrivedAt", newest_at as "newestAt",
@@ -38,14 +38,14 @@ export async function listFeeds(sql: Sql, shopId: number): Promise<FeedStatus[]>
     from feeds where shop_id = ${shopId} order by feed`;
 }
 
-/** Of all shops that have a feed: how many there are, and when the one was complete that waits longest. */
+/** For one feed: the number of shops that use it, and the oldest completion among them. */
 export interface FeedLag {
   readonly feed: FeedName;
   readonly shops: number;
   readonly oldestCompletedAt: Date | null;
 }
 
-/** For those who run the service: it looks at every shop's feeds, and at nothing else of them. */
+/** For operators. Reads only the feeds of all shops, no other data. */
 export async function listFeedLags(sql: Sql): Promise<FeedLag[]> {
   return sql<FeedLag[]>`
     select feed, count(*)::int as shops, min(completed_at) as "oldestCompletedAt"

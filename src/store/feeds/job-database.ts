@@ -1,15 +1,15 @@
 import type { Sql } from '../database.ts';
 
-/** What the job library asks of a database. */
+/** The database interface of the job library. */
 interface JobDatabase {
   executeSql(text: string, values?: unknown[]): Promise<{ rows: object[] }>;
 }
 
-/** The jobs' own connections as the job library wants them. */
+/** Adapts the connections for jobs to the job library. */
 export function jobDatabase(sql: Sql): JobDatabase {
   return {
     async executeSql(text, values = []) {
-      // Some texts are transactions of several statements.
+      // Some texts are scripts with a transaction of several statements.
       if (values.length === 0) return { rows: await sql.script(text) };
       return { rows: [...(await sql.unsafe<object[]>(text, values.map(valueOf)))] };
     },

@@ -1,6 +1,6 @@
 import type { Sql } from '../database.ts';
 
-/** What becomes of a webhook. waiting: not begun; retrying: failed, and tried again later; failed: given up. */
+/** States of a webhook job. waiting: not started; retrying: failed, will be retried; failed: given up. */
 export const jobStates = ['waiting', 'active', 'retrying', 'failed'] as const;
 export type JobState = (typeof jobStates)[number];
 
@@ -11,7 +11,7 @@ export interface JobCount {
   readonly jobs: number;
 }
 
-/** Jobs that are not done, by shop, queue and state; none where webhooks were never turned on. */
+/** Unfinished jobs by shop and state; empty if webhooks were never enabled. */
 export async function listJobCounts(sql: Sql): Promise<JobCount[]> {
   if (!(await hasJobs(sql))) return [];
   return sql<JobCount[]>`
@@ -21,7 +21,7 @@ export async function listJobCounts(sql: Sql): Promise<JobCount[]> {
     from jobs.job where state not in ('completed', 'cancelled') group by 1, 2, 3 order by 1, 2, 3`;
 }
 
-/** Lets the jobs that were given up be tried again. @returns how many they were */
+/** Schedules the failed jobs of a shop again. @returns how many there were */
 export async function retryFailedJobs(sql: Sql, shopId: number): Promise<number> {
   if (!(await hasJobs(sql))) return 0;
   const result = await sql`

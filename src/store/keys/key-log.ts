@@ -1,11 +1,11 @@
-import { answerOf, type Sql, type Transaction } from '../database.ts';
+import { withTimeout, type Sql, type Transaction } from '../database.ts';
 
-/** key_uninstalled: ended because Shopify said that the app was uninstalled. */
+/** key_uninstalled: revoked because the app was uninstalled from Shopify. */
 type LoggedAction = 'key_created' | 'key_revoked' | 'key_rotated' | 'key_uninstalled';
 
 export interface LogEntry {
   readonly at: Date;
-  /** Null where the account is gone, for the command line, and where nobody did it. */
+  /** Null for the command line, an automatic action, or a deleted account. */
   readonly email: string | null;
   readonly isCommandLine: boolean;
   readonly action: LoggedAction;
@@ -15,7 +15,7 @@ export interface LogEntry {
 
 interface NewLogEntry {
   readonly at: Date;
-  /** Null for the command line, and where nobody did it. */
+  /** Null for the command line and automatic actions. */
   readonly ownerId: string | null;
   readonly action: LoggedAction;
   readonly keyId: string;
@@ -32,9 +32,9 @@ export async function insertLogEntry(
     values (${shopId}, ${at}, ${ownerId}, ${action}, ${keyId}, ${keyName})`;
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function listLog(sql: Sql, shopId: number, limit: number): Promise<LogEntry[]> {
-  return answerOf(sql<LogEntry[]>`
+  return withTimeout(sql<LogEntry[]>`
       select l.at, a.email, l.owner_id is null as "isCommandLine", l.action,
         l.key_id as "keyId", l.key_name as "keyName"
       from owners.log l left join owners.accounts a using (owner_id)

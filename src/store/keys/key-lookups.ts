@@ -2,32 +2,32 @@ import type { Sql } from '../database.ts';
 import { type KeyRecord, listKeysByHash } from './keys.ts';
 import type { LookupAllowance } from './lookup-allowance.ts';
 
-interface Wanted extends PromiseWithResolvers<KeyRecord | undefined> {
+interface PendingLookup extends PromiseWithResolvers<KeyRecord | undefined> {
   readonly client: string;
 }
 
-/** The key was not looked up: its client has asked for too many that do not exist. */
+/** The key was not looked up, because its client has requested too many keys that do not exist. */
 export class LookupRefused extends Error {}
-/** One for all: making a stack trace for each would cost more than the look-up. */
-const refused = new LookupRefused('The client has asked for too many keys that do not exist.');
+/** Shared: creating a stack trace each time would cost more than the look-up. */
+const refused = new LookupRefused('The client has requested too many keys that do not exist.');
 
 const keysPerStatement = 100;
-/** As many requests as can wait for a moment; more of them are somebody's attempt to find a key. */
-const mostWaiting = 10_000;
-/** How many of those that were found last are remembered to be keys. */
-const mostFamiliar = 10_000;
+/** As many requests as can wait at a time; more than this means that someone is guessing keys. */
+const maxWaiting = 10_000;
+/** How many recently found keys are remembered. */
+const maxRecent = 10_000;
 
 /**
- * Looks keys up, one statement at a time, each for as many keys as wait by then. So what a flood of
- * invented keys costs the database is bounded, however many come.
+ * Looks up keys, one statement at a time, each for all keys that are waiting by then. This limits the load
+ * on the database, however many invalid keys arrive.
  */
 export class KeyLookups {
   readonly #sql: Sql;
   readonly #allowance: LookupAllowance;
-  /** What waits, by hash. Keys that were found before go first: inventors keep none of them waiting. */
-  readonly #familiar = new Map<string, Wanted>();
-  readonly #strange = new Map<string, Wanted>();
-  /** Hashes of keys, those found last at the end. It says who goes first, never who comes in. */
+  /** Pending look-ups by hash. Recently found keys go first, so that invalid keys do not delay them. */
+  readonly #recent = new Map<string, PendingLookup>();
+  readonly #others = new Map<string, PendingLookup>();
+  /** Hashes of recently found keys, oldest first. Affects only priority, never access. */
   readonly #found = new Set<string>();
   #isBusy = false;
 
@@ -39,31 +39,29 @@ export class KeyLookups {
 
   /**
    * @param hash SHA-256 in base64
-   * @param client whose allowance of unknown keys counts; a key that was found before needs none
-   * @returns the key's record, or undefined where it is unknown or revoked
-   * @throws LookupRefused when the client's allowance is used up
-   * @throws when the database fails, or too many keys that were never found wait already
+   * @param client whose allowance for unknown keys is charged; recently found keys need none
+   * @returns the key's record; undefined if it is unknown or revoked
+   * @throws LookupRefused if the client's allowance is used up
+   * @throws if the database fails, or if too many other keys are waiting
    */
   find(hash: string, client: string): Promise<KeyRecord | undefined> {
-    const waiting = this.#found.has(hash) ? this.#familiar : this.#strange;
-    let wanted = waiting.get(hash);
-    if (!wanted) {
-      if (waiting === this.#strange && this.#allowance.isUsedUp(client)) {
+    const waiting = this.#found.has(hash) ? this.#recent : this.#others;
+    let pending = waiting.get(hash);
+    if (!pending) {
+      if (waiting === this.#others && this.#allowance.isUsedUp(client)) {
         return Promise.reject(refused);
       }
-      if (this.#strange.size >= mostWaiting && waiting === this.#strange) {
-        return Promise.reject(
-          new Error(`${mostWaiting} keys are waiting to be looked up already.`),
-        );
+      if (this.#others.size >= maxWaiting && waiting === this.#others) {
+        return Promise.reject(new Error(`${maxWaiting} keys are already waiting to be looked up.`));
       }
-      wanted = { ...Promise.withResolvers<KeyRecord | undefined>(), client };
-      waiting.set(hash, wanted);
+      pending = { ...Promise.withResolvers<KeyRecord | undefined>(), client };
+      waiting.set(hash, pending);
       if (!this.#isBusy) {
         this.#isBusy = true;
         setImmediate(() => void this.#work());
       }
     }
-    return wanted.promise;
+    return pending.promise;
   }
 
   async #work(): Promise<void> {
@@ -77,8 +75,8 @@ export class KeyLookups {
           resolve(records.get(hash));
         }
       } catch (error) {
-        // Whoever waits behind it has waited as long.
-        for (const waiting of [batch, this.#familiar, this.#strange]) {
+        // Look-ups behind this batch have waited just as long.
+        for (const waiting of [batch, this.#recent, this.#others]) {
           for (const { reject } of waiting.values()) reject(error);
           waiting.clear();
         }
@@ -91,23 +89,23 @@ export class KeyLookups {
     this.#found.delete(hash);
     if (!isKey) return;
     this.#found.add(hash);
-    if (this.#found.size <= mostFamiliar) return;
+    if (this.#found.size <= maxRecent) return;
     for (const oldest of this.#found) {
       this.#found.delete(oldest);
       return;
     }
   }
 
-  #take(): Map<string, Wanted> {
-    const batch = new Map<string, Wanted>();
-    for (const waiting of [this.#familiar, this.#strange]) {
-      for (const [hash, wanted] of waiting) {
+  #take(): Map<string, PendingLookup> {
+    const batch = new Map<string, PendingLookup>();
+    for (const waiting of [this.#recent, this.#others]) {
+      for (const [hash, pending] of waiting) {
         if (batch.size === keysPerStatement) return batch;
         waiting.delete(hash);
-        if (waiting === this.#strange && this.#allowance.isUsedUp(wanted.client)) {
-          wanted.reject(refused);
+        if (waiting === this.#others && this.#allowance.isUsedUp(pending.client)) {
+          pending.reject(refused);
         } else {
-          batch.set(hash, wanted);
+          batch.set(hash, pending);
         }
       }
     }

@@ -1,20 +1,20 @@
 import { arrayText, type Sql } from '../database.ts';
 
-/** Requests by hour, which is a number of whole hours since 1970 (UTC). */
+/** Requests by hour; hours are counted since 1970 (UTC). */
 export type HourlyRequests = ReadonlyMap<number, number>;
 
 interface KeyUse {
   readonly lastUsedAt: Date;
-  /** What is to be added to what is stored. */
+  /** To be added to the stored counts. */
   readonly requests: HourlyRequests;
 }
 
 /**
- * Adds to the requests of a key, forgets those of hours that are two days old, and moves its last use
- * forward, unless one within the minute before it is stored. Does nothing where there is no such key.
+ * Adds to a key's request counts, deletes those of hours more than two days old, and updates its last use
+ * if the stored one is at least a minute older. Does nothing if there is no such key.
  *
- * Without a limit of time: a statement that was given up might be done all the same, and what it adds
- * would then be added twice.
+ * Has no time limit: a statement that was given up might still complete, and a retry would then count the
+ * requests twice.
  */
 export async function addKeyUse(
   sql: Sql,
@@ -22,7 +22,7 @@ export async function addKeyUse(
   keyId: string,
   { lastUsedAt, requests }: KeyUse,
 ): Promise<void> {
-  // In order, so that instances that add to the same hours do not wait for each other in a circle.
+  // In order, so that instances that add to the same hours cannot deadlock.
   const hours = [...requests].toSorted(([one], [other]) => one - other);
   await sql`
     with used as (
@@ -44,8 +44,8 @@ export async function addKeyUse(
 }
 
 /**
- * The requests of every key of a shop, by the key's id, from an hour on.
- * @param fromHour in whole hours since 1970 (UTC)
+ * The requests of each key of a shop, by key id, starting with an hour.
+ * @param fromHour in hours since 1970 (UTC)
  */
 export async function listKeyRequests(
   sql: Sql,

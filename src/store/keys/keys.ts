@@ -1,8 +1,8 @@
 import type { Scope } from '../../access/scopes.ts';
 import type { Tier } from '../../access/tiers.ts';
-import { answerOf, arrayText, type Sql, type Transaction } from '../database.ts';
+import { withTimeout, arrayText, type Sql, type Transaction } from '../database.ts';
 
-/** A key that is not revoked, with what the gate must know of its shop. */
+/** A key that is not revoked, with what the gate needs to know about its shop. */
 export interface KeyRecord {
   readonly shopId: number;
   readonly keyId: string;
@@ -10,9 +10,9 @@ export interface KeyRecord {
   readonly tier: Tier;
   /** ISO 4217 code of the shop. */
   readonly currency: string;
-  /** Epoch milliseconds; 0 where it was never used. */
+  /** Epoch milliseconds; 0 if never used. */
   readonly lastUsedAt: number;
-  /** Epoch milliseconds from which on it is refused; null where it has no end. */
+  /** Epoch milliseconds from which it is refused; null if it does not expire. */
   readonly expiresAt: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface KeyListing {
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
   readonly expiresAt: Date | null;
-  /** The id of the key that was made in exchange. */
+  /** The id of the key that replaces it. */
   readonly replacedBy: string | null;
 }
 
@@ -48,19 +48,19 @@ interface NewKey {
 }
 
 /**
- * The only query that does not start from a shop: it is how the shop is found. In no order; nothing for
- * a key that is unknown or revoked. One that has expired is among them: the gate compares clocks.
+ * The only query that does not start from a shop, since it finds the shop. In no order; omits unknown and
+ * revoked keys. Includes expired keys, because the gate compares clocks itself.
  * @param hashes SHA-256 in base64
  */
 export function listKeysByHash(sql: Sql, hashes: readonly string[]): Promise<FoundKey[]> {
-  return answerOf(sql<FoundKey[]>`
-    select wanted.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
+  return withTimeout(sql<FoundKey[]>`
+    select requested.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
       'tier', s.tier, 'currency', s.currency,
       'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint,
       'expiresAt', (date_part('epoch', k.expires_at) * 1000)::bigint) as record
-    from unnest(${arrayText(hashes)}::text[]) wanted (hash),
+    from unnest(${arrayText(hashes)}::text[]) requested (hash),
       lateral (select * from api_keys
-        where hash = decode(wanted.hash, 'base64') and revoked_at is null offset 0) k,
+        where hash = decode(requested.hash, 'base64') and revoked_at is null offset 0) k,
       lateral (select * from shops where shop_id = k.shop_id offset 0) s`);
 }
 
@@ -80,7 +80,7 @@ export interface RevokedKey extends Pick<
   readonly keyId: string;
 }
 
-/** Keys of these shops that were revoked, or replaced by another one, at that instant or later. */
+/** Keys of these shops that were revoked, or replaced by rotation, at or after an instant. */
 export function listRevokedKeys(
   sql: Sql,
   shopIds: readonly number[],
@@ -88,20 +88,20 @@ export function listRevokedKeys(
 ): Promise<RevokedKey[]> {
   return sql<RevokedKey[]>`
     select k.*
-    from unnest(${arrayText(shopIds)}::bigint[]) wanted (shop_id),
+    from unnest(${arrayText(shopIds)}::bigint[]) requested (shop_id),
       lateral (
         select old.shop_id as "shopId", old.key_id as "keyId", old.name, old.revoked_at as "revokedAt",
           old.expires_at as "expiresAt", old.replaced_by as "replacedBy"
         from api_keys old
         left join api_keys new on new.shop_id = old.shop_id and new.key_id = old.replaced_by
-        where old.shop_id = wanted.shop_id
+        where old.shop_id = requested.shop_id
           and (old.revoked_at >= ${since} or new.created_at >= ${since})) k
     order by least(k."revokedAt", k."expiresAt"), k."shopId", k."keyId"`;
 }
 
 type LockedKey = Pick<KeyListing, 'name' | 'scopes' | 'revokedAt' | 'expiresAt' | 'replacedBy'>;
 
-/** The key with an id, whether it still works or not; it cannot change before the transaction ends. */
+/** Finds a key, revoked or not, and locks it until the transaction ends. */
 export async function lockKey(
   tx: Transaction,
   shopId: number,
@@ -114,8 +114,8 @@ export async function lockKey(
   return key;
 }
 
-/** Notes what took a key's place, and that it ends at `expiresAt`, or before if it did already. */
-export async function replaceKey(
+/** Sets a rotated key's successor and its expiry, unless it expires earlier. */
+export async function updateRotatedKey(
   tx: Transaction,
   shopId: number,
   keyId: string,
@@ -126,7 +126,7 @@ export async function replaceKey(
     where shop_id = ${shopId} and key_id = ${keyId}`;
 }
 
-/** @returns false where the shop has a key with this id */
+/** @returns false if the shop already has a key with this id */
 export async function insertKey(
   sql: Sql | Transaction,
   shopId: number,
@@ -143,8 +143,8 @@ export async function insertKey(
   return result.count === 1;
 }
 
-/** @returns whether the shop has such a key; one that was revoked before keeps its first date */
-export async function revokeKey(
+/** @returns whether the shop has such a key. The first revocation's date is kept. */
+export async function updateRevokedKey(
   sql: Sql | Transaction,
   shopId: number,
   keyId: string,
@@ -156,8 +156,8 @@ export async function revokeKey(
   return result.count === 1;
 }
 
-/** @returns those that were not revoked before */
-export async function revokeKeysOfShop(
+/** @returns the keys that were not revoked before */
+export async function updateRevokedKeysOfShop(
   tx: Transaction,
   shopId: number,
   at: Date,

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { FixedClock } from '../../clock.ts';
 import { LookupAllowance } from './lookup-allowance.ts';
 
-function begin() {
+function start() {
   const clock = new FixedClock(0);
   return { clock, allowance: new LookupAllowance(clock) };
 }
 
-test('a client may ask for a hundred unknown keys at once, and then for one each 10 ms', () => {
-  const { clock, allowance } = begin();
+test('allows a client 100 unknown keys at once, then one every 10 ms', () => {
+  const { clock, allowance } = start();
   for (let each = 0; each < 100; each += 1) {
     assert.ok(!allowance.isUsedUp('a'));
     allowance.charge('a');
@@ -24,8 +24,8 @@ test('a client may ask for a hundred unknown keys at once, and then for one each
   assert.ok(allowance.isUsedUp('a'));
 });
 
-test('what is paid off is forgotten, with the next charge', () => {
-  const { clock, allowance } = begin();
+test('forgets clients without debt on the next charge', () => {
+  const { clock, allowance } = start();
   for (const client of ['a', 'b', 'c']) allowance.charge(client);
   assert.equal(allowance.size, 3);
   clock.advance(10);
@@ -33,8 +33,8 @@ test('what is paid off is forgotten, with the next charge', () => {
   assert.equal(allowance.size, 1);
 });
 
-test('however many clients are charged, ten thousand are remembered, those charged last', () => {
-  const { allowance } = begin();
+test('remembers only the 10,000 most recently charged clients', () => {
+  const { allowance } = start();
   for (let each = 0; each < 200; each += 1) allowance.charge('first');
   for (let each = 0; each < 9_999; each += 1) allowance.charge(`client ${each}`);
   assert.ok(allowance.isUsedUp('first'));

@@ -1,25 +1,25 @@
 import type { Clock } from '../../clock.ts';
 
-/** What one unknown key costs its client, in milliseconds: 100 a second are paid off as they come. */
+/** The debt for one unknown key; a client pays off 100 keys per second. */
 const costMilliseconds = 10;
-/** How much a client may owe before its next key is not looked up. */
-const mostOwedMilliseconds = 1_000;
-const mostClients = 10_000;
+/** Maximum debt; above it, a client's keys are not looked up. */
+const maxDebtMilliseconds = 1_000;
+const maxClients = 10_000;
 
 /**
- * How many keys that do not exist a client may have looked up: 100 at once, and 100 a second after that.
- * Keys that exist cost nothing.
+ * Limits how many unknown keys a client may have looked up: a burst of 100, then 100 per second. Keys that
+ * exist cost nothing.
  */
 export class LookupAllowance {
   readonly #clock: Clock;
-  /** When each client will have paid off what it owes; those charged last at the end. */
+  /** When each client's debt will be paid off; most recently charged last. */
   readonly #paidOffAt = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** How many clients are remembered at this moment. */
+  /** Number of remembered clients. */
   get size(): number {
     return this.#paidOffAt.size;
   }
@@ -27,17 +27,17 @@ export class LookupAllowance {
   isUsedUp(client: string): boolean {
     const paidOffAt = this.#paidOffAt.get(client);
     if (paidOffAt === undefined) return false;
-    return paidOffAt + costMilliseconds - this.#clock.monotonic() > mostOwedMilliseconds;
+    return paidOffAt + costMilliseconds - this.#clock.monotonic() > maxDebtMilliseconds;
   }
 
-  /** One key of this client turned out not to exist. */
+  /** Charges a client for a key that does not exist. */
   charge(client: string): void {
     const now = this.#clock.monotonic();
     const paidOffAt = Math.max(now, this.#paidOffAt.get(client) ?? now) + costMilliseconds;
     this.#paidOffAt.delete(client);
     this.#paidOffAt.set(client, paidOffAt);
     for (const [oldest, end] of this.#paidOffAt) {
-      if (end > now && this.#paidOffAt.size <= mostClients) return;
+      if (end > now && this.#paidOffAt.size <= maxClients) return;
       this.#paidOffAt.delete(oldest);
     }
   }

@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from '../database.ts';
 
-/** Whose password is tried, and from where: SHA-256 in base64. */
+/** Identifies a sign-in attempt, by SHA-256 in base64. */
 export interface AttemptSource {
   readonly account: string;
   readonly address: string;
@@ -11,17 +11,17 @@ interface Failures {
   readonly lastAt: Date | null;
 }
 
-/** A pair is an account and an address together. */
+/** A pair is the combination of an account and an address. */
 type Subject = 'pair' | 'account' | 'address';
 
-/** The failed attempts that an attempt is weighed against. */
+/** Failed attempts by subject. */
 export type FailureCounts = Readonly<Record<Subject, Failures>>;
 
 type CountRow = Record<`${Subject}Count`, number> & Record<`${Subject}At`, Date | null>;
 
 /**
- * Makes attempts on the same account, and those from the same address, wait for each other until the
- * transaction ends. The account always comes first, so that no two can wait for one another.
+ * Serialises attempts on the same account or from the same address until the transaction ends. The account
+ * is always locked first, to avoid deadlocks.
  */
 export async function lockAttempts(
   tx: Transaction,
@@ -75,7 +75,7 @@ export async function deleteAttempt(sql: Sql, id: string): Promise<void> {
   await sql`delete from owners.attempts where attempt_id = ${id}`;
 }
 
-/** Forgets the attempts on an account from one address. */
+/** Deletes the attempts on an account from one address. */
 export async function clearAttempts(sql: Sql, { account, address }: AttemptSource): Promise<void> {
   await sql`
     delete from owners.attempts

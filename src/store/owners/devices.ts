@@ -7,8 +7,8 @@ interface Device {
 }
 
 /**
- * Counts one more failure of a device on an account, as long as there are not too many.
- * @returns false where the account has no such device, or it has failed too often
+ * Counts one more failure of a device on an account, up to a maximum.
+ * @returns false if the device is unknown to the account, or has failed too often
  */
 export async function addDeviceFailure(
   sql: Sql,
@@ -31,7 +31,7 @@ export async function removeDeviceFailure(sql: Sql, { tokenHash, email }: Device
       and a.email = ${email}`;
 }
 
-/** Gives a device a new token, for all accounts that it was known to. */
+/** Replaces a device's token, for all accounts that know it. */
 export async function replaceDeviceToken(
   sql: Sql | Transaction,
   oldHash: string,
@@ -55,7 +55,7 @@ export async function upsertDevice(
     do update set signed_in_at = excluded.signed_in_at, failures = 0`;
 }
 
-/** Forgets all devices of an owner. */
+/** Deletes all devices of an owner. */
 export async function deleteDevices(tx: Transaction, ownerId: string): Promise<void> {
   await tx`delete from owners.devices where owner_id = ${ownerId}`;
 }

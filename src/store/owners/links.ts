@@ -1,11 +1,11 @@
-import { answerOf, type Sql, type Transaction } from '../database.ts';
+import { withTimeout, type Sql, type Transaction } from '../database.ts';
 
-/** A one-time link that still works. */
+/** A one-time link that is still valid. */
 export interface OwnerLink {
   readonly ownerId: string;
   readonly email: string;
   readonly passwordHash: string | null;
-  /** The shop that it adds; null for one that only replaces the password. */
+  /** The shop that it grants access to; null if it only resets the password. */
   readonly shopId: number | null;
 }
 
@@ -31,7 +31,7 @@ export async function findLink(
   tokenHash: string,
   at: Date,
 ): Promise<OwnerLink | undefined> {
-  const [link] = await answerOf(sql<OwnerLink[]>`
+  const [link] = await withTimeout(sql<OwnerLink[]>`
       select l.owner_id as "ownerId", a.email, a.password_hash as "passwordHash",
         l.shop_id as "shopId"
       from owners.links l join owners.accounts a using (owner_id)
@@ -40,7 +40,7 @@ export async function findLink(
   return link;
 }
 
-/** @returns false where it was used before, by whoever else followed it at the same time, say */
+/** @returns false if it was already used, for example by a concurrent request */
 export async function useLink(tx: Transaction, tokenHash: string, at: Date): Promise<boolean> {
   const result = await tx`
     update owners.links set used_at = ${at}
@@ -48,8 +48,12 @@ export async function useLink(tx: Transaction, tokenHash: string, at: Date): Pro
   return result.count === 1;
 }
 
-/** Ends the links that could replace an owner's password. */
-export async function endResets(tx: Transaction, ownerId: string, at: Date): Promise<void> {
+/** Invalidates the unused links that reset an owner's password. */
+export async function invalidateResetLinks(
+  tx: Transaction,
+  ownerId: string,
+  at: Date,
+): Promise<void> {
   await tx`
     update owners.links set used_at = ${at}
     where owner_id = ${ownerId} and shop_id is null and used_at is null`;

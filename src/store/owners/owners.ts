@@ -1,11 +1,11 @@
-import { answerOf, type Sql, type Transaction } from '../database.ts';
+import { withTimeout, type Sql, type Transaction } from '../database.ts';
 
-/** Somebody who may sign in; the address is all that is known of them. */
+/** Someone who can sign in; only the email address is known about them. */
 export interface OwnerAccount {
   readonly ownerId: string;
   /** In lower case. */
   readonly email: string;
-  /** Null until the first link was followed. */
+  /** Null until the first link has been used. */
   readonly passwordHash: string | null;
 }
 
@@ -14,7 +14,7 @@ export interface OwnerListing {
   readonly since: Date;
 }
 
-/** The account with an address, made where there is none. */
+/** Finds the account with an email address, or creates it. */
 export async function ensureOwner(sql: Sql, email: string, at: Date): Promise<OwnerAccount> {
   await sql`
     insert into owners.accounts (email, created_at) values (${email}, ${at})
@@ -23,13 +23,13 @@ export async function ensureOwner(sql: Sql, email: string, at: Date): Promise<Ow
 }
 
 export async function findOwnerByEmail(sql: Sql, email: string): Promise<OwnerAccount | undefined> {
-  const [owner] = await answerOf(sql<OwnerAccount[]>`
+  const [owner] = await withTimeout(sql<OwnerAccount[]>`
       select owner_id as "ownerId", email, password_hash as "passwordHash"
       from owners.accounts where email = ${email}`);
   return owner;
 }
 
-/** Replaces a password, unless it is no longer the one that `before` says; that says whether it was. */
+/** Replaces a password if it is still `before`. @returns whether it was */
 export async function updatePassword(
   tx: Transaction,
   ownerId: string,
@@ -54,8 +54,8 @@ export async function insertMembership(
 }
 
 /**
- * Takes a shop from an owner, and the links that would give it back. Who has no shop left is forgotten.
- * @returns whether there was anything to take
+ * Removes an owner's access to a shop, including links that would restore it. Deletes owners without a shop.
+ * @returns whether there was any access to remove
  */
 export async function deleteMembership(sql: Sql, email: string, shopId: number): Promise<boolean> {
   return sql.begin(async (tx) => {
@@ -76,9 +76,9 @@ export async function deleteMembership(sql: Sql, email: string, shopId: number):
   });
 }
 
-/** The shops of an owner by their ids, in order. */
+/** The ids of an owner's shops, in order. */
 export async function listShopIdsOfOwner(sql: Sql, ownerId: string): Promise<number[]> {
-  const rows = await answerOf(sql<{ id: number }[]>`
+  const rows = await withTimeout(sql<{ id: number }[]>`
       select shop_id as id from owners.memberships where owner_id = ${ownerId} order by shop_id`);
   return rows.map(({ id }) => id);
 }

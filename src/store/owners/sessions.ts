@@ -1,4 +1,4 @@
-import { answerOf, type Sql, type Transaction } from '../database.ts';
+import { withTimeout, type Sql, type Transaction } from '../database.ts';
 
 export interface OwnerSession {
   readonly ownerId: string;
@@ -7,15 +7,15 @@ export interface OwnerSession {
 }
 
 interface SessionBounds {
-  /** Sessions that began before this have ended. */
+  /** Sessions created before this have expired. */
   readonly createdAfter: Date;
-  /** As have those that were last seen before this. */
+  /** So have sessions last seen before this. */
   readonly seenAfter: Date;
 }
 
 /**
- * Begins a session, if the password is still the one that was checked: one that is changed meanwhile
- * waits for this, or this for it.
+ * Creates a session if the password is still the one that was checked. A concurrent change of the password
+ * waits for this statement, or this for the change.
  * @param tokenHash SHA-256 in base64
  */
 export async function insertSession(
@@ -36,7 +36,7 @@ export async function findSession(
   tokenHash: string,
   { createdAfter, seenAfter }: SessionBounds,
 ): Promise<OwnerSession | undefined> {
-  const [session] = await answerOf(sql<OwnerSession[]>`
+  const [session] = await withTimeout(sql<OwnerSession[]>`
       select s.owner_id as "ownerId", a.email, s.seen_at as "seenAt"
       from owners.sessions s join owners.accounts a using (owner_id)
       where s.token_hash = decode(${tokenHash}, 'base64')
@@ -46,7 +46,7 @@ export async function findSession(
 
 /** Without waiting for standbys: a page that is only read must not depend on them. */
 export async function touchSession(sql: Sql, tokenHash: string, at: Date): Promise<void> {
-  await answerOf(sql`
+  await withTimeout(sql`
       with setting as (select set_config('synchronous_commit', 'local', true))
       update owners.sessions set seen_at = greatest(seen_at, ${at})
       from setting where token_hash = decode(${tokenHash}, 'base64')`);
@@ -61,7 +61,7 @@ export async function deleteSessions(sql: Sql | Transaction, ownerId: string): P
   await sql`delete from owners.sessions where owner_id = ${ownerId}`;
 }
 
-/** How many sessions of an owner run. */
+/** The number of an owner's sessions that have not expired. */
 export async function countSessions(
   sql: Sql,
   ownerId: string,
@@ -73,8 +73,8 @@ export async function countSessions(
   return row?.count ?? 0;
 }
 
-/** Forgets the sessions of an owner that have ended by themselves. */
-export async function deleteEndedSessions(
+/** Deletes an owner's expired sessions. */
+export async function deleteExpiredSessions(
   sql: Sql,
   ownerId: string,
   { createdAfter, seenAfter }: SessionBounds,

@@ -1,14 +1,22 @@
 import type { SessionOutcome } from '../../vocabulary.ts';
-import { type Sql, type Transaction, answerOf, arrayText } from '../database.ts';
-import { type JsonLines, instant, integer, nullable, object, linesOf, word } from './json-text.ts';
+import { type Sql, type Transaction, withTimeout, arrayText } from '../database.ts';
+import {
+  type JsonLines,
+  instant,
+  integer,
+  nullable,
+  object,
+  linesOf,
+  enumValue,
+} from './json-text.ts';
 import { type Position, startOf } from './subscriptions.ts';
 import type { Judged } from './verdict.ts';
 
 const session = object({
   sessionId: integer('session_id'),
-  detectedReason: word('detected_reason'),
-  outcome: nullable(word('outcome')),
-  offerType: nullable(word('offer_type')),
+  detectedReason: enumValue('detected_reason'),
+  outcome: nullable(enumValue('outcome')),
+  offerType: nullable(enumValue('offer_type')),
   createdAt: instant('created_at'),
 });
 
@@ -18,7 +26,7 @@ interface Page {
   readonly limit: number;
 }
 
-/** Newest first: created_at, then id, both descending; the same cost at any depth. */
+/** Newest first: created_at, then id, both descending. Costs the same on every page. */
 export function listCancellations(sql: Sql, shopId: number, page: Page): Promise<JsonLines> {
   const { at, id } = startOf(page.after);
   const ofOutcome = page.outcome === undefined ? sql`` : sql`and outcome = ${page.outcome}`;
@@ -33,17 +41,17 @@ export function listCancellations(sql: Sql, shopId: number, page: Page): Promise
   );
 }
 
-/** @returns by session, its subscription; without those that have none */
+/** @returns the subscription of each session; omits sessions without one */
 export async function listSubscriptionsOfSessions(
   sql: Sql,
   shopId: number,
   sessionIds: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
-  const rows = await answerOf(sql<{ id: number; subscriptionId: number | null }[]>`
+  const rows = await withTimeout(sql<{ id: number; subscriptionId: number | null }[]>`
     select s.session_id as id, s.subscription_id as "subscriptionId"
-    from unnest(${arrayText(sessionIds)}::bigint[]) wanted (session_id),
+    from unnest(${arrayText(sessionIds)}::bigint[]) requested (session_id),
       lateral (select * from cancellation_sessions
-        where shop_id = ${shopId} and session_id = wanted.session_id offset 0) s`);
+        where shop_id = ${shopId} and session_id = requested.session_id offset 0) s`);
   return new Map(
     rows.flatMap(({ id, subscriptionId }) =>
       subscriptionId === null ? [] : [[id, subscriptionId] as const],
@@ -52,13 +60,13 @@ export async function listSubscriptionsOfSessions(
 }
 
 export interface JudgedCancellation extends Judged {
-  /** Outcome of the stored record; null where there was none, or none yet. */
+  /** Outcome of the stored record; null if there was no record or outcome. */
   readonly previousOutcome: SessionOutcome | null;
 }
 
 /**
- * A session that names a subscription which is not stored waits.
- * @param records a JSON array of session rows as `ingest` makes them; no id twice
+ * A session waits if its subscription is not stored.
+ * @param records a JSON array of session rows from `ingest`; ids must be unique
  */
 export function upsertCancellations(
   tx: Transaction,

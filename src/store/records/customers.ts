@@ -3,17 +3,16 @@ import { ownNumber } from '../../own-number.ts';
 import { type Sql, type Transaction, arrayText } from '../database.ts';
 
 /**
- * The number of nobody: what a subscription has for a customer that is not, or no longer, known; always
- * the same for a subscription.
+ * Placeholder id for an unknown or redacted customer; always the same for a subscription.
  */
-export function nobodysNumber(subscriptionId: number): number {
+export function anonymousCustomerId(subscriptionId: number): number {
   return ownNumber(`contract:${subscriptionId}`);
 }
 
 const hashOf = (shopId: number, customerId: number) =>
   hash('sha256', `customer:${shopId}:${customerId}`, 'base64');
 
-/** Which of some customers must not come back. */
+/** Finds the given customers who have been redacted and must not be stored again. */
 export async function listRedacted(
   tx: Transaction,
   shopId: number,
@@ -22,42 +21,42 @@ export async function listRedacted(
   const byHash = new Map(customerIds.map((id) => [hashOf(shopId, id), id]));
   const rows = await tx<{ hash: string }[]>`
     select encode(customer_hash, 'base64') as hash
-    from unnest(${arrayText([...byHash.keys()])}::text[]) wanted (hash)
-    join redacted_customers on shop_id = ${shopId} and customer_hash = decode(wanted.hash, 'base64')`;
+    from unnest(${arrayText([...byHash.keys()])}::text[]) requested (hash)
+    join redacted_customers on shop_id = ${shopId} and customer_hash = decode(requested.hash, 'base64')`;
   return new Set(rows.map((row) => byHash.get(row.hash) as number));
 }
 
 /**
- * Forgets a customer's number, now and for whatever is imported later: each of their subscriptions gets a
- * number of nobody's. All figures stay, but for those that count customers: each of these counts as one.
+ * Removes a customer's id, also from later imports: each of their subscriptions gets a placeholder id
+ * instead. Metrics stay the same, except that each of these subscriptions now counts as one customer.
  */
 export async function redactCustomer(
   tx: Transaction,
   shopId: number,
   customerId: number,
 ): Promise<void> {
-  // As imports do: what they write is either seen here, or written after this.
+  // Lock as imports do: their writes are either visible here, or happen after this.
   const [shop] = await tx`select from shops where shop_id = ${shopId} for no key update`;
   if (!shop) return;
   await tx`
     insert into redacted_customers (shop_id, customer_hash)
     values (${shopId}, decode(${hashOf(shopId, customerId)}, 'base64')) on conflict do nothing`;
-  const theirs = await tx<{ id: number }[]>`
+  const subscriptions = await tx<{ id: number }[]>`
     select subscription_id as id from subscriptions
     where shop_id = ${shopId} and customer_id = ${customerId}`;
-  const ids = arrayText(theirs.map(({ id }) => id));
-  const nobodies = arrayText(theirs.map(({ id }) => nobodysNumber(id)));
+  const ids = arrayText(subscriptions.map(({ id }) => id));
+  const anonymousIds = arrayText(subscriptions.map(({ id }) => anonymousCustomerId(id)));
   await tx`
     insert into customers (shop_id, customer_id)
-    select ${shopId}::bigint, id from unnest(${nobodies}::text::bigint[]) id on conflict do nothing`;
+    select ${shopId}::bigint, id from unnest(${anonymousIds}::text::bigint[]) id on conflict do nothing`;
   await tx`
-    update subscriptions s set customer_id = nobody.id
-    from unnest(${ids}::text::bigint[], ${nobodies}::text::bigint[]) nobody (subscription_id, id)
-    where s.shop_id = ${shopId} and s.subscription_id = nobody.subscription_id`;
+    update subscriptions s set customer_id = anonymous.id
+    from unnest(${ids}::text::bigint[], ${anonymousIds}::text::bigint[]) anonymous (subscription_id, id)
+    where s.shop_id = ${shopId} and s.subscription_id = anonymous.subscription_id`;
   await tx`delete from customers where shop_id = ${shopId} and customer_id = ${customerId}`;
 }
 
-/** All that is held about a customer, by the oldest subscription first. */
+/** Everything stored about a customer, by subscription, oldest first. */
 export async function listAllOfCustomer(
   sql: Sql,
   shopId: number,

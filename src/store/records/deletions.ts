@@ -1,7 +1,7 @@
 import { type Transaction, arrayText } from '../database.ts';
 import type { Judged } from './verdict.ts';
 
-/** Subscriptions whose dunning cases may change, customers who may have no subscription left. */
+/** Subscriptions whose dunning cases may change, and customers who may have no subscriptions left. */
 interface Deleted {
   readonly judged: readonly Judged[];
   readonly touchedSubscriptionIds: readonly number[];
@@ -17,9 +17,9 @@ interface DeletedRow {
 }
 
 /**
- * How a record of each type is deleted, by their ids. An id that is not stored is
- * unchanged; a plan that subscriptions still use waits. With a subscription go its lines, events,
- * payments, their refunds and its dunning cases; its cancellation sessions stay and forget it.
+ * How to delete records of each type by id. An id that is not stored is `unchanged`; a plan that
+ * subscriptions still use is `waiting`. A subscription is deleted with its lines, events, payments, refunds
+ * and dunning cases; its cancellation sessions stay, but no longer refer to it.
  */
 export const deletions = {
   plan: async (tx: Transaction, shopId: number, ids: readonly number[]) => {

@@ -1,5 +1,5 @@
 import type { PlanType, SubscriptionStatus } from '../../vocabulary.ts';
-import { type Sql, answerOf, arrayText } from '../database.ts';
+import { type Sql, withTimeout, arrayText } from '../database.ts';
 
 export interface EntitlementRow {
   readonly customerId: number;
@@ -12,38 +12,38 @@ export interface EntitlementRow {
   readonly paidThroughAt: number | null;
 }
 
-/** By customer, what whoever asked for them waits for. */
+/** Pending look-ups by customer. */
 type Batch = Map<number, PromiseWithResolvers<readonly EntitlementRow[]>>;
 
-/** With more of them the database begins later than it could. */
+/** With more customers, the database would start later than necessary. */
 const customersPerStatement = 24;
 
 /**
- * What customers are entitled to. Requests of one shop that arrive in the same turn of the event loop
- * share a statement: most of the cost of a look-up, here and in the database, is that of a statement.
+ * Looks up customers' entitlements. Requests for one shop that arrive in the same turn of the event loop
+ * share a statement, since most of a look-up's cost, here and in the database, is per statement.
  */
 export class Entitlements {
   readonly #sql: Sql;
-  /** What is not yet sent, by shop. */
+  /** Batches that have not been sent yet, by shop. */
   readonly #batches = new Map<number, Batch>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** @returns the customer's subscriptions, by id; none for an unknown customer */
+  /** @returns the customer's subscriptions, by id; empty for an unknown customer */
   of(shopId: number, customerId: number): Promise<readonly EntitlementRow[]> {
-    const batch = this.#batches.get(shopId) ?? this.#begin(shopId);
-    let wanted = batch.get(customerId);
-    if (!wanted) {
-      wanted = Promise.withResolvers();
-      batch.set(customerId, wanted);
+    const batch = this.#batches.get(shopId) ?? this.#openBatch(shopId);
+    let pending = batch.get(customerId);
+    if (!pending) {
+      pending = Promise.withResolvers();
+      batch.set(customerId, pending);
       if (batch.size === customersPerStatement) void this.#send(shopId, batch);
     }
-    return wanted.promise;
+    return pending.promise;
   }
 
-  #begin(shopId: number): Batch {
+  #openBatch(shopId: number): Batch {
     const batch: Batch = new Map();
     this.#batches.set(shopId, batch);
     setImmediate(() => void this.#send(shopId, batch));
@@ -51,7 +51,7 @@ export class Entitlements {
   }
 
   async #send(shopId: number, batch: Batch): Promise<void> {
-    // It was full, and so was sent before the turn ended.
+    // It was already sent because it was full.
     if (this.#batches.get(shopId) !== batch) return;
     this.#batches.delete(shopId);
     try {
@@ -69,19 +69,19 @@ export class Entitlements {
 const bySubscription = (one: EntitlementRow, other: EntitlementRow) =>
   one.subscriptionId - other.subscriptionId;
 
-/** In no order. Each `offset 0` keeps the planner from anything but a few look-ups by index. */
+/** In no order. Each `offset 0` makes the planner use index look-ups. */
 function listEntitlements(
   sql: Sql,
   shopId: number,
   customerIds: readonly number[],
 ): Promise<EntitlementRow[]> {
-  return answerOf(sql<EntitlementRow[]>`
+  return withTimeout(sql<EntitlementRow[]>`
     select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
       s.plan_id as "planId", p.name as "planName", p.plan_type as "planType", s.status,
       (date_part('epoch', s.paid_through_at) * 1000)::bigint as "paidThroughAt"
-    from unnest(${arrayText(customerIds)}::bigint[]) wanted (customer_id),
+    from unnest(${arrayText(customerIds)}::bigint[]) requested (customer_id),
       lateral (select * from subscriptions
-        where shop_id = ${shopId} and customer_id = wanted.customer_id offset 0) s,
+        where shop_id = ${shopId} and customer_id = requested.customer_id offset 0) s,
       lateral (select * from plans
         where shop_id = ${shopId} and plan_id = s.plan_id offset 0) p`);
 }

@@ -2,13 +2,13 @@ import type { Transaction } from '../database.ts';
 import type { Judged } from './verdict.ts';
 
 export interface JudgedPayment extends Judged {
-  /** The subscription of the stored record, where there was one. */
+  /** Subscription of the stored record, if there was one. */
   readonly previousSubscriptionId: number | null;
 }
 
 /**
- * A payment whose subscription is not stored waits.
- * @param records a JSON array of payment rows as `ingest` makes them; no id twice
+ * A payment waits if its subscription is not stored.
+ * @param records a JSON array of payment rows from `ingest`; ids must be unique
  */
 export async function upsertPayments(
   tx: Transaction,
@@ -55,8 +55,8 @@ export async function upsertPayments(
 }
 
 /**
- * A refund whose payment is not stored waits.
- * @param records a JSON array of refund rows as `ingest` makes them; no id twice
+ * A refund waits if its payment is not stored.
+ * @param records a JSON array of refund rows from `ingest`; ids must be unique
  */
 export async function upsertRefunds(
   tx: Transaction,

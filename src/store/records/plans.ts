@@ -7,7 +7,7 @@ import {
   object,
   linesOf,
   text,
-  word,
+  enumValue,
 } from './json-text.ts';
 import type { Judged } from './verdict.ts';
 
@@ -15,12 +15,12 @@ const plan = object({
   id: integer('plan_id'),
   name: text('name'),
   groupName: text('group_name'),
-  intervalUnit: word('interval_unit'),
+  intervalUnit: enumValue('interval_unit'),
   intervalCount: integer('interval_count'),
   active: boolean('active'),
   productCount: integer('product_count'),
   pricing: object({
-    discountType: word('discount_type'),
+    discountType: enumValue('discount_type'),
     discountValue: decimal('discount_value'),
     summary: text('pricing_summary'),
   }),
@@ -34,7 +34,7 @@ export function listPlans(sql: Sql, shopId: number): Promise<JsonLines> {
   );
 }
 
-/** @param records a JSON array of plan rows as `ingest` makes them; no id twice */
+/** @param records a JSON array of plan rows from `ingest`; ids must be unique */
 export function upsertPlans(tx: Transaction, shopId: number, records: string): Promise<Judged[]> {
   return tx<Judged[]>`
     with incoming as materialized (

@@ -6,16 +6,16 @@ import type {
   SessionOutcome,
   SubscriptionStatus,
 } from '../../vocabulary.ts';
-import { type Sql, answerOf } from '../database.ts';
+import { type Sql, withTimeout } from '../database.ts';
 
-/** What of each kind is read at most: the newest. */
-export const courseLimit = 50;
+/** Only this many of each kind are read, newest first. */
+export const timelineLimit = 50;
 
 export interface Standing {
   readonly status: SubscriptionStatus;
-  /** When it became so. */
+  /** When it got this status. */
   readonly statusSince: Date;
-  /** The end of the last period that was paid for; null where the source never gave one. */
+  /** End of the last paid period; null if the source never supplied it. */
   readonly paidThroughAt: Date | null;
 }
 
@@ -32,7 +32,7 @@ export interface PaymentRow {
   /** A decimal, in the shop's currency. */
   readonly amount: string;
   readonly processedAt: Date;
-  /** All of its refunds together, a decimal, and the last of them; null where there are none. */
+  /** The sum of its refunds, a decimal, and the time of the last; null without refunds. */
   readonly refunded: string | null;
   readonly refundedAt: Date | null;
 }
@@ -45,56 +45,56 @@ export interface SessionRow {
   readonly createdAt: Date;
 }
 
-export interface Course {
+export interface Timeline {
   readonly standing: Standing | undefined;
-  /** When the open dunning case began. */
+  /** When the open dunning case started. */
   readonly dunningSince: Date | undefined;
-  /** Newest first, as all that follow. */
+  /** Newest first, like the following lists. */
   readonly changes: readonly StatusChange[];
   readonly payments: readonly PaymentRow[];
   readonly sessions: readonly SessionRow[];
 }
 
 /**
- * What has become of a subscription, of each kind the newest.
- * @param now epoch milliseconds; of dunning, what comes later is not yet seen
+ * The history of a subscription: the newest entries of each kind.
+ * @param now epoch milliseconds; ignores later changes of dunning
  */
-export async function findCourse(
+export async function findTimeline(
   sql: Sql,
   shopId: number,
   subscriptionId: number,
   now: number,
-): Promise<Course> {
+): Promise<Timeline> {
   const at = new Date(now).toISOString();
   const [[standing], [dunning], changes, payments, sessions] = await Promise.all([
-    answerOf(sql<Standing[]>`
+    withTimeout(sql<Standing[]>`
       select status, status_since as "statusSince", paid_through_at as "paidThroughAt"
       from subscriptions where shop_id = ${shopId} and subscription_id = ${subscriptionId}`),
-    answerOf(sql<{ openedAt: Date }[]>`
+    withTimeout(sql<{ openedAt: Date }[]>`
       select opened_at as "openedAt" from dunning_cases
       where shop_id = ${shopId} and subscription_id = ${subscriptionId}
         and opened_at <= ${at} and (closed_at is null or closed_at > ${at})
       order by position desc limit 1`),
-    answerOf(sql<StatusChange[]>`
+    withTimeout(sql<StatusChange[]>`
       select at, to_status as "to" from status_events
       where shop_id = ${shopId} and subscription_id = ${subscriptionId}
-      order by position desc limit ${courseLimit}`),
-    answerOf(sql<PaymentRow[]>`
+      order by position desc limit ${timelineLimit}`),
+    withTimeout(sql<PaymentRow[]>`
       select p.payment_id as id, p.cycle, p.status, p.failure_kind as "failureKind", p.amount,
         p.processed_at as "processedAt", r.refunded, r."refundedAt"
       from (select * from payments
         where shop_id = ${shopId} and subscription_id = ${subscriptionId}
-        order by processed_at desc, payment_id desc limit ${courseLimit}) p,
+        order by processed_at desc, payment_id desc limit ${timelineLimit}) p,
         lateral (select sum(amount) as refunded, max(refunded_at) as "refundedAt" from refunds
           where shop_id = ${shopId} and payment_id = p.payment_id) r
       order by p.processed_at desc, p.payment_id desc`),
-    // `offset 0` keeps the planner from going through all of the shop's sessions in their order.
-    answerOf(sql<SessionRow[]>`
+    // `offset 0` keeps the planner from scanning all of the shop's sessions in order.
+    withTimeout(sql<SessionRow[]>`
       select session_id as id, detected_reason as reason, offer_type as offer, outcome,
         created_at as "createdAt"
       from (select * from cancellation_sessions
         where shop_id = ${shopId} and subscription_id = ${subscriptionId} offset 0) s
-      order by created_at desc, session_id desc limit ${courseLimit}`),
+      order by created_at desc, session_id desc limit ${timelineLimit}`),
   ]);
   return { standing, dunningSince: dunning?.openedAt, changes, payments, sessions };
 }

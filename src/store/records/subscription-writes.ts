@@ -3,24 +3,24 @@ import { type Transaction, arrayText } from '../database.ts';
 import type { Judged } from './verdict.ts';
 
 export interface JudgedSubscription extends Judged {
-  /** Status and customer of the stored record, where there was one. */
+  /** Status and customer of the stored record, if there was one. */
   readonly previousStatus: SubscriptionStatus | null;
   readonly previousCustomerId: number | null;
 }
 
-/** JSON arrays of rows as `ingest` makes them. */
+/** JSON arrays of rows from `ingest`. */
 export interface SubscriptionJson {
-  /** No id twice. */
+  /** Ids must be unique. */
   readonly subscriptions: string;
-  /** Of these subscriptions. */
+  /** Lines and events of these subscriptions. */
   readonly lines: string;
   readonly events: string;
 }
 
 /**
- * A subscription whose plan is not stored waits. One that is new is written with its lines and
- * events, all in one statement, so that the metrics are worked out once; for one that replaces
- * another, replaceLinesAndEvents must follow.
+ * A subscription waits if its plan is not stored. A new one is written with its lines and events in one
+ * statement, so that metrics are computed only once; for a replaced one, the caller must then call
+ * replaceLinesAndEvents.
  */
 export async function upsertSubscriptions(
   tx: Transaction,
@@ -97,7 +97,7 @@ export async function replaceLinesAndEvents(
   events: string,
 ): Promise<void> {
   const ids = arrayText(replacedIds);
-  // Sent in one go; the server runs them in order.
+  // Pipelined; the server runs them in order.
   await Promise.all([
     tx`delete from subscription_lines where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
     tx`delete from status_events where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
@@ -114,7 +114,7 @@ interface StatusChangeRow {
   readonly to: SubscriptionStatus;
 }
 
-/** Changes of status of some subscriptions, those of one in their order. */
+/** Status changes of the given subscriptions, in order within each. */
 export function listStatusChanges(
   tx: Transaction,
   shopId: number,
@@ -145,7 +145,7 @@ const insertEvents = (tx: Transaction, shopId: number, events: string) => tx`
   from json_to_recordset(${events}::text::json) as r("subscriptionId" bigint,
     position smallint, at timestamptz, "from" text, "to" text)`;
 
-/** Forgets those of the customers who have no subscription left. */
+/** Deletes those of the customers who have no subscription left. */
 export async function deleteIdleCustomers(
   tx: Transaction,
   shopId: number,

@@ -1,5 +1,5 @@
 import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
-import { answerOf, arrayText, type Sql } from '../database.ts';
+import { withTimeout, arrayText, type Sql } from '../database.ts';
 import {
   type JsonLines,
   array,
@@ -10,16 +10,16 @@ import {
   object,
   linesOf,
   text,
-  word,
+  enumValue,
 } from './json-text.ts';
 
-/** Where a page ends: the last row's place in the order. Times are epoch milliseconds. */
+/** Position of a page's last row in the order. Times are epoch milliseconds. */
 export interface Position {
   readonly createdAt: number;
   readonly id: number;
 }
 
-/** The text of a timestamp parameter; a listing's first page begins after every row. */
+/** The query parameters for a position; the first page starts before every row. */
 export function startOf(after: Position | undefined): { at: string; id: number } {
   return after
     ? { at: new Date(after.createdAt).toISOString(), id: after.id }
@@ -29,10 +29,10 @@ export function startOf(after: Position | undefined): { at: string; id: number }
 const fields = {
   subscriptionId: integer('s.subscription_id'),
   customerId: integer('s.customer_id'),
-  status: word('s.status'),
+  status: enumValue('s.status'),
   planId: integer('s.plan_id'),
   planName: text('p.name'),
-  planType: word('p.plan_type'),
+  planType: enumValue('p.plan_type'),
   currentPrice: decimal('s.current_price'),
   nextBillingDate: nullable(instant('s.next_billing_at')),
   createdAt: instant('s.created_at'),
@@ -61,7 +61,7 @@ interface Page {
   readonly limit: number;
 }
 
-/** Newest first: created_at, then id, both descending; the same cost at any depth. */
+/** Newest first: created_at, then id, both descending. Costs the same on every page. */
 export function listSubscriptions(sql: Sql, shopId: number, page: Page): Promise<JsonLines> {
   const { at, id } = startOf(page.after);
   const ofStatus = page.status === undefined ? sql`` : sql`and s.status = ${page.status}`;
@@ -77,7 +77,7 @@ export function listSubscriptions(sql: Sql, shopId: number, page: Page): Promise
   );
 }
 
-/** Greatest id first: a customer has few, and their index has no other order. */
+/** Highest id first: a customer has few subscriptions, and their index has no other order. */
 export function listSubscriptionsOfCustomer(
   sql: Sql,
   shopId: number,
@@ -103,18 +103,18 @@ export interface Interval {
   readonly count: number;
 }
 
-/** @returns by subscription, how long one billing cycle is: its own interval, or its plan's */
+/** @returns the billing interval of each subscription: its own, or that of its plan */
 export async function listIntervals(
   sql: Sql,
   shopId: number,
   subscriptionIds: readonly number[],
 ): Promise<ReadonlyMap<number, Interval>> {
-  const rows = await answerOf(sql<(Interval & { readonly id: number })[]>`
+  const rows = await withTimeout(sql<(Interval & { readonly id: number })[]>`
     select s.subscription_id as id, coalesce(s.own_interval_unit, p.interval_unit) as unit,
       coalesce(s.own_interval_count, p.interval_count) as count
-    from unnest(${arrayText(subscriptionIds)}::bigint[]) wanted (subscription_id),
+    from unnest(${arrayText(subscriptionIds)}::bigint[]) requested (subscription_id),
       lateral (select * from subscriptions
-        where shop_id = ${shopId} and subscription_id = wanted.subscription_id offset 0) s,
+        where shop_id = ${shopId} and subscription_id = requested.subscription_id offset 0) s,
       lateral (select * from plans
         where shop_id = ${shopId} and plan_id = s.plan_id offset 0) p`);
   return new Map(rows.map((row) => [row.id, row]));
@@ -126,8 +126,8 @@ export async function findSubscription(
   shopId: number,
   subscriptionId: number,
 ): Promise<string | undefined> {
-  // One statement, so that a subscription that is being replaced never shows another's lines.
-  const [found] = await answerOf(sql<{ json: string }[]>`
+  // One statement, so that a concurrent replacement never mixes old and new lines.
+  const [found] = await withTimeout(sql<{ json: string }[]>`
     select ${sql.unsafe(subscriptionDetail)} as json
     from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
     where s.shop_id = ${shopId} and s.subscription_id = ${subscriptionId}`);

@@ -1,13 +1,12 @@
 /*
- * The upserts look up what is stored one key at a time, through `lateral (… limit 1)`, rather than by
- * a join: while a table is new its statistics say nothing, and the planner would at times read the
- * whole shop for every batch.
+ * The upserts look up stored rows by key with `lateral (… limit 1)` instead of a join. A new table has no
+ * statistics, and with a join the planner would sometimes read the whole shop for every batch.
  */
 
 /**
- * What became of one incoming record: it was new, it replaced the stored one, it equalled it, it was
- * older than it, or something that it needs is not (or something that it must outlive still is)
- * there, which a later record of the same run may change.
+ * The result for one incoming record: it was new, replaced the stored record, equalled it, or was older; or
+ * it waits, because a record that it needs is missing (or one that blocks its deletion still exists), which
+ * a later record of the same run may change.
  */
 export type Verdict = 'stored' | 'replaced' | 'unchanged' | 'stale' | 'waiting';
 
@@ -16,7 +15,7 @@ export interface Judged {
   readonly verdict: Verdict;
 }
 
-/** Records are written where the verdict says that something changes. */
+/** Whether the record was stored. */
 export function isWritten(judged: Judged): boolean {
   return judged.verdict === 'stored' || judged.verdict === 'replaced';
 }

@@ -12,7 +12,7 @@ function positions(...answers: [position: number, at: number, system?: string][]
   return all;
 }
 
-test('a position is as fresh as the newest the primary had not gone beyond', () => {
+test('dates a position by the latest sample at or before it', () => {
   const all = positions([100, 10], [200, 20], [300, 30]);
   assert.deepEqual(
     [99, 100, 199, 200, 300, 1_000].map((position) => all.timeOf(position)),
@@ -21,7 +21,7 @@ test('a position is as fresh as the newest the primary had not gone beyond', () 
   assert.equal(all.latest?.at, 30);
 });
 
-test('where nothing is written, the last time counts', () => {
+test('uses the latest time while nothing is written', () => {
   const all = positions([100, 10], [200, 20], [200, 30], [200, 40]);
   assert.deepEqual(
     [150, 200].map((position) => all.timeOf(position)),
@@ -29,7 +29,7 @@ test('where nothing is written, the last time counts', () => {
   );
 });
 
-test('a primary that has gone back has another history from there on', () => {
+test('drops later positions after the primary has gone back', () => {
   const all = positions([100, 10], [200, 20], [300, 30], [150, 40]);
   assert.deepEqual(
     [120, 150, 300].map((position) => all.timeOf(position)),
@@ -37,7 +37,7 @@ test('a primary that has gone back has another history from there on', () => {
   );
 });
 
-test('nothing counts of what another cluster has said', () => {
+test('ignores positions of another cluster', () => {
   const all = positions([100, 10], [200, 20, 'other']);
   assert.deepEqual(
     [150, 200].map((position) => all.timeOf(position)),
@@ -45,7 +45,7 @@ test('nothing counts of what another cluster has said', () => {
   );
 });
 
-test('what is older than five minutes is forgotten', () => {
+test('drops positions older than five minutes', () => {
   const all = positions([100, 0], [200, 200_000], [300, 300_001]);
   assert.deepEqual(
     [100, 200].map((position) => all.timeOf(position)),

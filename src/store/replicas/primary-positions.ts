@@ -1,55 +1,55 @@
-/** What the primary says of itself. A position counts the bytes of its write-ahead log. */
+/** The primary's state. A position is a byte offset in its write-ahead log. */
 export interface PrimaryAnswer {
   readonly position: number;
-  /** Identifies the cluster; what was copied from it has the same. */
+  /** Identifies the cluster; its standbys have the same identifier. */
   readonly system: string;
   readonly database: string;
 }
 
-export const primaryQuestion = `
+export const primaryQuery = `
   select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint as position,
     system_identifier::text as system, current_database() as database
   from pg_control_system()`;
 
-interface Remembered {
+interface Sample {
   readonly position: number;
   readonly at: number;
 }
 
-/** Of a standby that is further behind, the lag is no longer exact. */
+/** If a standby lags more than this, its lag is no longer exact. */
 const memoryMilliseconds = 300_000;
 
 /**
- * Where the primary was, and when, by this process's monotonic clock just before it was asked: what
- * had been committed by that time lies before the position that it answered.
+ * A recent history of the primary's positions. Each is dated with this process's monotonic clock just before
+ * the query, so everything committed by that time lies before the position.
  */
 export class PrimaryPositions {
-  #latest: (PrimaryAnswer & Remembered) | undefined;
-  /** Ever higher, the latest last. */
-  #remembered: Remembered[] = [];
+  #latest: (PrimaryAnswer & Sample) | undefined;
+  /** In ascending order; the latest is last. */
+  #samples: Sample[] = [];
 
-  get latest(): (PrimaryAnswer & Remembered) | undefined {
+  get latest(): (PrimaryAnswer & Sample) | undefined {
     return this.#latest;
   }
 
-  /** @param at monotonic milliseconds just before the primary was asked */
+  /** @param at monotonic milliseconds just before the query was sent */
   add(answer: PrimaryAnswer, at: number): void {
     const { position } = answer;
-    if (this.#latest && answer.system !== this.#latest.system) this.#remembered = [];
+    if (this.#latest && answer.system !== this.#latest.system) this.#samples = [];
     this.#latest = { ...answer, at };
-    // Of one position the latest time says most. A primary that has gone back, as after it was
-    // restored from a backup, has another history from there on.
-    this.#remembered = this.#remembered.filter(
+    // Of several samples of one position, the latest is the most precise. After a primary has gone back,
+    // for example when restored from a backup, later positions are invalid.
+    this.#samples = this.#samples.filter(
       (each) => each.position < position && at - each.at <= memoryMilliseconds,
     );
-    this.#remembered.push({ position, at });
+    this.#samples.push({ position, at });
   }
 
   /**
-   * Everything that was committed by this time has been replayed by a server that is at `position`.
-   * @returns monotonic milliseconds; undefined where nothing that is remembered lies so far back
+   * The time by which a server at `position` has replayed everything that was committed.
+   * @returns monotonic milliseconds; undefined if no sample is old enough
    */
   timeOf(position: number): number | undefined {
-    return this.#remembered.findLast((each) => each.position <= position)?.at;
+    return this.#samples.findLast((each) => each.position <= position)?.at;
   }
 }

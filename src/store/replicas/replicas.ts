@@ -1,22 +1,22 @@
 import { systemClock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { type PrimaryAnswer, PrimaryPositions, primaryQuestion } from './primary-positions.ts';
+import { type PrimaryAnswer, PrimaryPositions, primaryQuery } from './primary-positions.ts';
 import type { ReadConnections } from '../connections/read-connections.ts';
 import { Standby } from './standby.ts';
 import { Watch } from './watch.ts';
 
 const intervalMilliseconds = 250;
 
-/** How a standby is, at the moment one looks. */
+/** The current state of a standby. */
 export interface ReplicaState {
   /** `host:port` */
   readonly name: string;
-  /** At most so old is what is read from it; undefined where that is not known. */
+  /** Upper limit of its lag; undefined if unknown. */
   readonly lagMilliseconds: number | undefined;
   readonly isInUse: boolean;
 }
 
-/** The hot standbys of a primary, those that are fresh enough taking turns. */
+/** The hot standbys of a primary. Those that are fresh enough are read from in turn. */
 export class Replicas {
   readonly #primary: ReadConnections;
   readonly #positions = new PrimaryPositions();
@@ -26,7 +26,7 @@ export class Replicas {
   #turn = 0;
 
   /**
-   * @param address of the primary, from which `primary` reads
+   * @param address of the primary that `primary` reads from
    * @param standbys their addresses
    */
   constructor(
@@ -36,21 +36,21 @@ export class Replicas {
   ) {
     this.#primary = primary;
     this.#standbys = standbys.map((each) => new Standby(each, this.#positions, log));
-    this.#primaryWatch = new Watch<PrimaryAnswer>(address, primaryQuestion, {
-      heard: (answer, askedAt) => {
+    this.#primaryWatch = new Watch<PrimaryAnswer>(address, primaryQuery, {
+      answered: (answer, askedAt) => {
         this.#positions.add(answer, askedAt);
         for (const standby of this.#standbys) standby.compare();
       },
-      // Without news of the primary every standby counts as lagging before long.
+      // Without answers from the primary, every standby soon counts as lagging.
       lost: () => {},
     });
-    const look = () => {
-      this.#primaryWatch.ask(systemClock.monotonic());
-      for (const standby of this.#standbys) standby.look();
+    const poll = () => {
+      this.#primaryWatch.poll(systemClock.monotonic());
+      for (const standby of this.#standbys) standby.poll();
     };
-    look();
-    // Answers that have arrived are read first: a process that was kept busy has not been let down.
-    this.#timer = setInterval(() => setImmediate(look), intervalMilliseconds).unref();
+    poll();
+    // Process answers that have arrived first, so that a delay of this process does not count as theirs.
+    this.#timer = setInterval(() => setImmediate(poll), intervalMilliseconds).unref();
   }
 
   get states(): readonly ReplicaState[] {
@@ -58,8 +58,8 @@ export class Replicas {
   }
 
   /**
-   * Runs work that only reads, on a standby that is fresh at this moment, else on the primary. What
-   * fails on a standby for a reason that may be the standby's is run once more, on the primary.
+   * Runs read-only work on a standby that is currently fresh, otherwise on the primary. If the standby may
+   * have caused a failure, runs the work again on the primary.
    */
   read<Result>(work: (from: ReadConnections) => Promise<Result>): Promise<Result> {
     for (let tried = 0; tried < this.#standbys.length; tried += 1) {
@@ -68,9 +68,9 @@ export class Replicas {
       const connections = standby?.connections();
       if (standby && connections) {
         return work(connections).catch((error: unknown) => {
-          const culprit = culpritOf(error);
-          if (culprit === 'work') throw error;
-          if (culprit === 'standby') standby.failed(connections, error as Error);
+          const cause = causeOf(error);
+          if (cause === 'work') throw error;
+          if (cause === 'standby') standby.failed(connections, error as Error);
           return work(this.#primary);
         });
       }
@@ -84,13 +84,13 @@ export class Replicas {
   }
 }
 
-/** Cancelled, most likely for its length: it would be as long elsewhere. */
+/** Usually cancelled because it took too long, and it would elsewhere as well. */
 const queryCancelled = '57014';
-/** What is replayed was in the way of a statement; the standby itself is well. */
+/** A conflict with recovery cancelled the statement; the standby is healthy. */
 const conflictClass = '40';
 
-/** Whose fault it is that reading from a standby failed. Errors of driver and server have a code. */
-function culpritOf(error: unknown): 'work' | 'conflict' | 'standby' {
+/** What caused a read from a standby to fail. Errors of the driver and server have a code. */
+function causeOf(error: unknown): 'work' | 'conflict' | 'standby' {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return 'work';
   if (error.code === queryCancelled) return 'work';
   return error.code.startsWith(conflictClass) && error.code.length === 5 ? 'conflict' : 'standby';

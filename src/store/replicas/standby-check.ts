@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../clock.ts';
 import { type Sql, connect } from '../database.ts';
-import { type PrimaryAnswer, primaryQuestion } from './primary-positions.ts';
+import { type PrimaryAnswer, primaryQuery } from './primary-positions.ts';
 import {
   type StandbyAnswer,
-  boundMilliseconds,
-  standbyQuestion,
-  strangenessOf,
+  maxLagMilliseconds,
+  standbyQuery,
+  mismatchOf,
 } from './standby-answer.ts';
 
 const pauseMilliseconds = 20;
 
 /**
- * Whether a standby could be read from: how long it takes to get to where the primary is.
- * @throws when one of them cannot be asked
+ * Checks whether a standby can be read from, by measuring how long it takes to reach the primary's position.
+ * @throws if a server cannot be queried
  */
 export async function checkStandby(
   primary: Sql,
@@ -27,21 +27,21 @@ export async function checkStandby(
     statementTimeoutMilliseconds: 5_000,
   });
   try {
-    // Connected beforehand, so that it does not count as lag.
+    // Connect first, so that it does not count as lag.
     await sql`select 1`;
     const askedAt = systemClock.monotonic();
-    const [leader] = await primary.unsafe<PrimaryAnswer[]>(primaryQuestion);
+    const [leader] = await primary.unsafe<PrimaryAnswer[]>(primaryQuery);
     for (;;) {
-      const [standby] = await sql.unsafe<StandbyAnswer[]>(standbyQuestion);
+      const [standby] = await sql.unsafe<StandbyAnswer[]>(standbyQuery);
       const lag = systemClock.monotonic() - askedAt;
-      if (!leader || !standby) throw new Error('the server answered nothing');
-      const strangeness = strangenessOf(standby, leader);
-      if (strangeness) return { ok: false, detail: strangeness };
+      if (!leader || !standby) throw new Error('the server returned no rows');
+      const mismatch = mismatchOf(standby, leader);
+      if (mismatch) return { ok: false, detail: mismatch };
       if ((standby.position ?? 0) >= leader.position) {
         return { ok: true, detail: `in recovery, lags ${Math.ceil(lag)} ms` };
       }
-      if (lag > boundMilliseconds) {
-        return { ok: false, detail: `in recovery, lags more than ${boundMilliseconds} ms` };
+      if (lag > maxLagMilliseconds) {
+        return { ok: false, detail: `in recovery, lags more than ${maxLagMilliseconds} ms` };
       }
       await sleep(pauseMilliseconds);
     }

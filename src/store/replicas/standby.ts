@@ -9,27 +9,27 @@ import {
 } from '../connections/read-connections.ts';
 import {
   type StandbyAnswer,
-  boundMilliseconds,
-  standbyQuestion,
-  strangenessOf,
+  maxLagMilliseconds,
+  standbyQuery,
+  mismatchOf,
 } from './standby-answer.ts';
 import { Watch } from './watch.ts';
 
-/** One that was left out is taken in again only when it lags less than this, lest it come and go. */
-const returnMilliseconds = 1_000;
-/** For so long at least it is left out after a failure. */
-const restMilliseconds = 1_000;
-/** It counts as failed when its watch has waited so long for an answer. */
-const silenceMilliseconds = 1_000;
+/** A standby is used again only when it lags less than this, so that it does not flap. */
+const resumeMilliseconds = 1_000;
+/** Minimum time that a standby is left out after a failure. */
+const cooldownMilliseconds = 1_000;
+/** A standby has failed if it does not answer its watch for this long. */
+const timeoutMilliseconds = 1_000;
 
 type Reason =
   | 'it failed'
   | 'it lags'
   | 'the primary does not answer, so it cannot be compared'
-  | NonNullable<ReturnType<typeof strangenessOf>>
+  | NonNullable<ReturnType<typeof mismatchOf>>
   | 'it has changes that the primary does not have';
 
-/** One hot standby: what reads from it, and a watch over whether it may be read from. */
+/** A hot standby: connections to read from it, and a watch that decides whether it may be read from. */
 export class Standby {
   /** `host:port` */
   readonly name: string;
@@ -38,28 +38,28 @@ export class Standby {
   readonly #log: Log;
   readonly #watch: Watch<StandbyAnswer>;
   #opened: ReadConnections | undefined;
-  #said: StandbyAnswer | undefined;
-  /** Where it was at a time: the primary, asked later, must be there or further. */
-  #claim: { readonly position: number; readonly heardAt: number } | undefined;
-  /** Whether a claim has held since its connection was last lost. */
+  #state: StandbyAnswer | undefined;
+  /** An earlier position of the standby. The primary, queried later, must be there or beyond. */
+  #claim: { readonly position: number; readonly at: number } | undefined;
+  /** Whether such a claim was confirmed since the connection was last lost. */
   #isTrusted = false;
-  /** All that the primary had committed by then is here; monotonic milliseconds. */
+  /** It has everything that the primary had committed by then; monotonic milliseconds. */
   #freshAsOf: number | undefined;
   #isInUse = false;
   #reason: Reason | undefined;
-  /** Since when it could have been found fresh. */
+  /** Start of the period in which its freshness could have been established. */
   #knownSince = systemClock.monotonic();
-  #restsUntil = 0;
+  #notBefore = 0;
 
   constructor(address: string, positions: PrimaryPositions, log: Log) {
     this.name = nameOf(address);
     this.#address = address;
     this.#positions = positions;
     this.#log = log;
-    this.#watch = new Watch<StandbyAnswer>(address, standbyQuestion, {
-      heard: (answer) => {
-        this.#said = answer;
-        this.#claim ??= { position: answer.position ?? 0, heardAt: systemClock.monotonic() };
+    this.#watch = new Watch<StandbyAnswer>(address, standbyQuery, {
+      answered: (answer) => {
+        this.#state = answer;
+        this.#claim ??= { position: answer.position ?? 0, at: systemClock.monotonic() };
         this.compare();
       },
       lost: (error) => this.#fail(error),
@@ -70,52 +70,52 @@ export class Standby {
     return this.#isInUse;
   }
 
-  /** At most so long ago was something committed that is not here; undefined where that is not known. */
+  /** Upper limit of its lag; undefined if unknown. */
   get lagMilliseconds(): number | undefined {
     return this.#freshAsOf === undefined ? undefined : systemClock.monotonic() - this.#freshAsOf;
   }
 
-  /** @returns what a request may read from, at this moment; undefined where it must not */
+  /** @returns connections for a request; undefined if it must not read from this standby now */
   connections(): ReadConnections | undefined {
     if (!this.#isInUse) return undefined;
-    // The watch looks four times a second; a request looks for itself.
-    if ((this.lagMilliseconds ?? Infinity) > boundMilliseconds) this.#leaveOutForLag();
+    // The watch polls four times a second; check again for each request.
+    if ((this.lagMilliseconds ?? Infinity) > maxLagMilliseconds) this.#leaveOutForLag();
     return this.#isInUse ? this.#opened : undefined;
   }
 
-  /** To be called now and then: asks it again, and draws the conclusions of its silence. */
-  look(): void {
+  /** To be called regularly: polls the standby and checks whether it has answered in time. */
+  poll(): void {
     const now = systemClock.monotonic();
-    this.#watch.ask(now);
-    if (this.#watch.waitingFor(now) > silenceMilliseconds) {
-      return this.#fail(new Error(`no answer within ${silenceMilliseconds} ms`));
+    this.#watch.poll(now);
+    if (this.#watch.waitingFor(now) > timeoutMilliseconds) {
+      return this.#fail(new Error(`no answer within ${timeoutMilliseconds} ms`));
     }
     this.#review(now);
   }
 
-  /** To be called whenever the primary has said where it is. */
+  /** To be called after each answer of the primary. */
   compare(): void {
-    const said = this.#said;
+    const state = this.#state;
     const primary = this.#positions.latest;
-    if (!said || !primary) return;
-    const strangeness = strangenessOf(said, primary);
-    if (strangeness) return this.#disown(strangeness);
-    if (this.#claim && this.#claim.heardAt < primary.at) {
+    if (!state || !primary) return;
+    const mismatch = mismatchOf(state, primary);
+    if (mismatch) return this.#reject(mismatch);
+    if (this.#claim && this.#claim.at < primary.at) {
       if (this.#claim.position > primary.position) {
-        return this.#disown('it has changes that the primary does not have');
+        return this.#reject('it has changes that the primary does not have');
       }
       this.#claim = undefined;
       this.#isTrusted = true;
     }
     if (this.#isTrusted) {
-      this.#freshAsOf = this.#positions.timeOf(said.position ?? 0) ?? this.#freshAsOf;
+      this.#freshAsOf = this.#positions.timeOf(state.position ?? 0) ?? this.#freshAsOf;
     }
     this.#review(systemClock.monotonic());
   }
 
   /**
-   * A request has failed on what it read from, so nothing else is read from it, and whoever waits for
-   * an answer on the same connections is told so.
+   * A request failed on these connections, so they are closed, which also fails the other requests that
+   * wait on them.
    */
   failed(connections: ReadConnections, error: Error): void {
     if (connections === this.#opened) this.#fail(error);
@@ -127,15 +127,17 @@ export class Standby {
 
   #review(now: number): void {
     const lag = this.lagMilliseconds;
-    if (lag === undefined ? now - this.#knownSince > boundMilliseconds : lag > boundMilliseconds) {
-      // Of one that has failed, or is none, no lag is known.
-      if (this.#said) this.#leaveOutForLag();
-    } else if (!this.#isInUse && lag !== undefined && lag <= returnMilliseconds) {
-      if (now >= this.#restsUntil) this.#takeIn();
+    if (
+      lag === undefined ? now - this.#knownSince > maxLagMilliseconds : lag > maxLagMilliseconds
+    ) {
+      // The lag of a failed or mismatched standby is unknown.
+      if (this.#state) this.#leaveOutForLag();
+    } else if (!this.#isInUse && lag !== undefined && lag <= resumeMilliseconds) {
+      if (now >= this.#notBefore) this.#resume();
     }
   }
 
-  #takeIn(): void {
+  #resume(): void {
     if (!this.#opened) {
       this.#opened = connectForReading(this.#address, { allowStandby: true });
     }
@@ -147,28 +149,28 @@ export class Standby {
   #leaveOutForLag(): void {
     const primary = this.#positions.latest;
     const isComparable =
-      primary !== undefined && systemClock.monotonic() - primary.at <= boundMilliseconds;
+      primary !== undefined && systemClock.monotonic() - primary.at <= maxLagMilliseconds;
     this.#leaveOut(
       isComparable ? 'it lags' : 'the primary does not answer, so it cannot be compared',
     );
   }
 
-  /** Its data are not the primary's. */
-  #disown(reason: Reason): void {
-    this.#forget();
+  /** Its data is not the primary's. */
+  #reject(reason: Reason): void {
+    this.#clear();
     this.#leaveOut(reason);
   }
 
   #fail(error: Error): void {
-    this.#forget();
-    this.#restsUntil = systemClock.monotonic() + restMilliseconds;
+    this.#clear();
+    this.#notBefore = systemClock.monotonic() + cooldownMilliseconds;
     this.#leaveOut('it failed', error);
     void this.#disconnect();
   }
 
-  /** A standby that starts again may begin before where it was. */
-  #forget(): void {
-    this.#said = undefined;
+  /** A restarted standby may begin at an earlier position. */
+  #clear(): void {
+    this.#state = undefined;
     this.#claim = undefined;
     this.#isTrusted = false;
     this.#freshAsOf = undefined;
@@ -196,7 +198,7 @@ export class Standby {
     const opened = this.#opened;
     this.#opened = undefined;
     if (!opened) return;
-    // Whoever waits for an answer is refused at once, and reads from the primary.
+    // Pending reads are rejected at once, and retried on the primary.
     await Promise.all(listConnections(opened).map((sql) => sql.end(0)));
   }
 }

@@ -1,4 +1,4 @@
-import { nobodysNumber } from '../../../store/records/customers.ts';
+import { anonymousCustomerId } from '../../../store/records/customers.ts';
 import type { SubscriptionStatus } from '../../../vocabulary.ts';
 import {
   type Interval,
@@ -123,7 +123,9 @@ export function readContract(key: string, node: Node, shop: ShopMoney): Contract
     updatedAt: timeOf(node, 'updatedAt'),
     nextBillingDate: optionalTime(node, 'nextBillingDate'),
     // The customer was deleted: payments still count, and no customer is entitled.
-    customerId: isNode(node['customer']) ? customerOf(node['customer'], 'id') : nobodysNumber(id),
+    customerId: isNode(node['customer'])
+      ? customerOf(node['customer'], 'id')
+      : anonymousCustomerId(id),
     billing: intervalOf(node, 'billingPolicy'),
     delivery: optionalPolicy(node, 'deliveryPolicy'),
     isLastPaymentSucceeded: node['lastPaymentStatus'] === 'SUCCEEDED',

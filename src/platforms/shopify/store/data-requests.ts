@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from '../../../store/database.ts';
 
-/** A customer asked what is held of them. */
+/** A customer's request for their stored data. */
 export interface DataRequest {
   readonly shopId: number;
   readonly requestId: string;
@@ -8,7 +8,7 @@ export interface DataRequest {
   readonly receivedAt: Date;
 }
 
-/** Once, however often it is told. A shop that has gone meanwhile holds nothing to ask for. */
+/** Stores a request once, however often it is received. Ignores shops that no longer exist. */
 export async function insertDataRequest(sql: Sql, request: DataRequest): Promise<void> {
   const { shopId, requestId, customerId, receivedAt } = request;
   await sql`
@@ -17,7 +17,7 @@ export async function insertDataRequest(sql: Sql, request: DataRequest): Promise
     on conflict do nothing`;
 }
 
-/** The oldest first. */
+/** Oldest first. */
 export async function listDataRequests(sql: Sql, shopId: number): Promise<DataRequest[]> {
   return sql<DataRequest[]>`
     select shop_id as "shopId", request_id as "requestId", customer_id as "customerId",

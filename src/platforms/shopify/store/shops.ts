@@ -1,4 +1,4 @@
-import { type Sql, type Transaction, answerOf } from '../../../store/database.ts';
+import { type Sql, type Transaction, withTimeout } from '../../../store/database.ts';
 
 export interface ShopifyShop {
   readonly shopId: number;
@@ -33,7 +33,7 @@ export interface LinkedShop {
 }
 
 export async function findShopifyShop(sql: Sql, domain: string): Promise<LinkedShop | undefined> {
-  const [found] = await answerOf(sql<LinkedShop[]>`
+  const [found] = await withTimeout(sql<LinkedShop[]>`
       select shop_id as "shopId", uninstalled_by as "uninstalledBy"
       from shopify.shops where domain = ${domain}`);
   return found;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseDrainMilliseconds } from '../../../access/keys/key-leases.ts';
 import type { Log } from '../../../log.ts';
-import { endKeysOfShop, logUninstall } from '../../../access/keys/keys.ts';
+import { revokeKeysOfShop, logUninstall } from '../../../access/keys/keys.ts';
 import type { Sql, Transaction } from '../../../store/database.ts';
 import { requireSynchronousCommit } from '../../../store/failover.ts';
 import { insertHandledEvent, lockInstallation, noteUninstall } from '../store/shops.ts';
@@ -55,5 +55,5 @@ async function endKeysOnce(
       : `The same body was followed before the reinstall. ${unlessGone}`;
   }
   await noteUninstall(tx, shopId, event, receivedAt);
-  return { keyIds: await endKeysOfShop(tx, shopId, receivedAt) };
+  return { keyIds: await revokeKeysOfShop(tx, shopId, receivedAt) };
 }
