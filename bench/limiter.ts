@@ -2,7 +2,7 @@ import { MemoryRateLimiter } from '../src/access/limiter/memory-rate-limiter.ts'
 import type { RateLimiter } from '../src/access/limiter/rate-limiter.ts';
 import { RedisRateLimiter } from '../src/access/limiter/redis-rate-limiter.ts';
 import { systemClock } from '../src/clock.ts';
-import { createLog } from '../src/log.ts';
+import { createLog } from '../src/log/log.ts';
 import { startRedis } from '../test/support/redis.ts';
 import { median } from './statistics.ts';
 

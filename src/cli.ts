@@ -5,7 +5,7 @@ import { suggest } from './commands/suggest.ts';
 import { parseConfig } from './config.ts';
 import { withEnvFile } from './env-file.ts';
 import { CommandError, UsageError, describeError } from './errors.ts';
-import { createLog, redact } from './log.ts';
+import { createLog, redact } from './log/log.ts';
 import { platforms } from './platforms/registry.ts';
 import { version } from './version.ts';
 

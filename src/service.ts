@@ -13,7 +13,7 @@ import { listenError } from './errors.ts';
 import { addGauges } from './gauges.ts';
 import { createShell } from './http/shell.ts';
 import { statusRoutes } from './status.ts';
-import type { Log } from './log.ts';
+import type { Log } from './log/log.ts';
 import { ownOrigins } from './mcp/origins.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { notFoundPage } from './owner/pages.ts';

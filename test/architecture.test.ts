@@ -33,8 +33,7 @@ const rooms: Readonly<Record<string, Rule>> = {
   'env-file': { imports: ['errors'] },
   errors: { imports: [] },
   intervals: { imports: [], types: ['vocabulary'] },
-  log: { imports: ['log-stream'] },
-  'log-stream': { imports: [] },
+  log: { imports: [] },
   money: { imports: [] },
   'own-number': { imports: [] },
   refusals: { imports: ['errors'] },
@@ -243,7 +242,7 @@ test('the time is read from the clock alone, but for times and durations in the 
         /\bDate\.now\(|\bnew Date\(\)|\bhrtime\b/.test(read(file)) ||
         (file !== logged && /\bperformance\.now\(/.test(read(file))),
     ),
-    ['src/clock.ts', 'src/log-stream.ts', 'src/log.ts'],
+    ['src/clock.ts', 'src/log/log-stream.ts', 'src/log/log.ts'],
   );
 });
 

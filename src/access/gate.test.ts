@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FixedClock } from '../clock.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../log/log.ts';
 import type { KeyRecord } from '../store/keys/keys.ts';
 import { type Admission, Gate } from './gate.ts';
 import { generateKey, hashKey } from './keys/key-format.ts';

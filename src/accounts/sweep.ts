@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { deleteAttemptsBefore } from '../store/owners/attempts.ts';
 import type { Sql } from '../store/database.ts';
 import { deleteDevicesBefore } from '../store/owners/devices.ts';

@@ -1,7 +1,7 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { Config } from '../config.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { visible } from './visible.ts';

@@ -14,7 +14,7 @@ import { loginOf, nameOf, withoutPassword } from '../database-url.ts';
 import { readCredentials } from '../platforms/credentials.ts';
 import type { Platform } from '../platforms/platform.ts';
 import { platforms } from '../platforms/registry.ts';
-import { redact } from '../log.ts';
+import { redact } from '../log/log.ts';
 import { connect } from '../store/database.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';

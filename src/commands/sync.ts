@@ -2,7 +2,7 @@ import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { UsageError, describeError } from '../errors.ts';
 import { linesPerServerTransaction } from '../ingest/import.ts';
-import { type Log, redact } from '../log.ts';
+import { type Log, redact } from '../log/log.ts';
 import { readCredentials } from '../platforms/credentials.ts';
 import { realPauses } from '../platforms/pauses.ts';
 import type { Credentials, Platform, SyncOptions, SyncReport } from '../platforms/platform.ts';

@@ -1,7 +1,7 @@
 import { type RateDecision, windowSeconds } from '../access/limiter/rate-limiter.ts';
 import type { ServiceError } from '../errors.ts';
 import { refusals } from '../refusals.ts';
-import type { RequestEntry } from '../log.ts';
+import type { RequestEntry } from '../log/log.ts';
 
 /** What a transport adds to the log line of a request. */
 export type Facts = Pick<RequestEntry, 'shopId' | 'keyId' | 'operation' | 'revision' | 'mcp'>;

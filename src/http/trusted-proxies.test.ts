@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { createLog } from '../log.ts';
+import { createLog } from '../log/log.ts';
 import { createShell } from './shell.ts';
 import { trustProxy } from './trusted-proxies.ts';
 

@@ -25,6 +25,23 @@ export function keyOf(record: ImportRecord): string {
   return `${targetTypeOf(record)} ${record.id}`;
 }
 
+/** What a record still lacks once everything else is in. */
+export function waitsFor(record: ImportRecord): string {
+  switch (record.type) {
+    case 'subscription':
+      return `plan ${record.planId} is not known`;
+    case 'payment':
+    case 'cancellation':
+      return `subscription ${record.subscriptionId} is not known`;
+    case 'refund':
+      return `payment ${record.paymentId} is not known`;
+    case 'delete':
+      return `${record.record} ${record.id} is still in use`;
+    case 'plan':
+      throw new Error('A plan waits for nothing.');
+  }
+}
+
 /** Entries in the order of their lines, cut into steps; stored in one transaction. */
 export class Batch {
   readonly steps: Step[] = [];

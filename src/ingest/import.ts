@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { upsertFeed } from '../store/feeds/feeds.ts';
 import type { FeedName } from '../vocabulary.ts';
 import { type Applied, type ImportShop, applyStep, finishTransaction } from './apply.ts';
 import { arrivalOf } from './arrival.ts';
-import { Batch, type Entry, keyOf, targetTypeOf } from './batch.ts';
+import { Batch, type Entry, keyOf, targetTypeOf, waitsFor } from './batch.ts';
 import { DeferredEntries } from './deferred.ts';
 import type { Line } from './lines.ts';
 import { type ImportRecord, createRecordSchema, parseRecord, recordTypes } from './record.ts';
@@ -290,21 +290,4 @@ function typeOf(value: unknown): string {
   const type =
     typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined;
   return recordTypes.find((known) => known === type) ?? 'unknown';
-}
-
-/** What a record still lacks once everything else is in. */
-function waitsFor(record: ImportRecord): string {
-  switch (record.type) {
-    case 'subscription':
-      return `plan ${record.planId} is not known`;
-    case 'payment':
-    case 'cancellation':
-      return `subscription ${record.subscriptionId} is not known`;
-    case 'refund':
-      return `payment ${record.paymentId} is not known`;
-    case 'delete':
-      return `${record.record} ${record.id} is still in use`;
-    case 'plan':
-      throw new Error('A plan waits for nothing.');
-  }
 }

@@ -14,7 +14,7 @@ import {
 import { readBody } from '../http/body.ts';
 import { authorizationOf } from '../http/headers.ts';
 import type { Route } from '../http/shell.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { InvokeParts } from '../operations/invoke.ts';
 import { type Classified, type MessageId, type Revision, classify } from './classify.ts';
 import { isObject, parseMessage } from './message.ts';

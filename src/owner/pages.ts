@@ -6,7 +6,7 @@ import type { Answer } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
 import { html } from '../http/html.ts';
 import type { Route } from '../http/shell.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open.ts';
 import { listShopIdsOfOwner } from '../store/owners/owners.ts';
 import { type Shop, findShop } from '../store/shops.ts';

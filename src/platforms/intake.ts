@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import { type ImportCounts, importRecords } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { Sql } from '../store/database.ts';
 import type { FeedName } from '../vocabulary.ts';
 

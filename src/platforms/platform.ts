@@ -4,7 +4,7 @@ import type { PlatformSettings } from '../config.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import type { LineSource } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import type { Intake } from './intake.ts';
 import type { JobQueue } from './webhooks/queue.ts';

@@ -12,7 +12,7 @@ import {
 } from '../http/answer.ts';
 import { authorizationOf } from '../http/headers.ts';
 import type { Route } from '../http/shell.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { Operation } from '../operations/define.ts';
 import { type InvokeParts, invoke } from '../operations/invoke.ts';
 import type { RequestSpan } from '../telemetry/traces.ts';

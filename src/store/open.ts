@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { type Sql, connect } from './database.ts';
 import { openEmbedded } from './embedded/open.ts';
 import {

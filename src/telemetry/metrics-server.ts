@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { contentType } from './metrics.ts';
 
 // A named import would load all exports of the module, including a WebSocket client, which makes requests to

@@ -4,7 +4,7 @@ import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { parseTraceParent } from './trace-context.ts';
 
 /** The outcome of a request; contains only our own names and numbers. */

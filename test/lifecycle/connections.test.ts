@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { type Route, createShell } from '../../src/http/shell.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 
 async function allFrom(socket: Socket): Promise<string> {
   let text = '';

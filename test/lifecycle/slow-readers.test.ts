@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { limits } from '../../src/http/connections.ts';
 import { type Route, createShell } from '../../src/http/shell.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { until } from '../support/until.ts';
 
 /** More than the buffers at both ends of a connection hold. */

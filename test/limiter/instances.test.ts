@@ -8,7 +8,7 @@ import {
   windowKey,
 } from '../../src/access/limiter/redis-window.ts';
 import { FixedClock } from '../../src/clock.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
 import { modernHeaders, modernRequest, postRaw } from '../mcp/wire.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { listConnections } from '../../src/store/connections/read-connections.ts';
 import { type World, get, openAnyStore, startWorld } from '../support/world.ts';
 import { callModern, inShort, legacyRequest, modernHeaders, modernRequest, post } from './wire.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { FixedClock } from '../../src/clock.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';

@@ -152,7 +152,10 @@ const filesOfSchema = new Set([
  * and jobs, whose tables are separate from the shops' data.
  */
 function listTemplates() {
-  return globSync(['src/store/*.ts', 'src/ingest/*.ts'], { cwd: root })
+  return globSync(
+    ['src/store/**/*.ts', 'src/metrics/*.ts', 'src/platforms/**/*.ts', 'src/ingest/*.ts'],
+    { cwd: root },
+  )
     .filter((file) => !file.endsWith('.test.ts') && !filesOfSchema.has(file))
     .flatMap((file) => {
       const source = readFileSync(path.join(root, file), 'utf8');

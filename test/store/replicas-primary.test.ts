@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { run } from '../cli/process.ts';
 import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { openClient } from './client.ts';
 import { systemClock } from '../../src/clock.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { operations } from '../../src/operations/index.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';

@@ -6,7 +6,7 @@ import { type Clock, FixedClock } from '../../src/clock.ts';
 import type { Config, PlatformConfig } from '../../src/config.ts';
 import { type ImportCounts, importRecords } from '../../src/ingest/import.ts';
 import type { Line } from '../../src/ingest/lines.ts';
-import { createLog, type Log } from '../../src/log.ts';
+import { createLog, type Log } from '../../src/log/log.ts';
 import { minorDigitsOf } from '../../src/money.ts';
 import type { RestVersion } from '../../src/operations/versions.ts';
 import { type Service, startService } from '../../src/service.ts';

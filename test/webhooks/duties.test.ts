@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { listAllOfCustomer, anonymousCustomerId } from '../../src/store/records/customers.ts';
 import { listDataRequests } from '../../src/platforms/shopify/store/data-requests.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import { listLog } from '../../src/store/keys/key-log.ts';
 import type { Store } from '../../src/store/open.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../src/clock.ts';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../src/log/log.ts';
 import type { Service } from '../../src/service.ts';
 import { listJobCounts } from '../../src/store/feeds/jobs.ts';
 import type { Store } from '../../src/store/open.ts';

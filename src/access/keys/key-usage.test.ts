@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FixedClock } from '../../clock.ts';
-import { createLog } from '../../log.ts';
+import { createLog } from '../../log/log.ts';
 import type { KeyRecord } from '../../store/keys/keys.ts';
 import { KeyUsage } from './key-usage.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import type { HourlyRequests } from '../../store/keys/key-requests.ts';
 import type { KeyRecord } from '../../store/keys/keys.ts';
 

@@ -2,7 +2,7 @@ import { type KeyRequest, createKeyWithId, newKeyId } from './create-key.ts';
 import type { Scope } from '../scopes.ts';
 import { type Tier, tiers } from '../tiers.ts';
 import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import { requireSynchronousCommit } from '../../store/failover.ts';
 import {

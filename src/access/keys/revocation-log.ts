@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 
 // A failover can lose the last commits of the database; the log is stored elsewhere. Its fields are named
 // as in `keys revoked --json`, so that one script can read both.

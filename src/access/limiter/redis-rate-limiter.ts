@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import { MemoryRateLimiter } from './memory-rate-limiter.ts';
 import type { RateDecision, RateLimiter } from './rate-limiter.ts';
 import {

@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.ts';
 import { generateShop } from '../../demo/generate.ts';
 import { type LineSource, importRecords } from '../../ingest/import.ts';
 import type { Line } from '../../ingest/lines.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import { inviteOwner, resetPassword } from '../../accounts/links.ts';
 import { listKeys } from '../../store/keys/keys.ts';
 import type { Store } from '../../store/open.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 
 /** What is done about an error that nothing caught, before the process ends with status 1. */
 export interface LastResort {

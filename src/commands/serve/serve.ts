@@ -3,7 +3,7 @@ import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { loginOf } from '../../database-url.ts';
 import { CommandError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import { type Service, startService } from '../../service.ts';
 import { migrate } from '../../store/migrate.ts';
 import { type Store, openStore } from '../../store/open.ts';

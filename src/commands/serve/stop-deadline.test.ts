@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog } from '../../log.ts';
+import { createLog } from '../../log/log.ts';
 import { StopDeadline } from './stop-deadline.ts';
 
 const log = createLog('silent', { write() {} });

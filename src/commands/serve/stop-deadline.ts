@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import { exitFlushed } from './last-resort.ts';
 
 /** For what comes after the connections are closed: saving, and closing the database. */

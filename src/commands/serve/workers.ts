@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Config } from '../../config.ts';
 import { CommandError, UsageError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import { limitWorkerHeaps } from './heap.ts';
 import { logLastResort, setLastResort } from './last-resort.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { CommandError, describeError } from '../../errors.ts';
 import { importShopOf } from '../../ingest/apply.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open.ts';
 import { findShop } from '../../store/shops.ts';
 import { feedsOf } from '../feeds.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { CommandError } from '../../errors.ts';
 import { importShopOf } from '../../ingest/apply.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
 import { findShop } from '../../store/shops.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { PgBoss, type Queue } from 'pg-boss';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import { jobDatabase } from '../../store/feeds/job-database.ts';
 import { NonRetryableError } from '../errors.ts';

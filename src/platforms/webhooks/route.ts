@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { type Answer, json, refuse } from '../../http/answer.ts';
 import { type Body, readBody } from '../../http/body.ts';
 import type { Route } from '../../http/shell.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import type { SignatureCheck, Webhooks } from '../platform.ts';
 
 /** Those that matter have far less. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import type { Route } from '../../http/shell.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open.ts';
 import { deleteShop } from '../../store/shop-deletion.ts';
 import { readCredentials } from '../credentials.ts';

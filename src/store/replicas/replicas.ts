@@ -1,5 +1,5 @@
 import { systemClock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import { type PrimaryAnswer, PrimaryPositions, primaryQuery } from './primary-positions.ts';
 import type { ReadConnections } from '../connections/read-connections.ts';
 import { Standby } from './standby.ts';

@@ -1,6 +1,6 @@
 import { systemClock } from '../../clock.ts';
 import { nameOf } from '../../database-url.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import type { PrimaryPositions } from './primary-positions.ts';
 import {
   type ReadConnections,

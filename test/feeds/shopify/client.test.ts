@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
 import { PlatformError } from '../../../src/platforms/errors.ts';
 import { createShopifyClient } from '../../../src/platforms/shopify/api/client.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/log/log.ts';
 import { noPauses } from './synced.ts';
 
 const accessToken = 'shpat_0123456789abcdef0123456789abcdef';

@@ -2,7 +2,7 @@ import { FixedClock } from '../../../src/clock.ts';
 import { createShopifyClient } from '../../../src/platforms/shopify/api/client.ts';
 import type { SyncedShop } from '../../../src/platforms/shopify/sync/intake.ts';
 import type { Pauses } from '../../../src/platforms/pauses.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/log/log.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { type TestShop, createShop } from '../../support/world.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.ts';
-import type { Log } from '../../../log.ts';
+import type { Log } from '../../../log/log.ts';
 import { type Answer, Unavailable, readAnswer } from './answer.ts';
 import { PlatformError } from '../../errors.ts';
 import { CostBucket } from './cost-bucket.ts';

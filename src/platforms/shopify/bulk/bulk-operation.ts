@@ -1,4 +1,4 @@
-import type { Log } from '../../../log.ts';
+import type { Log } from '../../../log/log.ts';
 import { PlatformError } from '../../errors.ts';
 import type { ShopifyClient } from '../api/client.ts';
 import { bulkOperation, runBulkQuery, runningBulkQueries } from '../api/queries.ts';

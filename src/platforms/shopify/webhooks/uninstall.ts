@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseDrainMilliseconds } from '../../../access/keys/key-leases.ts';
-import type { Log } from '../../../log.ts';
+import type { Log } from '../../../log/log.ts';
 import { revokeKeysOfShop, logUninstall } from '../../../access/keys/keys.ts';
 import type { Sql, Transaction } from '../../../store/database.ts';
 import { requireSynchronousCommit } from '../../../store/failover.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { generateKey } from './access/keys/key-format.ts';
+import { generateKey } from '../access/keys/key-format.ts';
 import { createLog, redact } from './log.ts';
 
 function start(level: string) {
