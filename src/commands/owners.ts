@@ -60,7 +60,7 @@ const reset: Command = {
     const link = await withStore(context.config, (store) =>
       resetPassword(store.write, systemClock, email),
     );
-    if (!link) throw new CommandError(`Nobody was invited as ${email}.`);
+    if (!link) throw new CommandError(`There is no owner with the address ${email}.`);
     printLink(context, email, link);
     return exitStatus.done;
   },

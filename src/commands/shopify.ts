@@ -55,7 +55,7 @@ const requests: Command = {
     const all = await withShop(context, ({ write: sql }, { id }) => listDataRequests(sql, id));
     if (context.options['json']) {
       printJson(all.map(({ customerId, receivedAt }) => ({ customer: customerId, receivedAt })));
-    } else if (all.length === 0) print('Nobody has asked.');
+    } else if (all.length === 0) print('No requests.');
     else {
       const rows = all.map((each) => [String(each.customerId), each.receivedAt.toISOString()]);
       print(formatTable(['CUSTOMER', 'ASKED'], rows));

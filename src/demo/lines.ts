@@ -22,7 +22,7 @@ export function fillBasket(
   lineId: number,
 ): Basket {
   const { products } = plan;
-  // Nobody needs two memberships or two services of a grinder.
+  // No customer needs two memberships or two services of a grinder.
   const isSingle = plan.planType === 'membership' || plan.planType === 'other';
   const count = isSingle ? 1 : Math.min(pickWeighted(random, LINE_COUNTS), products.length);
   const lines: LineRecord[] = [];

@@ -149,7 +149,7 @@ async function applySubscriptions(
   }
 }
 
-/** Whoever was to be forgotten does not come back with what a source still says. */
+/** Redacted customers must not return with what a source still says. */
 async function withoutRedacted(
   records: readonly RecordOf<'subscription'>[],
   tx: Transaction,

@@ -33,7 +33,7 @@ describe('commands about Shopify', { skip }, () => {
   test('tell who asked what is held of them, and what that is', async () => {
     const shop = await createShop(store);
     const id = String(shop.id);
-    assert.equal(await done('shopify', 'requests', '--shop', id), 'Nobody has asked.\n');
+    assert.equal(await done('shopify', 'requests', '--shop', id), 'No requests.\n');
     const { customerId } = subscription(1001) as { customerId: number };
     await importAll(store, shop, [plan(), subscription(1001)]);
     const receivedAt = new Date('2026-11-20T11:12:00.000Z');

@@ -16,7 +16,7 @@ export const shopify: Platform = {
     credentialsFile: 'SHOPIFY_CREDENTIALS_FILE',
     webhookSecrets: {
       variable: 'SHOPIFY_CLIENT_SECRET',
-      want: "the app's client secret, 16 characters or more without spaces; while it is rotated the new one and the old one, with a comma between",
+      want: "the app's client secret, at least 16 characters without spaces; during rotation, the new and the old one, separated by a comma",
     },
   },
   credentialFields: {

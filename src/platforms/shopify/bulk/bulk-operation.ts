@@ -45,7 +45,7 @@ export interface BulkQuery {
 
 const firstPauseMilliseconds = 1_000;
 const longestPauseMilliseconds = 60_000;
-/** Whoever else uses the app's bulk queries should be through by then. */
+/** Other users of the app's bulk queries should have finished by then. */
 const longestWaitMilliseconds = 6 * 3_600_000;
 
 const underway = new Set(['CREATED', 'RUNNING', 'CANCELING']);
