@@ -30,6 +30,7 @@ import type { Store } from './store/open.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
+import { TimedOut, within } from './time-limit.ts';
 import { version } from './version.ts';
 import { startWebhooks } from './platforms/webhooks/start.ts';
 
@@ -206,8 +207,13 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 async function settlesInTime(work: Promise<unknown>): Promise<boolean> {
-  const late = sleep(settleMilliseconds, false, { ref: false });
-  return Promise.race([work.then(() => true), late]);
+  try {
+    await within(settleMilliseconds, work);
+    return true;
+  } catch (error) {
+    if (error instanceof TimedOut) return false;
+    throw error;
+  }
 }
 
 /** @returns undefined without REDIS_URL. Does not fail if Redis is down. */

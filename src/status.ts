@@ -1,5 +1,6 @@
 import type { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
 import type { Store } from './store/open.ts';
+import { within } from './time-limit.ts';
 import { type Answer, json, refuse } from './http/answer.ts';
 import type { Route } from './http/shell.ts';
 
@@ -29,15 +30,10 @@ export function statusRoutes(parts: StatusParts): Route[] {
 
 async function readiness({ store, shared, stopping }: StatusParts): Promise<Answer> {
   if (stopping.aborted) return notReady('the service is stopping');
-  const isUp = await Promise.race([
-    store.primary.keys`select 1`.then(
-      () => true,
-      () => false,
-    ),
-    new Promise<boolean>((resolve) => {
-      setTimeout(resolve, timeoutMilliseconds, false).unref();
-    }),
-  ]);
+  const isUp = await within(timeoutMilliseconds, store.primary.keys`select 1`).then(
+    () => true,
+    () => false,
+  );
   if (!isUp) return notReady('the database does not answer');
   const redis = shared && (shared.state === 'shared' ? 'up' : 'down');
   const body = JSON.stringify({ ...up, redis, ...replicasOf(store) });

@@ -16,10 +16,12 @@ const leaves = [
   'env-file',
   'errors',
   'intervals',
+  'json',
   'log',
   'money',
   'own-number',
   'refusals',
+  'time-limit',
   'version',
   'vocabulary',
 ];
@@ -33,7 +35,9 @@ const rooms: Readonly<Record<string, Rule>> = {
   'env-file': { imports: ['errors'] },
   errors: { imports: [] },
   intervals: { imports: [], types: ['vocabulary'] },
+  json: { imports: [] },
   log: { imports: [] },
+  'time-limit': { imports: [] },
   money: { imports: [] },
   'own-number': { imports: [] },
   refusals: { imports: ['errors'] },
@@ -75,7 +79,7 @@ const rooms: Readonly<Record<string, Rule>> = {
 
   platforms: { imports: [...leaves, 'access/keys', 'http', 'ingest', 'store'] },
 
-  status: { imports: ['http'], types: ['access', 'store'] },
+  status: { imports: ['http', 'time-limit'], types: ['access', 'store'] },
   gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },
   service: {
     imports: [

@@ -1,5 +1,5 @@
+import { within } from '../time-limit.ts';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createRedisClient,
   explainRedisError,
@@ -246,14 +246,9 @@ async function examineStandby({ primary }: Store, url: string): Promise<Finding>
   }
 }
 
-/** @throws when the answer is not there in time */
+/** @throws TimedOut */
 function inTime<Answer>(answer: PromiseLike<Answer>): Promise<Answer> {
-  return Promise.race([
-    answer,
-    sleep(timeoutMilliseconds, undefined, { ref: false }).then(() => {
-      throw new Error(`no answer within ${timeoutMilliseconds / 1000} s`);
-    }),
-  ]);
+  return within(timeoutMilliseconds, answer);
 }
 
 function failure(check: string, error: unknown): Finding {

@@ -1,3 +1,5 @@
+import { isObject } from '../json.ts';
+
 /** What a row of a foreign file holds, or an entry of a list in it. */
 export interface Values {
   /** The value of a column, in JSON at a path; undefined where there is none. */
@@ -36,6 +38,7 @@ export function jsonRow(line: number, text: string): Row {
   } catch {
     return { line, problem: 'is not JSON' };
   }
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? { line, values: jsonValues(value) } : { line, problem: 'is not a JSON object' };
+  return isObject(value)
+    ? { line, values: jsonValues(value) }
+    : { line, problem: 'is not a JSON object' };
 }

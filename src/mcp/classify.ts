@@ -1,4 +1,5 @@
-import { type JsonObject, type Message, isObject } from './message.ts';
+import { type JsonObject, isObject } from '../json.ts';
+import { type Message } from './message.ts';
 import type { Rejection } from './rejections.ts';
 
 export type Revision = '2025-06-18' | '2026-07-28';

@@ -1,8 +1,4 @@
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { isObject } from '../json.ts';
 
 /** A request body that is valid JSON. */
 export interface Message {

@@ -1,7 +1,7 @@
 import type { Caller } from '../access/gate.ts';
 import { type InvokeParts, clipName } from '../operations/invoke.ts';
 import { type Revision, supportedVersions } from './classify.ts';
-import { isObject } from './message.ts';
+import { isObject } from '../json.ts';
 import { capabilities, instructions, serverInfo } from './server-info.ts';
 import { callTool, findTool, listTools } from './tools.ts';
 

@@ -4,7 +4,7 @@ import type { Operation } from '../operations/define.ts';
 import { operations } from '../operations/index.ts';
 import { type InvokeParts, invoke } from '../operations/invoke.ts';
 import { inlineDefinitions, toJsonSchema } from '../operations/json-schema.ts';
-import type { JsonObject } from './message.ts';
+import type { JsonObject } from '../json.ts';
 
 const byName = new Map(operations.map((operation) => [operation.tool, operation]));
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
+import { isObject } from '../json.ts';
 import type { Credentials, Platform } from './platform.ts';
 
 const shopField = {
@@ -69,8 +70,4 @@ function problemsOf(entry: unknown, place: string, fields: Platform['credentialF
 
 function listed(names: readonly string[]): string {
   return new Intl.ListFormat('en-GB').format(names);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import { type Answer, json, refuse } from '../../http/answer.ts';
 import { type Body, readBody } from '../../http/body.ts';
 import type { Route } from '../../http/shell.ts';
 import type { Log } from '../../log/log.ts';
-import type { SignatureCheck, Webhooks } from '../platform.ts';
+import { within } from '../../time-limit.ts';
+import type { ReceivedWebhook, SignatureCheck, Webhooks } from '../platform.ts';
 
 /** Those that matter have far less. */
 const maxBytes = 256 * 1024;
@@ -51,6 +51,13 @@ export function webhookRoute(platform: string, webhooks: Webhooks, log: Log): Ro
     }
   }
 
+  /** What takes too long continues, and is known when the platform sends it again. */
+  async function take(webhook: ReceivedWebhook) {
+    const work = webhooks.take(webhook);
+    work.catch(() => {});
+    return within(timeoutMilliseconds, work);
+  }
+
   return {
     method: 'POST',
     url: `/webhooks/${platform}`,
@@ -63,7 +70,7 @@ export function webhookRoute(platform: string, webhooks: Webhooks, log: Log): Ro
       if (waiting >= maxWaiting) return later();
       waiting += 1;
       try {
-        const result = await inTime(webhooks.take({ requestId, headers, body: body.bytes }));
+        const result = await take({ requestId, headers, body: body.bytes });
         return result === 'accepted' ? accepted : malformed();
       } catch (err) {
         log.error({ requestId, err }, 'a webhook could not be stored');
@@ -73,20 +80,4 @@ export function webhookRoute(platform: string, webhooks: Webhooks, log: Log): Ro
       }
     },
   };
-}
-
-/** @throws when the work takes too long; it continues, and is known when the platform sends it again */
-async function inTime<Result>(work: Promise<Result>): Promise<Result> {
-  const over = new AbortController();
-  try {
-    return await Promise.race([
-      work,
-      sleep(timeoutMilliseconds, undefined, { signal: over.signal, ref: false }).then(() => {
-        throw new Error(`The database did not store it within ${timeoutMilliseconds} ms.`);
-      }),
-    ]);
-  } finally {
-    over.abort();
-    work.catch(() => {});
-  }
 }

@@ -1,5 +1,6 @@
+import { isObject } from '../../../json.ts';
 import type { Line } from '../../../ingest/lines.ts';
-import { type Node, type ShopMoney, Refusal, isNode } from '../mapping/fields.ts';
+import { type Node, type ShopMoney, Refusal } from '../mapping/fields.ts';
 import { type Gid, gidAtBeginning, numberOf, parseGid } from '../api/gid.ts';
 import { type Kind, kinds } from './kinds.ts';
 
@@ -38,7 +39,7 @@ export function readBulkLine(line: Line, shop: ShopMoney): Reading {
   } catch {
     return unreadable('the line is not JSON');
   }
-  if (!isNode(node)) return unreadable('the line is not a JSON object');
+  if (!isObject(node)) return unreadable('the line is not a JSON object');
   const gid = parseGid(node['id']);
   if (!gid) return unreadable(`the line must have ${idOrder}`);
   const kind = kindsByType.get(gid.type);

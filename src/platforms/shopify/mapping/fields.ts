@@ -1,4 +1,5 @@
 import { type IntervalUnit, intervalUnits } from '../../../vocabulary.ts';
+import { isObject } from '../../../json.ts';
 import { numberOf, parseGid } from '../api/gid.ts';
 
 /**
@@ -38,10 +39,6 @@ const wordPattern = /^[A-Z][A-Z_]{0,40}$/;
 const wrong = (field: string, value: unknown, be: string) =>
   new Refusal(value === undefined ? `${field} is missing` : `${field} must be ${be}`);
 
-export function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Null where the field is null or not there. */
 export function optional<T>(read: Read<T>): Read<T | null> {
   return (node, field) =>
@@ -50,7 +47,7 @@ export function optional<T>(read: Read<T>): Read<T | null> {
 
 export function objectOf(node: Node, field: string): Node {
   const value = node[field];
-  if (!isNode(value)) throw wrong(field, value, 'an object');
+  if (!isObject(value)) throw wrong(field, value, 'an object');
   return value;
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../../../json.ts';
 import { anonymousCustomerId } from '../../../store/records/customers.ts';
 import type { SubscriptionStatus } from '../../../vocabulary.ts';
 import {
@@ -10,7 +11,6 @@ import {
   checkCurrency,
   integerOf,
   intervalOf,
-  isNode,
   numberOfGid,
   objectOf,
   optional,
@@ -123,13 +123,13 @@ export function readContract(key: string, node: Node, shop: ShopMoney): Contract
     updatedAt: timeOf(node, 'updatedAt'),
     nextBillingDate: optionalTime(node, 'nextBillingDate'),
     // The customer was deleted: payments still count, and no customer is entitled.
-    customerId: isNode(node['customer'])
+    customerId: isObject(node['customer'])
       ? customerOf(node['customer'], 'id')
       : anonymousCustomerId(id),
     billing: intervalOf(node, 'billingPolicy'),
     delivery: optionalPolicy(node, 'deliveryPolicy'),
     isLastPaymentSucceeded: node['lastPaymentStatus'] === 'SUCCEEDED',
-    hasOriginOrder: isNode(node['originOrder']),
+    hasOriginOrder: isObject(node['originOrder']),
   };
 }
 
