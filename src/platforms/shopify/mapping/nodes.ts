@@ -211,7 +211,7 @@ const percentageDigits = 4;
 /** The policy that holds from the first order on; those for later cycles are not what is offered. */
 function readPricing(node: Node, shop: ShopMoney): SellingPlan['pricing'] {
   const policies: unknown = node['pricingPolicies'] ?? [];
-  if (!Array.isArray(policies) || !policies.every(isNode)) {
+  if (!Array.isArray(policies) || !policies.every(isObject)) {
     throw new Refusal('pricingPolicies must be a list of objects');
   }
   const first = policies.find((policy) => (policy['afterCycle'] ?? 0) === 0);
