@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { Config } from '../config.ts';
 import { CommandError, UsageError } from '../errors.ts';
@@ -53,11 +54,21 @@ function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n');
 }
 
+const lossMilliseconds = 1_000;
+
 /** Opens the store, brings its schema up to date, and closes it whatever happens. */
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore({ ...config, role: 'command' });
   try {
-    const running = migrate(store.write, { onWait: tell }).then(() => work(store));
+    const running = migrate(store.write, { onWait: tell })
+      .then(() => work(store))
+      .catch(async (error: unknown) => {
+        // A connection may learn of the end of the embedded database before the store does, which knows why.
+        if (config.databaseUrl === undefined && isConnectionError(error)) {
+          await Promise.race([store.failed, sleep(lossMilliseconds)]);
+        }
+        throw error;
+      });
     return await Promise.race([running, rejectWhenLost(store)]);
   } finally {
     const timer = setTimeout(() => {
@@ -67,6 +78,10 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
     await store.close();
     clearTimeout(timer);
   }
+}
+
+function isConnectionError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('CONNECTION_');
 }
 
 /** Names the reason: all that a statement under way learns is that its connection was closed. */
