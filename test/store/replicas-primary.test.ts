@@ -116,6 +116,27 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     });
   }
 
+  test('are used again after the primary is back, if its address names a standby as second host', async () => {
+    const [standby] = all.standbys;
+    assert.ok(standby);
+    const own = `127.0.0.1:${all.primary.port}`;
+    const hosts = all.primary.url.replace(own, `${own},127.0.0.1:${standby.port}`);
+    const replication = { standbys: [standby.url], log: createLog('silent', { write() {} }) };
+    const store = connectAll(hosts, { replication });
+    const isInUse = (expected: boolean) =>
+      until(
+        () => store.replicas[0]?.isInUse,
+        (found) => found === expected,
+      );
+    await isInUse(true);
+    await all.primary.stop('crash');
+    await isInUse(false);
+    await all.primary.start();
+    await isInUse(true);
+    await store.close();
+    await bothInUse();
+  });
+
   test('have as many connections afterwards as at first: four each', async () => {
     await Promise.all([askEverything(all.world), askEverything(all.world)]);
     for (const url of [...urls(), all.primary.url]) {

@@ -13,7 +13,7 @@ import {
   standbyQuery,
   mismatchOf,
 } from './standby-answer.ts';
-import { Watch } from './watch.ts';
+import { type Listener, Watch } from './watch.ts';
 
 /** A standby is used again only when it lags less than this, so that it does not flap. */
 const resumeMilliseconds = 1_000;
@@ -56,14 +56,15 @@ export class Standby {
     this.#address = address;
     this.#positions = positions;
     this.#log = log;
-    this.#watch = new Watch<StandbyAnswer>(address, standbyQuery, {
+    const listener: Listener<StandbyAnswer> = {
       answered: (answer) => {
         this.#state = answer;
         this.#claim ??= { position: answer.position ?? 0, at: systemClock.monotonic() };
         this.compare();
       },
       lost: (error) => this.#fail(error),
-    });
+    };
+    this.#watch = new Watch(address, standbyQuery, listener, { allowStandby: true });
   }
 
   get isInUse(): boolean {

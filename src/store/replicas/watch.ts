@@ -20,15 +20,23 @@ export class Watch<Answer extends object> {
   #retriedAt = 0;
   #isClosed = false;
 
-  /** @param query SQL that returns one row */
-  constructor(address: string, query: string, listener: Listener<Answer>) {
+  /**
+   * @param query SQL that returns one row
+   * @param options.allowStandby whether the server may be one; of the hosts of a primary's address it may not
+   */
+  constructor(
+    address: string,
+    query: string,
+    listener: Listener<Answer>,
+    { allowStandby = false } = {},
+  ) {
     this.#query = query;
     this.#listener = listener;
     this.#sql = connect(address, {
       name: 'watch',
       connections: 1,
       readOnly: true,
-      allowStandby: true,
+      allowStandby,
       statementTimeoutMilliseconds: timeoutMilliseconds,
       closed: () => this.#lose(new Error('its connection was closed')),
     });
