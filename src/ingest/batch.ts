@@ -1,4 +1,4 @@
-import type { Line } from './lines.ts';
+import { type Line, sizeOf } from './lines.ts';
 import type { ImportRecord, RecordOf } from './record.ts';
 
 /** A valid record with the line it came from. */
@@ -46,7 +46,7 @@ export function waitsFor(record: ImportRecord): string {
 export class Batch {
   readonly steps: Step[] = [];
   size = 0;
-  /** Length of the lines' text, where there is one. */
+  /** Length of the lines' text; an estimate for values. */
   characters = 0;
 
   get records(): ImportRecord[] {
@@ -62,6 +62,7 @@ export class Batch {
     }
     step.entries.set(entry.key, entry);
     this.size += 1;
-    if (!entry.line.value) this.characters += entry.line.text.length;
+    const { line } = entry;
+    this.characters += line.value ? sizeOf(line.value) : line.text.length;
   }
 }

@@ -2,6 +2,8 @@
 const maxLineBytes = 4 * 1024 * 1024;
 
 const newline = 0x0a;
+/** Of a number or a word, roughly. */
+const scalarCharacters = 8;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** One line of a file, or why it could not be read; `text` is then what can be shown of it. */
@@ -15,6 +17,15 @@ export interface Line {
   readonly source?: string;
   /** What it counts as if there is a problem; "unknown" where nothing is said. */
   readonly countsAs?: string;
+}
+
+/** About how many characters a value has as JSON. */
+export function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return scalarCharacters;
+  let size = 0;
+  for (const [name, member] of Object.entries(value)) size += name.length + sizeOf(member);
+  return size;
 }
 
 /** A line of what is in memory already; its text is made only where somebody asks for it. */

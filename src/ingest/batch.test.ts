@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Batch } from './batch.ts';
+import { type Line, lineOf } from './lines.ts';
+import type { ImportRecord } from './record.ts';
+
+test('counts a record in memory about as long as its text, so that transactions stay bounded', () => {
+  const title = 'A long title. '.repeat(70);
+  const lines = Array.from({ length: 250 }, (_, lineId) => ({ lineId, title, price: '15.30' }));
+  const value = { type: 'subscription', id: 7, lines };
+  const text = JSON.stringify(value);
+  const charactersOf = (line: Line) => {
+    const batch = new Batch();
+    batch.add({
+      source: 'x',
+      line,
+      record: value as unknown as ImportRecord,
+      key: 'subscription 7',
+    });
+    return batch.characters;
+  };
+  assert.equal(charactersOf({ number: 1, text }), text.length);
+  const estimated = charactersOf(lineOf({ number: 1, value }));
+  assert.ok(estimated > 0.9 * text.length && estimated < 1.1 * text.length, String(estimated));
+});
