@@ -24,8 +24,6 @@ export interface Platform {
   readonly credentialFields: CredentialFields;
   /** The names of its jobs' queues in the database. */
   readonly queues: Readonly<Record<JobKind, string>>;
-  /** Deletes what it keeps of a shop in tables of its own. */
-  forgetShop(tx: Transaction, shopId: number): Promise<void>;
   load(): Promise<PlatformCode>;
 }
 
@@ -63,6 +61,8 @@ export interface PlatformCode {
   /** Why a shop is not followed at present, and what to do about it; undefined if it is. */
   findPause(sql: Sql, shopId: number): Promise<string | undefined>;
   openWebhooks(context: WebhookContext): Promise<Webhooks>;
+  /** Deletes what it keeps of a shop in tables of its own. */
+  forgetShop(tx: Transaction, shopId: number): Promise<void>;
 }
 
 export interface ConnectContext {

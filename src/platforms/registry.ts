@@ -7,7 +7,7 @@ export const platforms: Platform[] = [shopify];
 
 /** Deletes what any platform keeps of a shop. */
 export async function forgetShop(tx: Transaction, shopId: number): Promise<void> {
-  for (const platform of platforms) await platform.forgetShop(tx, shopId);
+  for (const platform of platforms) await (await platform.load()).forgetShop(tx, shopId);
 }
 
 export function findPlatform(name: string): Platform | undefined {

@@ -26,9 +26,6 @@ export const stub: Platform = {
     url: { want: 'an address', isUnique: true, fits: (value) => URL.canParse(String(value)) },
   },
   queues: { hints: 'stub-hints', duties: 'stub-duties' },
-  async forgetShop() {
-    // It has no tables.
-  },
   load: async () => code,
 };
 
@@ -38,6 +35,9 @@ const code: PlatformCode = {
   },
   connect: ({ url }, { signal }) => connect(String(url), signal),
   findPause: async () => undefined,
+  async forgetShop() {
+    // It has no tables.
+  },
   openWebhooks: async ({ secrets, credentials, queue, clock }): Promise<Webhooks> => ({
     openSignature(headers) {
       const given = headers['stub-signature'];

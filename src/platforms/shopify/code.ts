@@ -1,7 +1,7 @@
 import type { PlatformCode } from '../platform.ts';
 import { readBulkResults } from './bulk/bulk.ts';
 import { connectShopify } from './connection.ts';
-import { findUninstall } from './store/shops.ts';
+import { findUninstall, forgetShop } from './store/shops.ts';
 import { openShopifyWebhooks } from './webhooks/open.ts';
 
 export const shopifyCode: PlatformCode = {
@@ -13,4 +13,5 @@ export const shopifyCode: PlatformCode = {
     return `The app is uninstalled. Once it is back, "retention shopify reinstalled --shop ${shopId}" says so.`;
   },
   openWebhooks: openShopifyWebhooks,
+  forgetShop,
 };

@@ -1,5 +1,4 @@
 import type { Platform } from '../platform.ts';
-import { forgetShop } from './store/shops.ts';
 
 /** In clear text a token may go to this machine only. */
 function isSafeAddress(url: URL | null): boolean {
@@ -38,6 +37,5 @@ export const shopify: Platform = {
     },
   },
   queues: { hints: 'hints', duties: 'duties' },
-  forgetShop,
   load: async () => (await import('./code.ts')).shopifyCode,
 };
