@@ -123,11 +123,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     const hosts = all.primary.url.replace(own, `${own},127.0.0.1:${standby.port}`);
     const replication = { standbys: [standby.url], log: createLog('silent', { write() {} }) };
     const store = connectAll(hosts, { replication });
-    const isInUse = (expected: boolean) =>
-      until(
-        () => store.replicas[0]?.isInUse,
-        (found) => found === expected,
-      );
+    const isInUse = (expected: boolean) => until(() => store.replicas[0]?.isInUse === expected);
     await isInUse(true);
     await all.primary.stop('crash');
     await isInUse(false);
