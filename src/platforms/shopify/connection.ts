@@ -1,5 +1,4 @@
-import type { Intake } from '../intake.ts';
-import { countRefused, takeRecords } from '../intake.ts';
+import { countRefused } from '../intake.ts';
 import type { ConnectContext, Connection, Credentials, Hint } from '../platform.ts';
 import { createShopifyClient } from './api/client.ts';
 import { fetchContract, fetchPlanGroup } from './api/fetch.ts';
@@ -10,6 +9,7 @@ import {
   linesOfContracts,
   linesOfPlanGroup,
   once,
+  take,
   takeNodes,
 } from './sync/intake.ts';
 import { gonePlans } from './sync/reconcile.ts';
@@ -62,7 +62,3 @@ const followers: Readonly<Record<string, Follow>> = {
     return countRefused(taken) + countRefused(gone);
   },
 };
-
-function take(synced: SyncedShop, lines: Parameters<typeof takeRecords>[2]) {
-  return takeRecords(synced satisfies Intake, synced.client.domain, lines);
-}

@@ -10,6 +10,11 @@ export interface SyncedShop extends Intake {
   readonly client: ShopifyClient;
 }
 
+/** Stores records, as lines. */
+export function take(synced: SyncedShop, lines: LineSource['lines']): Promise<ImportCounts> {
+  return takeRecords(synced, synced.client.domain, lines);
+}
+
 /**
  * Stores results of bulk queries. It ends between two transactions once the intake's signal is aborted.
  * @param sources lines with a node of Shopify's each
@@ -18,9 +23,9 @@ export function takeResults(
   synced: SyncedShop,
   sources: readonly LineSource[],
 ): Promise<ImportCounts> {
-  const { client, shop, signal } = synced;
+  const { shop, signal } = synced;
   const heeding = sources.map(({ name, lines }) => ({ name, lines: untilAborted(signal, lines) }));
-  return takeRecords(synced, client.domain, readBulkResults(heeding, shop));
+  return take(synced, readBulkResults(heeding, shop));
 }
 
 /** Stores what was fetched by itself: nodes in the same form, in memory. */

@@ -3,8 +3,7 @@ import { type StoredPlan, listStoredPlans, listSubscriptionIds } from '../store/
 import type { BroughtResult } from '../bulk/bulk-result.ts';
 import type { ShopifyClient } from '../api/client.ts';
 import { formatGid } from '../api/gid.ts';
-import { takeRecords } from '../../intake.ts';
-import { type SyncedShop, deletionOf } from './intake.ts';
+import { type SyncedShop, deletionOf, take } from './intake.ts';
 import { nodesById } from '../api/queries.ts';
 import type { SortedIds } from '../bulk/sorted-ids.ts';
 
@@ -28,12 +27,12 @@ export async function reconcile(
   plans: BroughtResult,
 ): Promise<number> {
   let deleted = 0;
-  const take = async (lines: AsyncIterable<readonly Line[]>) => {
-    const counts = await takeRecords(synced, synced.client.domain, lines);
+  const takeAndCount = async (lines: AsyncIterable<readonly Line[]>) => {
+    const counts = await take(synced, lines);
     deleted += counts['delete']?.deleted ?? 0;
   };
-  if (contracts.tellsWhatIsGone) await take(goneSubscriptions(synced, contracts));
-  if (plans.tellsWhatIsGone) await take(gonePlans(synced, plans.ids));
+  if (contracts.tellsWhatIsGone) await takeAndCount(goneSubscriptions(synced, contracts));
+  if (plans.tellsWhatIsGone) await takeAndCount(gonePlans(synced, plans.ids));
   return deleted;
 }
 
