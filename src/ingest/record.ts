@@ -12,6 +12,7 @@ import {
   subscriptionStatuses,
 } from '../vocabulary.ts';
 import { liesAhead } from './ahead.ts';
+import { fieldPath } from './field-path.ts';
 
 export const recordTypes = [
   'plan',
@@ -265,11 +266,7 @@ export function parseRecord(
 }
 
 function sentence(path: readonly PropertyKey[], message: string): string {
-  const field = path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-    .join('')
-    .replace(/^\./, '');
-  return `${field} ${message}`.trimStart();
+  return `${fieldPath(path)} ${message}`.trimStart();
 }
 
 const expected: Readonly<Record<string, string>> = {

@@ -1,3 +1,4 @@
+import { fieldPath } from '../ingest/field-path.ts';
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import { CommandError, UsageError } from '../errors.ts';
@@ -34,15 +35,7 @@ export function parseMapping(file: string, text: string): Mapping {
 }
 
 function sentence(path: readonly PropertyKey[], message: string): string {
-  const where = path
-    .map((part) => {
-      if (typeof part === 'number') return `[${part}]`;
-      const name = String(part);
-      return /^\w+$/.test(name) ? `.${name}` : `["${name}"]`;
-    })
-    .join('')
-    .replace(/^\./, '');
-  return `${where === '' ? 'it' : where} ${message}`;
+  return `${fieldPath(path) || 'it'} ${message}`;
 }
 
 const expected: Readonly<Record<string, string>> = {
