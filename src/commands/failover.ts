@@ -5,7 +5,7 @@ import type { Sql } from '../store/database.ts';
 import { findReplication } from '../store/failover.ts';
 import { tell } from './command.ts';
 
-const timeoutMilliseconds = 3_000;
+const noticeMilliseconds = 3_000;
 
 /** Waits for the commit of a revocation, and says what keeps it where that takes long. */
 export async function committed<Result>(revocation: Promise<Result>): Promise<Result> {
@@ -13,7 +13,7 @@ export async function committed<Result>(revocation: Promise<Result>): Promise<Re
     tell(
       'The database has not confirmed the revocation yet. Where synchronous_standby_names is set, it waits for a standby; until this command ends, a failover can undo it.',
     );
-  }, timeoutMilliseconds);
+  }, noticeMilliseconds);
   try {
     return await revocation;
   } catch (error) {
