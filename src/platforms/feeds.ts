@@ -7,23 +7,19 @@ export function feedsOf({ name }: Pick<Platform, 'name'>) {
   return { file: `${name}-file`, sync: name, webhooks: `${name}-webhooks` } as const;
 }
 
+const otherFeeds: Readonly<Record<FeedName, string>> = {
+  records: 'Record files',
+  export: 'Exports from another platform',
+};
+
 /** The feed, for people. */
 export function feedLabel(feed: FeedName): string {
-  return labels().get(feed) ?? feed;
-}
-
-function labels(): ReadonlyMap<FeedName, string> {
-  return new Map([
-    ['records', 'Record files'],
-    ['export', 'Exports from another platform'],
-    ...platforms.flatMap((platform): [FeedName, string][] => {
-      const { file, sync, webhooks } = feedsOf(platform);
-      const { title } = platform;
-      return [
-        [file, `${title} files`],
-        [sync, `${title}, scheduled sync`],
-        [webhooks, `${title} webhooks`],
-      ];
-    }),
-  ]);
+  for (const platform of platforms) {
+    const { file, sync, webhooks } = feedsOf(platform);
+    const { title } = platform;
+    if (feed === file) return `${title} files`;
+    if (feed === sync) return `${title}, scheduled sync`;
+    if (feed === webhooks) return `${title} webhooks`;
+  }
+  return otherFeeds[feed] ?? feed;
 }
