@@ -131,6 +131,11 @@ export function migratedFolder(): string {
   return folder;
 }
 
+/** The data folder whose database runs for all tests, so that a command does not have to start it. */
+export function runningFolder(): string {
+  return process.env['TEST_EMBEDDED_DATA'] as string;
+}
+
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 // Else what a test that failed has left running would keep its file from ending.

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { migratedFolder, newShopId, run, throwawayFolder } from './process.ts';
+import { newShopId, run, runningFolder, throwawayFolder } from './process.ts';
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
 
 for (const [name, env, skip] of [
-  ['embedded', { RETENTION_DATA_DIR: migratedFolder() }, false],
+  ['embedded', { RETENTION_DATA_DIR: runningFolder() }, false],
   [
     'PostgreSQL',
     { DATABASE_URL },

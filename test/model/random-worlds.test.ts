@@ -16,11 +16,12 @@ import { worldNow } from './times.ts';
 import { type World, digitsOf, world } from './worlds.ts';
 
 /** Few, to keep the suite quick; fewer for the embedded database, which is slower but runs the same SQL. */
-const worlds = { embedded: runs(8), PostgreSQL: runs(24) };
+const worlds = { embedded: runs(4), PostgreSQL: runs(24) };
 
 const statuses = [undefined, 'active', 'paused', 'cancelled', 'expired', 'failed'] as const;
 const outcomes = [undefined, 'saved', 'cancelled', 'abandoned'] as const;
-const pageSizes = [1, 2, 3, 50, 100];
+/** Besides each world's own: one row a page, and all on one. */
+const pageSizes = [1, 100];
 
 /** A clock that can be set to any time. */
 const clock = { at: worldNow, now: () => clock.at, monotonic: () => 0 };
@@ -192,7 +193,7 @@ onEveryDatabase('random worlds', (open, name) => {
       const [pair, other] = pairs;
       await compareOthers(pair);
       await compareOthers(other);
-      await compareListings(pair, pageSizes);
+      await compareListings(pair, [...pageSizes, each.pageSize]);
       await turnPagesMeanwhile(pair, each);
       await compareListings(pair, [each.pageSize]);
       // Changes in one shop do not affect the other.

@@ -42,6 +42,7 @@ export async function globalSetup(): Promise<void> {
   process.env['TEST_EMBEDDED_FOLDER'] = saved;
   embedded = await openEmbedded(data, { role: 'serve' });
   process.env['TEST_EMBEDDED'] = embedded.socketPath;
+  process.env['TEST_EMBEDDED_DATA'] = data;
 }
 
 export async function globalTeardown(): Promise<void> {
