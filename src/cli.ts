@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Command, isReaderGone, print, tell } from './commands/command.ts';
 import { setLastResort } from './commands/serve/last-resort.ts';
-import { suggest } from './commands/suggest.ts';
+import { suggest } from './commands/terminal/suggest.ts';
 import { parseConfig } from './config.ts';
 import { withEnvFile } from './env-file.ts';
 import { CommandError, UsageError, describeError } from './errors.ts';

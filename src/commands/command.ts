@@ -5,7 +5,7 @@ import { CommandError, UsageError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
-import { visible } from './visible.ts';
+import { visible } from './terminal/visible.ts';
 
 /** 0 is done; 1, failed, is what an uncaught error gives. */
 export const exitStatus = { done: 0, wrongUsage: 2, someRefused: 3 } as const;

@@ -24,8 +24,8 @@ import {
   tell,
 } from './command.ts';
 import { withShop } from './keys.ts';
-import { createProgress } from './progress.ts';
-import { visible } from './visible.ts';
+import { createProgress } from './terminal/progress.ts';
+import { visible } from './terminal/visible.ts';
 
 export const importCommand: Command = {
   name: 'import',

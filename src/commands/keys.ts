@@ -17,7 +17,7 @@ import {
   tell,
   withStore,
 } from './command.ts';
-import { parseDuration } from './times.ts';
+import { parseDuration } from './terminal/times.ts';
 
 /** Opens the store and finds the shop that --shop names. */
 export async function withShop<T>(

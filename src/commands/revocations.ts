@@ -18,7 +18,7 @@ import {
 } from './command.ts';
 import { committed, tellOfFailover } from './failover.ts';
 import { withShop } from './keys.ts';
-import { parsePast } from './times.ts';
+import { parsePast } from './terminal/times.ts';
 
 const revoke: Command = {
   name: 'keys revoke',

@@ -15,7 +15,7 @@ import {
   requiredOption,
   withStore,
 } from './command.ts';
-import { visible } from './visible.ts';
+import { visible } from './terminal/visible.ts';
 
 function parseTier(text: string) {
   if (!isTier(text))

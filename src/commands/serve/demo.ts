@@ -12,7 +12,7 @@ import { findOwnerByEmail } from '../../store/owners/owners.ts';
 import { type Shop, findShop, insertShop, listShops } from '../../store/shops.ts';
 import { type Command, print, tell } from '../command.ts';
 import { limitHeap } from './heap.ts';
-import { createProgress } from '../progress.ts';
+import { createProgress } from '../terminal/progress.ts';
 import { serve } from './serve.ts';
 
 const demoShop = { id: 1, name: 'Demo Coffee', tier: 'pro', currency: 'USD' } as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { systemClock } from '../clock.ts';
-import { UsageError } from '../errors.ts';
+import { systemClock } from '../../clock.ts';
+import { UsageError } from '../../errors.ts';
 
 const hoursOf: Readonly<Record<string, number>> = { h: 1, d: 24 };
 const mostHours = 3650 * 24;

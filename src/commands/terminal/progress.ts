@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../../clock.ts';
 
 const intervalMilliseconds = 200;
 
