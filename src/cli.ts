@@ -20,6 +20,7 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     ...(await import('./commands/revocations.ts')).revocationCommands,
   ],
   owners: async () => (await import('./commands/owners.ts')).ownerCommands,
+  ids: async () => [(await import('./commands/ids.ts')).idsCommand],
   import: async () => [(await import('./commands/import.ts')).importCommand],
   sync: async () => (await import('./commands/sync.ts')).syncCommands,
   shopify: async () => (await import('./commands/shopify.ts')).shopifyCommands,

@@ -73,6 +73,7 @@ const rooms: Readonly<Record<string, Rule>> = {
       'metrics',
       'operations',
       'platforms/feeds',
+      'platforms/source-ids',
       'store',
     ],
   },

@@ -13,8 +13,8 @@ import {
   upsertSubscriptions,
 } from '../store/records/subscription-writes.ts';
 import { type Judged, type Verdict, isWritten } from '../store/records/verdict.ts';
-import { type Entry, targetTypeOf } from './batch.ts';
-import type { ImportRecord, RecordOf } from './record.ts';
+import type { Entry } from './batch.ts';
+import { type ImportRecord, type RecordOf, targetTypeOf } from './record.ts';
 import {
   cancellationRow,
   type StatusChange,
@@ -40,6 +40,7 @@ export function importShopOf({ id, currency }: Pick<ImportShop, 'id' | 'currency
 /** What a transaction did and touched. */
 export interface Applied {
   readonly outcomes: { readonly entry: Entry; readonly verdict: Verdict }[];
+  readonly refused: { readonly entry: Entry; readonly reason: string }[];
   /** What is stored as reported although it should not happen. */
   readonly remarks: { readonly entry: Entry; readonly remark: string }[];
   readonly touchedCustomerIds: Set<number>;

@@ -15,6 +15,7 @@ test('counts a record in memory about as long as its text, so that transactions 
       source: 'x',
       line,
       record: value as unknown as ImportRecord,
+      sourceIds: [],
       key: 'subscription 7',
     });
     return batch.characters;

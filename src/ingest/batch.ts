@@ -1,11 +1,14 @@
 import { type Line, sizeOf } from './lines.ts';
-import type { ImportRecord, RecordOf } from './record.ts';
+import { type ImportRecord, targetTypeOf } from './record.ts';
+import type { UsedSourceId } from './source-ids.ts';
 
 /** A valid record with the line it came from. */
 export interface Entry {
   readonly source: string;
   readonly line: Line;
   readonly record: ImportRecord;
+  /** Apart from the record, since they do not change it. */
+  readonly sourceIds: readonly UsedSourceId[];
   /** Type and id of the record that is written or deleted. */
   readonly key: string;
 }
@@ -14,11 +17,6 @@ export interface Entry {
 export interface Step {
   readonly deletes: boolean;
   readonly entries: Map<string, Entry>;
-}
-
-/** The type of the record that is written or deleted. */
-export function targetTypeOf(record: ImportRecord): RecordOf<'delete'>['record'] {
-  return record.type === 'delete' ? record.record : record.type;
 }
 
 export function keyOf(record: ImportRecord): string {

@@ -1,15 +1,24 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
-import type { Sql, Transaction } from '../store/database.ts';
+import type { Sql } from '../store/database.ts';
 import { upsertFeed } from '../store/feeds/feeds.ts';
 import type { FeedName } from '../vocabulary.ts';
-import { type Applied, type ImportShop, applyStep, finishTransaction } from './apply.ts';
+import { type AppliedBatch, applyBatch } from './apply-batch.ts';
+import type { ImportShop } from './apply.ts';
 import { arrivalOf } from './arrival.ts';
-import { Batch, type Entry, keyOf, targetTypeOf, waitsFor } from './batch.ts';
+import { Batch, type Entry, keyOf, waitsFor } from './batch.ts';
 import { DeferredEntries } from './deferred.ts';
 import type { Line } from './lines.ts';
-import { type ImportRecord, createRecordSchema, parseRecord, recordTypes } from './record.ts';
+import {
+  type ImportRecord,
+  type TargetType,
+  createRecordSchema,
+  parseRecord,
+  recordTypes,
+  targetTypeOf,
+} from './record.ts';
+import { type UsedSourceId, sourceIdsOf } from './source-ids.ts';
 
 /** Enough to be quick, few enough that others hardly wait for the transaction. */
 const linesPerTransaction = 1000;
@@ -26,7 +35,6 @@ const linesPerTurn = 100;
  * that was held up behind a refused parent may be what a child waits for.
  */
 const refusalOrder = ['subscription', 'payment', 'refund', 'cancellation', 'plan'] as const;
-type TargetType = (typeof refusalOrder)[number];
 
 /** Where lines come from. */
 export interface LineSource {
@@ -50,7 +58,7 @@ export interface ImportOptions {
   readonly log: Log;
   /** Where more are good than what suits every database. */
   readonly linesPerTransaction?: number;
-  /** Whether the records were made by a feed, which may say what they leave as it is. */
+  /** Whether the records were made by a feed, which may say what they leave as it is, and source ids. */
   readonly isFromFeed?: boolean;
   /** Whether the source has more than these records, so that it is not complete with them. */
   readonly isPart?: boolean;
@@ -102,6 +110,11 @@ export async function importRecords(
   }
 }
 
+interface Parsed {
+  readonly record: ImportRecord;
+  readonly sourceIds: readonly UsedSourceId[];
+}
+
 class ImportRun {
   readonly counts: ImportCounts = {};
   readonly #options: ImportOptions;
@@ -124,7 +137,7 @@ class ImportRun {
     if (this.#taken % linesPerTurn === 0) await turn();
     const parsed = this.#parse(line);
     if ('problem' in parsed) return this.#refuse(source, line, parsed.type, parsed.problem);
-    this.#batch.add({ source, line, record: parsed.record, key: keyOf(parsed.record) });
+    this.#batch.add({ source, line, ...parsed, key: keyOf(parsed.record) });
     const isFull =
       this.#batch.size >= (this.#options.linesPerTransaction ?? linesPerTransaction) ||
       this.#batch.characters >= charactersPerTransaction;
@@ -155,7 +168,7 @@ class ImportRun {
     this.#isAnyHeldUp = false;
   }
 
-  #parse(line: Line): { record: ImportRecord } | { type: string; problem: string } {
+  #parse(line: Line): Parsed | { type: string; problem: string } {
     if (line.problem !== undefined) {
       return { type: line.countsAs ?? 'unknown', problem: line.problem };
     }
@@ -166,7 +179,9 @@ class ImportRun {
       return { type: 'unknown', problem: 'the line is not JSON' };
     }
     const parsed = parseRecord(this.#schema, value);
-    return 'problem' in parsed ? { type: typeOf(value), ...parsed } : parsed;
+    if ('problem' in parsed) return { type: typeOf(value), ...parsed };
+    const { record } = parsed;
+    return { record, sourceIds: this.#options.isFromFeed ? sourceIdsOf(record, value) : [] };
   }
 
   async #refuse(source: string, line: Line, type: string, reason: string): Promise<void> {
@@ -206,6 +221,9 @@ class ImportRun {
     for (const { source, line, record } of waiting.filter(isGivenUp)) {
       await this.#refuse(source, line, record.type, waitsFor(record));
     }
+    for (const { entry, reason } of applied.refused) {
+      await this.#refuse(entry.source, entry.line, entry.record.type, reason);
+    }
     for (const { entry, verdict } of applied.outcomes) {
       const { type } = entry.record;
       if (verdict !== 'waiting') {
@@ -218,7 +236,7 @@ class ImportRun {
     this.#options.progress?.(this.#settled);
   }
 
-  async #inTransaction(batch: Batch, deferred: DeferredEntries): Promise<Outcome> {
+  async #inTransaction(batch: Batch, deferred: DeferredEntries): Promise<AppliedBatch> {
     const { sql, shop, feed, clock } = this.#options;
     const arrival = arrivalOf(batch.records, clock.now());
     for (let attempt = 1; ; attempt += 1) {
@@ -233,51 +251,6 @@ class ImportRun {
       }
     }
   }
-}
-
-interface Outcome {
-  readonly applied: Applied;
-  /** Entries to be tried again at the end of the run, in their order. */
-  readonly waiting: Entry[];
-  /** Whether some of these wait only because an earlier record with their key does. */
-  readonly isAnyHeldUp: boolean;
-}
-
-async function applyBatch(
-  tx: Transaction,
-  shop: ImportShop,
-  batch: Batch,
-  deferred: DeferredEntries,
-  givenUp: ReadonlySet<TargetType>,
-): Promise<Outcome> {
-  // One importer of a shop at a time, for the length of a batch: what is judged stays true.
-  await tx`select from shops where shop_id = ${shop.id} for no key update`;
-  const applied: Applied = {
-    outcomes: [],
-    remarks: [],
-    touchedCustomerIds: new Set(),
-  };
-  const waiting: Entry[] = [];
-  const waitingKeys = new Set<string>();
-  let isAnyHeldUp = false;
-  for (const step of batch.steps) {
-    const entries = [...step.entries.values()];
-    const isHeldUp = ({ key, record }: Entry) =>
-      !givenUp.has(targetTypeOf(record)) && (waitingKeys.has(key) || deferred.mayHave(key));
-    const settledBefore = applied.outcomes.length;
-    const ready = entries.filter((entry) => !isHeldUp(entry));
-    const heldUp = entries.filter(isHeldUp);
-    waiting.push(...heldUp);
-    isAnyHeldUp ||= heldUp.length > 0;
-    await applyStep(ready, step.deletes, { tx, shop, applied });
-    for (const { entry, verdict } of applied.outcomes.slice(settledBefore)) {
-      if (verdict !== 'waiting') continue;
-      waiting.push(entry);
-      waitingKeys.add(entry.key);
-    }
-  }
-  await finishTransaction({ tx, shop, applied });
-  return { applied, waiting, isAnyHeldUp };
 }
 
 /** Two writers that waited for each other, or for a row that changed: the database asks to retry. */

@@ -12,7 +12,7 @@ import {
   subscriptionStatuses,
 } from '../vocabulary.ts';
 import { liesAhead } from './ahead.ts';
-import { fieldPath } from './field-path.ts';
+import { parseWith } from './problems.ts';
 
 export const recordTypes = [
   'plan',
@@ -247,6 +247,13 @@ type RecordInput = z.input<ReturnType<typeof createRecordSchema>>;
 export type InputOf<Type extends RecordInput['type']> = Extract<RecordInput, { type: Type }>;
 export type RecordOf<Type extends ImportRecord['type']> = Extract<ImportRecord, { type: Type }>;
 
+export type TargetType = RecordOf<'delete'>['record'];
+
+/** The type of the record that is written or deleted. */
+export function targetTypeOf(record: ImportRecord): TargetType {
+  return record.type === 'delete' ? record.record : record.type;
+}
+
 /** A union of objects that a field tells apart: the field is wrong, or there is no object at all. */
 function oneOfTypes(types: readonly string[], noObject: string) {
   return ({ code }: z.core.$ZodRawIssue) =>
@@ -258,38 +265,6 @@ export function parseRecord(
   schema: ReturnType<typeof createRecordSchema>,
   value: unknown,
 ): { record: ImportRecord } | { problem: string } {
-  const { success, data, error } = schema.safeParse(value, { error: describe });
-  if (success) return { record: data };
-  // A number that is too great is so twice: for its schema, and for being an integer at all.
-  const problems = new Set(error.issues.map(({ path, message }) => sentence(path, message)));
-  return { problem: [...problems].join('; ') };
-}
-
-function sentence(path: readonly PropertyKey[], message: string): string {
-  return `${fieldPath(path)} ${message}`.trimStart();
-}
-
-const expected: Readonly<Record<string, string>> = {
-  string: 'text',
-  number: 'an integer',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-};
-
-/** In place of zod's own messages where a schema has none: the end of a sentence about a field. */
-function describe(issue: z.core.$ZodRawIssue): string {
-  if (issue.input === undefined) return 'is missing';
-  switch (issue.code) {
-    case 'invalid_type':
-      return `must be ${expected[issue.expected] ?? issue.expected}`;
-    case 'invalid_value':
-      return `must be one of ${issue.values.join(', ')}`;
-    case 'too_small':
-      return `must have at least ${issue.minimum} ${issue.minimum === 1 ? 'entry' : 'entries'}`;
-    case 'too_big':
-      return `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'entries'}`;
-    default:
-      return `is not valid (${issue.code})`;
-  }
+  const parsed = parseWith(schema, value);
+  return 'data' in parsed ? { record: parsed.data } : { problem: parsed.problems.join('; ') };
 }

@@ -1,10 +1,10 @@
 import type { Field } from './fields.ts';
 import type { Values } from './rows.ts';
 import type { Conditions, FieldSpec } from './schema.ts';
-import { type Formats, createReader, readConstant } from './values.ts';
+import { type Formats, type Value, createReader, readConstant } from './values.ts';
 
 /** What a field of a record is to be (undefined: left out), or a sentence about what is wrong. */
-export type FieldReading = { readonly value: unknown } | { readonly problem: string };
+export type FieldReading = Value | { readonly problem: string };
 
 type Text = { readonly text: string } | { readonly problem: string };
 
@@ -108,7 +108,7 @@ function createValueReader(
     const reading = read(text, minorDigits);
     return 'wrong' in reading
       ? { problem: `${name}: "${shown(text)}" ${reading.wrong}${hints[field.kind] ?? ''}` }
-      : { value: reading.value };
+      : reading;
   };
 
   if (field.kind === 'ids') return (values) => readList(values, columns[0] as string, understand);

@@ -1,7 +1,6 @@
-import { fieldPath } from '../ingest/field-path.ts';
 import { readFile } from 'node:fs/promises';
-import type { z } from 'zod';
 import { CommandError, UsageError } from '../errors.ts';
+import { parseWith } from '../ingest/problems.ts';
 import { type Mapping, createMappingSchema } from './schema.ts';
 
 /**
@@ -26,37 +25,9 @@ export function parseMapping(file: string, text: string): Mapping {
   } catch (error) {
     throw new UsageError(`${file} is not JSON: ${(error as Error).message}.`, { cause: error });
   }
-  const { success, data, error } = createMappingSchema(value).safeParse(value, { error: describe });
-  if (success) return data;
-  const problems = new Set(error.issues.map(({ path, message }) => sentence(path, message)));
+  const parsed = parseWith(createMappingSchema(value), value, 'it');
+  if ('data' in parsed) return parsed.data;
   throw new UsageError(
-    [`${file} is not a mapping:`, ...[...problems].map((problem) => `  ${problem}`)].join('\n'),
+    [`${file} is not a mapping:`, ...parsed.problems.map((problem) => `  ${problem}`)].join('\n'),
   );
-}
-
-function sentence(path: readonly PropertyKey[], message: string): string {
-  return `${fieldPath(path) || 'it'} ${message}`;
-}
-
-const expected: Readonly<Record<string, string>> = {
-  string: 'text',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-  record: 'an object',
-};
-
-/** In place of zod's own messages: the end of a sentence about a place in the file. */
-function describe(issue: z.core.$ZodRawIssue): string {
-  if (issue.input === undefined) return 'is missing';
-  switch (issue.code) {
-    case 'invalid_type':
-      return `must be ${expected[issue.expected] ?? issue.expected}`;
-    case 'invalid_value':
-      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
-    case 'too_small':
-      return 'must not be empty';
-    default:
-      return `is not valid (${issue.code})`;
-  }
 }

@@ -196,6 +196,7 @@ function readInto(
     const reading = read(values);
     if ('problem' in reading) problems.push(reading.problem);
     else if (reading.value !== undefined) put(target, name, reading.value);
+    if ('sourceId' in reading) put(target, `sourceIds.${name}`, reading.sourceId);
   }
   return problems;
 }

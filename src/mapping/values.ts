@@ -1,11 +1,18 @@
 import { intervalUnits } from '../vocabulary.ts';
-import { ownNumber } from '../own-number.ts';
+import { deriveId, isOpaqueId, isRecordKind } from '../ingest/source-ids.ts';
 import { type AmountFormat, readAmount } from './amounts.ts';
 import { type Kind, intervalWords } from './fields.ts';
 import { type TimeFormat, createTimeReader } from './times.ts';
 
-/** What a value says in terms of the import, or the end of a sentence about what is wrong with it. */
-export type Reading = { readonly value: unknown } | { readonly wrong: string };
+/** What a value says in terms of the import. */
+export interface Value {
+  readonly value: unknown;
+  /** The source's own id, if it may be stored. */
+  readonly sourceId?: string;
+}
+
+/** A value, or the end of a sentence about what is wrong with it. */
+export type Reading = Value | { readonly wrong: string };
 
 /** How a file writes values. */
 export interface Formats extends TimeFormat, AmountFormat {
@@ -20,9 +27,7 @@ export function createReader(kind: Kind, formats: Formats): Reader {
   switch (kind.kind) {
     case 'id':
     case 'ids':
-      return formats.ids === 'text'
-        ? (text) => ({ value: ownNumber(`${kind.of}:${text}`) })
-        : readId;
+      return formats.ids === 'text' ? (text) => readTextId(kind.of, text) : readId;
     case 'integer':
       return (text) => readInteger(text, kind.least, kind.most);
     case 'text':
@@ -63,6 +68,11 @@ function readId(text: string): Reading {
   return id >= 1 && Number.isSafeInteger(id)
     ? { value: id }
     : { wrong: `must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}` };
+}
+
+function readTextId(of: string, text: string): Value {
+  const value = deriveId(of, text);
+  return isRecordKind(of) && isOpaqueId(text) ? { value, sourceId: text } : { value };
 }
 
 function readInteger(text: string, least: number, most: number): Reading {

@@ -6,6 +6,7 @@ import type { LineSource } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import type { RecordKind } from '../store/records/source-ids.ts';
 import type { Intake } from './intake.ts';
 import type { JobQueue } from './webhooks/queue.ts';
 
@@ -24,6 +25,8 @@ export interface Platform {
   readonly credentialFields: CredentialFields;
   /** The names of its jobs' queues in the database. */
   readonly queues: Readonly<Record<JobKind, string>>;
+  /** The platform's own id of a record, if ours is made from it without loss; undefined if it is not. */
+  sourceIdOf(kind: RecordKind, id: number): string | undefined;
   load(): Promise<PlatformCode>;
 }
 

@@ -183,7 +183,7 @@ const textsAndLists: readonly Case[] = [
   ['lines[0].quantity must be an integer from 1 to 1000000', withLine({ quantity: 0 })],
   ['active must be true or false', plan({ active: 'yes' })],
   ['productIds must be a list', plan({ productIds: 81 })],
-  ['lines must have at least 1 entry', one({ lines: [] })],
+  ['lines must not be empty', one({ lines: [] })],
   ['lines must have at most 250 entries', one({ lines: lines(251) })],
   ['lines[0] must be an object', one({ lines: [7] })],
 ];

@@ -78,11 +78,11 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.getByText('Subscriptions of customer').waitFor();
     await inspect(page, 'subscriptions-of-customer');
 
-    await page.getByLabel('Subscription number').fill('1');
+    await page.getByLabel('Subscription id').fill('1');
     await page.getByRole('button', { name: 'Open' }).click();
     await page.getByRole('alert').waitFor();
     await inspect(page, 'subscriptions-missing');
-    await page.getByLabel('Subscription number').fill('1003');
+    await page.getByLabel('Subscription id').fill('1003');
     await page.getByRole('button', { name: 'Open' }).click();
     await page.waitForURL('**/subscriptions/1003');
     await inspect(page, 'subscription');

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { deriveId } from '../../src/ingest/source-ids.ts';
 import { line, plan, session, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
-import { type World, importAll, now, startWorld } from '../support/world.ts';
+import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
 import { plain } from './page-text.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
 
@@ -162,5 +163,44 @@ onEveryDatabase('the owner’s page of a subscription', (open) => {
     assert.ok(text.includes('Cycle c49.') && !text.includes('Cycle c50.'));
     assert.match(text, /Only the latest 50 are shown\./);
     assert.match(text, /Cancel-flow sessions appear here/);
+  });
+
+  test('is found by ids at the source, which it shows, and so are its customer’s subscriptions', async () => {
+    const shop = await createShop(world.store);
+    const { visitor: owner } = await signedInOwner({ ...world, shop });
+    const [id, customerId] = [deriveId('subscription', 'sub_1'), deriveId('customer', 'cus_1')];
+    const sourceIds = { id: 'sub_1', customerId: 'cus_1' };
+    const records = [
+      plan(),
+      subscription(id, { customerId, sourceIds }),
+      subscription(1001, { customerId: 501 }),
+    ];
+    assert.deepEqual((await importAll(world.store, shop, records, true)).refused, []);
+    const home = `/app/shops/${shop.id}/subscriptions`;
+    const goTo = async (query: string) => (await owner.get(`${home}?${query}`)).location;
+    for (const text of ['sub_1', '+sub_1', String(id)]) {
+      assert.equal(await goTo(`subscription=${text}`), `${home}/${id}`);
+    }
+    assert.equal(await goTo('customer=cus_1'), `${home}?customer=${customerId}`);
+
+    const details = plain((await owner.get(`${home}/${id}`)).text);
+    assert.match(details, new RegExp(`Customer ${customerId} cus_1 .*Id at the source sub_1 `));
+    const other = plain((await owner.get(`${home}/1001`)).text);
+    assert.match(other, /Customer 501 Plan/);
+    assert.doesNotMatch(other, /Id at the source/);
+    const list = plain((await owner.get(`${home}?customer=${customerId}`)).text);
+    assert.match(list, new RegExp(`Subscriptions of customer ${customerId} \\(cus_1\\)`));
+
+    for (const query of ['customer=cus_2', 'customer=sub_1', 'subscription=cus_1']) {
+      const { status, text } = await owner.get(`${home}?${query}`);
+      assert.equal(status, 404, query);
+      const [, noun, sought] = /(.*)=(.*)/.exec(query) ?? [];
+      assert.match(plain(text), new RegExp(`This shop has no ${noun} ${sought}\\. Check the id`));
+      assert.match(text, new RegExp(`value="${sought}"`));
+      assert.match(text, /\/subscriptions\/1001"/);
+    }
+    const theirs = `/app/shops/${world.shop.id}/subscriptions`;
+    assert.equal((await visitor.get(`${theirs}?subscription=sub_1`)).status, 404);
+    assert.equal((await visitor.get(`${home}?subscription=sub_1`)).status, 404);
   });
 });

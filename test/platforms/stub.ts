@@ -26,6 +26,7 @@ export const stub: Platform = {
     url: { want: 'an address', isUnique: true, fits: (value) => URL.canParse(String(value)) },
   },
   queues: { hints: 'stub-hints', duties: 'stub-duties' },
+  sourceIdOf: () => undefined,
   load: async () => code,
 };
 

@@ -147,6 +147,7 @@ describe('migrating while tables are in use', { skip }, () => {
     assert.deepEqual([code, signal, out], [null, 'SIGINT', '']);
     await dump.release();
     const again = await run(['migrate'], { env });
-    assert.deepEqual([again.code, again.out], [0, 'Applied 0014_webhook_events.sql.\n']);
+    assert.equal(again.code, 0);
+    assert.match(again.out, /^Applied 0014_webhook_events\.sql(, \w+\.sql)*\.\n$/);
   });
 });

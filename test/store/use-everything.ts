@@ -1,4 +1,5 @@
 import { forgetShop } from '../../src/platforms/registry.ts';
+import { findRecord } from '../../src/platforms/source-ids.ts';
 import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { rotateKey } from '../../src/access/keys/keys.ts';
@@ -73,8 +74,16 @@ export async function useEverything(store: Store): Promise<void> {
   ];
   const { refused } = await importAll(store, shop, corrections);
   assert.deepEqual(refused, []);
-  const kept = { ...first('subscription'), statusEvents: [], updatedAt: now, keeps: 'history' };
+  const kept = {
+    ...first('subscription'),
+    statusEvents: [],
+    updatedAt: now,
+    keeps: 'history',
+    sourceIds: { id: 'sub_1' },
+  };
   assert.deepEqual((await importAll(store, shop, [kept], true)).refused, []);
+  const { id } = first('subscription') as { id: number };
+  assert.ok(await findRecord(store.write, shop.id, 'subscription', String(id)));
 
   const { id: keyId, key } = await createTestKey(store, shop.id);
   const service = await startTestService(store);

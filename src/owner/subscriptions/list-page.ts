@@ -16,33 +16,42 @@ export interface SubscriptionsPage {
   readonly nextCursor: string | null;
 }
 
+/** What was searched for and not found. */
+export interface Missing {
+  readonly noun: 'subscription' | 'customer';
+  readonly text: string;
+}
+
 type Shown = SubscriptionsPage & {
   /** By subscription id; without those that were deleted in the meantime. */
   readonly intervals: ReadonlyMap<number, Interval>;
-  /** The subscription number that was searched for but not found. */
-  readonly missing: string | undefined;
+  readonly missing: Missing | undefined;
+  /** Of the customer that the list is about, if it is known. */
+  readonly sourceId: string | undefined;
 };
 
 export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
-  const { subscriptions, nextCursor, intervals, missing } = parts;
+  const { subscriptions, nextCursor, intervals, missing, sourceId } = parts;
   const { shop } = visit;
   const path = shopPath(shop, '/subscriptions');
-  const customer = parameter(visit, 'customer');
+  const searched = parameter(visit, 'customer');
+  const customer = missing ? undefined : searched;
+  const sought = (noun: Missing['noun']) => (missing?.noun === noun ? missing.text : undefined);
   return html`
     ${alert(
       missing === undefined
         ? undefined
-        : `This shop has no subscription ${missing}. Check the number, or find the subscription in the list.`,
+        : `This shop has no ${missing.noun} ${missing.text}. Check the id, or find the ${missing.noun} in the list.`,
     )}
     ${listing({
       lookups: html`<div class="lookups">
-          ${lookup(path, 'subscription', 'Subscription number', 'Open', missing)}
-          ${lookup(path, 'customer', 'Customer number', 'Show', customer)}
+          ${lookup(path, 'subscription', 'Subscription id', 'Open', sought('subscription'))}
+          ${lookup(path, 'customer', 'Customer id', 'Show', sought('customer') ?? customer)}
         </div>
         ${
           customer &&
           html`<p>
-            Subscriptions of customer <strong>${customer}</strong>.
+            Subscriptions of customer <strong>${customer}</strong>${sourceId && ` (${sourceId})`}.
             <a href="${path}">Show all customers</a>
           </p>`
         }`,
@@ -65,7 +74,7 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
   `;
 }
 
-/** A form that finds records by number. */
+/** A form that finds records by their id here or at the source. */
 function lookup(
   path: string,
   name: string,
@@ -78,7 +87,8 @@ function lookup(
     <input
       id="${name}"
       name="${name}"
-      inputmode="numeric"
+      spellcheck="false"
+      maxlength="200"
       autocomplete="off"
       required
       value="${value}"

@@ -10,6 +10,7 @@ import {
   type Standing,
   timelineLimit,
 } from '../../store/records/subscription-timeline.ts';
+import type { RecordKind, SourceId } from '../../store/records/source-ids.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import { page } from '../ui/answers.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -36,6 +37,8 @@ interface SubscriptionPage {
   readonly timeline: Timeline;
   /** Undefined if the subscription was deleted in the meantime. */
   readonly interval: Interval | undefined;
+  /** Of the subscription and its customer, as far as they are known. */
+  readonly sourceIds: readonly SourceId[];
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -218,15 +221,25 @@ function recentCard(
   </section>`;
 }
 
-function details(visit: ShopVisit, { subscription, standing, interval }: SubscriptionPage): Html {
+function details(visit: ShopVisit, parts: SubscriptionPage): Html {
+  const { subscription, standing, interval, sourceIds } = parts;
   const { customerId, planName, planType, currentPrice, createdAt } = subscription;
   const { paidThroughAt } = standing;
+  const sourceId = (kind: RecordKind) => sourceIds.find((each) => each.kind === kind)?.sourceId;
   const customerPath = shopPath(visit.shop, `/subscriptions?customer=${customerId}`);
   return html`<section class="card">
     <h2>Details</h2>
     <dl class="details">
       <dt>Customer</dt>
-      <dd><a href="${customerPath}">${customerId}</a></dd>
+      <dd>
+        <a href="${customerPath}">${customerId}</a>
+        <span class="quiet">${sourceId('customer')}</span>
+      </dd>
+      ${
+        sourceId('subscription') &&
+        html`<dt>Id at the source</dt>
+          <dd>${sourceId('subscription')}</dd>`
+      }
       <dt>Plan</dt>
       <dd>${planName} <span class="quiet">${planTypeLabels[planType]}</span></dd>
       <dt>Value</dt>

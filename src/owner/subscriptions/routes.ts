@@ -3,7 +3,9 @@ import type { Answer } from '../../http/answer.ts';
 import type { Route } from '../../http/shell.ts';
 import { getSubscription } from '../../operations/get-subscription.ts';
 import { listSubscriptions } from '../../operations/list-subscriptions.ts';
+import { findRecord, listKnownSourceIds } from '../../platforms/source-ids.ts';
 import { findTimeline } from '../../store/records/subscription-timeline.ts';
+import type { RecordKind } from '../../store/records/source-ids.ts';
 import { listIntervals } from '../../store/records/subscriptions.ts';
 import { redirect } from '../ui/answers.ts';
 import { ask } from '../ask.ts';
@@ -12,11 +14,13 @@ import { type Pages, type OwnerParts, type ShopVisit, notFoundPage } from '../pa
 import { shopPath } from '../ui/layout.ts';
 import { listingPage, parameter, rowsPerPage } from '../ui/listing.ts';
 import { subscriptionPage } from './page.ts';
-import { type SubscriptionsPage, subscriptionsContent } from './list-page.ts';
+import { type Missing, type SubscriptionsPage, subscriptionsContent } from './list-page.ts';
 
 const base = '/app/shops/:shopId/subscriptions';
 /** The canonical form of a number in a URL; no other text leads to the same page. */
 const plainNumber = /^[1-9]\d{0,15}$/;
+/** Longer than any id at a source that is stored. */
+const maxSearchLength = 300;
 
 /** The subscription pages of a shop. */
 export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
@@ -33,9 +37,9 @@ export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
     }
   };
 
-  const list = async (visit: ShopVisit): Promise<SubscriptionsPage> => {
+  const list = async (visit: ShopVisit, missing?: Missing): Promise<SubscriptionsPage> => {
     const { shop } = visit;
-    const customer = parameter(visit, 'customer');
+    const customer = missing ? undefined : parameter(visit, 'customer');
     const input = { status: parameter(visit, 'status'), cursor: parameter(visit, 'cursor') };
     if (customer !== undefined) {
       return customerSubscriptions(store, shop.id, rowsPerPage, { ...input, customer });
@@ -43,29 +47,56 @@ export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
     return ask(parts, shop, listSubscriptions, { ...input, limit: rowsPerPage });
   };
 
-  const show = (visit: ShopVisit, missing?: string): Promise<Answer> => {
+  interface Search {
+    readonly missing?: Missing;
+    /** Of the customer that the list is about. */
+    readonly sourceId?: string | null;
+  }
+
+  const show = (visit: ShopVisit, { missing, sourceId }: Search = {}): Promise<Answer> => {
     const frame = {
       title: 'Subscriptions',
       current: 'subscriptions',
       path: '/subscriptions',
     } as const;
     return listingPage(visit, { ...frame, status: missing === undefined ? 200 : 404 }, async () => {
-      const listed = await list(visit);
+      const listed = await list(visit, missing);
       const ids = listed.subscriptions.map(({ subscriptionId }) => subscriptionId);
       const intervals = await store.readRecent(({ subscriptions }) =>
         listIntervals(subscriptions, visit.shop.id, ids),
       );
-      return subscriptionsContent(visit, { ...listed, intervals, missing });
+      return subscriptionsContent(visit, {
+        ...listed,
+        intervals,
+        missing,
+        sourceId: sourceId ?? undefined,
+      });
     });
   };
 
   return [
     pages.shopPage(base, async (visit) => {
-      const number = parameter(visit, 'subscription')?.trim();
-      if (!number) return show(visit);
-      return (await find(visit, number))
-        ? redirect(shopPath(visit.shop, `/subscriptions/${number}`))
-        : show(visit, number);
+      const { shop } = visit;
+      const search = (kind: RecordKind, text: string) =>
+        findRecord(store.write, shop.id, kind, text.slice(0, maxSearchLength));
+      const subscription = parameter(visit, 'subscription')?.trim();
+      if (subscription) {
+        const found = await search('subscription', subscription);
+        return found
+          ? redirect(shopPath(shop, `/subscriptions/${found.id}`))
+          : show(visit, { missing: { noun: 'subscription', text: subscription } });
+      }
+      const customer = parameter(visit, 'customer')?.trim();
+      if (!customer) return show(visit);
+      const found = await search('customer', customer);
+      if (!found) {
+        // A number needs no record: its list is empty.
+        const isNumber = /^\d+$/.test(customer);
+        return show(visit, isNumber ? {} : { missing: { noun: 'customer', text: customer } });
+      }
+      return customer === String(found.id)
+        ? show(visit, found)
+        : redirect(shopPath(shop, `/subscriptions?customer=${found.id}`));
     }),
     pages.shopPage(`${base}/:subscriptionId`, async (visit) => {
       const { shop, params } = visit;
@@ -83,7 +114,12 @@ export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
       // It may have been deleted in the meantime.
       if (!standing) return notFoundPage();
       const interval = intervals.get(id);
-      return subscriptionPage(visit, { subscription, timeline, standing, interval, now });
+      const sourceIds = await listKnownSourceIds(store.write, shop.id, [
+        { kind: 'subscription', id },
+        { kind: 'customer', id: subscription.customerId },
+      ]);
+      const shown = { subscription, timeline, standing, interval, sourceIds, now };
+      return subscriptionPage(visit, shown);
     }),
   ];
 }

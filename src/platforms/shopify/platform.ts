@@ -1,4 +1,7 @@
+import { firstOwnNumber } from '../../own-number.ts';
+import type { RecordKind } from '../../store/records/source-ids.ts';
 import type { Platform } from '../platform.ts';
+import { formatGid } from './api/gid.ts';
 
 /** In clear text a token may go to this machine only. */
 function isSafeAddress(url: URL | null): boolean {
@@ -6,6 +9,14 @@ function isSafeAddress(url: URL | null): boolean {
   const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
   return url.protocol === 'https:' || (url.protocol === 'http:' && isHere);
 }
+
+/** The types in GIDs of what records are made from. */
+const gidTypes: Partial<Readonly<Record<RecordKind, string>>> = {
+  plan: 'SellingPlan',
+  subscription: 'SubscriptionContract',
+  customer: 'Customer',
+  payment: 'SubscriptionBillingAttempt',
+};
 
 export const shopify: Platform = {
   name: 'shopify',
@@ -37,5 +48,11 @@ export const shopify: Platform = {
     },
   },
   queues: { hints: 'hints', duties: 'duties' },
+  sourceIdOf(kind, id) {
+    const type = gidTypes[kind];
+    return type === undefined || id >= firstOwnNumber
+      ? undefined
+      : formatGid({ type, key: String(id) });
+  },
   load: async () => (await import('./code.ts')).shopifyCode,
 };

@@ -1,4 +1,5 @@
 import { type Line, lineOf } from '../../../ingest/lines.ts';
+import { firstOwnNumber } from '../../../own-number.ts';
 import { type StoredPlan, listStoredPlans, listSubscriptionIds } from '../store/syncs.ts';
 import type { BroughtResult } from '../bulk/bulk-result.ts';
 import type { ShopifyClient } from '../api/client.ts';
@@ -12,8 +13,6 @@ const youthMilliseconds = 5 * 60_000;
 const idsAtATime = 5_000;
 /** As many as Shopify takes in one query. */
 const nodesAtATime = 250;
-/** From here on numbers are ours, and Shopify has never heard of them. */
-const firstOwnNumber = 2 ** 52;
 
 /**
  * Deletes what is stored and no more in Shopify: what a whole result lacks and Shopify, asked for it

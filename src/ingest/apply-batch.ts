@@ -1,0 +1,59 @@
+import type { Transaction } from '../store/database.ts';
+import { type Applied, type ImportShop, applyStep, finishTransaction } from './apply.ts';
+import type { Batch, Entry } from './batch.ts';
+import type { DeferredEntries } from './deferred.ts';
+import { type TargetType, targetTypeOf } from './record.ts';
+import { checkSourceIds, storeSourceIds } from './source-id-check.ts';
+
+/** What became of a batch. */
+export interface AppliedBatch {
+  readonly applied: Applied;
+  /** Entries to be tried again at the end of the run, in their order. */
+  readonly waiting: Entry[];
+  /** Whether some of these wait only because an earlier record with their key does. */
+  readonly isAnyHeldUp: boolean;
+}
+
+/** Applies a batch within a transaction. */
+export async function applyBatch(
+  tx: Transaction,
+  shop: ImportShop,
+  batch: Batch,
+  deferred: DeferredEntries,
+  givenUp: ReadonlySet<TargetType>,
+): Promise<AppliedBatch> {
+  // One importer of a shop at a time, for the length of a batch: what is judged stays true.
+  await tx`select from shops where shop_id = ${shop.id} for no key update`;
+  const applied: Applied = {
+    outcomes: [],
+    refused: [],
+    remarks: [],
+    touchedCustomerIds: new Set(),
+  };
+  const waiting: Entry[] = [];
+  const waitingKeys = new Set<string>();
+  let isAnyHeldUp = false;
+  for (const step of batch.steps) {
+    const entries = [...step.entries.values()];
+    const isHeldUp = ({ key, record }: Entry) =>
+      !givenUp.has(targetTypeOf(record)) && (waitingKeys.has(key) || deferred.mayHave(key));
+    const settledBefore = applied.outcomes.length;
+    const ready = entries.filter((entry) => !isHeldUp(entry));
+    const heldUp = entries.filter(isHeldUp);
+    waiting.push(...heldUp);
+    isAnyHeldUp ||= heldUp.length > 0;
+    const { fitting, refused } = await checkSourceIds(tx, shop.id, ready);
+    applied.refused.push(...refused);
+    await applyStep(fitting, step.deletes, { tx, shop, applied });
+    const settled: Entry[] = [];
+    for (const { entry, verdict } of applied.outcomes.slice(settledBefore)) {
+      if (verdict === 'waiting') {
+        waiting.push(entry);
+        waitingKeys.add(entry.key);
+      } else settled.push(entry);
+    }
+    await storeSourceIds(tx, shop.id, settled);
+  }
+  await finishTransaction({ tx, shop, applied });
+  return { applied, waiting, isAnyHeldUp };
+}

@@ -1,0 +1,55 @@
+import type { Transaction } from '../store/database.ts';
+import { type SourceId, insertSourceIds, listSourceIds } from '../store/records/source-ids.ts';
+import type { Entry } from './batch.ts';
+
+const keyOf = ({ kind, id }: Pick<SourceId, 'kind' | 'id'>) => `${kind} ${id}`;
+
+interface Checked {
+  readonly fitting: Entry[];
+  readonly refused: { readonly entry: Entry; readonly reason: string }[];
+}
+
+/**
+ * Finds entries with a source id whose number here belongs to another source id already: ids are derived by a
+ * hash of 52 bits, so among many two may get the same one.
+ */
+export async function checkSourceIds(
+  tx: Transaction,
+  shopId: number,
+  entries: readonly Entry[],
+): Promise<Checked> {
+  const used = new Map(
+    entries.flatMap(({ sourceIds }) => sourceIds.map((each) => [keyOf(each), each])),
+  );
+  const known = new Map<string, string>();
+  if (used.size > 0) {
+    for (const stored of await listSourceIds(tx, shopId, [...used.values()])) {
+      known.set(keyOf(stored), stored.sourceId);
+    }
+  }
+  const checked: Checked = { fitting: [], refused: [] };
+  for (const entry of entries) {
+    const collision = entry.sourceIds.find(
+      (each) => (known.get(keyOf(each)) ?? each.sourceId) !== each.sourceId,
+    );
+    if (collision) {
+      const { kind, id, sourceId } = collision;
+      const reason = `${kind} ${sourceId} gets the number ${id}, which ${known.get(keyOf(collision))} already has; give one of the two another id`;
+      checked.refused.push({ entry, reason });
+      continue;
+    }
+    for (const each of entry.sourceIds) known.set(keyOf(each), each.sourceId);
+    checked.fitting.push(entry);
+  }
+  return checked;
+}
+
+/** Stores the source ids that come with entries. */
+export async function storeSourceIds(
+  tx: Transaction,
+  shopId: number,
+  entries: readonly Entry[],
+): Promise<void> {
+  const own = entries.flatMap(({ sourceIds }) => sourceIds.filter(({ isOwn }) => isOwn));
+  if (own.length > 0) await insertSourceIds(tx, shopId, own);
+}

@@ -1,0 +1,74 @@
+import { deriveId } from '../ingest/source-ids.ts';
+import type { Sql } from '../store/database.ts';
+import { listFeeds } from '../store/feeds/feeds.ts';
+import {
+  type RecordKind,
+  type SourceId,
+  listSourceIds,
+  listStoredIds,
+} from '../store/records/source-ids.ts';
+import { feedsOf } from './feeds.ts';
+import type { Platform } from './platform.ts';
+import { platforms } from './registry.ts';
+
+/** A stored record, and its id at the source if that is known. */
+interface FoundRecord {
+  readonly id: number;
+  readonly sourceId: string | null;
+}
+
+/**
+ * Finds a record by its id here or at its source.
+ * @param sql a connection that may read customers and source ids: not the login that serves requests
+ */
+export async function findRecord(
+  sql: Sql,
+  shopId: number,
+  kind: RecordKind,
+  text: string,
+): Promise<FoundRecord | undefined> {
+  const followed = await listPlatforms(sql, shopId);
+  const derived = deriveId(kind, text);
+  const candidates = [...idsIn(text, kind, followed), derived];
+  const stored = await listStoredIds(sql, shopId, kind, candidates);
+  const id = candidates.find((each) => stored.includes(each));
+  if (id === undefined) return undefined;
+  const known = await listKnownSourceIds(sql, shopId, [{ kind, id }], followed);
+  const sourceId = known[0]?.sourceId ?? null;
+  // Another text may have the same number.
+  return id === derived && sourceId !== null && sourceId !== text ? undefined : { id, sourceId };
+}
+
+/** The ids at the source that are known for some of a shop's records. */
+export async function listKnownSourceIds(
+  sql: Sql,
+  shopId: number,
+  records: readonly Pick<SourceId, 'kind' | 'id'>[],
+  followed?: readonly Platform[],
+): Promise<readonly SourceId[]> {
+  const stored = await listSourceIds(sql, shopId, records);
+  const followedBy = followed ?? (await listPlatforms(sql, shopId));
+  return records.flatMap(({ kind, id }) => {
+    const found = stored.find((each) => each.kind === kind && each.id === id);
+    if (found) return found;
+    const [sourceId] = followedBy.flatMap((platform) => platform.sourceIdOf(kind, id) ?? []);
+    return sourceId === undefined ? [] : { kind, id, sourceId };
+  });
+}
+
+/** The number that a text is, or that it ends in as a platform writes it. */
+function idsIn(text: string, kind: RecordKind, followed: readonly Platform[]): number[] {
+  const id = Number(/\d{1,16}$/.exec(text)?.[0] ?? 0);
+  if (id < 1 || !Number.isSafeInteger(id)) return [];
+  const isMeant =
+    text === String(id) || followed.some((platform) => platform.sourceIdOf(kind, id) === text);
+  return isMeant ? [id] : [];
+}
+
+/** The platforms that have delivered data of a shop. */
+async function listPlatforms(sql: Sql, shopId: number): Promise<Platform[]> {
+  const names = new Set((await listFeeds(sql, shopId)).map(({ feed }) => feed));
+  return platforms.filter((platform) =>
+    Object.values(feedsOf(platform)).some((feed) => names.has(feed)),
+  );
+}

@@ -1,0 +1,84 @@
+import { type Sql, type Transaction, arrayText } from '../database.ts';
+
+/** What can have a source id: records, and customers. */
+export const recordKinds = [
+  'plan',
+  'subscription',
+  'customer',
+  'payment',
+  'refund',
+  'cancellation',
+] as const;
+export type RecordKind = (typeof recordKinds)[number];
+
+/** The source's own id, such as `cus_…`, beside the id here that was derived from it. */
+export interface SourceId {
+  readonly kind: RecordKind;
+  readonly id: number;
+  readonly sourceId: string;
+}
+
+type RecordId = Pick<SourceId, 'kind' | 'id'>;
+
+/** The source ids that are stored for some of the records. */
+export function listSourceIds(
+  sql: Sql | Transaction,
+  shopId: number,
+  records: readonly RecordId[],
+): Promise<SourceId[]> {
+  const [kinds, ids] = columnsOf(records);
+  return sql<SourceId[]>`
+    select requested.kind, requested.id, stored.source_id as "sourceId"
+    from unnest(${kinds}::text::text[], ${ids}::text::bigint[]) requested (kind, id)
+    cross join lateral (
+      select source_id from source_ids
+      where shop_id = ${shopId} and kind = requested.kind and id = requested.id offset 0
+    ) stored`;
+}
+
+/** Stores source ids of records that have none; a customer's only while the customer is stored. */
+export async function insertSourceIds(
+  tx: Transaction,
+  shopId: number,
+  sourceIds: readonly SourceId[],
+): Promise<void> {
+  const [kinds, ids] = columnsOf(sourceIds);
+  const texts = arrayText(sourceIds.map(({ sourceId }) => sourceId));
+  await tx`
+    insert into source_ids (shop_id, kind, id, source_id)
+    select ${shopId}::bigint, kind, id, source_id
+    from unnest(${kinds}::text::text[], ${ids}::text::bigint[], ${texts}::text::text[])
+      new (kind, id, source_id)
+    where kind <> 'customer' or exists (
+      select from customers where shop_id = ${shopId} and customer_id = new.id)
+    on conflict do nothing`;
+}
+
+function columnsOf(records: readonly RecordId[]): [kinds: string, ids: string] {
+  return [arrayText(records.map(({ kind }) => kind)), arrayText(records.map(({ id }) => id))];
+}
+
+const tables: Readonly<Record<RecordKind, readonly [table: string, idColumn: string]>> = {
+  plan: ['plans', 'plan_id'],
+  subscription: ['subscriptions', 'subscription_id'],
+  customer: ['customers', 'customer_id'],
+  payment: ['payments', 'payment_id'],
+  refund: ['refunds', 'refund_id'],
+  cancellation: ['cancellation_sessions', 'session_id'],
+};
+
+/** Those of the ids that a stored record has. */
+export async function listStoredIds(
+  sql: Sql,
+  shopId: number,
+  kind: RecordKind,
+  ids: readonly number[],
+): Promise<number[]> {
+  const [table, idColumn] = tables[kind].map((name) => sql.unsafe(name)) as [Part, Part];
+  const rows = await sql<{ id: number }[]>`
+    select ${idColumn} as id from ${table}
+    where shop_id = ${shopId} and ${idColumn} = any (${arrayText(ids)}::text::bigint[])`;
+  return rows.map(({ id }) => id);
+}
+
+type Part = ReturnType<Sql['unsafe']>;
