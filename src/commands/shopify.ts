@@ -5,6 +5,7 @@ import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
 import { revokeKeysOfShop, logUninstall } from '../access/keys/keys.ts';
 import { listAllOfCustomer } from '../store/records/customers.ts';
+import { listSourceIdsOfCustomer } from '../store/records/source-ids.ts';
 import { listDataRequests } from '../platforms/shopify/store/data-requests.ts';
 import { requireSynchronousCommit } from '../store/failover.ts';
 import { retryFailedJobs } from '../store/feeds/jobs.ts';
@@ -40,6 +41,7 @@ const dataRequest: Command = {
           .filter((request) => request.customerId === customerId)
           .map(({ receivedAt }) => receivedAt),
         subscriptions: await listAllOfCustomer(sql, shopId, customerId),
+        sourceIds: await listSourceIdsOfCustomer(sql, shopId, customerId),
       });
     });
     return exitStatus.done;

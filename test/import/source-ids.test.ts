@@ -1,55 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import { findRecord } from '../../src/platforms/source-ids.ts';
 import { forgetShop } from '../../src/platforms/registry.ts';
 import { redactCustomer } from '../../src/store/records/customers.ts';
 import type { Store } from '../../src/store/open.ts';
-import type { RecordKind, SourceId } from '../../src/store/records/source-ids.ts';
+import {
+  type RecordKind,
+  type SourceId,
+  listSourceIdsOfCustomer,
+} from '../../src/store/records/source-ids.ts';
 import { deleteShop } from '../../src/store/shop-deletion.ts';
 import { plan, session, subscription } from '../rest/records.ts';
-import { importContent, subscriptions } from '../feeds/mapping/mapped.ts';
+import { derived, ids, payment, price, refund, storedSourceIds } from './derived.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, importAll } from '../support/world.ts';
-
-/** Texts that get the same number: found by trying 2^28 of them. */
-const sameCustomer = ['cus_000000000cf6od', 'cus_000000001tw7oa'] as const;
-
-const ids = (kind: RecordKind, ...sourceIds: string[]) =>
-  sourceIds.map((sourceId) => ({ kind, id: deriveId(kind, sourceId), sourceId }));
-
-const price = plan({ id: deriveId('plan', 'price_1'), sourceIds: { id: 'price_1' } });
-
-/** A subscription as a platform makes it from `sub_…` and `cus_…`. */
-function derived(sub: string, cus: string, over: object = {}): object {
-  return subscription(deriveId('subscription', sub), {
-    customerId: deriveId('customer', cus),
-    planId: deriveId('plan', 'price_1'),
-    sourceIds: { id: sub, customerId: cus, planId: 'price_1' },
-    ...over,
-  });
-}
-
-const payment = (text: string, sub: string, over: object = {}) => ({
-  type: 'payment',
-  id: deriveId('payment', text),
-  subscriptionId: deriveId('subscription', sub),
-  cycle: text,
-  status: 'succeeded',
-  amount: '30.60',
-  processedAt: '2026-11-01T00:00:00Z',
-  sourceIds: { id: text, subscriptionId: sub },
-  ...over,
-});
-
-const refund = (text: string, paid: string) => ({
-  type: 'refund',
-  id: deriveId('refund', text),
-  paymentId: deriveId('payment', paid),
-  amount: '1.00',
-  refundedAt: '2026-11-02T00:00:00Z',
-  sourceIds: { id: text, paymentId: paid },
-});
 
 onEveryDatabase('ids at the source', (open) => {
   let store: Store;
@@ -59,11 +24,7 @@ onEveryDatabase('ids at the source', (open) => {
   });
   after(() => store.close());
 
-  const stored = async (of: TestShop = shop): Promise<SourceId[]> => [
-    ...(await store.write<SourceId[]>`
-      select kind, id, source_id as "sourceId" from source_ids where shop_id = ${of.id}
-      order by kind, source_id`),
-  ];
+  const stored = (of: TestShop = shop) => storedSourceIds(store, of);
   /** Imports as a feed does; nothing is to be refused. */
   const take = async (...records: object[]) => {
     const { counts, refused } = await importAll(store, shop, records, true);
@@ -94,6 +55,13 @@ onEveryDatabase('ids at the source', (open) => {
       ...ids('refund', 're_1'),
       ...ids('subscription', 'sub_1'),
     ]);
+
+    await take(derived('sub_2', 'cus_2'));
+    const held = await listSourceIdsOfCustomer(store.write, shop.id, deriveId('customer', 'cus_1'));
+    assert.deepEqual(
+      held.map(({ sourceId }) => sourceId),
+      ['c6cd6c3e-5a0c-4c9b-8d5e-0f1a2b3c4d5e', 'cus_1', 'in_1', 're_1', 'sub_1'],
+    );
   });
 
   test('appear for records that are stored already when they come again', async () => {
@@ -187,63 +155,6 @@ onEveryDatabase('ids at the source', (open) => {
     await take(derived('sub_1', 'cus_2', { updatedAt: '2026-11-15T00:00:00Z' }));
     assert.deepEqual((await stored()).slice(0, 1), ids('customer', 'cus_2'));
     assert.equal((await stored()).length, 3);
-  });
-
-  describe('with the same number', () => {
-    const [first, second] = sameCustomer;
-    const id = deriveId('customer', first);
-    const collision = `customer ${second} gets the number ${id}, which ${first} already has; give one of the two another id`;
-
-    test('are what the formula gives', () => {
-      assert.equal(deriveId('customer', second), id);
-    });
-
-    test('refuse the later record, within a run and after it', async () => {
-      shop = await createShop(store);
-      const run = [price, derived('sub_1', first), derived('sub_2', second)];
-      for (const _ of [1, 2]) {
-        const { counts, refused } = await importAll(store, shop, run, true);
-        assert.deepEqual(refused, [{ line: 3, reason: collision }]);
-        assert.equal(counts['subscription']?.refused, 1);
-      }
-      assert.deepEqual((await stored())[0], { kind: 'customer', id, sourceId: first });
-      assert.deepEqual(await find('customer', first), { id, sourceId: first });
-      assert.equal(await find('customer', second), undefined);
-      assert.equal(await find('subscription', 'sub_2'), undefined);
-    });
-
-    test('refuse a record that refers to the other one', async () => {
-      shop = await createShop(store);
-      await take(price, derived('sub_1', 'cus_1'));
-      const wrong = payment('in_1', 'sub_1', {
-        sourceIds: { id: 'in_1', subscriptionId: 'sub_2' },
-      });
-      const { refused } = await importAll(store, shop, [wrong], true);
-      assert.match(
-        refused[0]?.reason ?? '',
-        /^subscription sub_2 gets the number \d+, which sub_1/,
-      );
-      assert.equal(refused.length, 1);
-      assert.deepEqual(await find('payment', 'in_1'), undefined);
-    });
-
-    test('refuse a row of a mapped file', async () => {
-      const mapping = { ...subscriptions(), formats: { ids: 'text' } };
-      const rows = [`sub_1,${first}`, `sub_2,${second}`, 'sub_3,jane doe'];
-      const csv = rows.map((row) => `${row},2026-11-01T00:00:00Z,1.00\n`).join('');
-      const imported = await importContent(store, mapping, `id,customer,created,price\n${csv}`);
-      const { refused, texts } = imported;
-      ({ shop } = imported);
-      assert.deepEqual(refused, [`3: ${collision}`]);
-      assert.doesNotMatch(texts.join(), /jane/);
-      assert.deepEqual(await stored(), [
-        { kind: 'customer', id, sourceId: first },
-        ...ids('subscription', 'sub_1', 'sub_3'),
-      ]);
-      const hashed = deriveId('customer', 'jane doe');
-      assert.deepEqual(await find('customer', 'jane doe'), { id: hashed, sourceId: null });
-      assert.deepEqual(await find('customer', String(hashed)), { id: hashed, sourceId: null });
-    });
   });
 
   test('find records in both directions, within the shop', async () => {

@@ -8,6 +8,7 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { listSubscriptionsOfSessions } from '../../src/store/records/cancellations.ts';
 import { deletions } from '../../src/store/records/deletions.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/records/customers.ts';
+import { listSourceIdsOfCustomer } from '../../src/store/records/source-ids.ts';
 import { findReplication } from '../../src/store/failover.ts';
 import { listKeyRequests } from '../../src/store/keys/key-requests.ts';
 import {
@@ -145,6 +146,7 @@ export async function useEverything(store: Store): Promise<void> {
 
   await store.write.begin((tx) => redactCustomer(tx, shop.id, 77));
   await listAllOfCustomer(store.write, shop.id, 77);
+  await listSourceIdsOfCustomer(store.write, shop.id, 77);
   await store.write.begin((tx) => updateRevokedKeysOfShop(tx, shop.id, new Date(now)));
   // Delete all of it, so that sums become zero.
   const gone = ['refund', 'cancellation', 'payment', 'subscription', 'plan'].flatMap((type) =>

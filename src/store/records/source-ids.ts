@@ -36,6 +36,35 @@ export function listSourceIds(
     ) stored`;
 }
 
+/** All that is stored for a customer, their subscriptions, and what belongs to these. */
+export function listSourceIdsOfCustomer(
+  sql: Sql,
+  shopId: number,
+  customerId: number,
+): Promise<SourceId[]> {
+  return sql<SourceId[]>`
+    with theirs as (
+      select subscription_id from subscriptions
+      where shop_id = ${shopId} and customer_id = ${customerId}
+    ), paid as (
+      select p.payment_id from theirs
+      join payments p on p.shop_id = ${shopId} and p.subscription_id = theirs.subscription_id
+    ), held as (
+      select 'customer' as kind, ${customerId}::bigint as id
+      union all select 'subscription', subscription_id from theirs
+      union all select 'payment', payment_id from paid
+      union all select 'refund', r.refund_id from paid
+        join refunds r on r.shop_id = ${shopId} and r.payment_id = paid.payment_id
+      union all select 'cancellation', c.session_id from theirs
+        join cancellation_sessions c
+          on c.shop_id = ${shopId} and c.subscription_id = theirs.subscription_id
+    )
+    select kind, id, s.source_id as "sourceId"
+    from held join source_ids s using (kind, id)
+    where s.shop_id = ${shopId}
+    order by kind, id`;
+}
+
 /** Stores source ids of records that have none; a customer's only while the customer is stored. */
 export async function insertSourceIds(
   tx: Transaction,
