@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import {
   createRedisClient,
   explainRedisError,
-  prepareScript,
   probe,
   takeFromWindow,
-  takeScript,
 } from '../access/limiter/redis-window.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -175,7 +173,7 @@ async function examineRedis(url: string): Promise<Finding> {
     client.connect().catch(() => {});
     await inTime(ready);
     const { server, version } = await inTime(client.hello(2));
-    await inTime(takeFromWindow(client, prepareScript(takeScript), probe.holder, probe.limit));
+    await inTime(takeFromWindow(client, probe.holder, probe.limit));
     const isNewEnough = Number.parseInt(version, 10) >= 6;
     const name = server === 'valkey' ? 'Valkey' : 'Redis';
     return {

@@ -8,12 +8,9 @@ import {
   createRedisClient,
   explainRedisError,
   isFromReplica,
-  prepareScript,
   probe,
   type RedisClient,
-  type Script,
   takeFromWindow,
-  takeScript,
 } from './redis-window.ts';
 
 interface RedisRateLimiterOptions {
@@ -37,7 +34,6 @@ const probePauseMilliseconds = 250;
  */
 export class RedisRateLimiter implements RateLimiter {
   readonly #client: RedisClient;
-  readonly #script: Script;
   readonly #local: MemoryRateLimiter;
   readonly #log: Log;
   readonly #timeoutMilliseconds: number;
@@ -45,8 +41,7 @@ export class RedisRateLimiter implements RateLimiter {
   #state: 'shared' | 'local' | undefined;
 
   constructor(options: RedisRateLimiterOptions) {
-    this.#client = createRedisClient(options.url);
-    this.#script = prepareScript(options.script ?? takeScript);
+    this.#client = createRedisClient(options.url, options.script);
     this.#local = new MemoryRateLimiter(options.clock);
     this.#log = options.log;
     this.#timeoutMilliseconds = options.timeoutMilliseconds ?? 100;
@@ -76,7 +71,7 @@ export class RedisRateLimiter implements RateLimiter {
 
   async #takeShared(holder: string, limit: number): Promise<RateDecision> {
     try {
-      const answer = takeFromWindow(this.#client, this.#script, holder, limit);
+      const answer = takeFromWindow(this.#client, holder, limit);
       const decision = await this.#inTime(answer);
       // Also count it locally, so that this instance does not admit it again if Redis becomes unavailable.
       if (decision.admitted) this.#local.take(holder, Number.POSITIVE_INFINITY);
@@ -105,7 +100,7 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   async #probe(): Promise<void> {
-    const answer = takeFromWindow(this.#client, this.#script, probe.holder, probe.limit);
+    const answer = takeFromWindow(this.#client, probe.holder, probe.limit);
     await this.#inTime(answer).then(
       () => this.#setState('shared'),
       (error) => {

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { createClient } from '@redis/client';
+import { type CommandParser, createClient, defineScript } from '@redis/client';
 import { type RateDecision, windowSeconds } from './rate-limiter.ts';
 
 const windowMicroseconds = windowSeconds * 1_000_000;
@@ -44,15 +43,6 @@ return { admitted and 1 or 0, count, oldest + ${windowMicroseconds} - now }
 /** A dummy request that tests whether Redis works; its limit is never reached. */
 export const probe = { holder: 'probe', limit: 1_000_000 };
 
-export interface Script {
-  readonly text: string;
-  readonly sha1: string;
-}
-
-export function prepareScript(text: string): Script {
-  return { text, sha1: createHash('sha1').update(text).digest('hex') };
-}
-
 export type RedisClient = ReturnType<typeof createRedisClient>;
 
 /** All in milliseconds. */
@@ -68,10 +58,26 @@ const connection = {
  * Creates an unconnected client. It reconnects by itself indefinitely; while it is disconnected, commands
  * fail at once.
  * @param url redis://… or rediss://…
+ * @param script overridden only by tests, for example to control time
  */
-export function createRedisClient(url: string) {
+export function createRedisClient(url: string, script = takeScript) {
   return createClient({
     url,
+    scripts: {
+      take: defineScript({
+        SCRIPT: script,
+        NUMBER_OF_KEYS: 1,
+        parseCommand(parser: CommandParser, holder: string, limit: number) {
+          parser.pushKey(windowKey(holder));
+          parser.push(String(limit));
+        },
+        transformReply: ([admitted, count, freeInMicroseconds]: [number, number, number]) => ({
+          isAdmitted: admitted === 1,
+          count,
+          freeInMicroseconds,
+        }),
+      }),
+    },
     // RESP 2 authenticates with AUTH, which errors never repeat; those of HELLO may contain its arguments.
     RESP: 2,
     disableOfflineQueue: true,
@@ -99,19 +105,12 @@ export function windowKey(holder: string): string {
  */
 export async function takeFromWindow(
   client: RedisClient,
-  { text, sha1 }: Script,
   holder: string,
   limit: number,
 ): Promise<RateDecision> {
-  const args = ['1', windowKey(holder), String(limit)];
-  const [admitted, count, freeInMicroseconds] = await client
-    .sendCommand<[number, number, number]>(['EVALSHA', sha1, ...args])
-    .catch((error: Error) => {
-      if (!error.message.startsWith('NOSCRIPT')) throw error;
-      return client.sendCommand<[number, number, number]>(['EVAL', text, ...args]);
-    });
+  const { isAdmitted, count, freeInMicroseconds } = await client.take(holder, limit);
   return {
-    admitted: admitted === 1,
+    admitted: isAdmitted,
     limit,
     remaining: Math.max(0, limit - count),
     resetSeconds: Math.max(1, Math.ceil(freeInMicroseconds / 1_000_000)),
