@@ -155,6 +155,18 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
     setsHeapLimit: limitsHeap(readEnv(env, 'NODE_OPTIONS') ?? ''),
     tracing: readTracing(env),
   };
+  problems.push(...listContradictions(config));
+  if (problems.length > 0) {
+    throw new UsageError(
+      `The configuration is invalid:\n${problems.map((p) => `  ${p}`).join('\n')}`,
+    );
+  }
+  return Object.freeze(config);
+}
+
+/** What is wrong with variables that are valid by themselves. */
+function listContradictions(config: Config): string[] {
+  const problems: string[] = [];
   if (config.databaseReadUrls.length > 0 && config.databaseUrl === undefined) {
     problems.push('DATABASE_READ_URL names standbys of DATABASE_URL, which is not set.');
   }
@@ -171,12 +183,7 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
   if (config.metricsPort === config.port && config.port !== 0) {
     problems.push('METRICS_PORT must not be the same as PORT.');
   }
-  if (problems.length > 0) {
-    throw new UsageError(
-      `The configuration is invalid:\n${problems.map((p) => `  ${p}`).join('\n')}`,
-    );
-  }
-  return Object.freeze(config);
+  return problems;
 }
 
 /** Keys are read with this login and revoked with the other one, so both must use the same server. */

@@ -11,7 +11,7 @@ import type { Clock } from './clock.ts';
 import { type Config, urlOf } from './config.ts';
 import { listenError } from './errors.ts';
 import { addGauges } from './gauges.ts';
-import { createShell } from './http/shell.ts';
+import { type Route, type ShellOptions, createShell } from './http/shell.ts';
 import { statusRoutes } from './status.ts';
 import type { Log } from './log/log.ts';
 import { ownOrigins } from './mcp/origins.ts';
@@ -72,67 +72,30 @@ const settleMilliseconds = 2_000;
  */
 export async function startService(parts: ServiceParts): Promise<Service> {
   const { config, store, clock, log } = parts;
-  const versions = parts.versions ?? restVersions;
   const shared = await openSharedLimiter(parts);
-  const windDown = createWindDown(versions, clock);
-  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, lastUsedAt, requests) =>
-    addKeyUse(store.write, shopId, keyId, { lastUsedAt: new Date(lastUsedAt), requests }),
-  );
-  const lookups = new KeyLookups(store.primary.keys, new LookupAllowance(clock));
-  const leases = new KeyLeases(clock, (hash, client) => lookups.find(hash, client));
-  const gate = new Gate({
-    clock,
-    leases,
-    limiter: shared ?? new MemoryRateLimiter(clock),
-    usage,
-  });
-
+  const access = createAccess(parts, shared);
   const metrics = config.metricsPort === undefined ? undefined : new ServiceMetrics(version);
   const tracer =
     config.tracing && (await startTracing({ config: config.tracing, log, clock, version }));
-
   const webhooks = await startWebhooks({ config: config.platforms ?? {}, store, clock, log });
-  let baseUrl = config.baseUrl ?? '';
-  let origins: ReadonlySet<string> = new Set();
   const stopping = new AbortController();
+  const addresses: Addresses = { baseUrl: config.baseUrl ?? '', origins: new Set() };
   const app = createShell({
     log,
     isHttps: config.baseUrl?.startsWith('https:') ?? false,
     trustedProxies: config.trustedProxies,
     stopping: stopping.signal,
-    routes: [
-      ...windDown.routes([
-        ...restRoutes(versions, { gate, store, clock, log }),
-        ...referenceRoutes(versions, () => baseUrl),
-      ]),
-      ...mcpRoutes({ gate, store, clock, log, ownOrigins: () => origins }),
-      ...ownerRoutes({
-        store,
-        clock,
-        log,
-        baseUrl: () => baseUrl,
-        isPublic: config.baseUrl !== undefined,
-        usage,
-      }),
+    ...createRoutes(parts, { access, addresses }, [
       ...(webhooks?.routes ?? []),
       ...statusRoutes({ store, shared, stopping: stopping.signal }),
-    ],
-    unrouted: (path, answer) =>
-      path.startsWith('/app/') && answer.status === 404
-        ? notFoundPage()
-        : windDown.unrouted(path, answer),
+    ]),
     metrics,
     tracer,
   });
   if (metrics) {
-    addGauges(metrics, {
-      app,
-      store,
-      clock,
-      leases,
-      shared,
-      receivesWebhooks: webhooks !== undefined,
-    });
+    const { leases } = access;
+    const receivesWebhooks = webhooks !== undefined;
+    addGauges(metrics, { app, store, clock, leases, shared, receivesWebhooks });
   }
   let metricsServer: Awaited<ReturnType<typeof listenForMetrics>> | undefined;
   const closeTelemetry = async () => {
@@ -150,22 +113,20 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   }
   const sweep = new SignInSweep(store.write, clock, log);
   const address = app.server.address() as AddressInfo;
-  baseUrl ||= urlOf(config.host, address.port);
-  origins = ownOrigins(baseUrl, address);
+  addresses.baseUrl ||= urlOf(config.host, address.port);
+  addresses.origins = ownOrigins(addresses.baseUrl, address);
 
+  const { usage } = access;
   return {
-    baseUrl,
+    baseUrl: addresses.baseUrl,
     metricsUrl: metricsServer && `${urlOf(config.metricsHost, metricsServer.port)}/metrics`,
     async close(drainMilliseconds = 0, deadline = new AbortController().signal) {
       stopping.abort();
       // Also done below: the process may be killed before all requests are answered.
       void usage.settle();
       const countConnections = promisify(app.server.getConnections.bind(app.server));
-      await drainConnections(countConnections, {
-        clock,
-        milliseconds: drainMilliseconds,
-        deadline,
-      });
+      const drain = { clock, milliseconds: drainMilliseconds, deadline };
+      await drainConnections(countConnections, drain);
       const answered = app.close();
       await Promise.race([Promise.all([answered, webhooks?.close()]), aborted(deadline)]);
       if (!(await settlesInTime(Promise.all([usage.settle(), sweep.close()])))) {
@@ -179,6 +140,65 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       await closeTelemetry();
     },
     saveKeyUse: () => usage.settle(),
+  };
+}
+
+/** Who may call. */
+interface Access {
+  readonly gate: Gate;
+  readonly leases: KeyLeases;
+  readonly usage: KeyUsage;
+}
+
+function createAccess(
+  { store, clock, log }: ServiceParts,
+  shared: RedisRateLimiter | undefined,
+): Access {
+  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, lastUsedAt, requests) =>
+    addKeyUse(store.write, shopId, keyId, { lastUsedAt: new Date(lastUsedAt), requests }),
+  );
+  const lookups = new KeyLookups(store.primary.keys, new LookupAllowance(clock));
+  const leases = new KeyLeases(clock, (hash, client) => lookups.find(hash, client));
+  const limiter = shared ?? new MemoryRateLimiter(clock);
+  return { gate: new Gate({ clock, leases, limiter, usage }), leases, usage };
+}
+
+/** Known once the service listens, if they are not configured. */
+interface Addresses {
+  /** The public address. */
+  baseUrl: string;
+  /** The origins that are the service itself. */
+  origins: ReadonlySet<string>;
+}
+
+interface RouteParts {
+  readonly access: Access;
+  readonly addresses: Addresses;
+}
+
+/** All routes, and the answer to paths without one. */
+function createRoutes(
+  { versions = restVersions, config, store, clock, log }: ServiceParts,
+  { access: { gate, usage }, addresses }: RouteParts,
+  others: readonly Route[],
+): Pick<ShellOptions, 'routes' | 'unrouted'> {
+  const windDown = createWindDown(versions, clock);
+  const baseUrl = () => addresses.baseUrl;
+  const isPublic = config.baseUrl !== undefined;
+  return {
+    routes: [
+      ...windDown.routes([
+        ...restRoutes(versions, { gate, store, clock, log }),
+        ...referenceRoutes(versions, baseUrl),
+      ]),
+      ...mcpRoutes({ gate, store, clock, log, ownOrigins: () => addresses.origins }),
+      ...ownerRoutes({ store, clock, log, baseUrl, isPublic, usage }),
+      ...others,
+    ],
+    unrouted: (path, answer) =>
+      path.startsWith('/app/') && answer.status === 404
+        ? notFoundPage()
+        : windDown.unrouted(path, answer),
   };
 }
 

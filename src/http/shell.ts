@@ -4,19 +4,17 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Config } from '../config.ts';
 import type { Log } from '../log/log.ts';
 import type { Transport } from '../telemetry/service-metrics.ts';
-import { parseTraceParent } from '../telemetry/trace-context.ts';
 import type { RequestSpan, Tracer } from '../telemetry/traces.ts';
-import {
-  type Answer,
-  internalError,
-  methodNotAllowed,
-  notFound,
-  refuse,
-  commonHeaders,
-} from './answer.ts';
+import { type Answer, methodNotAllowed, notFound, refuse, commonHeaders } from './answer.ts';
 import { Pipelines, limitConnections, limits } from './connections.ts';
 import { hostProblem } from './headers.ts';
 import { RawAnswers } from './raw-answers.ts';
+import {
+  type RequestContext,
+  type RequestCounter,
+  createResponder,
+  failureAnswer,
+} from './respond.ts';
 import { pathOf, readableTarget } from './target.ts';
 import { trustProxy } from './trusted-proxies.ts';
 
@@ -45,17 +43,6 @@ export interface ShellOptions {
   readonly stallTimeout?: number;
   readonly metrics?: RequestCounter | undefined;
   readonly tracer?: Tracer | undefined;
-}
-
-interface RequestCounter {
-  count(transport: Transport, operation: string | undefined, status: number, seconds: number): void;
-}
-
-interface RequestContext {
-  readonly route: Route | undefined;
-  /** Milliseconds on the monotonic clock. */
-  readonly startedAt: number;
-  readonly span: RequestSpan | undefined;
 }
 
 /**
@@ -92,49 +79,10 @@ export function createShell(options: ShellOptions): FastifyInstance {
     startedAt: performance.now(),
     span: tracer?.begin(method, route?.url, headers),
   });
-  const respond = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    answer: Answer,
-    { route, startedAt, span }: RequestContext = begin(request),
-  ) => {
-    const milliseconds = performance.now() - startedAt;
-    const { status, facts } = answer;
-    log.request({
-      requestId: request.id,
-      method: request.method,
-      route: route?.url,
-      status,
-      durationMs: Math.round(milliseconds * 1000) / 1000,
-      traceId: span?.traceId ?? parseTraceParent(request.headers['traceparent'])?.traceId,
-      ...facts,
-    });
-    metrics?.count(route?.transport ?? 'other', facts?.operation, status, milliseconds / 1000);
-    span?.end({ status, facts });
-    const headers = [
-      'x-request-id',
-      request.id,
-      'content-length',
-      `${Buffer.byteLength(answer.body)}`,
-      ...fixedHeaders,
-    ];
-    // Otherwise clients with keep-alive connections would prevent the service from closing.
-    if (stopping?.aborted && !('connection' in answer.headers)) {
-      headers.push('connection', 'close');
-    }
-    for (const name in answer.headers) headers.push(name, answer.headers[name] as string);
-    for (const cookie of answer.cookies ?? []) headers.push('set-cookie', cookie);
-    // Bypasses Fastify's reply handling, which would add nothing.
-    reply.hijack();
-    reply.raw.writeHead(status, headers).end(answer.body);
-    pipelines.guardAnswer(request.raw);
-  };
-  const answerFailure = (request: FastifyRequest, error: unknown): Answer => {
-    const status = clientErrorStatus(error);
-    if (status !== undefined) return refuse(status, 'The request could not be read.');
-    log.error({ requestId: request.id, err: error }, 'request failed');
-    return internalError();
-  };
+  const respond = createResponder({ log, metrics, stopping, fixedHeaders, pipelines });
+  /** Answers a request that no route handles. */
+  const respondUnrouted = (request: FastifyRequest, reply: FastifyReply, answer: Answer) =>
+    respond(request, reply, answer, begin(request));
 
   for (const route of routes) {
     const { method, url, handle } = route;
@@ -144,7 +92,7 @@ export function createShell(options: ShellOptions): FastifyInstance {
       try {
         answer = await handle(request, context.span);
       } catch (error) {
-        answer = answerFailure(request, error);
+        answer = failureAnswer(log, request.id, error);
       }
       respond(request, reply, answer, context);
     };
@@ -168,12 +116,12 @@ export function createShell(options: ShellOptions): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     if (!pipelines.accept(request.raw, reply.raw)) return void reply.hijack();
     const problem = hostProblem(request.raw);
-    if (problem !== undefined) return respond(request, reply, refuse(400, problem));
+    if (problem !== undefined) return respondUnrouted(request, reply, refuse(400, problem));
     if (!request.is404) return done();
-    respond(request, reply, refuseMethod(pathOf(request.url)));
+    respondUnrouted(request, reply, refuseMethod(pathOf(request.url)));
   });
   app.setErrorHandler((error, request, reply) =>
-    respond(request, reply, answerFailure(request, error)),
+    respondUnrouted(request, reply, failureAnswer(log, request.id, error)),
   );
 
   limitConnections(app.server);
@@ -184,14 +132,4 @@ export function createShell(options: ShellOptions): FastifyInstance {
   );
   app.server.on('connect', (request, socket: Socket) => rawAnswers.refuseConnect(request, socket));
   return app;
-}
-
-/** The status of a 4xx error that Fastify raised for the request; undefined for any other error. */
-function clientErrorStatus(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('code' in error) || !('statusCode' in error)) return undefined;
-  const isFromFastify = typeof error.code === 'string' && error.code.startsWith('FST_');
-  const { statusCode } = error;
-  return isFromFastify && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
-    ? statusCode
-    : undefined;
 }

@@ -9,128 +9,23 @@ import { countFormat, localeOf, moneyFormat } from '../ui/locale.ts';
 
 type Times = Pick<Chart, 'times' | 'timeHeading'>;
 
+/** How a chart writes its values. */
+type Values = Pick<Chart, 'format' | 'formatShort' | 'unit'>;
+
+interface Units {
+  readonly counts: Values;
+  readonly amounts: Values;
+}
+
 /** Charts of the past and the coming days, over the chosen period. */
 export function chartSection(visit: ShopVisit, data: Dashboard): Html {
-  const { history, upcoming, period } = data;
-  const days = timesOf(visit, history.map(dayAt), 1);
+  const units = unitsOf(visit);
   // Daily bars would be too thin over a longer period.
-  const span = period === 30 ? 1 : 7;
-  const past = groupDays(history, span, 'last');
-  const future = groupDays(upcoming, span, 'first');
-  const pastTimes = timesOf(visit, past.map(firstAt), span);
-  const futureTimes = timesOf(visit, future.map(firstAt), span);
-  const counts = {
-    format: countFormat(visit),
-    formatShort: shortFormat(visit, {}),
-    unit: 1,
-  };
-  const amounts = {
-    format: moneyFormat(visit, visit.shop),
-    formatShort: shortFormat(visit, { style: 'currency', currency: visit.shop.currency }),
-    unit: 10 ** -shopDigitsOf(visit.shop.currency),
-  };
-  const per = span === 1 ? 'Per day, UTC' : 'Per 7 days, UTC';
-  const charts: readonly Chart[] = [
-    {
-      id: 'chart-active',
-      title: 'Active subscribers',
-      caption: 'At the end of each day, UTC',
-      marks: 'line',
-      initial: 'last',
-      series: [seriesOf('Active subscribers', 'plain', history, (each) => each.activeSubscribers)],
-      ...days,
-      ...counts,
-    },
-    {
-      id: 'chart-mrr',
-      title: 'Monthly recurring revenue',
-      caption: 'At the end of each day, UTC, at today’s prices',
-      marks: 'line',
-      initial: 'last',
-      series: [seriesOf('Monthly recurring revenue', 'plain', history, (each) => each.mrr)],
-      ...days,
-      ...amounts,
-    },
-    {
-      id: 'chart-growth',
-      title: 'New and cancelled',
-      caption: `${per}. New customers, cancelled subscriptions`,
-      marks: 'bars',
-      initial: 'last',
-      series: [
-        seriesOf(
-          'New',
-          'plain',
-          past,
-          sumOf((each) => each.newSubscribers),
-        ),
-        seriesOf(
-          'Cancelled',
-          'bad',
-          past,
-          sumOf((each) => each.cancelled),
-        ),
-      ],
-      ...pastTimes,
-      ...counts,
-    },
-    {
-      id: 'chart-payments',
-      title: 'Failed and recovered payments',
-      caption: `${per}. A billing cycle counts once for each day on which it fails`,
-      marks: 'bars',
-      initial: 'last',
-      series: [
-        seriesOf(
-          'Failed',
-          'bad',
-          past,
-          sumOf((each) => each.failedPayments),
-        ),
-        seriesOf(
-          'Recovered',
-          'plain',
-          past,
-          sumOf((each) => each.recoveredPayments),
-        ),
-      ],
-      ...pastTimes,
-      ...counts,
-    },
-    {
-      id: 'chart-renewals',
-      title: 'Upcoming renewals',
-      caption: `${per}, starting now`,
-      marks: 'bars',
-      initial: 'first',
-      series: [
-        seriesOf(
-          'Renewals',
-          'plain',
-          future,
-          sumOf((each) => each.renewals),
-        ),
-      ],
-      ...futureTimes,
-      ...counts,
-    },
-    {
-      id: 'chart-value',
-      title: 'Value of upcoming renewals',
-      caption: `${per}, starting now, at today’s prices`,
-      marks: 'bars',
-      initial: 'first',
-      series: [
-        seriesOf(
-          'Value',
-          'plain',
-          future,
-          sumOf((each) => each.value, amounts.unit),
-        ),
-      ],
-      ...futureTimes,
-      ...amounts,
-    },
+  const span = data.period === 30 ? 1 : 7;
+  const charts = [
+    ...stateCharts(visit, data, units),
+    ...changeCharts(visit, data, span, units),
+    ...renewalCharts(visit, data, span, units),
   ];
   return html`<section class="charts" id="charts">
     <header>
@@ -141,7 +36,7 @@ export function chartSection(visit: ShopVisit, data: Dashboard): Html {
             html`<li>
               <a
                 href="${shopPath(visit.shop, `?days=${each}#charts`)}"
-                ${each === period ? html`aria-current="true"` : undefined}
+                ${each === data.period ? html`aria-current="true"` : undefined}
                 >${each} days</a
               >
             </li>`,
@@ -150,6 +45,126 @@ export function chartSection(visit: ShopVisit, data: Dashboard): Html {
     </header>
     <div class="grid">${charts.map(chart)} ${reasonsTable(visit, data)}</div>
   </section>`;
+}
+
+function unitsOf(visit: ShopVisit): Units {
+  const { currency } = visit.shop;
+  return {
+    counts: { format: countFormat(visit), formatShort: shortFormat(visit, {}), unit: 1 },
+    amounts: {
+      format: moneyFormat(visit, visit.shop),
+      formatShort: shortFormat(visit, { style: 'currency', currency }),
+      unit: 10 ** -shopDigitsOf(currency),
+    },
+  };
+}
+
+/** What was so at the end of each day. */
+function stateCharts(visit: ShopVisit, { history }: Dashboard, units: Units): Chart[] {
+  const frame = {
+    marks: 'line',
+    initial: 'last',
+    ...timesOf(visit, history.map(dayAt), 1),
+  } as const;
+  return [
+    {
+      id: 'chart-active',
+      title: 'Active subscribers',
+      caption: 'At the end of each day, UTC',
+      series: [seriesOf('Active subscribers', 'plain', history, (each) => each.activeSubscribers)],
+      ...frame,
+      ...units.counts,
+    },
+    {
+      id: 'chart-mrr',
+      title: 'Monthly recurring revenue',
+      caption: 'At the end of each day, UTC, at today’s prices',
+      series: [seriesOf('Monthly recurring revenue', 'plain', history, (each) => each.mrr)],
+      ...frame,
+      ...units.amounts,
+    },
+  ];
+}
+
+const perSpan = (span: number) => (span === 1 ? 'Per day, UTC' : 'Per 7 days, UTC');
+
+/** What happened in each span of days. */
+function changeCharts(
+  visit: ShopVisit,
+  { history }: Dashboard,
+  span: number,
+  { counts }: Units,
+): Chart[] {
+  const spans = groupDays(history, span, 'last');
+  const frame = {
+    marks: 'bars',
+    initial: 'last',
+    ...timesOf(visit, spans.map(firstAt), span),
+    ...counts,
+  } as const;
+  type Day = Dashboard['history'][number];
+  const summed = (
+    name: string,
+    tone: Chart['series'][number]['tone'],
+    valueOf: (each: Day) => number,
+  ) => seriesOf(name, tone, spans, sumOf(valueOf));
+  return [
+    {
+      id: 'chart-growth',
+      title: 'New and cancelled',
+      caption: `${perSpan(span)}. New customers, cancelled subscriptions`,
+      series: [
+        summed('New', 'plain', (each) => each.newSubscribers),
+        summed('Cancelled', 'bad', (each) => each.cancelled),
+      ],
+      ...frame,
+    },
+    {
+      id: 'chart-payments',
+      title: 'Failed and recovered payments',
+      caption: `${perSpan(span)}. A billing cycle counts once for each day on which it fails`,
+      series: [
+        summed('Failed', 'bad', (each) => each.failedPayments),
+        summed('Recovered', 'plain', (each) => each.recoveredPayments),
+      ],
+      ...frame,
+    },
+  ];
+}
+
+/** What is due in each span of days from now on. */
+function renewalCharts(
+  visit: ShopVisit,
+  { upcoming }: Dashboard,
+  span: number,
+  { counts, amounts }: Units,
+): Chart[] {
+  const spans = groupDays(upcoming, span, 'first');
+  const frame = {
+    marks: 'bars',
+    initial: 'first',
+    ...timesOf(visit, spans.map(firstAt), span),
+  } as const;
+  const renewals = sumOf((each: Dashboard['upcoming'][number]) => each.renewals);
+  const value = sumOf((each: Dashboard['upcoming'][number]) => each.value, amounts.unit);
+  return [
+    {
+      id: 'chart-renewals',
+      title: 'Upcoming renewals',
+      caption: `${perSpan(span)}, starting now`,
+      series: [seriesOf('Renewals', 'plain', spans, renewals)],
+      ...frame,
+      ...counts,
+    },
+    {
+      id: 'chart-value',
+      title: 'Value of upcoming renewals',
+      caption: `${perSpan(span)}, starting now, at today’s prices`,
+      series: [seriesOf('Value', 'plain', spans, value)],
+      ...frame,
+      ...amounts,
+    },
+  ];
 }
 
 function seriesOf<Row>(

@@ -19,107 +19,112 @@ import { type Missing, type SubscriptionsPage, subscriptionsContent } from './li
 const base = '/app/shops/:shopId/subscriptions';
 /** The canonical form of a number in a URL; no other text leads to the same page. */
 const plainNumber = /^[1-9]\d{0,15}$/;
-/** Longer than any id at a source that is stored. */
-const maxSearchLength = 300;
 
 /** The subscription pages of a shop. */
 export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
-  const { store, clock } = parts;
-
-  const find = async ({ shop }: ShopVisit, number: string) => {
-    if (!plainNumber.test(number)) return undefined;
-    try {
-      const input = { subscriptionId: Number(number) };
-      return (await ask(parts, shop, getSubscription, input)).subscription;
-    } catch (error) {
-      if (error instanceof ServiceError && error.kind === 'notFound') return undefined;
-      throw error;
-    }
-  };
-
-  const list = async (visit: ShopVisit, missing?: Missing): Promise<SubscriptionsPage> => {
-    const { shop } = visit;
-    const customer = missing ? undefined : parameter(visit, 'customer');
-    const input = { status: parameter(visit, 'status'), cursor: parameter(visit, 'cursor') };
-    if (customer !== undefined) {
-      return customerSubscriptions(store, shop.id, rowsPerPage, { ...input, customer });
-    }
-    return ask(parts, shop, listSubscriptions, { ...input, limit: rowsPerPage });
-  };
-
-  interface Search {
-    readonly missing?: Missing;
-    /** Of the customer that the list is about. */
-    readonly sourceId?: string | null;
-  }
-
-  const show = (visit: ShopVisit, { missing, sourceId }: Search = {}): Promise<Answer> => {
-    const frame = {
-      title: 'Subscriptions',
-      current: 'subscriptions',
-      path: '/subscriptions',
-    } as const;
-    return listingPage(visit, { ...frame, status: missing === undefined ? 200 : 404 }, async () => {
-      const listed = await list(visit, missing);
-      const ids = listed.subscriptions.map(({ subscriptionId }) => subscriptionId);
-      const intervals = await store.readRecent(({ subscriptions }) =>
-        listIntervals(subscriptions, visit.shop.id, ids),
-      );
-      return subscriptionsContent(visit, {
-        ...listed,
-        intervals,
-        missing,
-        sourceId: sourceId ?? undefined,
-      });
-    });
-  };
-
   return [
-    pages.shopPage(base, async (visit) => {
-      const { shop } = visit;
-      const search = (kind: RecordKind, text: string) =>
-        findRecord(store.write, shop.id, kind, text.slice(0, maxSearchLength));
-      const subscription = parameter(visit, 'subscription')?.trim();
-      if (subscription) {
-        const found = await search('subscription', subscription);
-        return found
-          ? redirect(shopPath(shop, `/subscriptions/${found.id}`))
-          : show(visit, { missing: { noun: 'subscription', text: subscription } });
-      }
-      const customer = parameter(visit, 'customer')?.trim();
-      if (!customer) return show(visit);
-      const found = await search('customer', customer);
-      if (!found) {
-        // A number needs no record: its list is empty.
-        const isNumber = /^\d+$/.test(customer);
-        return show(visit, isNumber ? {} : { missing: { noun: 'customer', text: customer } });
-      }
-      return customer === String(found.id)
-        ? show(visit, found)
-        : redirect(shopPath(shop, `/subscriptions?customer=${found.id}`));
-    }),
-    pages.shopPage(`${base}/:subscriptionId`, async (visit) => {
-      const { shop, params } = visit;
-      const subscription = await find(visit, params['subscriptionId'] ?? '');
-      if (!subscription) return notFoundPage();
-      const { subscriptionId: id } = subscription;
-      const now = clock.now();
-      const [timeline, intervals] = await store.readRecent(({ subscriptions }) =>
-        Promise.all([
-          findTimeline(subscriptions, shop.id, id, now),
-          listIntervals(subscriptions, shop.id, [id]),
-        ]),
-      );
-      const { standing } = timeline;
-      // It may have been deleted in the meantime.
-      if (!standing) return notFoundPage();
-      const interval = intervals.get(id);
-      const sourceIds = await listKnownSourceIds(store.write, shop.id, [
-        { kind: 'subscription', id },
-        { kind: 'customer', id: subscription.customerId },
-      ]);
-      const shown = { subscription, timeline, standing, interval, sourceIds, now };
-      return subscriptionPage(visit, shown);
-    }),
+    pages.shopPage(base, (visit) => listOrSearch(parts, visit)),
+    pages.shopPage(`${base}/:subscriptionId`, (visit) => showSubscription(parts, visit)),
   ];
+}
+
+/** A search for a subscription leads to its page, one for a customer to a list of theirs. */
+async function listOrSearch(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {
+  const { shop } = visit;
+  const search = (kind: RecordKind, text: string) =>
+    findRecord(parts.store.write, shop.id, kind, text);
+  const subscription = parameter(visit, 'subscription')?.trim();
+  if (subscription) {
+    const found = await search('subscription', subscription);
+    return found
+      ? redirect(shopPath(shop, `/subscriptions/${found.id}`))
+      : showList(parts, visit, { missing: { noun: 'subscription', text: subscription } });
+  }
+  const customer = parameter(visit, 'customer')?.trim();
+  if (!customer) return showList(parts, visit);
+  const found = await search('customer', customer);
+  if (!found) {
+    // A number needs no record: its list is empty.
+    const isNumber = /^\d+$/.test(customer);
+    const missing = { noun: 'customer', text: customer } as const;
+    return showList(parts, visit, isNumber ? {} : { missing });
+  }
+  return customer === String(found.id)
+    ? showList(parts, visit, { sourceId: found.sourceId ?? undefined })
+    : redirect(shopPath(shop, `/subscriptions?customer=${found.id}`));
+}
+
+interface Search {
+  readonly missing?: Missing | undefined;
+  /** Of the customer that the list is about. */
+  readonly sourceId?: string | undefined;
+}
+
+async function showList(
+  parts: OwnerParts,
+  visit: ShopVisit,
+  { missing, sourceId }: Search = {},
+): Promise<Answer> {
+  const frame = {
+    title: 'Subscriptions',
+    current: 'subscriptions',
+    path: '/subscriptions',
+  } as const;
+  return listingPage(visit, { ...frame, status: missing === undefined ? 200 : 404 }, async () => {
+    const listed = await list(parts, visit, missing);
+    const ids = listed.subscriptions.map(({ subscriptionId }) => subscriptionId);
+    const intervals = await parts.store.readRecent(({ subscriptions }) =>
+      listIntervals(subscriptions, visit.shop.id, ids),
+    );
+    return subscriptionsContent(visit, { ...listed, intervals, missing, sourceId });
+  });
+}
+
+/** All subscriptions if what was searched for is missing. */
+async function list(
+  parts: OwnerParts,
+  visit: ShopVisit,
+  missing: Missing | undefined,
+): Promise<SubscriptionsPage> {
+  const { shop } = visit;
+  const customer = missing ? undefined : parameter(visit, 'customer');
+  const input = { status: parameter(visit, 'status'), cursor: parameter(visit, 'cursor') };
+  return customer === undefined
+    ? ask(parts, shop, listSubscriptions, { ...input, limit: rowsPerPage })
+    : customerSubscriptions(parts.store, shop.id, rowsPerPage, { ...input, customer });
+}
+
+async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {
+  const { store, clock } = parts;
+  const { shop, params } = visit;
+  const subscription = await find(parts, visit, params['subscriptionId'] ?? '');
+  if (!subscription) return notFoundPage();
+  const { subscriptionId: id, customerId } = subscription;
+  const now = clock.now();
+  const [timeline, intervals] = await store.readRecent(({ subscriptions }) =>
+    Promise.all([
+      findTimeline(subscriptions, shop.id, id, now),
+      listIntervals(subscriptions, shop.id, [id]),
+    ]),
+  );
+  const { standing } = timeline;
+  // It may have been deleted in the meantime.
+  if (!standing) return notFoundPage();
+  const interval = intervals.get(id);
+  const sourceIds = await listKnownSourceIds(store.write, shop.id, [
+    { kind: 'subscription', id },
+    { kind: 'customer', id: customerId },
+  ]);
+  return subscriptionPage(visit, { subscription, timeline, standing, interval, sourceIds, now });
+}
+
+async function find(parts: OwnerParts, { shop }: ShopVisit, number: string) {
+  if (!plainNumber.test(number)) return undefined;
+  try {
+    const input = { subscriptionId: Number(number) };
+    return (await ask(parts, shop, getSubscription, input)).subscription;
+  } catch (error) {
+    if (error instanceof ServiceError && error.kind === 'notFound') return undefined;
+    throw error;
+  }
 }

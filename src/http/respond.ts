@@ -1,0 +1,92 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Log } from '../log/log.ts';
+import type { Transport } from '../telemetry/service-metrics.ts';
+import { parseTraceParent } from '../telemetry/trace-context.ts';
+import type { RequestSpan } from '../telemetry/traces.ts';
+import { type Answer, internalError, refuse } from './answer.ts';
+import type { Pipelines } from './connections.ts';
+
+export interface RequestCounter {
+  count(transport: Transport, operation: string | undefined, status: number, seconds: number): void;
+}
+
+/** What is known of a request from its beginning. */
+export interface RequestContext {
+  /** Undefined for a request without one. */
+  readonly route: { readonly url: string; readonly transport?: Transport } | undefined;
+  /** Milliseconds on the monotonic clock. */
+  readonly startedAt: number;
+  readonly span: RequestSpan | undefined;
+}
+
+interface ResponderParts {
+  readonly log: Log;
+  readonly metrics: RequestCounter | undefined;
+  /** Once aborted, every response closes its connection. */
+  readonly stopping: AbortSignal | undefined;
+  /** Names and values in turn. */
+  readonly fixedHeaders: readonly string[];
+  readonly pipelines: Pipelines;
+}
+
+type Respond = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer,
+  context: RequestContext,
+) => void;
+
+/** Sends answers; each is logged in one line, counted, and ends its span. */
+export function createResponder(parts: ResponderParts): Respond {
+  const { log, metrics, stopping, fixedHeaders, pipelines } = parts;
+  return (request, reply, answer, { route, startedAt, span }) => {
+    const milliseconds = performance.now() - startedAt;
+    const { status, facts } = answer;
+    log.request({
+      requestId: request.id,
+      method: request.method,
+      route: route?.url,
+      status,
+      durationMs: Math.round(milliseconds * 1000) / 1000,
+      traceId: span?.traceId ?? parseTraceParent(request.headers['traceparent'])?.traceId,
+      ...facts,
+    });
+    metrics?.count(route?.transport ?? 'other', facts?.operation, status, milliseconds / 1000);
+    span?.end({ status, facts });
+    const headers = [
+      'x-request-id',
+      request.id,
+      'content-length',
+      `${Buffer.byteLength(answer.body)}`,
+      ...fixedHeaders,
+    ];
+    // Otherwise clients with keep-alive connections would prevent the service from closing.
+    if (stopping?.aborted && !('connection' in answer.headers)) {
+      headers.push('connection', 'close');
+    }
+    for (const name in answer.headers) headers.push(name, answer.headers[name] as string);
+    for (const cookie of answer.cookies ?? []) headers.push('set-cookie', cookie);
+    // Bypasses Fastify's reply handling, which would add nothing.
+    reply.hijack();
+    reply.raw.writeHead(status, headers).end(answer.body);
+    pipelines.guardAnswer(request.raw);
+  };
+}
+
+/** The answer to a request whose handling failed. The caller learns nothing of an error that is ours. */
+export function failureAnswer(log: Log, requestId: string, error: unknown): Answer {
+  const status = clientErrorStatus(error);
+  if (status !== undefined) return refuse(status, 'The request could not be read.');
+  log.error({ requestId, err: error }, 'request failed');
+  return internalError();
+}
+
+/** The status of a 4xx error that Fastify raised for the request; undefined for any other error. */
+function clientErrorStatus(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('code' in error) || !('statusCode' in error)) return undefined;
+  const isFromFastify = typeof error.code === 'string' && error.code.startsWith('FST_');
+  const { statusCode } = error;
+  return isFromFastify && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
+    ? statusCode
+    : undefined;
+}
