@@ -1,4 +1,3 @@
-import type { Tier } from '../src/access/tiers.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { type Store, openStore } from '../src/store/open.ts';
 import { startPostgres } from '../test/support/postgres.ts';
@@ -8,6 +7,7 @@ import { runClosedLoop } from './load.ts';
 import { type ServerProcess, importDemoShop, startService } from './processes.ts';
 import { subscriptions, warmUpMilliseconds } from './settings.ts';
 import { mixtureOf, worksOf } from './works.ts';
+import type { Tier } from '../src/vocabulary.ts';
 
 /** A range of ids without gaps, both ends included. */
 interface Range {

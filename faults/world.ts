@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Tier } from '../src/access/tiers.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { type Store, connectAll } from '../src/store/open.ts';
 import { type Traffic, startTraffic } from '../test/support/traffic.ts';
@@ -10,6 +9,7 @@ import { createShop, createTestKey } from '../test/support/world.ts';
 import { type Wire, startWire } from '../test/support/wire.ts';
 import { Instance, environmentOf, retention } from './instance.ts';
 import { Owner } from './owner.ts';
+import type { Tier } from '../src/vocabulary.ts';
 
 /** A database server, and the wire through which instances and owners reach it. */
 interface Host {

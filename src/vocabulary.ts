@@ -1,5 +1,18 @@
 /** The values of enumerated fields, shared by the schemas of API responses and import records. */
 
+/** A shop's subscription to this service, lowest first. Called "tier" because "plan" means a selling plan. */
+export const tierNames = ['free', 'starter', 'growth', 'pro', 'enterprise_plus'] as const;
+export type Tier = (typeof tierNames)[number];
+
+/** The scopes of keys, in the order in which pages and documentation show them. */
+export const scopes = [
+  'read:entitlements',
+  'read:subscriptions',
+  'read:metrics',
+  'read:plans',
+] as const;
+export type Scope = (typeof scopes)[number];
+
 export const subscriptionStatuses = ['active', 'paused', 'cancelled', 'expired', 'failed'] as const;
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
 

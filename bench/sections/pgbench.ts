@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { scopes } from '../../src/access/scopes.ts';
 import { findPostgresPrograms } from '../../test/support/postgres.ts';
 import { beginTable, figure, printNotMeasured } from '../report.ts';
 import { type Rate, alternate, medianOf, ratioOf, sample } from '../sample.ts';
@@ -12,6 +11,7 @@ import { type Statement, captureStatement } from '../statements.ts';
 import { type Work, targetOf } from '../works.ts';
 import type { World } from '../world.ts';
 import type { Section } from './section.ts';
+import { scopes } from '../../src/vocabulary.ts';
 
 const connections = 4;
 

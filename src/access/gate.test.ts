@@ -8,7 +8,7 @@ import { generateKey, hashKey } from './keys/key-format.ts';
 import { KeyLeases } from './keys/key-leases.ts';
 import { KeyUsage } from './keys/key-usage.ts';
 import { MemoryRateLimiter } from './limiter/memory-rate-limiter.ts';
-import type { Tier } from './tiers.ts';
+import type { Tier } from '../vocabulary.ts';
 
 const client = { ip: '203.0.113.7' };
 

@@ -1,12 +1,4 @@
-/** The scopes of keys, in the order in which pages and documentation show them. */
-export const scopes = [
-  'read:entitlements',
-  'read:subscriptions',
-  'read:metrics',
-  'read:plans',
-] as const;
-
-export type Scope = (typeof scopes)[number];
+import { type Scope, scopes } from '../vocabulary.ts';
 
 /** What each scope gives access to, in the wording of the API contract. */
 export const scopeDescriptions: Readonly<Record<Scope, string>> = {

@@ -1,21 +1,18 @@
+import type { Tier } from '../vocabulary.ts';
+
 interface TierRules {
   readonly hasApiAccess: boolean;
   /** Maximum requests in any 60 seconds; undefined for no limit. */
   readonly limitPerMinute: number | undefined;
 }
 
-/** A shop's subscription to this service. Called "tier" because "plan" means a selling plan. */
 export const tiers = {
   free: { hasApiAccess: false, limitPerMinute: undefined },
   starter: { hasApiAccess: false, limitPerMinute: undefined },
   growth: { hasApiAccess: true, limitPerMinute: 60 },
   pro: { hasApiAccess: true, limitPerMinute: 300 },
   enterprise_plus: { hasApiAccess: true, limitPerMinute: undefined },
-} as const satisfies Record<string, TierRules>;
-
-export type Tier = keyof typeof tiers;
-
-export const tierNames = Object.keys(tiers) as Tier[];
+} as const satisfies Readonly<Record<Tier, TierRules>>;
 
 export function isTier(text: string): text is Tier {
   return Object.hasOwn(tiers, text);

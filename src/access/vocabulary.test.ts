@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isScope, scopeDescriptions, scopes } from './scopes.ts';
-import { isTier, tierNames, tiers } from './tiers.ts';
+import { isScope, scopeDescriptions } from './scopes.ts';
+import { isTier, tiers } from './tiers.ts';
+import { scopes, tierNames } from '../vocabulary.ts';
 
 test('[rest.scopes.entitlements] [rest.scopes.subscriptions] [rest.scopes.metrics] [rest.scopes.plans] the scopes and their descriptions', () => {
   assert.deepEqual(scopes, [

@@ -11,7 +11,7 @@ const hour = 3_600_000;
 export const sessionHours = { max: 30 * 24, idle: 24 } as const;
 const touchMilliseconds = 60_000;
 
-export interface Session {
+export interface OwnerSession {
   /** The value of the cookie. */
   readonly secret: string;
   readonly ownerId: string;
@@ -61,7 +61,7 @@ export async function openSession(
   sql: Sql,
   clock: Clock,
   secret: string,
-): Promise<Session | undefined> {
+): Promise<OwnerSession | undefined> {
   const hash = fingerprint(secret);
   const found = await store.findSession(sql, hash, bounds(clock));
   if (!found) return undefined;
@@ -72,7 +72,7 @@ export async function openSession(
   return { secret, ownerId: found.ownerId, email: found.email };
 }
 
-export function endSession(sql: Sql, { secret }: Session): Promise<void> {
+export function endSession(sql: Sql, { secret }: OwnerSession): Promise<void> {
   return store.deleteSession(sql, fingerprint(secret));
 }
 

@@ -1,4 +1,4 @@
-import { isScope, scopeDescriptions, scopes as allScopes } from '../access/scopes.ts';
+import { isScope, scopeDescriptions } from '../access/scopes.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { createKey } from '../access/keys/keys.ts';
@@ -18,6 +18,7 @@ import {
   withStore,
 } from './command.ts';
 import { parseDuration } from './terminal/times.ts';
+import { scopes as allScopes } from '../vocabulary.ts';
 
 /** Opens the store and finds the shop that --shop names. */
 export async function withShop<T>(

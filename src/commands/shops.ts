@@ -1,5 +1,5 @@
 import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
-import { isTier, tierNames } from '../access/tiers.ts';
+import { isTier } from '../access/tiers.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { minorDigitsOf } from '../money.ts';
@@ -16,6 +16,7 @@ import {
   withStore,
 } from './command.ts';
 import { visible } from './terminal/visible.ts';
+import { tierNames } from '../vocabulary.ts';
 
 function parseTier(text: string) {
   if (!isTier(text))

@@ -2,7 +2,7 @@ import { addInterval } from '../intervals.ts';
 import type { Plan } from './plans.ts';
 import type { Random } from './random.ts';
 import type { FailureKind, PaymentStatus, Status } from './records.ts';
-import type { Session } from './sessions.ts';
+import type { CancelFlowSession } from './sessions.ts';
 
 /** One payment attempt. Times are epoch milliseconds. */
 export interface Charge {
@@ -22,7 +22,7 @@ export interface Lifecycle {
   status: Status;
   events: { at: number; to: Status }[];
   charges: Charge[];
-  sessions: Session[];
+  sessions: CancelFlowSession[];
   /** When the next period starts and is billed. */
   dueAt: number;
   /** Periods are counted from here, so that billing on the 31st returns to the 31st. */

@@ -16,7 +16,7 @@ export type Status = 'active' | 'paused' | 'cancelled' | 'expired' | 'failed';
 export type PaymentStatus = 'succeeded' | 'failed' | 'pending';
 export type FailureKind = 'payment' | 'inventory';
 export type OfferType = 'offer_discount' | 'pause' | 'swap' | 'skip_next';
-export type Outcome = 'saved' | 'cancelled' | 'abandoned';
+export type SessionOutcome = 'saved' | 'cancelled' | 'abandoned';
 export type Reason =
   | 'too_expensive'
   | 'too_much_product'
@@ -99,7 +99,7 @@ export interface CancellationRecord {
   /** Null if no offer was made. */
   offerType: OfferType | null;
   /** Null while the session is in progress. */
-  outcome: Outcome | null;
+  outcome: SessionOutcome | null;
   createdAt: string;
   updatedAt: string;
 }

@@ -1,13 +1,13 @@
 import { MINUTE } from './calendar.ts';
 import type { Plan } from './plans.ts';
 import { chance, integer, pickWeighted, type Random, weigh } from './random.ts';
-import type { OfferType, Outcome, Reason } from './records.ts';
+import type { OfferType, SessionOutcome, Reason } from './records.ts';
 
 /** A session of a customer in the cancel flow. Times are epoch milliseconds. */
-export interface Session {
+export interface CancelFlowSession {
   reason: Reason;
   offer: OfferType | null;
-  outcome: Outcome | null;
+  outcome: SessionOutcome | null;
   at: number;
   /** When it ended; equal to `at` while it is in progress. */
   closedAt: number;
@@ -88,10 +88,10 @@ const OFFERS = {
 export function simulateSession(
   random: Random,
   plan: Plan,
-  outcome: Outcome | null,
+  outcome: SessionOutcome | null,
   at: number,
   endAt: number,
-): Session {
+): CancelFlowSession {
   const reason = pickWeighted(random, REASONS);
   let offer = applicableOffer(pickWeighted(random, OFFERS[reason]), plan);
   // A saved session always has an offer.
@@ -104,7 +104,7 @@ export function simulateSession(
 }
 
 /** The outcome of a session after which the customer stays. */
-export function pickRetainedOutcome(random: Random): Outcome {
+export function pickRetainedOutcome(random: Random): SessionOutcome {
   return chance(random, 0.62) ? 'saved' : 'abandoned';
 }
 

@@ -1,7 +1,8 @@
 import type { Field } from './fields.ts';
 import type { Values } from './rows.ts';
 import type { Conditions, FieldSpec } from './schema.ts';
-import { type Formats, type Value, createReader, readConstant } from './values.ts';
+import type { Value } from './reading.ts';
+import { type Formats, createReader, readConstant } from './values.ts';
 
 /** What a field of a record is to be (undefined: left out), or a sentence about what is wrong. */
 export type FieldReading = Value | { readonly problem: string };

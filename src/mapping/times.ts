@@ -1,4 +1,4 @@
-import type { Reading } from './values.ts';
+import type { Reading } from './reading.ts';
 
 /** How a file writes times. */
 export interface TimeFormat {

@@ -2,17 +2,8 @@ import { intervalUnits } from '../vocabulary.ts';
 import { deriveId, isOpaqueId, isRecordKind } from '../ingest/source-ids.ts';
 import { type AmountFormat, readAmount } from './amounts.ts';
 import { type Kind, intervalWords } from './fields.ts';
+import type { Reading, Value } from './reading.ts';
 import { type TimeFormat, createTimeReader } from './times.ts';
-
-/** What a value says in terms of the import. */
-export interface Value {
-  readonly value: unknown;
-  /** The source's own id, if it may be stored. */
-  readonly sourceId?: string;
-}
-
-/** A value, or the end of a sentence about what is wrong with it. */
-export type Reading = Value | { readonly wrong: string };
 
 /** How a file writes values. */
 export interface Formats extends TimeFormat, AmountFormat {

@@ -6,14 +6,14 @@ import { capabilities, instructions, serverInfo } from './server-info.ts';
 import { callTool, findTool, listTools } from './tools.ts';
 
 /** The members of the result as JSON text, or why the parameters are invalid. */
-type Outcome = { readonly members: string } | { readonly invalidParams: string };
+type MethodResult = { readonly members: string } | { readonly invalidParams: string };
 
 interface MethodContext extends InvokeParts {
   readonly caller: Caller;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-type Method = (context: MethodContext) => Outcome | Promise<Outcome>;
+type Method = (context: MethodContext) => MethodResult | Promise<MethodResult>;
 
 /** How long clients may cache the result, in milliseconds; every call is checked regardless. */
 const discoverTtl = 3_600_000;

@@ -7,9 +7,9 @@
  *   payload    the result of an operation: the REST body, and the MCP tool's structured content
  */
 import type { z } from 'zod';
-import type { Scope } from '../access/scopes.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
 import type { JsonText } from './json-text.ts';
+import type { Scope } from '../vocabulary.ts';
 
 /** The part of the caller that operations see. */
 export interface OperationCaller {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { scopes } from '../access/scopes.ts';
 import type { Operation } from '../operations/define.ts';
 import { type InvokeParts, invoke } from '../operations/invoke.ts';
 import type { Shop } from '../store/shops.ts';
+import { scopes } from '../vocabulary.ts';
 
 /**
  * Calls an operation for a shop. Pages use it to show the same figures and rows as the API.

@@ -17,7 +17,7 @@ import { TooBusy } from '../accounts/passwords.ts';
 import { newSecret } from '../accounts/secrets.ts';
 import { isFormToken } from './ui/form-token.ts';
 import {
-  type Session,
+  type OwnerSession,
   type SignInSecrets,
   openSession,
   sessionHours,
@@ -44,7 +44,7 @@ export interface OwnerParts {
   readonly usage: Pick<KeyUsage, 'lastUsedAt'>;
 }
 
-type OwnerVisit = Visit & { readonly session: Session; readonly shops: readonly Shop[] };
+type OwnerVisit = Visit & { readonly session: OwnerSession; readonly shops: readonly Shop[] };
 export type ShopVisit = OwnerVisit & { readonly shop: Shop };
 
 const maxFormBytes = 16 * 1024;

@@ -11,7 +11,7 @@ import { keyRoutes } from './keys/routes.ts';
 import { invalidLinkPage, linkPage } from './account/link-pages.ts';
 import { asksForPassword, followLink, openLink } from '../accounts/links.ts';
 import { passwordProblem } from '../accounts/password-rules.ts';
-import { countSessions, endSession, type Session } from '../accounts/sessions.ts';
+import { countSessions, endSession, type OwnerSession } from '../accounts/sessions.ts';
 import { dashboardAssets, dashboardPage } from './dashboard/page.ts';
 import { parsePeriod, readDashboard } from './dashboard/dashboard.ts';
 import { shopsPage } from './account/shop-pages.ts';
@@ -110,7 +110,7 @@ function linkRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
 
 function accountRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
   const sql = store.write;
-  const accountOf = async ({ email, ownerId }: Session) => ({
+  const accountOf = async ({ email, ownerId }: OwnerSession) => ({
     email,
     sessions: await countSessions(sql, clock, ownerId),
   });

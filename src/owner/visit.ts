@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Shop } from '../store/shops.ts';
-import type { Session } from '../accounts/sessions.ts';
+import type { OwnerSession } from '../accounts/sessions.ts';
 
 /** A page request, and what is known about the visitor. */
 export interface Visit {
@@ -8,7 +8,7 @@ export interface Visit {
   /** The parameters in the route's path. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  readonly session: Session | undefined;
+  readonly session: OwnerSession | undefined;
   /** The shops of the signed-in owner, on pages for owners. */
   readonly shops?: readonly Shop[];
   /** The secret that the CSRF token is derived from. */

@@ -8,6 +8,7 @@ import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import type { RecordKind } from '../store/records/source-ids.ts';
 import type { Intake } from './intake.ts';
+import type { Job, JobKind } from './webhooks/job.ts';
 import type { JobQueue } from './webhooks/queue.ts';
 
 /**
@@ -46,10 +47,6 @@ export interface Credentials {
   readonly shop: number;
   readonly [field: string]: unknown;
 }
-
-/** hints: something has changed, ask again; duties: something must be done, such as forgetting a customer. */
-export const jobKinds = ['hints', 'duties'] as const;
-export type JobKind = (typeof jobKinds)[number];
 
 /** What a platform does, once it is needed. */
 export interface PlatformCode {
@@ -123,6 +120,8 @@ export interface WebhookContext {
   /** The jobs' own connections. */
   readonly sql: Sql;
   readonly queue: JobQueue;
+  /** The names of the platform's own queues. */
+  readonly queues: Platform['queues'];
   readonly clock: Clock;
   readonly log: Log;
   /**
@@ -156,16 +155,4 @@ export interface ReceivedWebhook {
   readonly requestId: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-}
-
-/** A stored job: what is known of its webhook, and its task. */
-export interface Job {
-  readonly shopId: number;
-  /** A UUID: the same if the webhook is sent again. */
-  readonly event: string;
-  /** As the webhook named it. */
-  readonly topic: string;
-  /** ISO 8601. */
-  readonly receivedAt: string;
-  readonly kind: string;
 }

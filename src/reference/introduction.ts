@@ -1,10 +1,11 @@
-import { scopeDescriptions, scopes } from '../access/scopes.ts';
-import { type Tier, tierNames, tiers } from '../access/tiers.ts';
+import { scopeDescriptions } from '../access/scopes.ts';
+import { tiers } from '../access/tiers.ts';
 import { limit } from '../operations/parameters.ts';
 import type { RestVersion } from '../operations/versions.ts';
 import { toJsonSchema } from '../operations/json-schema.ts';
 import { refusals } from '../refusals.ts';
 import { messageOf, refusalKinds } from './documented-refusals.ts';
+import { scopes, type Tier, tierNames } from '../vocabulary.ts';
 
 /** Text in which backticks mark code. */
 export type Prose = string;

@@ -1,4 +1,4 @@
-import { type Scope, scopeDescriptions, scopes } from '../access/scopes.ts';
+import { scopeDescriptions } from '../access/scopes.ts';
 import { tiers } from '../access/tiers.ts';
 import type { Operation } from '../operations/define.ts';
 import type { RestVersion } from '../operations/versions.ts';
@@ -14,6 +14,7 @@ import { introduction, toMarkdown } from './introduction.ts';
 import { type JsonSchema, toJsonSchema } from '../operations/json-schema.ts';
 import { refusals } from '../refusals.ts';
 import { messagesOf, refusalsOf } from './documented-refusals.ts';
+import { type Scope, scopes } from '../vocabulary.ts';
 
 const scheme = 'apiKey';
 

@@ -1,5 +1,5 @@
-import type { Tier } from '../access/tiers.ts';
 import type { Sql, Transaction } from './database.ts';
+import type { Tier } from '../vocabulary.ts';
 
 export interface Shop {
   readonly id: number;

@@ -8,7 +8,7 @@ import type { Log } from '../log/log.ts';
 import { parseTraceParent } from './trace-context.ts';
 
 /** The outcome of a request; contains only our own names and numbers. */
-interface Outcome {
+interface RequestOutcome {
   readonly status: number;
   readonly facts:
     | {
@@ -26,7 +26,7 @@ export interface RequestSpan {
   readonly traceId: string;
   /** Runs part of the request's work in a child span. */
   during<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
-  end(outcome: Outcome): void;
+  end(outcome: RequestOutcome): void;
 }
 
 export interface Tracer {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tier } from '../../src/access/tiers.ts';
 import {
   createRedisClient,
   type RedisClient,
@@ -22,6 +21,7 @@ import {
   openAnyStore,
   startTestService,
 } from '../support/world.ts';
+import type { Tier } from '../../src/vocabulary.ts';
 
 /** For tests that are not about timeouts, since the machine may pause. */
 const patient = { redisTimeoutMilliseconds: 30_000 };

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Tier } from '../../src/access/tiers.ts';
 import { bearer, type RawAnswer, request } from '../rest/raw.ts';
 import {
   createShop,
@@ -11,6 +10,7 @@ import {
   type World,
 } from '../support/world.ts';
 import { callModern, inShort, legacyRequest, post, postRaw } from './wire.ts';
+import type { Tier } from '../../src/vocabulary.ts';
 
 const left = ({ headers }: RawAnswer) => headers['ratelimit'];
 

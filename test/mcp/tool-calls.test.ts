@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Scope, scopes as allScopes } from '../../src/access/scopes.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import {
   createShop,
@@ -11,6 +10,7 @@ import {
   type World,
 } from '../support/world.ts';
 import { callModern, inShort, legacyRequest, modernHeaders, modernRequest, post } from './wire.ts';
+import { type Scope, scopes as allScopes } from '../../src/vocabulary.ts';
 
 const limitError = 'limit must be an integer from 1 to 100.';
 const cursorError =

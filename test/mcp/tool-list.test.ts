@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
-import type { Scope } from '../../src/access/scopes.ts';
 import { createTestKey, openAnyStore, startWorld, type World } from '../support/world.ts';
 import { legacyRequest, modernHeaders, modernRequest, post } from './wire.ts';
+import type { Scope } from '../../src/vocabulary.ts';
 
 const annotationsOf = (title: string) => ({
   title,

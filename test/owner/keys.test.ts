@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
-import type { Tier } from '../../src/access/tiers.ts';
 import type { Service } from '../../src/service.ts';
 import { deleteMembership } from '../../src/store/owners/owners.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
@@ -12,6 +11,7 @@ import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, startTestService } from '../support/world.ts';
 import { mcpPost } from './mcp-call.ts';
 import { type Page, Visitor, signedInOwner } from './visitor.ts';
+import type { Tier } from '../../src/vocabulary.ts';
 
 onEveryDatabase('the developer pages', (open) => {
   let store: Store;

@@ -39,7 +39,7 @@ const code: PlatformCode = {
   async forgetShop() {
     // It has no tables.
   },
-  openWebhooks: async ({ secrets, credentials, queue, clock }): Promise<Webhooks> => ({
+  openWebhooks: async ({ secrets, credentials, queue, queues, clock }): Promise<Webhooks> => ({
     openSignature(headers) {
       const given = headers['stub-signature'];
       if (typeof given !== 'string') return undefined;
@@ -68,7 +68,7 @@ const code: PlatformCode = {
         event: idOf(event),
         receivedAt,
       };
-      await queue.send(stub.queues.hints, job, `${shopId} ${id}`);
+      await queue.send(queues.hints, job, `${shopId} ${id}`);
       return 'accepted';
     },
     doDuty: async () => {},

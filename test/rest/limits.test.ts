@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createKeyWithId } from '../../src/access/keys/create-key.ts';
-import { scopes } from '../../src/access/scopes.ts';
-import type { Tier } from '../../src/access/tiers.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, now, startWorld, type World } from '../support/world.ts';
+import { scopes, type Tier } from '../../src/vocabulary.ts';
 
 const admitted = (times: number) => Array.from({ length: times }, () => 200);
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Scope, scopes } from '../../src/access/scopes.ts';
 import { updateRevokedKey } from '../../src/store/keys/keys.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, now, startWorld, type World } from '../support/world.ts';
+import { type Scope, scopes } from '../../src/vocabulary.ts';
 
 /** Every operation with an invalid request, and its refusal for an authorised caller. */
 const requests = [

@@ -1,7 +1,5 @@
 import { randomInt } from 'node:crypto';
 import { createUnloggedKey } from '../../src/access/keys/create-key.ts';
-import { type Scope, scopes as allScopes } from '../../src/access/scopes.ts';
-import type { Tier } from '../../src/access/tiers.ts';
 import { type Clock, FixedClock } from '../../src/clock.ts';
 import type { Config, PlatformConfig } from '../../src/config.ts';
 import { type ImportCounts, importRecords } from '../../src/ingest/import.ts';
@@ -13,6 +11,7 @@ import { type Service, startService } from '../../src/service.ts';
 import { connectAll, type Store } from '../../src/store/open.ts';
 import { insertShop } from '../../src/store/shops.ts';
 import { checkAnswer } from './openapi-check.ts';
+import { type Scope, scopes as allScopes, type Tier } from '../../src/vocabulary.ts';
 
 export const now = '2026-11-20T12:00:00.000Z';
 export const silentLog: Log = createLog(process.env['TEST_LOG'] ?? 'silent');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Sql, Transaction } from '../../store/database.ts';
 import { insertKey } from '../../store/keys/keys.ts';
 import { generateKey, hashKey } from './key-format.ts';
-import type { Scope } from '../scopes.ts';
+import type { Scope } from '../../vocabulary.ts';
 
 export interface KeyRequest {
   readonly name: string;

@@ -1,6 +1,5 @@
 import { type KeyRequest, createKeyWithId, newKeyId } from './create-key.ts';
-import type { Scope } from '../scopes.ts';
-import { type Tier, tiers } from '../tiers.ts';
+import { tiers } from '../tiers.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
@@ -14,6 +13,7 @@ import {
 import { insertLogEntry } from '../../store/keys/key-log.ts';
 import { findShop } from '../../store/shops.ts';
 import { logRevocation, logRotation } from './revocation-log.ts';
+import type { Scope, Tier } from '../../vocabulary.ts';
 
 /** Who creates or revokes a key: an owner, or the command line. */
 export type Actor = { readonly ownerId: string } | 'command line';

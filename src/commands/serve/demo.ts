@@ -1,5 +1,4 @@
 import { createUnloggedKey } from '../../access/keys/create-key.ts';
-import { scopes } from '../../access/scopes.ts';
 import { systemClock } from '../../clock.ts';
 import { generateShop } from '../../demo/generate.ts';
 import { type LineSource, importRecords } from '../../ingest/import.ts';
@@ -14,6 +13,7 @@ import { type Command, print, tell } from '../command.ts';
 import { limitHeap } from './heap.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { serve } from './serve.ts';
+import { scopes } from '../../vocabulary.ts';
 
 const demoShop = { id: 1, name: 'Demo Coffee', tier: 'pro', currency: 'USD' } as const;
 const subscriptions = 3000;

@@ -22,7 +22,7 @@ import { formatCount, formatShare } from '../ui/locale.ts';
 import { showDay, showTime } from '../ui/times.ts';
 import { offerLabel, outcomeState, outcomeLabels, reasonLabels } from '../ui/labels.ts';
 
-type Session = z.infer<typeof cancellationSession>;
+type CancelFlowSession = z.infer<typeof cancellationSession>;
 
 /** The cancel-flow page of a shop. */
 export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
@@ -88,7 +88,7 @@ function saveRate(visit: ShopVisit, summary: Summary): Html {
 function columnsFor(
   visit: ShopVisit,
   subscriptions: ReadonlyMap<number, number>,
-): readonly Column<Session>[] {
+): readonly Column<CancelFlowSession>[] {
   const { shop } = visit;
   const link = (id: number) => rowLink(shopPath(shop, `/subscriptions/${id}`), id);
   return [

@@ -1,5 +1,4 @@
 import { newKeyId } from '../../access/keys/create-key.ts';
-import { type Scope, scopes as allScopes } from '../../access/scopes.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
@@ -9,6 +8,7 @@ import type { ShopVisit } from '../pages.ts';
 import { locked, scopeSentences } from './pages.ts';
 import { alert, layout, notice, shopPath, token } from '../ui/layout.ts';
 import { showTime } from '../ui/times.ts';
+import { type Scope, scopes as allScopes } from '../../vocabulary.ts';
 
 /** The selectable lifetimes of a key, in days. */
 export const expiryDays = [7, 30, 90, 365] as const;

@@ -1,4 +1,3 @@
-import type { Scope } from '../../access/scopes.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
@@ -10,6 +9,7 @@ import type { ShopVisit } from '../pages.ts';
 import { usageChart, shownHours } from './use.ts';
 import { layout, notice, shopPath, tierNames } from '../ui/layout.ts';
 import { showAgo, showTime } from '../ui/times.ts';
+import type { Scope } from '../../vocabulary.ts';
 
 export const scopeSentences: Readonly<Record<Scope, string>> = {
   'read:entitlements': 'See who is entitled right now',

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isKeyId } from '../../access/keys/create-key.ts';
 import { leaseDrainMilliseconds } from '../../access/keys/key-leases.ts';
 import { isScope } from '../../access/scopes.ts';
-import type { Tier } from '../../access/tiers.ts';
 import type { Clock } from '../../clock.ts';
 import type { Route } from '../../http/shell.ts';
 import { listKeyRequests } from '../../store/keys/key-requests.ts';
@@ -23,6 +22,7 @@ import { isLive, keysPage } from './pages.ts';
 import { firstHour } from './use.ts';
 import { revokeKey, createKey, rotateKey } from '../../access/keys/keys.ts';
 import { shopPath } from '../ui/layout.ts';
+import type { Tier } from '../../vocabulary.ts';
 
 const base = '/app/shops/:shopId/keys';
 const logEntries = 50;

@@ -7,7 +7,8 @@ import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
 import { findShop } from '../../store/shops.ts';
 import { NonRetryableError, PlatformError } from '../errors.ts';
 import { feedsOf } from '../feeds.ts';
-import type { Credentials, Hint, Job, Platform, PlatformCode } from '../platform.ts';
+import type { Credentials, Hint, Platform, PlatformCode } from '../platform.ts';
+import type { Job } from './job.ts';
 
 interface FollowParts {
   readonly platform: Platform;

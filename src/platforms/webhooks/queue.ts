@@ -4,7 +4,7 @@ import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import { jobDatabase } from '../../store/feeds/job-database.ts';
 import { NonRetryableError } from '../errors.ts';
-import { type Job, type JobKind, jobKinds } from '../platform.ts';
+import { type Job, type JobKind, jobKinds } from './job.ts';
 
 const hour = 3600;
 const day = 24 * hour;

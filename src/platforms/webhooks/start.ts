@@ -51,6 +51,7 @@ export async function startWebhooks({
       credentials,
       sql,
       queue,
+      queues: platform.queues,
       clock,
       log,
       deleteShop: (shopId, check) =>

@@ -15,7 +15,7 @@ import {
 } from './wire.ts';
 
 /** One database session that processes whole messages, one call at a time. */
-export interface Session {
+export interface EmbeddedSession {
   /** Runs the messages in order and returns the database's whole output. */
   run(messages: Buffer): Promise<Buffer>;
 }
@@ -39,7 +39,7 @@ export interface MultiplexerOptions {
  * statements, which drivers must therefore choose at random.
  */
 export class Multiplexer {
-  readonly #session: Session;
+  readonly #session: EmbeddedSession;
   readonly #options: MultiplexerOptions;
   readonly #holdTimeoutMilliseconds: number;
   readonly #clients = new Set<Client>();
@@ -53,7 +53,7 @@ export class Multiplexer {
   #stopping = false;
   #running: Promise<void> | undefined;
 
-  constructor(session: Session, options: MultiplexerOptions) {
+  constructor(session: EmbeddedSession, options: MultiplexerOptions) {
     this.#session = session;
     this.#options = options;
     this.#holdTimeoutMilliseconds = options.holdTimeoutMilliseconds ?? 10_000;

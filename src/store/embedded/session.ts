@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 
 import { closeContents } from './folder.ts';
-import type { Session } from './multiplexer.ts';
+import type { EmbeddedSession } from './multiplexer.ts';
 
 /**
  * What PostgreSQL prints before it fails for good: a PANIC, for example when the write-ahead log cannot be
@@ -44,7 +44,7 @@ export async function openDatabase(
 }
 
 /** Uses the raw streaming call; the plain one also parses and keeps all output. */
-export function sessionOf(database: PGlite): Session {
+export function sessionOf(database: PGlite): EmbeddedSession {
   return {
     run: async (messages) => {
       const chunks: Buffer[] = [];

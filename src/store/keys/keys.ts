@@ -1,6 +1,5 @@
-import type { Scope } from '../../access/scopes.ts';
-import type { Tier } from '../../access/tiers.ts';
 import { withTimeout, arrayText, type Sql, type Transaction } from '../database.ts';
+import type { Scope, Tier } from '../../vocabulary.ts';
 
 /** A key that is not revoked, with what the gate needs to know about its shop. */
 export interface KeyRecord {

@@ -12,7 +12,7 @@ export class Unavailable extends Error {
   }
 }
 
-export interface Answer {
+export interface ShopifyAnswer {
   readonly data: unknown;
   readonly cost: QueryCost | undefined;
   /** Nothing was done: the bucket lacked what the query costs. */
@@ -35,7 +35,7 @@ const passing = new Set([408, 429, 430]);
  * @throws Unavailable where asking again may help
  * @throws PlatformError where it does not
  */
-export async function readAnswer(response: Response, domain: string): Promise<Answer> {
+export async function readAnswer(response: Response, domain: string): Promise<ShopifyAnswer> {
   const { status } = response;
   if (status >= 500 || passing.has(status)) {
     await response.body?.cancel();

@@ -1,16 +1,13 @@
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log/log.ts';
-import { type Answer, Unavailable, readAnswer } from './answer.ts';
+import { type ShopifyAnswer, Unavailable, readAnswer } from './answer.ts';
 import { PlatformError } from '../../errors.ts';
 import { CostBucket } from './cost-bucket.ts';
-import { type Pauses, jittered, realPauses } from '../../pauses.ts';
+import { type Pauses, realPauses } from '../../pauses.ts';
+import { Attempts } from './attempts.ts';
 
 /** The Admin API's version: what our queries ask for and the mapping reads. */
 const apiVersion = '2026-01';
-
-const attempts = 6;
-const throttledAttempts = 20;
-const longestPauseMilliseconds = 300_000;
 
 export interface ShopifyClientOptions {
   readonly domain: string;
@@ -57,7 +54,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
   const usage: Usage = { queries: 0, cost: 0, answeredAt: undefined };
 
   /** One attempt. */
-  const ask = async (document: string, body: string): Promise<Answer> => {
+  const ask = async (document: string, body: string): Promise<ShopifyAnswer> => {
     const release = bucket.reserve(document);
     const timeout = AbortSignal.timeout(timeoutMilliseconds);
     try {
@@ -89,19 +86,22 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
     }
   };
 
+  const waitForPoints = async (document: string) => {
+    for (;;) {
+      const pause = bucket.pauseBefore(document);
+      if (pause === 0) return;
+      await pauses.wait(pause, signal);
+    }
+  };
+
   const query = async <Data>(
     document: string,
     variables: Readonly<Record<string, unknown>> = {},
   ): Promise<Data> => {
     const body = JSON.stringify({ query: document, variables });
-    let failures = 0;
-    let throttled = 0;
+    const attempts = new Attempts({ domain, random: pauses.random, log });
     for (;;) {
-      for (;;) {
-        const pause = bucket.pauseBefore(document);
-        if (pause === 0) break;
-        await pauses.wait(pause, signal);
-      }
+      await waitForPoints(document);
       let pause: number;
       try {
         const answer = await ask(document, body);
@@ -109,28 +109,10 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
         usage.cost += answer.cost?.actualQueryCost ?? 0;
         if (answer.cost) bucket.learn(document, answer.cost);
         if (!answer.isThrottled) return answer.data as Data;
-        throttled += 1;
-        if (throttled === throttledAttempts) {
-          throw new PlatformError(
-            'unavailable',
-            `${domain} has refused the same query ${throttled} times because too much was asked of it; another process may use the same token.`,
-          );
-        }
-        // Others draw from the same bucket: never at once, never all together.
-        pause = pauses.random() * 250 * throttled;
+        pause = attempts.pauseAfterThrottling();
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;
-        failures += 1;
-        if (failures === attempts) {
-          throw new PlatformError(
-            'unavailable',
-            `${domain} could not be asked in ${attempts} attempts: ${error.message}.`,
-          );
-        }
-        pause =
-          jittered(failures, pauses.random()) +
-          Math.min(error.retryAfterMilliseconds, longestPauseMilliseconds);
-        log.debug({ domain, failures, reason: error.message }, 'asking Shopify again');
+        pause = attempts.pauseAfterFailure(error);
       }
       await pauses.wait(pause, signal);
     }

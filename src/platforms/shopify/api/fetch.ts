@@ -10,14 +10,14 @@ interface Connection {
 }
 
 /** A contract with all of its lines and billing attempts, as Shopify answers them. */
-export interface WholeContract {
+export interface ContractNodes {
   readonly contract: Node;
   readonly lines: readonly Node[];
   readonly attempts: readonly Node[];
 }
 
 /** A selling plan group with all of its selling plans, as Shopify answers them. */
-export interface WholePlanGroup {
+export interface PlanGroupNodes {
   readonly group: Node;
   readonly sellingPlans: readonly Node[];
 }
@@ -38,7 +38,7 @@ const attemptsToReadWhole = 5;
 export async function fetchContract(
   client: ShopifyClient,
   id: string,
-): Promise<WholeContract | undefined> {
+): Promise<ContractNodes | undefined> {
   for (let attempt = 1; attempt <= attemptsToReadWhole; attempt += 1) {
     const first = await readContract(client, contract, id, null);
     if (!first) return undefined;
@@ -84,7 +84,7 @@ async function readContract(
 export async function fetchPlanGroup(
   client: ShopifyClient,
   id: string,
-): Promise<WholePlanGroup | undefined> {
+): Promise<PlanGroupNodes | undefined> {
   const read = async (after: string | null) => {
     const { sellingPlanGroup } = await client.query<{
       sellingPlanGroup: (Node & { readonly sellingPlans?: Connection }) | null;

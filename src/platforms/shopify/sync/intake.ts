@@ -2,7 +2,7 @@ import type { ImportCounts, LineSource } from '../../../ingest/import.ts';
 import { type Line, lineOf } from '../../../ingest/lines.ts';
 import { type Intake, takeRecords } from '../../intake.ts';
 import type { ShopifyClient } from '../api/client.ts';
-import type { WholeContract, WholePlanGroup } from '../api/fetch.ts';
+import type { ContractNodes, PlanGroupNodes } from '../api/fetch.ts';
 import { readBulkResults } from '../bulk/bulk.ts';
 
 /** A shop here that is kept as it is in Shopify. */
@@ -48,7 +48,7 @@ export async function* once(lines: Iterable<Line>): AsyncGenerator<Line[]> {
 }
 
 /** Contracts in the form that a bulk query has them in: one node a line, children with their parent. */
-export function* linesOfContracts(contracts: readonly WholeContract[]): Generator<Line> {
+export function* linesOfContracts(contracts: readonly ContractNodes[]): Generator<Line> {
   let number = 0;
   for (const { contract, lines, attempts } of contracts) {
     yield lineOf({ number: (number += 1), value: contract });
@@ -60,7 +60,7 @@ export function* linesOfContracts(contracts: readonly WholeContract[]): Generato
 }
 
 /** The same of a selling plan group. */
-export function* linesOfPlanGroup({ group, sellingPlans }: WholePlanGroup): Generator<Line> {
+export function* linesOfPlanGroup({ group, sellingPlans }: PlanGroupNodes): Generator<Line> {
   const plans = sellingPlans.map((plan) => ({ ...plan, __parentId: group['id'] }));
   for (const [index, value] of [group, ...plans].entries()) {
     yield lineOf({ number: index + 1, value });

@@ -1,5 +1,5 @@
 import { advanceWatermark } from '../store/syncs.ts';
-import { type WholeContract, fetchContract } from '../api/fetch.ts';
+import { type ContractNodes, fetchContract } from '../api/fetch.ts';
 import { countRefused, countWritten } from '../../intake.ts';
 import type { SyncReport } from '../../platform.ts';
 import { type SyncedShop, linesOfContracts, takeNodes } from './intake.ts';
@@ -45,7 +45,7 @@ export async function syncChanges(
     contracts += nodes.length;
     if (contracts > maxContracts) return undefined;
 
-    const whole: WholeContract[] = [];
+    const whole: ContractNodes[] = [];
     for (const { id } of nodes) {
       // One that is gone by now is found by the next whole synchronisation.
       const contract = await fetchContract(client, id);

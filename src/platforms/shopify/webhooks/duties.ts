@@ -5,7 +5,8 @@ import type { Transaction } from '../../../store/database.ts';
 import { insertHandledEvent, lockInstallation } from '../store/shops.ts';
 import { findShop } from '../../../store/shops.ts';
 import { NonRetryableError } from '../../errors.ts';
-import type { Job, WebhookContext } from '../../platform.ts';
+import type { WebhookContext } from '../../platform.ts';
+import type { Job } from '../../webhooks/job.ts';
 import type { Duty } from './topics.ts';
 
 /** Does what Shopify obliges an app to; done again, it changes nothing. */

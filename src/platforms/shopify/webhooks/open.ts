@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Job, ReceivedWebhook, WebhookContext, Webhooks } from '../../platform.ts';
+import type { ReceivedWebhook, WebhookContext, Webhooks } from '../../platform.ts';
+import type { Job } from '../../webhooks/job.ts';
 import { idOf } from '../../webhooks/queue.ts';
-import { shopify } from '../platform.ts';
 import type { LinkedShop } from '../store/shops.ts';
 import { doDuty } from './duties.ts';
 import { ShopDirectory } from './shop-directory.ts';
@@ -27,7 +27,7 @@ export async function openShopifyWebhooks(context: WebhookContext): Promise<Webh
 }
 
 async function take(
-  { sql, queue, clock, log }: WebhookContext,
+  { sql, queue, queues, clock, log }: WebhookContext,
   shops: ShopDirectory,
   { requestId, headers, body }: ReceivedWebhook,
 ): Promise<'accepted' | 'malformed'> {
@@ -62,7 +62,7 @@ async function take(
     return 'accepted';
   }
   const job: Job = { ...notice.task, shopId, topic, event, receivedAt: receivedAt.toISOString() };
-  await queue.send(shopify.queues[notice.queue], job, keyOf(notice, job));
+  await queue.send(queues[notice.queue], job, keyOf(notice, job));
   return 'accepted';
 }
 
