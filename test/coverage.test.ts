@@ -9,17 +9,16 @@ const root = path.join(import.meta.dirname, '..');
 const requirements = [...restRequirements, ...mcpRequirements];
 const areas = new Set(requirements.map(({ id }) => id.split('.')[0]));
 
-/** The citations in titles: `[area.…]` in a string or template that a test or suite is called with. */
+/** The citations in comments directly above a test or suite: `// Requirements: area.…, area.….` */
 function citationsIn(file: string): string[] {
   const text = readFileSync(path.join(root, file), 'utf8');
-  const titles = text.matchAll(
-    /\b(?:test|describe|onEveryDatabase)\(\s*(?:`([^`]*)`|'([^'\n]*)'|"([^"\n]*)")/g,
+  const comments = text.matchAll(
+    /^[ \t]*\/\/ Requirements: (.*\n(?:[ \t]*\/\/.*\n)*)[ \t]*(?:await )?(?:t\.)?(?:test|describe|onEveryDatabase)\(/gm,
   );
-  return [...titles]
-    .map((match) => match[1] ?? match[2] ?? match[3] ?? '')
-    .flatMap((title) => [...title.matchAll(/\[([a-z]+\.[\w.*-]+)\]/gi)])
-    .map((match) => match[1] as string)
-    .filter((id) => areas.has(id.split('.')[0]));
+  return [...comments]
+    .flatMap(([, list = '']) => list.split(/[\s,/]+/))
+    .map((word) => word.replace(/\.$/, ''))
+    .filter((word) => areas.has(word.split('.')[0]) && word.includes('.'));
 }
 
 const cited = new Set(

@@ -1,6 +1,6 @@
-/** A testable sentence or table row of the contract. Tests cite its id in their titles. */
+/** A testable sentence or table row of the contract. Tests cite its id in a comment above them. */
 export interface Requirement {
-  /** Cited as `[id]`; `[rest.fields.<resource>.*]` cites every field of a resource. */
+  /** Cited in `// Requirements:`; `rest.fields.<resource>.*` cites every field of a resource. */
   readonly id: string;
   /** Its heading in the contract. */
   readonly section: string;

@@ -46,7 +46,8 @@ function refusalOf(admission: Admission): string | undefined {
     : undefined;
 }
 
-describe('[rest.auth.bearer] the Authorization header', () => {
+// Requirements: rest.auth.bearer.
+describe('the Authorization header', () => {
   const { key, gate } = start();
   const headers: [string | undefined, boolean][] = [
     [`Bearer ${key}`, true],
@@ -81,7 +82,8 @@ describe('[rest.auth.bearer] the Authorization header', () => {
   }
 });
 
-test('[rest.auth.same-401] answers an unknown key like an unreadable header', async () => {
+// Requirements: rest.auth.same-401.
+test('answers an unknown key like an unreadable header', async () => {
   const { gate } = start();
   const unknown = await gate.admit(`Bearer ${generateKey()}`, client);
   assert.deepEqual(unknown, await gate.admit(undefined, client));
@@ -96,7 +98,8 @@ test('rejects a mistyped key without a look-up', async () => {
 });
 
 for (const tier of ['free', 'starter'] as const) {
-  test(`[rest.auth.tier-required] rejects ${tier} without rate limiting, but counts the key as used`, async () => {
+  // Requirements: rest.auth.tier-required.
+  test(`rejects ${tier} without rate limiting, but counts the key as used`, async () => {
     const { admit, used } = start(tier);
     for (let each = 0; each < 100; each += 1) {
       const admission = await admit();
@@ -110,7 +113,8 @@ for (const tier of ['free', 'starter'] as const) {
   });
 }
 
-test('[rest.limits.growth] [rest.errors.429] growth: 60 requests a minute, then Retry-After', async () => {
+// Requirements: rest.limits.growth, rest.errors.429.
+test('growth: 60 requests a minute, then Retry-After', async () => {
   const { admit, caller, clock } = start('growth');
   const rate = { admitted: true, limit: 60, remaining: 59, resetSeconds: 60 };
   assert.deepEqual(await admit(), { caller, rate });
@@ -124,13 +128,15 @@ test('[rest.limits.growth] [rest.errors.429] growth: 60 requests a minute, then 
   assert.equal(refusalOf(await admit()), undefined);
 });
 
-test('[rest.limits.pro] pro: 300 requests a minute', async () => {
+// Requirements: rest.limits.pro.
+test('pro: 300 requests a minute', async () => {
   const { admit } = start('pro');
   for (let each = 0; each < 300; each += 1) assert.equal(refusalOf(await admit()), undefined);
   assert.match(refusalOf(await admit()) ?? '', /^rateLimited: /);
 });
 
-test('[rest.limits.enterprise-plus] enterprise_plus: no limit', async () => {
+// Requirements: rest.limits.enterprise-plus.
+test('enterprise_plus: no limit', async () => {
   const { admit, caller } = start('enterprise_plus');
   for (let each = 0; each < 1000; each += 1)
     assert.deepEqual(await admit(), { caller, rate: undefined });

@@ -4,7 +4,9 @@ import { isScope, scopeDescriptions } from './scopes.ts';
 import { isTier, tiers } from './tiers.ts';
 import { scopes, tierNames } from '../vocabulary.ts';
 
-test('[rest.scopes.entitlements] [rest.scopes.subscriptions] [rest.scopes.metrics] [rest.scopes.plans] the scopes and their descriptions', () => {
+// Requirements: rest.scopes.entitlements, rest.scopes.subscriptions, rest.scopes.metrics,
+// rest.scopes.plans.
+test('the scopes and their descriptions', () => {
   assert.deepEqual(scopes, [
     'read:entitlements',
     'read:subscriptions',
@@ -22,7 +24,8 @@ test('[rest.scopes.entitlements] [rest.scopes.subscriptions] [rest.scopes.metric
     assert.equal(isScope(text), false);
 });
 
-test('[rest.auth.tier-required] [rest.auth.tier-admitted] the tiers, from lowest to highest, and their rules', () => {
+// Requirements: rest.auth.tier-required, rest.auth.tier-admitted.
+test('the tiers, from lowest to highest, and their rules', () => {
   assert.deepEqual(tierNames, ['free', 'starter', 'growth', 'pro', 'enterprise_plus']);
   assert.deepEqual(tiers, {
     free: { hasApiAccess: false, limitPerMinute: undefined },

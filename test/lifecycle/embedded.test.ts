@@ -87,7 +87,8 @@ test('the embedded database from its first start', async (t) => {
     );
   });
 
-  await t.test('[rest.auth.revoked-at-once] commands reach the running server', async () => {
+  // Requirements: rest.auth.revoked-at-once.
+  await t.test('commands reach the running server', async () => {
     const name = ['--name', 'Second', '--currency', 'EUR'];
     assert.equal((await run(['shops', 'create', '--id', '2', ...name], { env })).code, 0);
     const key = async () => {
@@ -122,15 +123,13 @@ test('the embedded database from its first start', async (t) => {
     assert.equal(await statusWith(plans(), kept), 200);
   });
 
-  await t.test(
-    '[rest.auth.tier-required] a change of tier takes effect when the command exits',
-    async () => {
-      assert.equal((await run(['shops', 'set-tier', '2', 'starter'], { env })).code, 0);
-      assert.equal(await statusWith(plans(), kept), 403);
-      assert.equal((await run(['shops', 'set-tier', '2', 'pro'], { env })).code, 0);
-      assert.equal(await statusWith(plans(), kept), 200);
-    },
-  );
+  // Requirements: rest.auth.tier-required.
+  await t.test('a change of tier takes effect when the command exits', async () => {
+    assert.equal((await run(['shops', 'set-tier', '2', 'starter'], { env })).code, 0);
+    assert.equal(await statusWith(plans(), kept), 403);
+    assert.equal((await run(['shops', 'set-tier', '2', 'pro'], { env })).code, 0);
+    assert.equal(await statusWith(plans(), kept), 200);
+  });
 
   await t.test('loses no acknowledged write when killed', async () => {
     const sockets = socketFolder();

@@ -29,7 +29,8 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
     return { status: response.status, body: await response.json() };
   }
 
-  test('[rest.errors.500] survives the loss of its database, reports it, and reconnects by itself', async () => {
+  // Requirements: rest.errors.500.
+  test('survives the loss of its database, reports it, and reconnects by itself', async () => {
     const server = await launchServer('serve', env);
     const plans = `${server.baseUrl}/api/external/v1/plans`;
     assert.deepEqual(await ask(plans), { status: 200, body: { plans: [] } });

@@ -114,7 +114,8 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     for (const instance of instances) while ((await redisOf(instance)) !== state) await sleep(20);
   }
 
-  test('[rest.limits.growth] [mcp.limits.shared] admits exactly 60 of 600 concurrent requests over two instances and both transports', async () => {
+  // Requirements: rest.limits.growth, mcp.limits.shared.
+  test('admits exactly 60 of 600 concurrent requests over two instances and both transports', async () => {
     const instances = [await startInstance(patient), await startInstance(patient)] as const;
     const { key } = await newKey();
     const waiting = Array.from({ length: 600 }, (_, index) => {
@@ -141,7 +142,8 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     }
   });
 
-  test('[rest.limits.enterprise-plus] a tier without a limit never uses Redis', async () => {
+  // Requirements: rest.limits.enterprise-plus.
+  test('a tier without a limit never uses Redis', async () => {
     const instance = await startInstance(patient);
     const [uncapped, capped] = [await newKey('enterprise_plus'), await newKey('pro')];
     for (const { key } of [uncapped, capped])

@@ -10,7 +10,8 @@ function open() {
   return { limiter: new MemoryRateLimiter(clock), advance };
 }
 
-describe('[rest.limits.rolling] [rest.limits.per-key] the limiter inside the process', () => {
+// Requirements: rest.limits.rolling, rest.limits.per-key.
+describe('the limiter inside the process', () => {
   limiterContract(open);
 
   test('forgets a key after exactly a minute without requests', () => {

@@ -8,7 +8,8 @@ import { callModern, inShort, legacyRequest, modernHeaders, modernRequest, post 
 const endAll = ({ store }: World) =>
   Promise.all(listConnections(store.primary).map((sql) => sql.end(0)));
 
-test('[mcp.errors.500] responds 500 in the envelope without the cause when the database fails, and logs it', async () => {
+// Requirements: mcp.errors.500.
+test('responds 500 in the envelope without the cause when the database fails, and logs it', async () => {
   const lines: string[] = [];
   const log = createLog('error', { write: (line) => void lines.push(line) });
   const world = await startWorld(openAnyStore(), { log });

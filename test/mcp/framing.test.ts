@@ -23,7 +23,8 @@ describe('framing of 2026-07-28', () => {
   });
   after(() => world.close());
 
-  test('[mcp.framing.headers] [mcp.framing.mismatch] [mcp.errors.header] requires Mcp-Method, equal to the method', async () => {
+  // Requirements: mcp.framing.headers, mcp.framing.mismatch, mcp.errors.header.
+  test('requires Mcp-Method, equal to the method', async () => {
     assert.equal(await list('Mcp-Method: tools/list'), '200 2026-07-28');
     for (const headers of [
       [],
@@ -58,7 +59,8 @@ describe('framing of 2026-07-28', () => {
     assert.equal(await call('list_plans', 'mcp-name:list_plans'), '200 2026-07-28');
   });
 
-  test('[mcp.framing.name] requires Mcp-Name on tools/call, equal to the name', async () => {
+  // Requirements: mcp.framing.name.
+  test('requires Mcp-Name on tools/call, equal to the name', async () => {
     assert.equal(await call('list_plans', 'Mcp-Name: list_plans'), '200 2026-07-28');
     for (const headers of [
       [],
@@ -175,7 +177,8 @@ describe('framing of 2026-07-28', () => {
     assert.match(await ask(modernHeaders('nothing'), known, 'nothing'), /^404 -32601 /);
   });
 
-  test('[mcp.endpoint.session-headers] ignores Accept, Mcp-Session-Id and Last-Event-ID', async () => {
+  // Requirements: mcp.endpoint.session-headers.
+  test('ignores Accept, Mcp-Session-Id and Last-Event-ID', async () => {
     const message = modernRequest('tools/list');
     const headers = modernHeaders('tools/list');
     const { body } = await post(world, message, headers);

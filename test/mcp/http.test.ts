@@ -40,7 +40,8 @@ describe('MCP over HTTP', () => {
   });
   after(() => world.close());
 
-  test('[mcp.endpoint.post] [mcp.endpoint.json] accepts a JSON message with a key, and responds with JSON', async () => {
+  // Requirements: mcp.endpoint.post, mcp.endpoint.json.
+  test('accepts a JSON message with a key, and responds with JSON', async () => {
     const answer = await ask(ping, json);
     assert.equal(answer.status, 200);
     assert.equal(answer.body, '{"jsonrpc":"2.0","id":1,"result":{}}');
@@ -53,7 +54,8 @@ describe('MCP over HTTP', () => {
     });
   });
 
-  test('[mcp.endpoint.405] [mcp.endpoint.no-sessions] responds 405 with Allow: POST to any other method, with or without a key', async () => {
+  // Requirements: mcp.endpoint.405, mcp.endpoint.no-sessions.
+  test('responds 405 with Allow: POST to any other method, with or without a key', async () => {
     const methods = ['GET', 'DELETE', 'HEAD', 'PUT', 'PATCH', 'OPTIONS', 'PROPFIND', 'TRACE'];
     for (const method of methods) {
       for (const headers of [
@@ -162,7 +164,8 @@ describe('MCP over HTTP', () => {
     }
   });
 
-  test('[mcp.auth.bearer] [mcp.auth.same-401] [mcp.auth.envelope] responds 401 in the envelope without a valid key, whatever the body', async () => {
+  // Requirements: mcp.auth.bearer, mcp.auth.same-401, mcp.auth.envelope.
+  test('responds 401 in the envelope without a valid key, whatever the body', async () => {
     const bodies = [ping, '', '{', '[]', JSON.stringify(modernRequest('tools/list'))];
     for (const body of bodies) {
       for (const headers of [
@@ -188,7 +191,8 @@ describe('MCP over HTTP', () => {
     }
   });
 
-  test('[mcp.auth.tier] [mcp.auth.envelope] responds 403 in the envelope on Free and Starter, whatever the body', async () => {
+  // Requirements: mcp.auth.tier, mcp.auth.envelope.
+  test('responds 403 in the envelope on Free and Starter, whatever the body', async () => {
     for (const tier of ['free', 'starter'] as const) {
       const shop = await createShop(world.store, { tier });
       const { key } = await createTestKey(world.store, shop.id);
@@ -202,7 +206,8 @@ describe('MCP over HTTP', () => {
     }
   });
 
-  test('[mcp.revision.per-request] [mcp.endpoint.no-sessions] keeps no state between requests on one connection', async () => {
+  // Requirements: mcp.revision.per-request, mcp.endpoint.no-sessions.
+  test('keeps no state between requests on one connection', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ports = new Set<number | undefined>();
     const onOne = (message: object, headers: readonly string[] = []) =>

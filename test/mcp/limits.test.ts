@@ -27,7 +27,9 @@ describe('limits of MCP', () => {
   });
   after(() => world.close());
 
-  test('[mcp.service.shared] [mcp.limits.shared] [mcp.limits.one-message] [mcp.endpoint.one-message] counts every message as one request, in the window shared with REST', async () => {
+  // Requirements: mcp.service.shared, mcp.limits.shared, mcp.limits.one-message,
+  // mcp.endpoint.one-message.
+  test('counts every message as one request, in the window shared with REST', async () => {
     const caller = await keyOf('growth');
     const ask = (body: object | string, ...headers: string[]) => post(caller, body, headers);
     const counted: readonly (readonly [string, () => Promise<RawAnswer>])[] = [
@@ -61,7 +63,8 @@ describe('limits of MCP', () => {
     assert.equal(left(await ask(legacyRequest('ping'))), '"default";r=46;t=60');
   });
 
-  test('[mcp.limits.429] [mcp.auth.envelope] responds 429 in the envelope with Retry-After over the limit, on both transports', async () => {
+  // Requirements: mcp.limits.429, mcp.auth.envelope.
+  test('responds 429 in the envelope with Retry-After over the limit, on both transports', async () => {
     const caller = await keyOf('growth');
     for (let count = 0; count < 30; count += 1) {
       assert.equal((await get(`${world.base}/plans`, caller.key)).status, 200);

@@ -35,7 +35,8 @@ describe('JSON-RPC messages', () => {
   });
   after(() => world.close());
 
-  test('[mcp.errors.parse] responds -32700 with 200 to invalid JSON, in both revisions', async () => {
+  // Requirements: mcp.errors.parse.
+  test('responds -32700 with 200 to invalid JSON, in both revisions', async () => {
     for (const body of [
       '',
       ' ',
@@ -64,7 +65,8 @@ describe('JSON-RPC messages', () => {
     }
   });
 
-  test('[mcp.errors.array] [mcp.endpoint.batch] refuses an array as an invalid request', async () => {
+  // Requirements: mcp.errors.array, mcp.endpoint.batch.
+  test('refuses an array as an invalid request', async () => {
     const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
     for (const body of ['[]', '[1]', `[${ping}]`, `[${ping},${ping}]`, '[[]]', '[null]']) {
       await assertInvalid(body);
@@ -153,7 +155,8 @@ describe('JSON-RPC messages', () => {
     }
   });
 
-  test('[mcp.errors.notification] responds 202 without a body to a message without id, whatever the method', async () => {
+  // Requirements: mcp.errors.notification.
+  test('responds 202 without a body to a message without id, whatever the method', async () => {
     for (const body of [
       '{"jsonrpc":"2.0","method":"notifications/initialized"}',
       '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}',

@@ -30,7 +30,8 @@ describe('methods by revision', () => {
   });
   after(() => world.close());
 
-  test('[mcp.methods.initialize] 2025-06-18: initialize returns that version, whatever was requested', async () => {
+  // Requirements: mcp.methods.initialize.
+  test('2025-06-18: initialize returns that version, whatever was requested', async () => {
     let instructions = '';
     for (const requested of [
       '2025-06-18',
@@ -59,19 +60,22 @@ describe('methods by revision', () => {
     assert.equal(resultOf(await ask2025('initialize')).protocolVersion, '2025-06-18');
   });
 
-  test('[mcp.methods.ping] 2025-06-18: ping returns an empty object', async () => {
+  // Requirements: mcp.methods.ping.
+  test('2025-06-18: ping returns an empty object', async () => {
     const { status, body } = await ask2025('ping');
     assert.equal(status, 200);
     assert.equal(body, '{"jsonrpc":"2.0","id":1,"result":{}}');
     assert.equal((await ask2025('ping', {})).body, body);
   });
 
-  test('[mcp.methods.initialized] 2025-06-18: notifications/initialized is accepted', async () => {
+  // Requirements: mcp.methods.initialized.
+  test('2025-06-18: notifications/initialized is accepted', async () => {
     const answer = await post(world, { jsonrpc: '2.0', method: 'notifications/initialized' });
     assert.equal(inShort(answer), '202');
   });
 
-  test('[mcp.methods.initialize-2026] [mcp.methods.ping-2026] [mcp.errors.initialize-ping] 2026-07-28: initialize and ping do not exist', async () => {
+  // Requirements: mcp.methods.initialize-2026, mcp.methods.ping-2026, mcp.errors.initialize-ping.
+  test('2026-07-28: initialize and ping do not exist', async () => {
     for (const method of ['initialize', 'ping']) {
       const { status, body } = await ask2026(method);
       assert.equal(status, 404);
@@ -79,7 +83,8 @@ describe('methods by revision', () => {
     }
   });
 
-  test('[mcp.methods.discover] [mcp.methods.discover-versions] supports server/discover in both, newest version first', async () => {
+  // Requirements: mcp.methods.discover, mcp.methods.discover-versions.
+  test('supports server/discover in both, newest version first', async () => {
     const old = resultOf(await ask2025('server/discover'));
     assert.deepEqual(old, {
       supportedVersions: ['2026-07-28', '2025-06-18'],
@@ -92,7 +97,8 @@ describe('methods by revision', () => {
     assert.deepEqual(resultOf(await ask2026('server/discover')), { ...everyResultOf2026, ...old });
   });
 
-  test('[mcp.methods.tools-list] [mcp.framing.results] [mcp.framing.cache-hints] supports tools/list in both, with cache hints in 2026-07-28', async () => {
+  // Requirements: mcp.methods.tools-list, mcp.framing.results, mcp.framing.cache-hints.
+  test('supports tools/list in both, with cache hints in 2026-07-28', async () => {
     const old = resultOf(await ask2025('tools/list'));
     assert.deepEqual(Object.keys(old), ['tools']);
     assert.equal(old.tools.length, 6);
@@ -115,7 +121,8 @@ describe('methods by revision', () => {
     assert.equal(inShort(await ask2025('tools/list', { cursor: null })), '200 2025-06-18');
   });
 
-  test('[mcp.methods.tools-call] supports tools/call in both, with the same payload', async () => {
+  // Requirements: mcp.methods.tools-call.
+  test('supports tools/call in both, with the same payload', async () => {
     const expected = {
       content: [{ type: 'text', text: '{"plans":[]}' }],
       structuredContent: { plans: [] },
@@ -126,7 +133,8 @@ describe('methods by revision', () => {
     assert.deepEqual(result, { ...everyResultOf2026, ...expected });
   });
 
-  test('[mcp.framing.results] sends all result members with an error result of 2026-07-28', async () => {
+  // Requirements: mcp.framing.results.
+  test('sends all result members with an error result of 2026-07-28', async () => {
     const expected = {
       content: [{ type: 'text', text: 'Subscription not found.' }],
       isError: true,
@@ -138,7 +146,8 @@ describe('methods by revision', () => {
     assert.deepEqual(result, { ...everyResultOf2026, ...expected });
   });
 
-  test('[mcp.errors.2025-at-200] reports any other method as unknown: 404 in 2026-07-28, 200 in 2025-06-18', async () => {
+  // Requirements: mcp.errors.2025-at-200.
+  test('reports any other method as unknown: 404 in 2026-07-28, 200 in 2025-06-18', async () => {
     for (const method of [
       'subscriptions/listen',
       'resources/list',
@@ -170,7 +179,8 @@ describe('methods by revision', () => {
     assert.equal(inShort(empty), '404 -32601 Method not found');
   });
 
-  test('[mcp.framing.permission] [mcp.tools.permitted] checks the key of every call, whatever was listed before', async () => {
+  // Requirements: mcp.framing.permission, mcp.tools.permitted.
+  test('checks the key of every call, whatever was listed before', async () => {
     const { key } = await createTestKey(world.store, world.shop.id, ['read:plans']);
     const other = { ...world, key };
     assert.equal(inShort(await callModern(world, 'get_metrics_summary')), '200 2026-07-28');

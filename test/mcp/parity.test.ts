@@ -89,7 +89,8 @@ onEveryDatabase('REST and MCP', (open) => {
   });
   after(() => world.close());
 
-  test('[mcp.tools.payload-shape] both transports return the same bytes for any input', async () => {
+  // Requirements: mcp.tools.payload-shape.
+  test('both transports return the same bytes for any input', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(3), anyCall, async (shop, call) => {
         await assertAlike(shops[shop] as World, call);
@@ -98,7 +99,8 @@ onEveryDatabase('REST and MCP', (open) => {
     );
   });
 
-  test('[mcp.limits.cursor] a cursor of one transport works in the other', async () => {
+  // Requirements: mcp.limits.cursor.
+  test('a cursor of one transport works in the other', async () => {
     const caller = shops[0] as World;
     for (const [tool, filter] of [
       ['list_subscriptions', {}],
@@ -117,7 +119,8 @@ onEveryDatabase('REST and MCP', (open) => {
     }
   });
 
-  test('[mcp.limits.page-size] both return 50 rows without a limit', async () => {
+  // Requirements: mcp.limits.page-size.
+  test('both return 50 rows without a limit', async () => {
     const page = await assertAlike(shops[0] as World, ['list_subscriptions', {}]);
     assert.equal(page.subscriptions.length, 50);
     assert.equal(typeof page.nextCursor, 'string');

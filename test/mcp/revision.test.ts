@@ -37,7 +37,8 @@ describe('which revision serves a request', () => {
   });
   after(() => world.close());
 
-  test('[mcp.revision.undeclared] serves 2025-06-18 if neither _meta nor header declare a version', async () => {
+  // Requirements: mcp.revision.undeclared.
+  test('serves 2025-06-18 if neither _meta nor header declare a version', async () => {
     await hold([
       [[], undefined, served2025],
       [[], {}, served2025],
@@ -48,7 +49,8 @@ describe('which revision serves a request', () => {
     assert.equal(inShort(noParams), served2025);
   });
 
-  test('[mcp.revision.explicit] serves 2025-06-18 if the header, _meta or both request it', async () => {
+  // Requirements: mcp.revision.explicit.
+  test('serves 2025-06-18 if the header, _meta or both request it', async () => {
     await hold([
       [[header('2025-06-18')], undefined, served2025],
       [[header('2025-06-18')], {}, served2025],
@@ -64,7 +66,8 @@ describe('which revision serves a request', () => {
     ]);
   });
 
-  test('[mcp.versions.side-by-side] [mcp.framing.meta-missing] [mcp.errors.meta] requires the full framing for any sign of 2026-07-28', async () => {
+  // Requirements: mcp.versions.side-by-side, mcp.framing.meta-missing, mcp.errors.meta.
+  test('requires the full framing for any sign of 2026-07-28', async () => {
     const both = { [version]: '2026-07-28', [capabilities]: {} };
     await hold([
       [mirrored, both, served2026],
@@ -88,7 +91,8 @@ describe('which revision serves a request', () => {
     ]);
   });
 
-  test('[mcp.framing.meta] treats a _meta key of the wrong type as missing', async () => {
+  // Requirements: mcp.framing.meta.
+  test('treats a _meta key of the wrong type as missing', async () => {
     for (const wrong of [null, 20260728, true, ['2026-07-28'], { version: '2026-07-28' }]) {
       await hold([
         [mirrored, { [version]: wrong, [capabilities]: {} }, noVersion],
@@ -107,7 +111,8 @@ describe('which revision serves a request', () => {
     }
   });
 
-  test('[mcp.revision.explicit] keeps 2025-06-18 from the header if _meta has no valid version', async () => {
+  // Requirements: mcp.revision.explicit.
+  test('keeps 2025-06-18 from the header if _meta has no valid version', async () => {
     for (const wrong of [null, 20260728, true, ['2026-07-28'], { version: '2026-07-28' }]) {
       await hold([
         [[header('2025-06-18')], { [version]: wrong }, served2025],
@@ -123,7 +128,8 @@ describe('which revision serves a request', () => {
     }
   });
 
-  test('[mcp.framing.unsupported] [mcp.errors.version] responds -32022 with the supported versions to any other', async () => {
+  // Requirements: mcp.framing.unsupported, mcp.errors.version.
+  test('responds -32022 with the supported versions to any other', async () => {
     for (const other of ['2025-11-25', '2025-03-26', '2024-11-05', '2027-01-01', 'v999', 'draft']) {
       const both = { [version]: other, [capabilities]: {} };
       await hold([

@@ -49,7 +49,8 @@ describe('tool calls', () => {
   });
   after(() => world.close());
 
-  test('[mcp.tools.get_entitlements] returns the same as GET /entitlements, and accepts only customerId', async () => {
+  // Requirements: mcp.tools.get_entitlements.
+  test('returns the same as GET /entitlements, and accepts only customerId', async () => {
     const { structuredContent } = await resultOf('get_entitlements', { customerId: 501 });
     assert.deepEqual(
       structuredContent.subscriptions.map((each: object) => Object.values(each)),
@@ -80,7 +81,9 @@ describe('tool calls', () => {
     );
   });
 
-  test('[mcp.tools.list_subscriptions] [mcp.tools.arguments] [mcp.limits.page-size] [mcp.limits.next-cursor] returns the same as GET /subscriptions, in pages', async () => {
+  // Requirements: mcp.tools.list_subscriptions, mcp.tools.arguments, mcp.limits.page-size,
+  // mcp.limits.next-cursor.
+  test('returns the same as GET /subscriptions, in pages', async () => {
     const first = (await resultOf('list_subscriptions', { limit: 1 })).structuredContent;
     assert.equal(first.subscriptions[0].subscriptionId, 1002);
     assert.match(first.nextCursor, /^[\w-]+$/);
@@ -95,7 +98,8 @@ describe('tool calls', () => {
     assert.deepEqual((await resultOf('list_subscriptions', {})).structuredContent, all);
   });
 
-  test('[mcp.errors.bad-limit] [mcp.errors.bad-status] [mcp.limits.invalid] returns an error result with plain text for invalid arguments', async () => {
+  // Requirements: mcp.errors.bad-limit, mcp.errors.bad-status, mcp.limits.invalid.
+  test('returns an error result with plain text for invalid arguments', async () => {
     for (const limit of [0, -1, 101, 1.5, 1e300, '5', '', true, [5], {}]) {
       await assertRefused('list_subscriptions', { limit }, limitError);
       await assertRefused('list_cancellations', { limit }, limitError);
@@ -123,7 +127,8 @@ describe('tool calls', () => {
     await assertRefused('list_subscriptions', filtered, cursorError);
   });
 
-  test('[mcp.tools.get_subscription] [mcp.errors.foreign-id] returns the same as GET /subscriptions/{id}, or an error result for a foreign id', async () => {
+  // Requirements: mcp.tools.get_subscription, mcp.errors.foreign-id.
+  test('returns the same as GET /subscriptions/{id}, or an error result for a foreign id', async () => {
     const { structuredContent } = await resultOf('get_subscription', { subscriptionId: 1001 });
     assert.equal(structuredContent.subscription.subscriptionId, 1001);
     assert.equal(structuredContent.subscription.lineItems.length, 1);
@@ -141,7 +146,9 @@ describe('tool calls', () => {
     }
   });
 
-  test('[mcp.tools.get_metrics_summary] [mcp.tools.list_plans] [mcp.tools.list_cancellations] return the same as their endpoints, the first two without arguments', async () => {
+  // Requirements: mcp.tools.get_metrics_summary, mcp.tools.list_plans,
+  // mcp.tools.list_cancellations.
+  test('return the same as their endpoints, the first two without arguments', async () => {
     const { structuredContent } = await resultOf('get_metrics_summary', {});
     assert.equal(structuredContent.summary.activeSubscribers, 1);
     assert.equal(structuredContent.summary.generatedAt, '2026-11-20T12:00:00.000Z');
@@ -213,7 +220,8 @@ describe('tool calls', () => {
     }
   });
 
-  test('[mcp.tools.call] [mcp.tools.payload-twice] returns the payload as text and as an object', async () => {
+  // Requirements: mcp.tools.call, mcp.tools.payload-twice.
+  test('returns the payload as text and as an object', async () => {
     const result = await resultOf('list_plans', {});
     assert.deepEqual(Object.keys(result), ['content', 'structuredContent']);
     assert.equal(result.content.length, 1);
@@ -236,7 +244,8 @@ describe('tool calls', () => {
     }
   });
 
-  test('[mcp.tools.indistinguishable] [mcp.errors.unknown-tool] responds to a tool without permission exactly as to an unknown one', async () => {
+  // Requirements: mcp.tools.indistinguishable, mcp.errors.unknown-tool.
+  test('responds to a tool without permission exactly as to an unknown one', async () => {
     const ask = async (key: string, name: string, args: object) => {
       const caller = { ...world, key };
       const params = { name, arguments: args };

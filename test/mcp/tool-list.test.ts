@@ -149,7 +149,9 @@ describe('the list of tools', () => {
   });
   after(() => world.close());
 
-  test('[mcp.tools.entry] [mcp.tools.six] [mcp.tools.order] [mcp.tools.list-plans-schema] [mcp.service.one-tool-each] shows exactly these six tools to a key with all scopes', async () => {
+  // Requirements: mcp.tools.entry, mcp.tools.six, mcp.tools.order, mcp.tools.list-plans-schema,
+  // mcp.service.one-tool-each.
+  test('shows exactly these six tools to a key with all scopes', async () => {
     const tools = await listFor(world.key);
     const shown = tools.map(({ description, outputSchema, ...rest }) => {
       assert.equal(typeof description, 'string');
@@ -159,7 +161,8 @@ describe('the list of tools', () => {
     assert.deepEqual(shown, pinned);
   });
 
-  test('[mcp.tools.permitted] shows only the tools that the key permits, in the same order', async () => {
+  // Requirements: mcp.tools.permitted.
+  test('shows only the tools that the key permits, in the same order', async () => {
     const cases: readonly (readonly [readonly Scope[], readonly string[]])[] = [
       [['read:entitlements'], ['get_entitlements']],
       [['read:subscriptions'], ['list_subscriptions', 'get_subscription']],

@@ -178,7 +178,8 @@ onEveryDatabase('random worlds', (open, name) => {
     }
   }
 
-  test('[rest.service.shop-scoped] match the model in imports and every operation', async () => {
+  // Requirements: rest.service.shop-scoped.
+  test('match the model in imports and every operation', async () => {
     const property = fc.asyncProperty(world, async (each) => {
       clock.at = worldNow;
       const pairs = [await createPair(each.currency), await createPair(each.currency)] as const;

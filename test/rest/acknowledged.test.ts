@@ -17,7 +17,8 @@ const tries = 1_000;
 const spreadMilliseconds = 3_000;
 
 describe('two instances under load', { skip, timeout: 600_000 }, () => {
-  test('[rest.auth.revoked-at-once] admit no request after a revocation or tier change is acknowledged, in 1,000 tries', async (t) => {
+  // Requirements: rest.auth.revoked-at-once.
+  test('admit no request after a revocation or tier change is acknowledged, in 1,000 tries', async (t) => {
     const store = { ...connectAll(postgres as string), failed: new Promise<Error>(() => {}) };
     const services = [
       await startTestService(store, { clock: systemClock }),

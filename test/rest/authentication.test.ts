@@ -46,7 +46,8 @@ onEveryDatabase('authentication', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.auth.bearer] [rest.auth.same-401] [rest.errors.401] responds 401 with the same bytes to any invalid key', async () => {
+  // Requirements: rest.auth.bearer, rest.auth.same-401, rest.errors.401.
+  test('responds 401 with the same bytes to any invalid key', async () => {
     const revoked = await createTestKey(world.store, world.shop.id);
     await updateRevokedKey(world.store.write, world.shop.id, revoked.id, new Date(now));
     const lastTurned = world.key.slice(0, -1) + (world.key.endsWith('A') ? 'Q' : 'A');
@@ -103,7 +104,8 @@ onEveryDatabase('authentication', (open) => {
     assert.equal(status, 401);
   });
 
-  test('[rest.auth.key-format] [rest.auth.only-hash-stored] creates keys with a fixed prefix and 43 characters, and stores only a hash', async () => {
+  // Requirements: rest.auth.key-format, rest.auth.only-hash-stored.
+  test('creates keys with a fixed prefix and 43 characters, and stores only a hash', async () => {
     assert.match(world.key, /^rtn_[A-Za-z0-9_-]{43}$/);
     const rows = await world.store.primary.keys<{ stored: string }[]>`
       select row_to_json(k)::text as stored from api_keys k where shop_id = ${world.shop.id}`;
@@ -114,7 +116,8 @@ onEveryDatabase('authentication', (open) => {
     }
   });
 
-  test('[rest.auth.tier-required] [rest.auth.tier-admitted] [rest.errors.403-tier] refuses valid keys on free and starter with 403, and admits those on other tiers', async () => {
+  // Requirements: rest.auth.tier-required, rest.auth.tier-admitted, rest.errors.403-tier.
+  test('refuses valid keys on free and starter with 403, and admits those on other tiers', async () => {
     for (const tier of ['free', 'starter'] as const) {
       const shop = await createShop(world.store, { tier });
       const { key } = await createTestKey(world.store, shop.id);
@@ -203,8 +206,9 @@ onEveryDatabase('authentication', (open) => {
 const postgres = process.env['TEST_POSTGRES'];
 const program = fileURLToPath(new URL('../../bin/retention', import.meta.url));
 
+// Requirements: rest.auth.revoked-at-once.
 test(
-  '[rest.auth.revoked-at-once] a key revoked on the command line fails in every request that begins afterwards, on every instance',
+  'a key revoked on the command line fails in every request that begins afterwards, on every instance',
   { skip: postgres === undefined && 'PostgreSQL could not be had on this machine' },
   async () => {
     const store = { ...connectAll(postgres as string), failed: new Promise<Error>(() => {}) };

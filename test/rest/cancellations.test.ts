@@ -35,7 +35,9 @@ onEveryDatabase('GET /cancellations', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.cancellations] [rest.fields.cancellation.*] [rest.cancellations.no-personal-data] returns the sessions, newest first, without personal data', async () => {
+  // Requirements: rest.cancellations, rest.fields.cancellation.*,
+  // rest.cancellations.no-personal-data.
+  test('returns the sessions, newest first, without personal data', async () => {
     const { page } = await shopWith([
       plan(),
       subscription(1001),
@@ -71,7 +73,9 @@ onEveryDatabase('GET /cancellations', (open) => {
     });
   });
 
-  test('[rest.states.cancellation] [rest.cancellations.null-in-progress] [rest.cancellations.null-no-offer] [rest.cancellations.outcome-filter] returns every outcome and offer, and filters by outcome', async () => {
+  // Requirements: rest.states.cancellation, rest.cancellations.null-in-progress,
+  // rest.cancellations.null-no-offer, rest.cancellations.outcome-filter.
+  test('returns every outcome and offer, and filters by outcome', async () => {
     const { page } = await shopWith([
       session(1, { outcome: 'saved', offerType: 'offer_discount' }),
       session(2, { outcome: 'cancelled', offerType: 'pause' }),
@@ -134,7 +138,8 @@ onEveryDatabase('GET /cancellations', (open) => {
     assert.equal(last.nextCursor, null);
   });
 
-  test('[rest.errors.400-outcome] refuses an invalid limit, cursor or outcome', async () => {
+  // Requirements: rest.errors.400-outcome.
+  test('refuses an invalid limit, cursor or outcome', async () => {
     for (const [query, message] of [
       ['?limit=0', 'limit must be an integer from 1 to 100.'],
       [
@@ -150,7 +155,8 @@ onEveryDatabase('GET /cancellations', (open) => {
     }
   });
 
-  test('[rest.cancellations.scope] requires read:metrics; it has no separate scope', async () => {
+  // Requirements: rest.cancellations.scope.
+  test('requires read:metrics; it has no separate scope', async () => {
     const holder = await createTestKey(world.store, world.shop.id, ['read:metrics']);
     assert.equal((await get(url, holder.key)).status, 200);
     const other = await createTestKey(world.store, world.shop.id, [

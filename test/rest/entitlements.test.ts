@@ -47,7 +47,9 @@ onEveryDatabase('GET /entitlements', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.entitlements] [rest.entitlements.one-per-subscription] [rest.fields.entitlement.*] returns one entry per subscription, ordered by id', async () => {
+  // Requirements: rest.entitlements, rest.entitlements.one-per-subscription,
+  // rest.fields.entitlement.*.
+  test('returns one entry per subscription, ordered by id', async () => {
     const { status, body } = await get(`${url}?customerId=501`, world.key);
     assert.equal(status, 200);
     assert.deepEqual(body, {
@@ -111,7 +113,8 @@ onEveryDatabase('GET /entitlements', (open) => {
     assert.deepEqual(await paidThroughAt(525), ['2026-11-20T12:00:00.000Z']);
   });
 
-  test('[rest.entitlements.unknown-customer] [rest.entitlements.no-subscriptions] returns an empty array for a customer without subscriptions', async () => {
+  // Requirements: rest.entitlements.unknown-customer, rest.entitlements.no-subscriptions.
+  test('returns an empty array for a customer without subscriptions', async () => {
     for (const customerId of [999, 520]) {
       const { status, body } = await get(`${url}?customerId=${customerId}`, world.key);
       assert.equal(status, 200);
@@ -119,7 +122,8 @@ onEveryDatabase('GET /entitlements', (open) => {
     }
   });
 
-  test('[rest.entitlements.alias] returns the same without a version in the path', async () => {
+  // Requirements: rest.entitlements.alias.
+  test('returns the same without a version in the path', async () => {
     const alias = `${world.service.baseUrl}/api/external/entitlements`;
     for (const query of ['?customerId=501', '?customerId=999', '', '?customerId=x']) {
       const versioned = await get(url + query, world.key);
@@ -130,7 +134,8 @@ onEveryDatabase('GET /entitlements', (open) => {
     assert.equal((await get(`${alias}?customerId=501`)).status, 401);
   });
 
-  test('[rest.errors.400-customer-id] [rest.errors.entitlements] refuses a customerId that is missing or not a positive integer', async () => {
+  // Requirements: rest.errors.400-customer-id, rest.errors.entitlements.
+  test('refuses a customerId that is missing or not a positive integer', async () => {
     for (const query of [
       '',
       '?customerId=',
@@ -144,7 +149,8 @@ onEveryDatabase('GET /entitlements', (open) => {
     }
   });
 
-  test('[rest.scopes.entitlements] requires read:entitlements', async () => {
+  // Requirements: rest.scopes.entitlements.
+  test('requires read:entitlements', async () => {
     const holder = await createTestKey(world.store, world.shop.id, ['read:entitlements']);
     assert.equal((await get(`${url}?customerId=501`, holder.key)).status, 200);
     const other = await createTestKey(world.store, world.shop.id, [

@@ -39,7 +39,8 @@ describe('HTTP', () => {
   });
   after(() => world.close());
 
-  test('[rest.service.base-path] [rest.endpoints.envelope] [rest.errors.envelope] responds 404 in the envelope to unknown paths, with or without a key', async () => {
+  // Requirements: rest.service.base-path, rest.endpoints.envelope, rest.errors.envelope.
+  test('responds 404 in the envelope to unknown paths, with or without a key', async () => {
     for (const path of [
       '/',
       '/api',
@@ -97,7 +98,8 @@ describe('HTTP', () => {
     }
   });
 
-  test('[rest.endpoints.get-only] responds 405 with Allow to any method but GET and HEAD, whatever the key', async () => {
+  // Requirements: rest.endpoints.get-only.
+  test('responds 405 with Allow to any method but GET and HEAD, whatever the key', async () => {
     const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'];
     for (const path of [...operationPaths, ...openPaths]) {
       for (const method of methods) {
@@ -131,7 +133,8 @@ describe('HTTP', () => {
     }
   });
 
-  test('[rest.service.no-cors] sends no CORS headers, even to a preflight', async () => {
+  // Requirements: rest.service.no-cors.
+  test('sends no CORS headers, even to a preflight', async () => {
     const browser = [
       'origin: https://example.com',
       'access-control-request-method: GET',
@@ -229,7 +232,8 @@ describe('HTTP', () => {
     assert.equal((await ask('GET', `${v1}/subscriptions/${id}`)).status, 404);
   });
 
-  test('[rest.endpoints.json] sends uncacheable JSON for requests with a key', async () => {
+  // Requirements: rest.endpoints.json.
+  test('sends uncacheable JSON for requests with a key', async () => {
     for (const path of [...operationPaths, `${v1}/entitlements`]) {
       for (const headers of [[], [bearer(world.key), 'accept: text/html']]) {
         const answer = await ask('GET', path, headers);
@@ -251,7 +255,8 @@ describe('HTTP', () => {
     }
   });
 
-  test('[rest.versions.contract] serves the OpenAPI document, the reference and the health checks without a key', async () => {
+  // Requirements: rest.versions.contract.
+  test('serves the OpenAPI document, the reference and the health checks without a key', async () => {
     const contract = await get(`${world.base}/openapi.json`);
     assert.equal(contract.status, 200);
     assert.match(contract.body.openapi, /^3\.1\./);
@@ -275,7 +280,8 @@ describe('HTTP', () => {
     await until(async () => (await ask('GET', '/readyz', [])).body === ready);
   });
 
-  test('[rest.errors.500] responds 500 without details to an internal error, and keeps running', async (t) => {
+  // Requirements: rest.errors.500.
+  test('responds 500 without details to an internal error, and keeps running', async (t) => {
     const failing = await startWorld(openAnyStore());
     t.after(() => failing.service.close());
     assert.equal((await get(`${failing.base}/plans`, failing.key)).status, 200);

@@ -35,7 +35,8 @@ onEveryDatabase('isolation of shops', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.service.shop-scoped] shows two shops with the same ids only their own records', async () => {
+  // Requirements: rest.service.shop-scoped.
+  test('shows two shops with the same ids only their own records', async () => {
     const askA = await shopWith(recordsOf('A', '1.00', 'active'));
     const askB = await shopWith(recordsOf('B', '2.00', 'paused'));
     for (const [ask, mark, price, status, reason] of [
@@ -69,7 +70,8 @@ onEveryDatabase('isolation of shops', (open) => {
     }
   });
 
-  test("[rest.entitlements.other-shop] treats another shop's ids as unknown", async () => {
+  // Requirements: rest.entitlements.other-shop.
+  test("treats another shop's ids as unknown", async () => {
     await shopWith(recordsOf('A', '1.00', 'active'));
     const ask = await shopWith([]);
     assert.deepEqual(await ask('/entitlements?customerId=501'), { subscriptions: [] });
@@ -84,7 +86,8 @@ onEveryDatabase('isolation of shops', (open) => {
     assert.deepEqual([...new Set(Object.values(summary))], [0, '2026-11-20T12:00:00.000Z', 'USD']);
   });
 
-  test('[rest.service.read-only] changes no stored data by any request', async () => {
+  // Requirements: rest.service.read-only.
+  test('changes no stored data by any request', async () => {
     const ask = await shopWith(recordsOf('A', '1.00', 'active'));
     const paths = ['/entitlements?customerId=501', '/subscriptions', '/subscriptions/1001'];
     paths.push('/metrics/summary', '/plans', '/cancellations');

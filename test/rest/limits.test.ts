@@ -31,7 +31,8 @@ onEveryDatabase('limits', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.limits.growth] [rest.limits.retry-after] [rest.errors.429] refuses the 61st request within 60 seconds on Growth', async () => {
+  // Requirements: rest.limits.growth, rest.limits.retry-after, rest.errors.429.
+  test('refuses the 61st request within 60 seconds on Growth', async () => {
     const { ask, askTimes } = await keyOf('growth');
     assert.deepEqual(await askTimes(60), admitted(60));
     const refused = await ask();
@@ -65,7 +66,8 @@ onEveryDatabase('limits', (open) => {
     assert.equal((await get(`${world.base}/plans`, other)).status, 200);
   });
 
-  test('[rest.limits.pro] refuses the 301st request within 60 seconds on Pro', async () => {
+  // Requirements: rest.limits.pro.
+  test('refuses the 301st request within 60 seconds on Pro', async () => {
     const { ask, askTimes } = await keyOf('pro');
     assert.deepEqual(await askTimes(300), admitted(300));
     const { status, headers } = await ask();
@@ -73,7 +75,8 @@ onEveryDatabase('limits', (open) => {
     assert.equal(headers.get('ratelimit-policy'), '"default";q=300;w=60');
   });
 
-  test('[rest.limits.enterprise-plus] never refuses on Enterprise Plus, and sends no RateLimit headers', async () => {
+  // Requirements: rest.limits.enterprise-plus.
+  test('never refuses on Enterprise Plus, and sends no RateLimit headers', async () => {
     const { ask, askTimes } = await keyOf('enterprise_plus');
     assert.deepEqual(await askTimes(400), admitted(400));
     const { headers } = await ask();
@@ -81,7 +84,8 @@ onEveryDatabase('limits', (open) => {
     assert.equal(headers.get('ratelimit'), null);
   });
 
-  test('[rest.limits.rolling] frees a slot 60 seconds after the request that took it', async () => {
+  // Requirements: rest.limits.rolling.
+  test('frees a slot 60 seconds after the request that took it', async () => {
     const { ask, askTimes } = await keyOf('growth');
     assert.deepEqual(await askTimes(20), admitted(20));
     world.clock.advance(30_000);
@@ -129,7 +133,8 @@ onEveryDatabase('limits', (open) => {
     }
   });
 
-  test('[rest.limits.shared] shares one window between the alias and all operations', async () => {
+  // Requirements: rest.limits.shared.
+  test('shares one window between the alias and all operations', async () => {
     const { key, ask } = await keyOf('growth');
     const paths = [
       `${world.service.baseUrl}/api/external/entitlements?customerId=1`,
@@ -155,7 +160,8 @@ onEveryDatabase('limits', (open) => {
     for (const path of paths) assert.equal((await get(path, key)).status, 429);
   });
 
-  test('[rest.limits.per-key] has a separate window for each key of a shop', async () => {
+  // Requirements: rest.limits.per-key.
+  test('has a separate window for each key of a shop', async () => {
     const { shop, ask, askTimes } = await keyOf('growth');
     await askTimes(60);
     assert.equal((await ask()).status, 429);

@@ -24,7 +24,8 @@ onEveryDatabase('GET /metrics/summary', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.metrics-summary.fractions] returns zeros for a shop without records', async () => {
+  // Requirements: rest.metrics-summary.fractions.
+  test('returns zeros for a shop without records', async () => {
     const { status, body } = await get(url, world.key);
     assert.equal(status, 200);
     assert.deepEqual(body, {
@@ -50,7 +51,9 @@ onEveryDatabase('GET /metrics/summary', (open) => {
     });
   });
 
-  test('[rest.metrics-summary] [rest.fields.metrics-summary.*] [rest.metrics-summary.aggregate-only] returns the figures, their instant and currency, and no rows', async () => {
+  // Requirements: rest.metrics-summary, rest.fields.metrics-summary.*,
+  // rest.metrics-summary.aggregate-only.
+  test('returns the figures, their instant and currency, and no rows', async () => {
     const { refused } = await importAll(world.store, world.shop, [
       plan(),
       subscription(1001, { nextBillingDate: '2026-11-25T00:00:00Z' }),
@@ -105,12 +108,14 @@ onEveryDatabase('GET /metrics/summary', (open) => {
     });
   });
 
-  test('[rest.errors.unparameterised] ignores all parameters', async () => {
+  // Requirements: rest.errors.unparameterised.
+  test('ignores all parameters', async () => {
     const { status } = await get(`${url}?limit=x&cursor=x&outcome=x&customerId=x`, world.key);
     assert.equal(status, 200);
   });
 
-  test('[rest.scopes.metrics] requires read:metrics', async () => {
+  // Requirements: rest.scopes.metrics.
+  test('requires read:metrics', async () => {
     const holder = await createTestKey(world.store, world.shop.id, ['read:metrics']);
     assert.equal((await get(url, holder.key)).status, 200);
     const other = await createTestKey(world.store, world.shop.id, [

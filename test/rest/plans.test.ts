@@ -21,7 +21,8 @@ onEveryDatabase('GET /plans', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.plans] [rest.fields.plan.*] returns every plan, active or not, ordered by id', async () => {
+  // Requirements: rest.plans, rest.fields.plan.*.
+  test('returns every plan, active or not, ordered by id', async () => {
     const { refused } = await importAll(world.store, world.shop, [
       plan({
         id: 13,
@@ -100,7 +101,8 @@ onEveryDatabase('GET /plans', (open) => {
     });
   });
 
-  test('[rest.plans.unpaged] [rest.limits.paginated] returns the full set, whatever limit and cursor say', async () => {
+  // Requirements: rest.plans.unpaged, rest.limits.paginated.
+  test('returns the full set, whatever limit and cursor say', async () => {
     const shop = await createShop(world.store);
     const ids = Array.from({ length: 150 }, (_, index) => index + 1);
     await importAll(
@@ -129,7 +131,8 @@ onEveryDatabase('GET /plans', (open) => {
     assert.equal((await get(url)).status, 401);
   });
 
-  test('[rest.scopes.plans] requires read:plans', async () => {
+  // Requirements: rest.scopes.plans.
+  test('requires read:plans', async () => {
     const holder = await createTestKey(world.store, world.shop.id, ['read:plans']);
     assert.equal((await get(url, holder.key)).status, 200);
     const other = await createTestKey(world.store, world.shop.id, [

@@ -28,7 +28,8 @@ onEveryDatabase('the order of refusals', (open) => {
   after(() => world.close());
 
   for (const [path, scope, own] of requests) {
-    test(`[rest.scopes.exactly-one] [rest.scopes.lacking] [rest.errors.403-scope] 401, tier, 429, scope, then ${own}: ${path}`, async () => {
+    // Requirements: rest.scopes.exactly-one, rest.scopes.lacking, rest.errors.403-scope.
+    test(`401, tier, 429, scope, then ${own}: ${path}`, async () => {
       const others = scopes.filter((each) => each !== scope);
       const url = world.base + path;
 

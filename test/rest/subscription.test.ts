@@ -44,7 +44,9 @@ onEveryDatabase('GET /subscriptions/{id}', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.subscription] [rest.fields.subscription.*] [rest.fields.line-item.*] [rest.line-item.catalog-fields] [rest.subscription.no-personal-data] returns the subscription with its lines in source order, and nothing personal', async () => {
+  // Requirements: rest.subscription, rest.fields.subscription.*, rest.fields.line-item.*,
+  // rest.line-item.catalog-fields, rest.subscription.no-personal-data.
+  test('returns the subscription with its lines in source order, and nothing personal', async () => {
     const { status, body } = await get(`${url}/1001`, world.key);
     assert.equal(status, 200);
     assert.deepEqual(body, {
@@ -90,7 +92,8 @@ onEveryDatabase('GET /subscriptions/{id}', (open) => {
     }
   });
 
-  test('[rest.subscription.not-found] [rest.errors.404] [rest.errors.subscription] refuses a missing, foreign or non-numeric id with the same bytes', async () => {
+  // Requirements: rest.subscription.not-found, rest.errors.404, rest.errors.subscription.
+  test('refuses a missing, foreign or non-numeric id with the same bytes', async () => {
     const ids = [
       '1002',
       '2001',

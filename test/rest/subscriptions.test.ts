@@ -52,7 +52,9 @@ onEveryDatabase('GET /subscriptions', (open) => {
   });
   after(() => world.close());
 
-  test('[rest.subscriptions] [rest.fields.timestamps] [rest.subscription.line-items-only-in-detail] returns every field except the line items', async () => {
+  // Requirements: rest.subscriptions, rest.fields.timestamps,
+  // rest.subscription.line-items-only-in-detail.
+  test('returns every field except the line items', async () => {
     const { page } = await shopWith([
       subscription(1001, {
         createdAt: '2026-10-01T02:00:00.123+02:00',
@@ -89,14 +91,16 @@ onEveryDatabase('GET /subscriptions', (open) => {
     });
   });
 
-  test('[rest.subscription.current-price] [rest.fields.money] returns the sum of price times quantity, exact in every currency', async () => {
+  // Requirements: rest.subscription.current-price, rest.fields.money.
+  test('returns the sum of price times quantity, exact in every currency', async () => {
     assert.equal(await priceIn('USD', priced(['0.10', 1], ['0.20', 1])), 0.3);
     assert.equal(await priceIn('USD', priced(['15.30', 2], ['9.99', 3])), 60.57);
     assert.equal(await priceIn('JPY', priced(['1530', 2])), 3060);
     assert.equal(await priceIn('KWD', priced(['1.535', 3])), 4.605);
   });
 
-  test('[rest.limits.cursor] [rest.limits.next-cursor] returns newest first, and pages without gaps or duplicates while rows are added', async () => {
+  // Requirements: rest.limits.cursor, rest.limits.next-cursor.
+  test('returns newest first, and pages without gaps or duplicates while rows are added', async () => {
     const sameTime = { createdAt: '2026-11-01T00:00:00Z' };
     const { shop, page } = await shopWith([
       ...[1, 2, 3, 4, 5].map((id) => subscription(id, sameTime)),
@@ -117,7 +121,8 @@ onEveryDatabase('GET /subscriptions', (open) => {
     assert.deepEqual((await page('')).ids, [7, 8, 6, 5, 4, 3, 2, 1, 9]);
   });
 
-  test('[rest.limits.page-size] returns 50 rows by default and up to 100', async () => {
+  // Requirements: rest.limits.page-size.
+  test('returns 50 rows by default and up to 100', async () => {
     const { page } = await shopWith(
       Array.from({ length: 101 }, (_, index) => subscription(index + 1)),
     );
@@ -137,7 +142,8 @@ onEveryDatabase('GET /subscriptions', (open) => {
     assert.equal(last.nextCursor, null, 'a last page that is exactly full is known to be the last');
   });
 
-  test('[rest.subscriptions.status-filter] [rest.states.subscription] filters by status, in pages', async () => {
+  // Requirements: rest.subscriptions.status-filter, rest.states.subscription.
+  test('filters by status, in pages', async () => {
     const statuses = ['active', 'paused', 'cancelled', 'expired', 'failed'];
     const { page } = await shopWith(
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((id) =>
@@ -163,7 +169,9 @@ onEveryDatabase('GET /subscriptions', (open) => {
     });
   });
 
-  test('[rest.errors.400-limit] [rest.errors.400-cursor] [rest.errors.400-status] [rest.limits.invalid] [rest.errors.listings] refuses an invalid limit, cursor or status', async () => {
+  // Requirements: rest.errors.400-limit, rest.errors.400-cursor, rest.errors.400-status,
+  // rest.limits.invalid, rest.errors.listings.
+  test('refuses an invalid limit, cursor or status', async () => {
     for (const [query, message] of [
       ['?limit=0', 'limit must be an integer from 1 to 100.'],
       ['?limit=101', 'limit must be an integer from 1 to 100.'],
@@ -183,7 +191,8 @@ onEveryDatabase('GET /subscriptions', (open) => {
     }
   });
 
-  test('[rest.scopes.subscriptions] requires read:subscriptions', async () => {
+  // Requirements: rest.scopes.subscriptions.
+  test('requires read:subscriptions', async () => {
     const holder = await createTestKey(world.store, world.shop.id, ['read:subscriptions']);
     assert.equal((await get(url, holder.key)).status, 200);
     const other = await createTestKey(world.store, world.shop.id, [

@@ -67,7 +67,8 @@ describe('versions', () => {
   });
   after(() => world.close());
 
-  test('[rest.versions.deprecation] [rest.versions.sunset] announce the end of a version in every response during wind-down', async () => {
+  // Requirements: rest.versions.deprecation, rest.versions.sunset.
+  test('announce the end of a version in every response during wind-down', async () => {
     for (const [status, answer] of await askEverything(world, '/api/external/v1')) {
       assert.equal(String(answer.status), status);
       assert.equal(answer.headers['deprecation'], '@1793491200', status);
@@ -78,7 +79,8 @@ describe('versions', () => {
     assert.equal(headers.get('sunset'), 'Tue, 01 Dec 2026 00:00:00 GMT');
   });
 
-  test('[rest.versions.side-by-side] serve the next version beside it, without an announced end', async () => {
+  // Requirements: rest.versions.side-by-side.
+  test('serve the next version beside it, without an announced end', async () => {
     for (const [status, answer] of await askEverything(world, '/api/external/v2')) {
       assert.equal(String(answer.status), status);
       assert.equal(answer.headers['deprecation'], undefined);
@@ -153,7 +155,8 @@ describe('versions', () => {
     assert.equal(headers.get('sunset'), null);
   });
 
-  test('[rest.versions.v1-unset] [rest.versions.in-path] have v1 in the path, with no announced end', async (t) => {
+  // Requirements: rest.versions.v1-unset, rest.versions.in-path.
+  test('have v1 in the path, with no announced end', async (t) => {
     const real = await startWorld(openAnyStore());
     t.after(() => real.close());
     for (const [status, answer] of await askEverything(real, '/api/external/v1')) {

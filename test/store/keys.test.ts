@@ -30,7 +30,8 @@ onEveryDatabase('keys in the database', (open) => {
     return found;
   }
 
-  test('[rest.auth.only-hash-stored] stores only the SHA-256 and the last four characters', async () => {
+  // Requirements: rest.auth.only-hash-stored.
+  test('stores only the SHA-256 and the last four characters', async () => {
     const shop = await createShop(store);
     const { id, key } = await createTestKey(store, shop.id);
     const service = await startTestService(store);

@@ -16,7 +16,8 @@ onEveryDatabase('what serves requests', (open) => {
   after(() => store.close());
 
   for (const name of ['keys', 'subscriptions', 'plans', 'cancellations', 'analyse'] as const) {
-    test(`[rest.service.read-only] the connection "${name}" cannot write`, async () => {
+    // Requirements: rest.service.read-only.
+    test(`the connection "${name}" cannot write`, async () => {
       const sql: Sql = store.primary[name];
       const { id } = await createShop(store);
       await assert.rejects(

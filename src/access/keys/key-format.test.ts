@@ -9,7 +9,8 @@ const pinned = 'rtn_0123456789abcdefghijklmnopqrstuvwxyz_CWSW8A';
 const pinnedToo = 'rtn_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAlZZfdg';
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-test('[rest.auth.key-format] a key is rtn_ and 43 URL-safe characters, and unique', () => {
+// Requirements: rest.auth.key-format.
+test('a key is rtn_ and 43 URL-safe characters, and unique', () => {
   const keys = Array.from({ length: 1000 }, generateKey);
   for (const key of keys) {
     assert.match(key, /^rtn_[A-Za-z0-9_-]{43}$/);

@@ -58,7 +58,8 @@ test('a lease starts before its read is sent, however late the answer', async ()
   assert.equal(reads.length, 2);
 });
 
-test('[rest.auth.revoked-at-once] a record read before a revocation is no longer used when the revocation is acknowledged', async () => {
+// Requirements: rest.auth.revoked-at-once.
+test('a record read before a revocation is no longer used when the revocation is acknowledged', async () => {
   const { clock, leases, reads } = start();
   const begun = leases.find(a, client);
   // The key is revoked here; the read that started earlier still returns the old record.
