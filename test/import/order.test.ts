@@ -173,6 +173,7 @@ onEveryDatabase('the order of records', (open) => {
           ['payments', 0],
           ['plans', 1],
           ['refunds', 0],
+          ['source_ids', 0],
           ['status_events', 1],
           ['subscriber_changes', 1],
           ['subscription_lines', 1],
