@@ -14,16 +14,28 @@ const databases: readonly Database[] = [
   { name: 'PostgreSQL', target: process.env['TEST_POSTGRES'] },
 ];
 
+type Suite = (open: () => Store, name: DatabaseName) => void;
+
+const openOf = (target: string) => (): Store => ({
+  ...connectAll(target),
+  failed: new Promise(() => {}),
+});
+
+/**
+ * Runs a suite on one database, the server if there is one: for what depends on the database only by
+ * statements, all of which `store/every-statement.test.ts` runs on both.
+ */
+export function onOneDatabase(title: string, suite: Suite): void {
+  const { name, target } = databases.findLast((each) => each.target !== undefined) as Database;
+  describe(title, () => suite(openOf(target as string), name));
+}
+
 /** Runs a suite on every available database; others count as skipped. */
-export function onEveryDatabase(
-  title: string,
-  suite: (open: () => Store, name: DatabaseName) => void,
-): void {
+export function onEveryDatabase(title: string, suite: Suite): void {
   for (const { name, target } of databases) {
     const missing = `${name} is not available on this machine`;
     describe(`${title} (${name})`, { skip: target === undefined && missing }, () => {
-      if (target !== undefined)
-        suite(() => ({ ...connectAll(target), failed: new Promise(() => {}) }), name);
+      if (target !== undefined) suite(openOf(target), name);
     });
   }
 }
