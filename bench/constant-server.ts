@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** The baseline: a bare node:http server that answers every request with the same headers and body. */
+/** The baseline: a bare node:http server that gives every request the same headers and body. */
 const body = process.env['BODY'] ?? '';
 const headers = JSON.parse(process.env['HEADERS'] ?? '{}');
 

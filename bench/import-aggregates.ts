@@ -8,8 +8,8 @@ import { retention, run } from './processes.ts';
 import { median } from './statistics.ts';
 
 /**
- * What maintaining the aggregates costs an import: its speed with the triggers relative to its speed
- * without, measured alternately; each time into a new shop of one database.
+ * What maintaining the aggregates costs an import: its speed with the triggers relative to its
+ * speed without, measured alternately; each time into a new shop of one database.
  */
 const subscriptions = Number(process.env['BENCH_SUBSCRIPTIONS'] ?? 60_000);
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);

@@ -18,7 +18,7 @@ const intervals = ['WEEK', 'MONTH', 'YEAR'];
 const gid = (type: string, key: number | string) => `gid://shopify/${type}/${key}`;
 const at = (minutes: number) => new Date(begin + minutes * 60_000).toISOString();
 
-/** A contract, its line and its attempt, as long as Shopify's own, including fields that are not read. */
+/** A contract, its line and its attempt, as long as Shopify's, with fields that are not read. */
 function family(index: number): [contract: object, line: object, attempt: object] {
   const id = gid('SubscriptionContract', 1_000_000 + index);
   const status = index % 5 === 0 ? 'CANCELLED' : 'ACTIVE';

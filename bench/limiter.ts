@@ -11,7 +11,7 @@ const takesInRound = 100;
 const concurrency = 64;
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-/** Milliseconds per request, one after the other, each with a key that few earlier requests used. */
+/** Milliseconds per request, sent one after another, with keys that few earlier requests used. */
 async function timesOf(limiter: RateLimiter, round: number, limit: number): Promise<number[]> {
   const times: number[] = [];
   for (let each = 0; each < takesInRound; each += 1) {
@@ -41,12 +41,12 @@ const shared = new RedisRateLimiter({ url: redis.url, clock: systemClock, log: c
 await shared.open();
 try {
   const limiters = { memory: new MemoryRateLimiter(systemClock), redis: shared };
-  const works = [
+  const cases = [
     ['admitted', 1_000_000],
     ['refused', 60],
   ] as const;
-  print('work       memory, ms   redis, ms   added, ms (medians)');
-  for (const [work, limit] of works) {
+  print('outcome    memory, ms   redis, ms   added, ms (medians)');
+  for (const [outcome, limit] of cases) {
     const times: Record<string, number[]> = { memory: [], redis: [] };
     // Alternately, so that other load on the machine affects both alike; the first rounds warm up.
     for (let round = -20; round < rounds; round += 1) {
@@ -57,7 +57,7 @@ try {
     }
     const [memory, inRedis] = [median(times['memory'] ?? []), median(times['redis'] ?? [])];
     const figures = [memory, inRedis, inRedis - memory].map((each) => each.toFixed(4).padStart(9));
-    print(`${work.padEnd(10)} ${figures.join('   ')}`);
+    print(`${outcome.padEnd(10)} ${figures.join('   ')}`);
   }
   const rates: number[] = [];
   for (let round = 0; round < rounds / 10; round += 1) rates.push(await rateOf(shared, round));

@@ -59,8 +59,8 @@ export interface OpenLoopResult extends LoadResult {
 }
 
 /**
- * Open loop: each request is sent on schedule whether or not earlier ones have been answered, and its
- * latency counts from that time. So a stall is charged to every request scheduled during it.
+ * Open loop: each request is sent on schedule whether or not earlier ones have been answered, and
+ * its latency counts from that time. So a stall is charged to every request scheduled during it.
  * @throws on an unexpected answer
  */
 export async function runOpenLoop(
@@ -83,7 +83,7 @@ export async function runOpenLoop(
   return { ...(await run.finish(sendAll(), begin)), maxLateMilliseconds };
 }
 
-/** A timer is up to two milliseconds late, so the rest is spent yielding in a loop. */
+/** Timers can be two milliseconds late, so the rest is spent yielding in a loop. */
 async function untilTime(at: number): Promise<number> {
   const milliseconds = Math.floor(at - performance.now()) - 2;
   if (milliseconds > 0) await sleep(milliseconds);

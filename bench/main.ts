@@ -8,7 +8,7 @@ import { memorySection } from './sections/memory.ts';
 import { operationsSection } from './sections/operations.ts';
 import { pgbenchSection } from './sections/pgbench.ts';
 import { milliseconds, only, rounds, subscriptions } from './settings.ts';
-import { type Work, workNames, worksOf } from './works.ts';
+import { type Workload, workloadNames, workloadsOf } from './workloads.ts';
 import { openWorld } from './world.ts';
 
 const sections = [
@@ -23,10 +23,10 @@ const sections = [
 /** Runs all sections, or the sections and operations that BENCH_ONLY names. */
 async function main(): Promise<void> {
   const sectionNames = sections.map(({ name }) => name);
-  const unknown = only.filter((name) => ![...sectionNames, ...workNames].includes(name));
+  const unknown = only.filter((name) => ![...sectionNames, ...workloadNames].includes(name));
   if (unknown.length > 0) {
     throw new Error(
-      `BENCH_ONLY has ${unknown.join(', ')}; it takes sections (${sectionNames.join(', ')}) and operations (${workNames.join(', ')}), separated by commas.`,
+      `BENCH_ONLY has ${unknown.join(', ')}; it takes sections (${sectionNames.join(', ')}) and operations (${workloadNames.join(', ')}), separated by commas.`,
     );
   }
   await using world = await openWorld();
@@ -36,10 +36,12 @@ async function main(): Promise<void> {
   if (!hasProcessFigures) {
     printNotMeasured('processor time and memory', 'This system has no /proc.');
   }
-  const [first, ...others] = worksOf(world.shop).filter(({ name }) => isRequested(name, workNames));
+  const [first, ...others] = workloadsOf(world.shop).filter(({ name }) =>
+    isRequested(name, workloadNames),
+  );
   for (const section of sections.filter(({ name }) => isRequested(name, sectionNames))) {
     print(`\n${section.name}`);
-    await section.measure(world, [first as Work, ...others]);
+    await section.measure(world, [first as Workload, ...others]);
   }
   printMissing();
 }

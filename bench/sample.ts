@@ -24,7 +24,7 @@ interface Processes {
   readonly database: number;
 }
 
-/** One turn of a contestant: a closed loop, and its cost by the operating system's accounting. */
+/** One turn of a contestant: a closed loop, and the CPU time that the system accounts for it. */
 export async function sample(
   target: Target,
   { service, database }: Processes,

@@ -4,7 +4,7 @@ import { hasProcessFigures, residentMegabytes } from './cpu.ts';
 import { runClosedLoop } from './load.ts';
 import { beginTable, figure, print } from './report.ts';
 import { median } from './statistics.ts';
-import { mixtureOf, worksOf } from './works.ts';
+import { mixtureOf, workloadsOf } from './workloads.ts';
 import { openWorld } from './world.ts';
 
 /**
@@ -37,7 +37,7 @@ function anyKey(): string {
 
 // Customers and subscriptions of one shop may not exist in the other.
 const mixture = {
-  ...mixtureOf(worksOf(shop), [service.port], anyKey),
+  ...mixtureOf(workloadsOf(shop), [service.port], anyKey),
   refusals: [401, 404, 429],
 };
 const row = beginTable(['requests', 'MB', 'requests/s', '200', '401', '404', '429']);

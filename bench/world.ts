@@ -6,7 +6,7 @@ import { createShop, createTestKey } from '../test/support/world.ts';
 import { runClosedLoop } from './load.ts';
 import { type ServerProcess, importDemoShop, startService } from './processes.ts';
 import { subscriptions, warmUpMilliseconds } from './settings.ts';
-import { mixtureOf, worksOf } from './works.ts';
+import { mixtureOf, workloadsOf } from './workloads.ts';
 import type { Tier } from '../src/vocabulary.ts';
 
 /** A range of ids without gaps, both ends included. */
@@ -31,7 +31,7 @@ export interface World extends AsyncDisposable {
   readonly shop: Shop;
   /** A small shop with many keys, each with the limit of its tier. */
   readonly limited: Shop;
-  /** A key of the small shop that is within its limit; moves to the next key after some requests. */
+  /** A key of the small shop within its limit; moves to the next key after some requests. */
   limitedKey(): string;
   /** Starts a service on this database, by default one process that logs and limits alone. */
   start(options?: StartOptions): Promise<ServerProcess>;
@@ -84,7 +84,7 @@ export async function openWorld(): Promise<World> {
     start,
     async startWarm(options) {
       const service = await start(options);
-      const everything = mixtureOf(worksOf(shop), [service.port], () => shop.keys[0] as string);
+      const everything = mixtureOf(workloadsOf(shop), [service.port], () => shop.keys[0] as string);
       await runClosedLoop(everything, { milliseconds: warmUpMilliseconds });
       return service;
     },

@@ -22,7 +22,7 @@ export class Instance implements Target {
   readonly name: string;
   readonly baseUrl: string;
   state: Target['state'] = 'down';
-  /** Its exit status or signal, if the drill did not end it. */
+  /** Exit statuses and signals, except when the drill ended it. */
   readonly deaths: string[] = [];
   /** How often it was started. */
   starts = 0;
@@ -39,7 +39,7 @@ export class Instance implements Target {
     this.#settings = { ...settings, PORT: String(port) };
   }
 
-  /** @param folder for its log; contains no developer's .env */
+  /** @param folder for its log, without a developer's .env */
   static async start(name: string, folder: string, settings: Settings): Promise<Instance> {
     const instance = new Instance(name, await freePort(), folder, settings);
     await instance.start();
@@ -50,7 +50,7 @@ export class Instance implements Target {
     return this.#settings;
   }
 
-  /** @param settings that change from now on */
+  /** @param settings that change from this start on */
   async start(settings: Settings = {}): Promise<void> {
     this.#settings = { ...this.#settings, ...settings };
     const log = openSync(path.join(this.#folder, `${this.name}.log`), 'a');
@@ -71,7 +71,7 @@ export class Instance implements Target {
         running.delete(child);
         resolve(how);
       });
-      // It could not be started, so no other event follows.
+      // Spawning failed, so no exit event follows.
       child.once('error', ({ message }) => resolve(message));
     });
     await new Promise<void>((resolve, reject) => {
@@ -80,13 +80,13 @@ export class Instance implements Target {
         output += text;
         if (output.includes('listens on')) resolve();
       });
-      void this.#ended.then((how) => reject(new Error(`it ended with ${how} at its start`)));
+      void this.#ended.then((how) => reject(new Error(`It ended with ${how} while starting.`)));
     });
     this.starts += 1;
     this.state = 'up';
   }
 
-  /** kill -9 */
+  /** Sends SIGKILL. */
   async kill(): Promise<void> {
     this.#isMeantToEnd = true;
     this.state = 'down';
@@ -95,7 +95,7 @@ export class Instance implements Target {
   }
 
   /**
-   * SIGTERM. Its clients are not told: they learn it from its responses.
+   * Sends SIGTERM. The drill's clients only learn of it from its responses.
    * @returns its exit status or signal
    */
   stop(): Promise<string> {

@@ -34,9 +34,7 @@ async function main(opened: () => Promise<World>): Promise<boolean> {
     ({ name }) => only.length === 0 || only.some((each) => name.includes(each)),
   );
   if (selected.length === 0) {
-    print(
-      `No fault has a name that contains this. Available: ${faults.map(({ name }) => name).join('; ')}.`,
-    );
+    print(`No fault matches. Available: ${faults.map(({ name }) => name).join('; ')}.`);
     return false;
   }
   const begin = performance.now();
@@ -111,10 +109,10 @@ setTimeout(
   maxMinutes * 60_000,
 ).unref();
 try {
-  const isWell = await main(() => (opening = openWorld(deferred, folder)));
+  const hasPassed = await main(() => (opening = openWorld(deferred, folder)));
   await deferred.disposeAsync();
-  if (isWell) rmSync(folder, { recursive: true });
-  process.exitCode = isWell ? 0 : 1;
+  if (hasPassed) rmSync(folder, { recursive: true });
+  process.exitCode = hasPassed ? 0 : 1;
 } catch (error) {
   // Errors during an early shutdown are caused by it.
   if (!isGivenUp) {

@@ -11,21 +11,21 @@ import type { Instance } from './instance.ts';
 interface Write {
   readonly begin: number;
   readonly end: number;
-  readonly isKept: boolean;
+  readonly isAcknowledged: boolean;
 }
 
-/** The number of keys that are alive at the same time. */
-const lives = 4;
-/** Revoked keys are tried repeatedly, at a rate that stays below the limit for unknown keys. */
+/** How many keys exist at the same time. */
+const concurrentKeys = 4;
+/** Revoked keys are retried, at a rate below the limit for unknown keys. */
 const maxTried = 50;
 const tryPauseMilliseconds = 50;
 const retryMilliseconds = 100;
-/** Time for a stopping process to tell its clients, or to be noticed as gone. */
+/** Time for an instance that stops or dies to be marked as down. */
 const stopNoticeMilliseconds = 1_000;
 
 /**
- * Constantly creates and revokes keys, as owners do, and checks what was acknowledged: a created key works
- * from then on, and a revoked key is refused after the lease.
+ * Constantly creates and revokes keys, as owners do, and checks what was acknowledged: a created
+ * key works from then on, and a revoked key is refused after the lease.
  */
 export class Owner {
   readonly writes: Write[] = [];
@@ -44,13 +44,13 @@ export class Owner {
   constructor(databaseUrl: string, shopId: number, targets: readonly Instance[]) {
     this.#sql = connect(databaseUrl, {
       name: 'write',
-      connections: lives,
+      connections: concurrentKeys,
       statementTimeoutMilliseconds: 0,
     });
     this.#shopId = shopId;
     this.#targets = targets;
     this.#running = Promise.all([
-      ...Array.from({ length: lives }, () => this.#repeat(() => this.#live())),
+      ...Array.from({ length: concurrentKeys }, () => this.#repeat(() => this.#createAndRevoke())),
       this.#repeat(() => this.#tryRevoked()),
     ]);
   }
@@ -65,7 +65,7 @@ export class Owner {
     while (!this.#over.signal.aborted) await work();
   }
 
-  async #live(): Promise<void> {
+  async #createAndRevoke(): Promise<void> {
     const id = newKeyId();
     const options = { id, name: 'drill', scopes: ['read:plans'] } as const;
     const made = await this.#write(() =>
@@ -75,8 +75,10 @@ export class Owner {
     // The first attempt may have created it although its result was lost.
     const key = made?.kind === 'created' ? made.key : undefined;
     if (key !== undefined) await this.#expect(key, 200, `key ${id} was created but is refused`);
-    const ending = { sql: this.#sql, clock: systemClock, log: silentLog };
-    const isKnown = await this.#write(() => revokeKey(ending, this.#shopId, 'command line', id));
+    const keyContext = { sql: this.#sql, clock: systemClock, log: silentLog };
+    const isKnown = await this.#write(() =>
+      revokeKey(keyContext, this.#shopId, 'command line', id),
+    );
     if (isKnown === false) this.wrong.push(`key ${id} was created but does not exist`);
     if (!isKnown || key === undefined) return;
     await sleep(leaseDrainMilliseconds);
@@ -92,13 +94,14 @@ export class Owner {
     if (key !== undefined) await this.#expect(key, 401, 'a revoked key works again');
   }
 
-  /** Retries until it is acknowledged; undefined once the drill is over. */
+  /** Retries until the write is acknowledged; undefined once the drill is over. */
   async #write<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     while (!this.#over.signal.aborted) {
       const write = {};
       const begin = performance.now();
       this.waiting.set(write, begin);
-      const note = (isKept: boolean) => this.writes.push({ begin, end: performance.now(), isKept });
+      const note = (isAcknowledged: boolean) =>
+        this.writes.push({ begin, end: performance.now(), isAcknowledged });
       try {
         const result = await work();
         note(true);
@@ -113,7 +116,7 @@ export class Owner {
     return undefined;
   }
 
-  /** Every instance must answer with this status, or with 500. */
+  /** Every running instance must answer with this status, or with 500. */
   async #expect(key: string, status: 200 | 401, complaint: string): Promise<void> {
     for (const target of this.#targets.filter(({ state }) => state === 'up')) {
       const { starts } = target;

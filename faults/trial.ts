@@ -20,7 +20,7 @@ export interface Result {
 
 /** How long nothing may be refused before it counts as recovered. */
 const quietMilliseconds = 1_500;
-/** How many requests each instance must answer as well. */
+/** How many requests each instance must answer before it counts as recovered. */
 const answersNeeded = 40;
 const giveUpMilliseconds = 40_000;
 /** Responses normally take less. */
@@ -36,9 +36,9 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
   for (const { wire } of [world.primary, world.standby]) wire.cut();
   await fault.prepare?.(world);
   await untilReady(world);
-  await fault.inflict(world);
+  await fault.inject(world);
   await fault.end(world);
-  const goneAt = performance.now();
+  const endedAt = performance.now();
 
   const outcomes = () => traffic.outcomes.slice(firstOutcome);
   const writes = () => owner.writes.slice(firstWrite);
@@ -46,7 +46,7 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
   for (;;) {
     const obstacle = await obstacleToRecovery();
     if (obstacle === undefined) break;
-    if (performance.now() - goneAt > giveUpMilliseconds) {
+    if (performance.now() - endedAt > giveUpMilliseconds) {
       problems.push(`${fault.name}: after ${giveUpMilliseconds / 1000} seconds, ${obstacle}`);
       break;
     }
@@ -63,14 +63,14 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
     refused: refused.length,
     recoverySeconds: secondsAfter(lastRefusal()),
     slowestSeconds: Math.max(0, ...outcomes().map(({ milliseconds }) => milliseconds)) / 1000,
-    writesFailed: writes().filter(({ isKept }) => !isKept).length,
+    writesFailed: writes().filter(({ isAcknowledged }) => !isAcknowledged).length,
     writingSeconds: secondsAfter(lastAffectedWrite()),
     problems,
     deaths: deathsOf(world),
   };
 
   function secondsAfter(moment: number): number {
-    return Math.max(0, moment - goneAt) / 1000;
+    return Math.max(0, moment - endedAt) / 1000;
   }
 
   function lastRefusal(): number {
@@ -86,21 +86,21 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
     return Math.max(
       0,
       ...writes()
-        .filter(({ begin, isKept }) => !isKept || begin < goneAt)
+        .filter(({ begin, isAcknowledged }) => !isAcknowledged || begin < endedAt)
         .map(({ end }) => end),
     );
   }
 
   /** Why it has not recovered yet; undefined once it has. */
   async function obstacleToRecovery(): Promise<string | undefined> {
-    const calmSince = Math.max(goneAt, lastRefusal(), lastAffectedWrite());
+    const calmSince = Math.max(endedAt, lastRefusal(), lastAffectedWrite());
     if (performance.now() - calmSince < quietMilliseconds) return 'requests are still refused';
     // A request that waits unusually long may still be refused.
     const longAgo = Math.max(calmSince, performance.now() - usualMilliseconds);
     const waitsLong = (begin: number) => begin < longAgo;
     if ([...traffic.waiting.values()].some(waitsLong)) return 'a request still waits';
     if ([...owner.waiting.values()].some(waitsLong)) return 'a write still waits';
-    if (!writes().some(({ begin, isKept }) => isKept && begin > calmSince)) {
+    if (!writes().some(({ begin, isAcknowledged }) => isAcknowledged && begin > calmSince)) {
       return 'no key can be written';
     }
     const answered = outcomes().filter(({ begin }) => begin > calmSince);

@@ -9,7 +9,7 @@ import { createLog, redact } from './log/log.ts';
 import { platforms } from './platforms/registry.ts';
 import { version } from './version.ts';
 
-/** By their first word. Each is loaded when it is used: most need little of the code. */
+/** Commands by their first word, loaded on use because most need little of the code. */
 const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   demo: async () => [(await import('./commands/serve/demo.ts')).demoCommand],
   serve: async () => [(await import('./commands/serve/serve.ts')).serveCommand],
@@ -30,7 +30,7 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   doctor: async () => [(await import('./commands/doctor.ts')).doctorCommand],
 };
 
-// A command that logs what happens replaces this.
+// Commands that run until stopped replace this with one that logs.
 setLastResort({ report: (error) => void explain(error) });
 // A command finishes even if its stdout is closed (EPIPE).
 process.stdout.on('error', (error) => {
@@ -80,11 +80,11 @@ async function findCommand(args: readonly string[]): Promise<Command> {
   const meant = suggest(`${first} ${second}`, names);
   if (family) {
     const words = family.map(({ name }) => name.split(' ')[1]).join(', ');
-    throw new UsageError(`"retention ${first}" is followed by ${words}.${didYouMean(meant)}`);
+    throw new UsageError(`"retention ${first}" needs one of: ${words}.${didYouMean(meant)}`);
   }
   const firstWords = names.map((name) => name.split(' ', 1)[0] as string);
   throw new UsageError(
-    `There is no command "${first}". "retention help" lists them.` +
+    `Unknown command "${first}". "retention help" lists all commands.` +
       didYouMean(meant ?? suggest(first, firstWords)),
   );
 }
@@ -102,7 +102,7 @@ function isNamed(args: readonly string[], name: string): boolean {
 }
 
 function parse(command: Command, args: string[]) {
-  const [least, most] = command.positionals ?? [0, 0];
+  const [min, max] = command.positionals ?? [0, 0];
   const usage = `\nUsage: retention ${command.name} ${command.synopsis}`.trimEnd();
   try {
     const parsed = parseArgs({
@@ -111,13 +111,13 @@ function parse(command: Command, args: string[]) {
       allowPositionals: true,
       strict: true,
     });
-    if (parsed.positionals.length < least) throw new UsageError('An argument is missing.');
-    if (parsed.positionals.length > most) {
-      throw new UsageError(`"${parsed.positionals[most]}" is one argument too many.`);
+    if (parsed.positionals.length < min) throw new UsageError('An argument is missing.');
+    if (parsed.positionals.length > max) {
+      throw new UsageError(`Unexpected argument "${parsed.positionals[max]}".`);
     }
     return parsed;
   } catch (error) {
-    // Node.js goes on to explain how to write a name that begins with a dash, which is never what was meant.
+    // Drops the advice that Node.js adds about arguments that begin with a dash.
     const reason = (error as Error).message.replace(/\. To specify a positional.*/s, '.');
     const [, option] = /^Unknown option '--([^']+)'/.exec(reason) ?? [];
     const meant = option && suggest(option, [...Object.keys(command.options), 'help']);
@@ -133,11 +133,11 @@ async function overview(): Promise<string> {
     '',
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
     '',
-    '"retention COMMAND --help" explains one; "retention --version" says which version this is.',
-    'Settings come from the environment, and from .env in the current folder where they are not set:',
+    '"retention COMMAND --help" explains a command; "retention --version" prints the version.',
+    'Settings are environment variables; .env in the current folder supplies those that are not set:',
     'DATABASE_URL, DATABASE_READ_URL, DATABASE_SERVE_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT,',
     'METRICS_PORT, METRICS_HOST, BASE_URL, TRUSTED_PROXIES, LOG_LEVEL, STOP_SECONDS,',
-    `${platforms.flatMap(({ settings }) => [settings.credentialsFile, settings.webhookSecrets.variable]).join(', ')}, and OpenTelemetry's for traces; "retention doctor" shows what they amount to.`,
+    `${platforms.flatMap(({ settings }) => [settings.credentialsFile, settings.webhookSecrets.variable]).join(', ')}, and OpenTelemetry's for traces; "retention doctor" shows their values.`,
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused.',
   ].join('\n');
 }
@@ -151,7 +151,7 @@ function helpOf({ name, synopsis, summary, details = [] }: Command): string {
   ].join('\n');
 }
 
-/** What the user can fix is said in a sentence; anything else is a bug and shown in full. */
+/** Explains what the user can fix in a sentence; anything else is a bug and shown in full. */
 function explain(error: unknown): number {
   if (error instanceof UsageError || error instanceof CommandError) {
     tell(redact(`retention: ${error.message}`));

@@ -8,7 +8,8 @@ const shopify: PlatformSettings = {
   credentialsFile: 'SHOPIFY_CREDENTIALS_FILE',
   webhookSecrets: {
     variable: 'SHOPIFY_CLIENT_SECRET',
-    want: "the app's client secret, at least 16 characters without spaces; during rotation, the new and the old one, separated by a comma",
+    expected:
+      "the app's client secret, at least 16 characters without spaces; during rotation, the new and the old one, separated by a comma",
   },
 };
 const parse = (env: Readonly<Record<string, string | undefined>>) => parseConfig(env, [shopify]);

@@ -7,20 +7,20 @@ type LogLevel = (typeof logLevels)[number];
 /** Supervisors kill a process long before this, so a longer time is a mistake. */
 const maxStopSeconds = 3600;
 
-/** The variables that a platform is configured by. */
+/** The environment variables that configure a platform. */
 export interface PlatformSettings {
-  /** The platform's. */
+  /** The platform's name. */
   readonly name: string;
-  /** Names the file with its shops and how to sign in to them. */
+  /** Variable that names the file with its shops and their credentials. */
   readonly credentialsFile: string;
-  /** Has the secrets that its webhooks are signed with; `want` completes "must be …". */
-  readonly webhookSecrets: { readonly variable: string; readonly want: string };
+  /** Variable with the secrets that sign its webhooks; `expected` completes "must be …". */
+  readonly webhookSecrets: { readonly variable: string; readonly expected: string };
 }
 
 export interface PlatformConfig {
-  /** Undefined means that no shop is synchronised. */
+  /** Undefined means that no shop is synced. */
   readonly credentialsFile: string | undefined;
-  /** The newest first; none means that no webhooks are received. */
+  /** Newest first; empty means that no webhooks are received. */
   readonly webhookSecrets: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface Config {
   /** The same server with a read-only login; undefined means the login of `databaseUrl`. */
   readonly databaseServeUrl: string | undefined;
   readonly dataDir: string;
-  /** Redis holds the rate limits that instances share; undefined means each instance has its own. */
+  /** Redis for rate limits that instances share; undefined means each instance has its own. */
   readonly redisUrl: string | undefined;
   readonly host: string;
   /** 0 lets the operating system choose. */
@@ -43,7 +43,7 @@ export interface Config {
   readonly metricsHost: string;
   /** The public address without a trailing slash; undefined means the address listened on. */
   readonly baseUrl: string | undefined;
-  /** Proxies whose `X-Forwarded-*` headers are trusted: addresses and networks, or a number of hops. */
+  /** Proxies whose `X-Forwarded-*` headers are trusted: addresses, networks, or a hop count. */
   readonly trustedProxies: readonly string[] | number;
   readonly logLevel: LogLevel;
   /** How long a server may take to stop before it closes the remaining connections. */
@@ -147,8 +147,8 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
         name,
         {
           credentialsFile: readEnv(env, credentialsFile),
-          // Never quoted either.
-          webhookSecrets: check(webhookSecrets.variable, [], parseSecrets, webhookSecrets.want),
+          // Not quoted in errors either.
+          webhookSecrets: check(webhookSecrets.variable, [], parseSecrets, webhookSecrets.expected),
         },
       ]),
     ),
@@ -164,7 +164,7 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
   return Object.freeze(config);
 }
 
-/** What is wrong with variables that are valid by themselves. */
+/** Conflicts between variables that are valid by themselves. */
 function listContradictions(config: Config): string[] {
   const problems: string[] = [];
   if (config.databaseReadUrls.length > 0 && config.databaseUrl === undefined) {
@@ -186,7 +186,7 @@ function listContradictions(config: Config): string[] {
   return problems;
 }
 
-/** Keys are read with this login and revoked with the other one, so both must use the same server. */
+/** Keys are read with this login and revoked with the other, so both must use the same server. */
 function listServeProblems({ databaseUrl, databaseServeUrl }: Config): string[] {
   if (databaseServeUrl === undefined) return [];
   if (databaseUrl === undefined) {

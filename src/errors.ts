@@ -1,6 +1,6 @@
 /**
- * Every reason for refusing a caller. Each transport, and the owner's pages, maps the kinds to its own
- * responses with one exhaustive switch.
+ * Every reason for refusing a caller. Each transport, and the owner's pages, maps the kinds to its
+ * own responses with one exhaustive switch.
  */
 export type ErrorKind =
   | 'invalid'
@@ -36,7 +36,8 @@ export class CommandError extends Error {
 }
 
 /**
- * Explains why an address cannot be listened on and what to change; returns any other error unchanged.
+ * Explains why an address cannot be listened on and what to change; returns any other error
+ * unchanged.
  * @param prefix of the HOST and PORT variables that set the address
  */
 export function listenError(

@@ -8,7 +8,7 @@ import { listConnections } from './store/connections/read-connections.ts';
 import { listFeedLags } from './store/feeds/feeds.ts';
 import { jobStates, listJobCounts } from './store/feeds/jobs.ts';
 import type { Store } from './store/open.ts';
-import { createTimedCheck } from './telemetry/patient-check.ts';
+import { createTimedCheck } from './telemetry/timed-check.ts';
 import type { ServiceMetrics } from './telemetry/service-metrics.ts';
 
 interface GaugeSources {

@@ -14,13 +14,13 @@ import { until } from '../test/support/until.ts';
 import { type Target, type Traffic, startTraffic } from '../test/support/traffic.ts';
 
 const skip =
-  (findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine') ||
+  (findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine') ||
   redisMissing;
 
-/** The service's patience with a database that says nothing, and much for a busy machine. */
-const longestMilliseconds = 60_000;
+/** The service's timeout for a silent database, plus ample time for a busy machine. */
+const maxMilliseconds = 60_000;
 
-/** An instance in a process of its own, on a port that it keeps. */
+/** An instance in a separate process, which keeps its port across restarts. */
 interface Instance extends Target {
   process: Running;
 }
@@ -98,100 +98,101 @@ describe(
     }
 
     const readiness = async ({ baseUrl }: Target) => (await fetch(`${baseUrl}/readyz`)).text();
-    /** Waits until every instance says that of itself. */
+    /** Waits until `/readyz` of every instance matches. */
     const untilReady = (pattern: RegExp) =>
       until(async () =>
         (await Promise.all(instances.map(readiness))).every((text) => pattern.test(text)),
       );
 
-    /** Endings of the requests that began since then. */
-    const endingsSince = (begin: number) =>
+    /** Results of the requests sent since then. */
+    const resultsSince = (begin: number) =>
       traffic.outcomes.filter((each) => each.begin >= begin).map(({ ending }) => ending);
-    /** Waits until so many have been answered that began since then, and none of them failed. */
-    async function answersSince(begin: number, count: number): Promise<void> {
-      await until(() => endingsSince(begin).filter((ending) => ending === 'right').length >= count);
-      assert.ok(!endingsSince(begin).includes('failed'), 'some failed');
+    /** Waits for this many right responses to requests sent since then; none may have failed. */
+    async function untilAnswers(begin: number, count: number): Promise<void> {
+      await until(() => resultsSince(begin).filter((ending) => ending === 'right').length >= count);
+      assert.ok(!resultsSince(begin).includes('failed'), 'some failed');
     }
 
-    /** Waits until all is well, and stays so for hundreds of requests. */
+    /** Waits until everything works, and keeps working for hundreds of requests. */
     async function recovered(): Promise<void> {
       await untilReady(/in use/);
       await until(() => traffic.outcomes.slice(-200).every(({ ending }) => ending !== 'failed'));
-      await answersSince(performance.now(), 200);
+      await untilAnswers(performance.now(), 200);
     }
 
-    /** Nothing that no client may see was seen so far. */
-    function nothingWrong(): void {
+    /** Checks that no client has seen a wrong response or waited too long. */
+    function assertNoClientErrors(): void {
       assert.deepEqual(traffic.wrong.slice(0, 3), []);
       const longest = Math.max(...traffic.outcomes.map(({ milliseconds }) => milliseconds));
-      assert.ok(longest < longestMilliseconds, `one waited ${longest} ms`);
+      assert.ok(longest < maxMilliseconds, `one waited ${longest} ms`);
     }
 
-    test('[rest.errors.500] the database dies and returns: failures are admitted meanwhile, nothing is wrong, all is well soon', async () => {
+    // Requirements: rest.errors.500.
+    test('a database crash causes only reported failures, and the service recovers', async () => {
       const begin = performance.now();
       await primary.stop('crash');
-      await until(() => endingsSince(begin).includes('failed'));
+      await until(() => resultsSince(begin).includes('failed'));
       await primary.start();
       await recovered();
-      nothingWrong();
+      assertNoClientErrors();
     });
 
-    test('Redis dies and returns: everybody is answered as before', async () => {
+    test('a Redis crash fails no request', async () => {
       const begin = performance.now();
       await redis.kill();
       await untilReady(/"redis":"down"/);
-      await answersSince(begin, 100);
+      await untilAnswers(begin, 100);
       await redis.start();
       await untilReady(/"redis":"up"/);
-      await answersSince(begin, 200);
-      nothingWrong();
+      await untilAnswers(begin, 200);
+      assertNoClientErrors();
     });
 
-    test('the standby dies and returns: its requests are answered by the primary', async () => {
+    test('the primary answers for a crashed standby', async () => {
       const begin = performance.now();
       await standby.stop('crash');
       await untilReady(/left out/);
-      await answersSince(begin, 100);
+      await untilAnswers(begin, 100);
       await standby.start();
       await untilReady(/in use/);
-      await answersSince(begin, 200);
-      nothingWrong();
+      await untilAnswers(begin, 200);
+      assertNoClientErrors();
     });
 
-    test('an instance is killed, the other goes on; it comes back', async () => {
+    test('the other instance continues when one is killed', async () => {
       const [one] = instances;
       const begin = performance.now();
       one.state = 'down';
       one.process.child.kill('SIGKILL');
       await one.process.ended;
-      await answersSince(begin, 100);
+      await untilAnswers(begin, 100);
       one.process = await restart(Number(new URL(one.baseUrl).port));
       one.state = 'up';
-      await answersSince(performance.now(), 100);
-      nothingWrong();
+      await untilAnswers(performance.now(), 100);
+      assertNoClientErrors();
     });
 
-    test('an instance is stopped: no request is lost, the other takes over; it comes back', async () => {
+    test('stopping an instance loses no request', async () => {
       const [, two] = instances;
       const begin = performance.now();
       two.process.child.kill('SIGTERM');
       assert.equal((await two.process.ended).code, 0);
       assert.equal(two.state, 'leaving');
-      await answersSince(begin, 100);
+      await untilAnswers(begin, 100);
       two.process = await restart(Number(new URL(two.baseUrl).port));
       two.state = 'up';
-      await answersSince(performance.now(), 100);
-      nothingWrong();
+      await untilAnswers(performance.now(), 100);
+      assertNoClientErrors();
     });
 
-    test('after 50 rounds of lost connections there are no more of them than before', async () => {
+    test('50 rounds of terminated connections leak none', async () => {
       const total = async () => {
         const counts = [await countConnections(primary.url), await countConnections(standby.url)];
         return counts.flatMap((each) => Object.values(each)).reduce((sum, count) => sum + count, 0);
       };
       await recovered();
-      // Those for writes are opened as they are needed, and those for reading from the primary.
-      const most = (await total()) + 2 * (4 + 5);
+      // Connections for writes, and for reads from the primary, are opened as needed.
+      const allowed = (await total()) + 2 * (4 + 5);
       for (let round = 0; round < 50; round += 1) {
         for (const { url } of [primary, standby]) {
           await onServer(
@@ -203,8 +204,8 @@ describe(
       }
       await recovered();
       const left = await total();
-      assert.ok(left <= most, `${left} connections, at most ${most} before`);
-      nothingWrong();
+      assert.ok(left <= allowed, `${left} connections, at most ${allowed} before`);
+      assertNoClientErrors();
     });
   },
 );

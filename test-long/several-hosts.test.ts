@@ -11,7 +11,7 @@ import { makeSynchronous } from '../test/support/synchronous.ts';
 import { until } from '../test/support/until.ts';
 import { type Work, secrets, startWork } from './work.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
 describe('a failover between two hosts of DATABASE_URL', { skip, timeout: 600_000 }, () => {
   let primary: PostgresServer;
@@ -22,13 +22,13 @@ describe('a failover between two hosts of DATABASE_URL', { skip, timeout: 600_00
     assert.ok(started);
     primary = started;
     standby = await primary.startReplica();
-    // So that no key is lost that an owner was shown.
+    // The failover must not lose a key that an owner was shown.
     await makeSynchronous({ primary, standby });
-    // The one that takes no writes comes first.
+    // The read-only host comes first.
     const hosts = `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`;
     const url = primary.url.replace(`127.0.0.1:${primary.port}`, hosts);
     work = await startWork({ databaseUrl: url, directUrl: url });
-    await work.progressed();
+    await work.untilProgress();
   });
   after(async () => {
     await work?.close();
@@ -40,7 +40,7 @@ describe('a failover between two hosts of DATABASE_URL', { skip, timeout: 600_00
   const retention = (...args: string[]) => run(args, { env: work.env });
   const shop = () => ['--shop', String(work.shop.id)];
 
-  test('while there is only the standby, everything is refused', async () => {
+  test('refuses everything while only the standby is available', async () => {
     await primary.stop('crash');
     const [key] = work.keys;
     await until(
@@ -49,21 +49,21 @@ describe('a failover between two hosts of DATABASE_URL', { skip, timeout: 600_00
     );
     for (let each = 0; each < 100; each += 1) assert.equal(await work.statusWith(key), 500);
     assert.equal(await readiness(), 503);
-    assert.equal(await work.makeKey(work.visitor.copy()), undefined);
+    assert.equal(await work.createKey(work.visitor.copy()), undefined);
     const revoked = await retention('keys', 'revoke', ...shop(), 'key_0000000000000000');
     assert.deepEqual([revoked.code, revoked.out], [1, '']);
     assert.match(revoked.err, /^retention: DATABASE_URL: [^\n]*: it is a standby[^\n]*\n$/);
     assert.doesNotMatch(revoked.err, secrets);
   });
 
-  test('once it is promoted, all find it by themselves', async () => {
+  test('finds the promoted standby by itself', async () => {
     await onServer(standby.url, 'select pg_promote()');
     await until(readiness, (status) => status === 200);
     const made = await until(
-      () => work.makeKey(work.visitor.copy()),
+      () => work.createKey(work.visitor.copy()),
       (form) => form?.status === 201,
     );
-    // Plans are read on a connection of their own, which finds it by itself.
+    // Plans are read on a separate connection, which has to find it as well.
     await until(
       () => work.statusWith(made?.key),
       (status) => status === 200,
@@ -74,10 +74,10 @@ describe('a failover between two hosts of DATABASE_URL', { skip, timeout: 600_00
     const doctor = await retention('doctor');
     assert.equal(doctor.code, 0, doctor.out);
     assert.match(doctor.out, /^ok {4}schema: up to date$/m);
-    await work.progressed();
+    await work.untilProgress();
   });
 
-  test('nothing is left undone, and nothing was written to the standby', async () => {
+  test('loses no work, and attempts no write on the standby', async () => {
     await work.finish();
     await work.checkForms();
     const err = await work.stop();

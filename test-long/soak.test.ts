@@ -10,33 +10,33 @@ import { connectAll } from '../src/store/open.ts';
 import { createShop, createTestKey, importAll, now, startWorld } from '../test/support/world.ts';
 
 const postgres = process.env['TEST_POSTGRES'];
-const skip = postgres === undefined && 'PostgreSQL could not be had on this machine';
+const skip = postgres === undefined && 'PostgreSQL is not available on this machine';
 
-/** As many as a key of Growth has in a day, in as little time as they take. */
+/** The most that a Growth key may send in a day; sent here as fast as possible. */
 const requests = 86_400;
-/** So far apart for the service that a key which has a fifth of them meets its limit. */
-const apartMilliseconds = 100;
+/** The clock's step between requests: a Growth key with a fifth of them exceeds its limit. */
+const stepMilliseconds = 100;
 const concurrency = 32;
-/** Nothing may be held of a request; measuring is off by a megabyte in all. */
+/** No memory may be retained per request; the measurement varies by a megabyte in total. */
 const bytesPerRequest = 24;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** The least of several looks: buffers come and go by the hundred kilobytes. */
-async function heldBytes(): Promise<number> {
-  let least = Infinity;
-  for (let look = 0; look < 5; look += 1) {
+/** The lowest of several measurements, since buffers vary by hundreds of kilobytes. */
+async function retainedBytes(): Promise<number> {
+  let lowest = Infinity;
+  for (let measurement = 0; measurement < 5; measurement += 1) {
     collectGarbage();
     const { heapUsed, external } = process.memoryUsage();
-    least = Math.min(least, heapUsed + external);
+    lowest = Math.min(lowest, heapUsed + external);
     await sleep(100);
   }
-  return least;
+  return lowest;
 }
 
 describe('a day of requests', { skip, timeout: 1_200_000 }, () => {
-  test('leaves nothing behind', async (t) => {
+  test('leaks no memory', async (t) => {
     const store = { ...connectAll(postgres as string), failed: new Promise<Error>(() => {}) };
     const world = await startWorld(store);
     const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
@@ -68,7 +68,7 @@ describe('a day of requests', { skip, timeout: 1_200_000 }, () => {
     ];
     const keys = [() => world.key, () => world.key, () => limited, generateKey, () => 'rtn_wrong'];
     const statuses = new Map<number, number>();
-    const ask = (index: number) =>
+    const send = (index: number) =>
       new Promise<void>((resolve, reject) => {
         const isMcp = index % 7 === 0;
         const path = isMcp ? '/api/mcp' : `/api/external${paths[index % paths.length]}`;
@@ -102,22 +102,22 @@ describe('a day of requests', { skip, timeout: 1_200_000 }, () => {
       });
 
     let next = 0;
-    const askUntil = (end: number) =>
+    const sendUntil = (end: number) =>
       Promise.all(
         Array.from({ length: concurrency }, async () => {
           while (next < end) {
-            world.clock.advance(apartMilliseconds);
-            await ask((next += 1));
+            world.clock.advance(stepMilliseconds);
+            await send((next += 1));
           }
         }),
       );
 
-    await askUntil(requests / 4);
-    const heldBefore = await heldBytes();
-    await askUntil(requests);
-    const held = ((await heldBytes()) - heldBefore) / (requests * 0.75);
+    await sendUntil(requests / 4);
+    const retainedBefore = await retainedBytes();
+    await sendUntil(requests);
+    const retained = ((await retainedBytes()) - retainedBefore) / (requests * 0.75);
 
-    assert.ok(held < bytesPerRequest, `${held} bytes are held of each request`);
+    assert.ok(retained < bytesPerRequest, `${retained} bytes are held of each request`);
     for (const status of [200, 401, 404, 429])
       assert.ok((statuses.get(status) ?? 0) > requests / 100);
     assert.deepEqual(

@@ -19,14 +19,14 @@ import { putContract } from '../test/webhooks/source.ts';
 import { secret, sendWebhook, untilQuiet, writeCredentials } from '../test/webhooks/world.ts';
 import { type Target, type Traffic, startTraffic } from '../test/support/traffic.ts';
 
-/** Keys, and the password of DATABASE_URL. */
+/** Matches API keys and the password of DATABASE_URL. */
 export const secrets = /rtn_[\w-]{8}|sesame/;
 const domain = 'sample-shop.myshopify.com';
 const until2025 = { endAt: Date.parse('2025-01-01'), currency: 'USD', minorDigits: 2 };
-/** So many that most of an import's time is spent in its transaction. */
+/** Enough records that an import spends most of its time in its transaction. */
 const records = [...generateShop({ ...until2025, subscriptions: 700, seed: 11 })];
 
-/** What became of a form by which an owner asked for a key. */
+/** The result of a form that an owner submitted to create a key. */
 export interface KeyForm {
   readonly id: string;
   readonly status: number;
@@ -34,20 +34,20 @@ export interface KeyForm {
 }
 
 interface Place {
-  /** Where the processes connect. */
+  /** The address that the service and the commands use. */
   readonly databaseUrl: string;
-  /** Where this test does; the same database. */
+  /** The address that this test uses for the same database. */
   readonly directUrl: string;
 }
 
 /**
- * `serve` with API traffic, an owner who makes keys, webhooks and their jobs, and the commands `import`
- * and `sync shopify`, all in processes of their own and all the time.
+ * Continuously runs everything in separate processes: `serve` with API traffic, an owner who creates
+ * keys, webhooks and their jobs, and the commands `import` and `sync shopify`.
  */
 export async function startWork({ databaseUrl, directUrl }: Place) {
   const standIn = await startStandIn(new StandInWorld());
-  standIn.bulk.looks = 1;
-  standIn.world.contractsAPage = 50;
+  standIn.bulk.polls = 1;
+  standIn.world.contractsPerPage = 50;
   const setUp: Store = { ...connectAll(directUrl), failed: new Promise(() => {}) };
   const newShop = (store = setUp) => createShop(store);
   const [shown, whole, atShopify] = [await newShop(), await newShop(), await newShop()];
@@ -75,14 +75,14 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
   writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   await setUp.close();
   const over = new AbortController();
-  const ask = { sql: openClient(directUrl, 2), url: directUrl };
+  const direct = { sql: openClient(directUrl, 2), url: directUrl };
   const forms: KeyForm[] = [];
   const imports: (Ended & { readonly shop: TestShop })[] = [];
   const syncs: Ended[] = [];
   const webhooks = { next: 5_000, taken: [] as number[] };
 
-  /** The owner's page of a new key, and the form in it sent. */
-  async function makeKey(by: Visitor = visitor, given?: string): Promise<KeyForm | undefined> {
+  /** Opens the owner's page for a new key and submits its form. */
+  async function createKey(by: Visitor = visitor, given?: string): Promise<KeyForm | undefined> {
     const keysPath = `/app/shops/${shown.id}/keys`;
     const page = await by.get(`${keysPath}/new`);
     if (page.status === 500) return undefined;
@@ -95,26 +95,26 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
   }
 
   /**
-   * Has the owner make a key, which waits for a lock, and does something to what waits.
-   * @param harm is given the server's processes that write the keys of both tabs of the owner
+   * Makes the owner create a key, and calls `disrupt` while the insert waits for a lock.
+   * @param disrupt gets the ids of the server processes that insert keys, for both of the owner's tabs
    */
-  async function makeKeyAnd(
-    harm: (pids: readonly number[]) => unknown,
+  async function createKeyAnd(
+    disrupt: (pids: readonly number[]) => unknown,
   ): Promise<KeyForm | undefined> {
     const admin = openClient(directUrl, 2);
     try {
       const held = await admin.reserve();
       await held`begin`;
       await held`lock table api_keys in exclusive mode`;
-      const form = makeKey(visitor.copy());
+      const form = createKey(visitor.copy());
       const waiting = await until(
         () => admin<{ pid: number }[]>`
           select pid from pg_stat_activity
           where wait_event_type = 'Lock' and query ~ 'insert into api_keys'`,
-        // The other one is of the tab in which keys are made all the time.
+        // The other one belongs to the loop that keeps creating keys.
         ({ length }) => length === 2,
       );
-      await harm(waiting.map(({ pid }) => pid));
+      await disrupt(waiting.map(({ pid }) => pid));
       await held`rollback`.catch(() => {});
       held.release();
       return await form;
@@ -123,7 +123,7 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
     }
   }
 
-  /** @returns the exit status; what is said of a failure is looked at in the end */
+  /** @returns the exit status; `finish` checks the error messages */
   async function importOnce(shop: TestShop): Promise<number | null> {
     const ended = await run(['import', '--shop', String(shop.id), file], { env });
     imports.push({ ...ended, shop });
@@ -136,8 +136,8 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
     return ended.code;
   }
 
-  /** Sends a webhook as Shopify does: again until it is taken. */
-  async function tellOfContract(isGivenUp: () => boolean = () => false): Promise<void> {
+  /** Sends a webhook until it is accepted, as Shopify does. */
+  async function sendContractWebhook(isCancelled: () => boolean = () => false): Promise<void> {
     const id = (webhooks.next += 1);
     putContract(standIn.world, id, { updatedAt: new Date().toISOString() });
     const event = randomUUID();
@@ -147,7 +147,7 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
       const { status } = await sendWebhook(baseUrl, domain, topic, body, { event });
       if (status === 200) return void webhooks.taken.push(id);
       assert.equal(status, 503);
-      if (isGivenUp()) return;
+      if (isCancelled()) return;
       await sleep(50);
     }
   }
@@ -159,11 +159,11 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
     }
   };
   const running = Promise.all([
-    loop(() => makeKey()),
-    // Each sync asks for all of them.
-    loop(() => tellOfContract(() => over.signal.aborted), 300),
+    loop(() => createKey()),
+    // Less often, because each sync fetches all of these contracts.
+    loop(() => sendContractWebhook(() => over.signal.aborted), 300),
     loop(async () => {
-      const store = { write: ask.sql } as Store;
+      const store = { write: direct.sql } as Store;
       const shop = await newShop(store).catch(() => undefined);
       if (!shop) return;
       let isDone = false;
@@ -171,16 +171,16 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
     }),
     loop(syncOnce, 400),
   ]);
-  // It is looked at when the work is ended.
+  // `finish` awaits it and so reports errors.
   running.catch(() => {});
 
-  /** Waits until each of them has done something that began after this call. */
-  async function progressed(): Promise<void> {
+  /** Waits until each loop has completed something that began after this call. */
+  async function untilProgress(): Promise<void> {
     const begin = performance.now();
     const before = [forms.length, imports.length, syncs.length, webhooks.taken.length];
     const [made = 0, imported = 0, synced = 0, taken = 0] = before;
     await until(async () => {
-      // What has failed will never be there.
+      // Throws if a loop has failed, since the condition could then never become true.
       await Promise.race([running, sleep(0)]);
       return (
         forms.slice(made + 1).some(({ status }) => status === 201) &&
@@ -192,7 +192,7 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
     });
   }
 
-  /** Ends what goes on by itself, and holds all that was done to what was promised. */
+  /** Stops the loops and checks everything that they did. */
   async function finish(): Promise<void> {
     over.abort();
     await running;
@@ -201,7 +201,7 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
     assert.equal(server.child.exitCode, null);
     for (const { code, signal, err } of [...imports, ...syncs]) {
       assert.ok(signal === null && (code === 0 || code === 1), `${code} ${signal} ${err}`);
-      // One line, in which nothing but a reason stands.
+      // A single line with just the reason.
       if (code === 1) assert.match(err, /^retention: [^\n]+\n$/);
       assert.doesNotMatch(err, secrets);
     }
@@ -214,10 +214,10 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
       ...broken.slice(0, 2),
       ...imports.slice(-1).map(({ shop }) => shop),
     ])) {
-      await assertSameShop(ask.sql, id, whole.id);
+      await assertSameShop(direct.sql, id, whole.id);
     }
     assert.equal(await syncOnce(), 0, syncs.at(-1)?.err ?? '');
-    const rows = await ask.sql<{ id: number }[]>`
+    const rows = await direct.sql<{ id: number }[]>`
       select subscription_id as id from subscriptions where shop_id = ${atShopify.id}`;
     const stored = new Set(rows.map(({ id }) => id));
     assert.deepEqual(
@@ -226,15 +226,15 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
     );
   }
 
-  /** Of each form the owner was told the truth: a key, or that it failed. */
+  /** Checks that the owner was told the truth about each form: a key, or a failure. */
   async function checkForms(): Promise<void> {
-    const ids = new Set((await listKeys(ask.sql, shown.id)).map(({ id }) => id));
+    const ids = new Set((await listKeys(direct.sql, shown.id)).map(({ id }) => id));
     for (const { id, status, key } of forms.slice()) {
       assert.equal(key !== undefined, status === 201);
       if (status === 201) assert.ok(ids.has(id));
-      // What was lost may have been the answer to the commit. The same form tells.
+      // The answer to the commit may have been lost; sending the same form again tells.
       else if (status === 500) {
-        assert.equal((await makeKey(visitor, id))?.status, ids.has(id) ? 303 : 201);
+        assert.equal((await createKey(visitor, id))?.status, ids.has(id) ? 303 : 201);
         ids.add(id);
       } else assert.equal(status, 303);
     }
@@ -262,24 +262,24 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
     syncs,
     webhooks,
     traffic,
-    makeKey,
-    makeKeyAnd,
-    /** Sends a form that has failed until the key is made. */
+    createKey,
+    createKeyAnd,
+    /** Sends a failed form again until the key is created. */
     resend: ({ id }: KeyForm) =>
       until(
-        () => makeKey(visitor.copy(), id),
+        () => createKey(visitor.copy(), id),
         (sent) => sent?.status === 201,
       ),
     importOnce,
     syncOnce,
-    newShop: () => newShop({ write: ask.sql } as Store),
-    progressed,
+    newShop: () => newShop({ write: direct.sql } as Store),
+    untilProgress,
     finish,
     checkForms,
     stop,
-    /** Waits until no webhook is left to be followed. */
-    untilQuiet: () => untilQuiet({ write: ask.sql } as Store),
-    listKeys: () => listKeys(ask.sql, shown.id),
+    /** Waits until every webhook has been processed. */
+    untilQuiet: () => untilQuiet({ write: direct.sql } as Store),
+    listKeys: () => listKeys(direct.sql, shown.id),
     statusWith: async (key = '') => (await get(`${baseUrl}/api/external/v1/plans`, key)).status,
     async close() {
       over.abort();
@@ -287,7 +287,7 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
       await server.ended;
       await traffic.end();
       await running.catch(() => {});
-      await ask.sql.end(0);
+      await direct.sql.end(0);
       await standIn.close();
     },
   };

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-/** A room may import these rooms or single files; `types` of further ones, which vanish at run time. */
+/** What a room may import: rooms or single files. From `types` it may import types only. */
 interface Rule {
   readonly imports: readonly string[];
   readonly types?: readonly string[];
@@ -27,7 +27,7 @@ const leaves = [
 ];
 const transport = ['http', 'operations'];
 
-/** A room is a folder of src, or a file that lies beside the folders. */
+/** A room is a folder of src, or a file beside these folders. */
 const rooms: Readonly<Record<string, Rule>> = {
   clock: { imports: [] },
   config: { imports: ['database-url', 'errors'] },
@@ -139,12 +139,12 @@ const imports: readonly Import[] = sources.flatMap((file) => {
   const statements = read(file).matchAll(
     /^(?:import|export)\s([^;'"]*?)from\s+'([^']+)';|\bimport\(\s*'([^']+)'\s*\)|new URL\('([^']+\.ts)', import\.meta/gm,
   );
-  return [...statements].flatMap(([, names = '', statik, dynamic, worker]): Import[] => {
-    const target = statik ?? dynamic ?? worker ?? '';
+  return [...statements].flatMap(([, names = '', fromTarget, dynamic, worker]): Import[] => {
+    const target = fromTarget ?? dynamic ?? worker ?? '';
     if (!target.startsWith('.')) return [];
     const words = names.replace(/[{}]/g, '').split(',');
     const isTypeOnly =
-      statik !== undefined &&
+      fromTarget !== undefined &&
       (/^type\s/.test(names) ||
         words.every((word) => word.trim() === '' || /^type\s/.test(word.trim())));
     const to = path.posix.join(path.posix.dirname(file), target);
@@ -167,23 +167,23 @@ function isAllowed({ from, to, isTypeOnly }: Import): boolean {
   );
 }
 
-/** Circles of names, where each leads to others. */
-function circlesIn(leadsTo: ReadonlyMap<string, ReadonlySet<string>>): string[] {
-  const circles: string[] = [];
+/** The cycles in a graph. */
+function cyclesIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  const cycles: string[] = [];
   const done = new Set<string>();
-  const walk = (name: string, way: readonly string[]) => {
-    const begin = way.indexOf(name);
-    if (begin !== -1) return void circles.push([...way.slice(begin), name].join(' → '));
+  const walk = (name: string, trail: readonly string[]) => {
+    const begin = trail.indexOf(name);
+    if (begin !== -1) return void cycles.push([...trail.slice(begin), name].join(' → '));
     if (done.has(name)) return;
-    for (const next of leadsTo.get(name) ?? []) walk(next, [...way, name]);
+    for (const next of graph.get(name) ?? []) walk(next, [...trail, name]);
     done.add(name);
   };
-  for (const name of leadsTo.keys()) walk(name, []);
-  return circles;
+  for (const name of graph.keys()) walk(name, []);
+  return cycles;
 }
 
-/** What each file or room imports, types included, by the name that `group` gives it. */
-function leads(group: (name: string) => string): Map<string, Set<string>> {
+/** The import graph, types included, of files or of the groups that `group` maps them to. */
+function importGraph(group: (name: string) => string): Map<string, Set<string>> {
   const map = new Map<string, Set<string>>();
   for (const { from, to } of imports) {
     if (group(from) === group(to)) continue;
@@ -193,14 +193,14 @@ function leads(group: (name: string) => string): Map<string, Set<string>> {
   return map;
 }
 
-test('every file lies in a room of the table', () => {
+test('every file belongs to a room in the table', () => {
   assert.deepEqual(
     sources.filter((file) => !rooms[roomOf(nameOf(file))]),
     [],
   );
 });
 
-test('a room imports only what the table lets it', () => {
+test('rooms import only what the table allows', () => {
   const violations = imports
     .filter(({ from, to }) => roomOf(from) !== roomOf(to))
     .filter((each) => !isAllowed(each))
@@ -208,12 +208,12 @@ test('a room imports only what the table lets it', () => {
   assert.deepEqual(violations, []);
 });
 
-test('no files and no rooms import each other in a circle, types included', () => {
-  assert.deepEqual(circlesIn(leads((name) => name)), []);
-  assert.deepEqual(circlesIn(leads(roomOf)), []);
+test('there are no import cycles between files or rooms, types included', () => {
+  assert.deepEqual(cyclesIn(importGraph((name) => name)), []);
+  assert.deepEqual(cyclesIn(importGraph(roomOf)), []);
 });
 
-test('the operations have the only barrel', () => {
+test('only the operations have a barrel file', () => {
   assert.deepEqual(
     all.filter((file) => path.basename(file) === 'index.ts'),
     ['src/operations/index.ts'],
@@ -224,14 +224,14 @@ test('the operations have the only barrel', () => {
   );
 });
 
-test('nothing is exported as default', () => {
+test('there are no default exports', () => {
   assert.deepEqual(
     all.filter((file) => /^export\s+default\b/m.test(read(file))),
     [],
   );
 });
 
-test('no file is named for nothing', () => {
+test('no file has a meaningless name, such as utils', () => {
   const empty = /(?:^|[/-])(?:utils?|helpers?|common|manager|misc)(?:[/.-]|$)/;
   assert.deepEqual(
     all.filter((file) => empty.test(file)),
@@ -239,7 +239,7 @@ test('no file is named for nothing', () => {
   );
 });
 
-test('the environment is read by the configuration alone, which the command line hands it', () => {
+test('only the command line reads the environment, and passes it to the configuration', () => {
   assert.deepEqual(
     sources.filter((file) => /\bprocess\.env\b|\benv\b.*from 'node:process'/.test(read(file))),
     ['src/cli.ts'],
@@ -248,7 +248,7 @@ test('the environment is read by the configuration alone, which the command line
   assert.match(read('src/cli.ts'), /parseConfig\(\s*withEnvFile\(process\.env\),/);
 });
 
-test('the time is read from the clock alone, but for times and durations in the log', () => {
+test('only the clock reads the time, except for times and durations in the log', () => {
   const logged = new Set(['src/http/shell.ts', 'src/http/respond.ts']);
   assert.deepEqual(
     sources.filter(
@@ -260,7 +260,7 @@ test('the time is read from the clock alone, but for times and durations in the 
   );
 });
 
-test('no folder of a room has more than 20 files', () => {
+test('no folder has more than 20 files', () => {
   const folders = Map.groupBy(filesIn('src/**/*.*'), (file) => path.dirname(file));
   assert.deepEqual(
     [...folders].filter(([, files]) => files.length > 20).map(([folder]) => folder),

@@ -13,7 +13,7 @@ const areas = new Set(requirements.map(({ id }) => id.split('.')[0]));
 function citationsIn(file: string): string[] {
   const text = readFileSync(path.join(root, file), 'utf8');
   const comments = text.matchAll(
-    /^[ \t]*\/\/ Requirements: (.*\n(?:[ \t]*\/\/.*\n)*)[ \t]*(?:await )?(?:t\.)?(?:test|describe|onEveryDatabase)\(/gm,
+    /^[ \t]*\/\/ Requirements: (.*\n(?:[ \t]*\/\/.*\n)*)[ \t]*(?:await )?(?:t\.)?(?:test|describe|on(?:Every|One)Database)\(/gm,
   );
   return [...comments]
     .flatMap(([, list = '']) => list.split(/[\s,/]+/))

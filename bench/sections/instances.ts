@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { ServerProcess } from '../processes.ts';
 import { beginTable, figure, printNotMeasured } from '../report.ts';
 import { type Sample, alternate, medianOf, ratioOf, sample } from '../sample.ts';
-import { targetOf, workIn } from '../works.ts';
+import { targetOf, workloadIn } from '../workloads.ts';
 import type { Section } from './section.ts';
 
 /** One each for load, database and two instances. */
@@ -11,14 +11,14 @@ const coresNeeded = 4;
 /** One process against two; each request counts against the limit of its key. */
 export const instancesSection: Section = {
   name: 'instances',
-  async measure(world, works) {
+  async measure(world, workloads) {
     const { redisUrl } = world;
-    const work = workIn(world.limited, works[0]);
+    const workload = workloadIn(world.limited, workloads[0]);
     const turn = (services: readonly ServerProcess[]) => () =>
       sample(
         {
           ...targetOf(
-            work,
+            workload,
             'REST',
             services.map(({ port }) => port),
             world.limitedKey,
@@ -31,7 +31,7 @@ export const instancesSection: Section = {
     await using other = await world.startWarm();
     const contestants = { one: turn([one]), two: turn([one, other]) };
     const row = beginTable([
-      `${work.name} REST`,
+      `${workload.name} REST`,
       'of one',
       'requests/s',
       'CPU µs: service',

@@ -1,7 +1,7 @@
 import { type Target, runOpenLoop } from '../load.ts';
 import { beginTable, figure, print } from '../report.ts';
 import { quantile } from '../statistics.ts';
-import { mixtureOf, targetOf } from '../works.ts';
+import { mixtureOf, targetOf } from '../workloads.ts';
 import type { Section } from './section.ts';
 
 /** Requests a second: one that leaves the service almost idle, one that does not. */
@@ -11,15 +11,16 @@ const milliseconds = 10_000;
 /** Latency at fixed rates, open loop, counted from the time each request was scheduled. */
 export const latencySection: Section = {
   name: 'latency',
-  async measure(world, works) {
+  async measure(world, workloads) {
     await using service = await world.startWarm();
     const ports = [service.port];
     const key = () => world.shop.keys[0] as string;
     const loads: readonly (readonly [string, Target, number])[] = [
       ...rates.map(
-        (rate) => [`${works[0].name} REST`, targetOf(works[0], 'REST', ports, key), rate] as const,
+        (rate) =>
+          [`${workloads[0].name} REST`, targetOf(workloads[0], 'REST', ports, key), rate] as const,
       ),
-      ['all of them, both transports', mixtureOf(works, ports, key), rates[0] as number],
+      ['all of them, both transports', mixtureOf(workloads, ports, key), rates[0] as number],
     ];
 
     const row = beginTable([

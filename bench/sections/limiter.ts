@@ -3,7 +3,7 @@ import type { ServerProcess } from '../processes.ts';
 import { beginTable, figure, print, printNotMeasured } from '../report.ts';
 import { type Sample, alternate, medianOf, ratioOf, sample } from '../sample.ts';
 import { median } from '../statistics.ts';
-import { targetOf, workIn } from '../works.ts';
+import { targetOf, workloadIn } from '../workloads.ts';
 import type { Section } from './section.ts';
 
 const manyConnections = 64;
@@ -16,14 +16,14 @@ interface Turn extends Sample {
 /** What counting each request in Redis costs compared with counting it in the process. */
 export const limiterSection: Section = {
   name: 'limiter',
-  async measure(world, works) {
+  async measure(world, workloads) {
     if (world.redisUrl === undefined) {
       printNotMeasured('what Redis adds', 'There is no redis-server or valkey-server on the PATH.');
       return;
     }
     await using local = await world.startWarm();
     await using shared = await world.startWarm({ redisUrl: world.redisUrl });
-    const work = workIn(world.limited, works[0]);
+    const workload = workloadIn(world.limited, workloads[0]);
     const redis = createRedisClient(world.redisUrl);
     await redis.connect();
     const countInRedis = async () =>
@@ -31,7 +31,7 @@ export const limiterSection: Section = {
     const turn = async ({ port, pid }: ServerProcess, connections: number): Promise<Turn> => {
       const before = await countInRedis();
       const taken = await sample(
-        { ...targetOf(work, 'REST', [port], world.limitedKey), refusals: [429] },
+        { ...targetOf(workload, 'REST', [port], world.limitedKey), refusals: [429] },
         { service: [pid], database: world.databasePid },
         connections,
       );
@@ -46,7 +46,7 @@ export const limiterSection: Section = {
     redis.destroy();
 
     const row = beginTable([
-      `${work.name}, counted in`,
+      `${workload.name}, counted in`,
       'connections',
       'requests/s',
       'CPU µs',

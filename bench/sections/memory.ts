@@ -2,7 +2,7 @@ import { hasProcessFigures, residentMegabytes } from '../cpu.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runClosedLoop } from '../load.ts';
 import { print, printNotMeasured } from '../report.ts';
-import { mixtureOf } from '../works.ts';
+import { mixtureOf } from '../workloads.ts';
 import type { Section } from './section.ts';
 
 const loadMilliseconds = 20_000;
@@ -12,7 +12,7 @@ const restMilliseconds = 5_000;
 /** Resident memory before, under and after a load of all operations over both transports. */
 export const memorySection: Section = {
   name: 'memory',
-  async measure(world, works) {
+  async measure(world, workloads) {
     if (!hasProcessFigures) {
       printNotMeasured('memory', 'This system has no /proc.');
       return;
@@ -26,7 +26,7 @@ export const memorySection: Section = {
       () => samples.push(residentMegabytes(service.pid)),
       sampleMilliseconds,
     );
-    const mixture = mixtureOf(works, [service.port], () => world.shop.keys[0] as string);
+    const mixture = mixtureOf(workloads, [service.port], () => world.shop.keys[0] as string);
     const { requests } = await runClosedLoop(mixture, { milliseconds: loadMilliseconds });
     clearInterval(sampling);
     const middle = samples.length >> 1;

@@ -1,13 +1,13 @@
 import { type ServerProcess, startConstant } from '../processes.ts';
 import { beginTable, figure } from '../report.ts';
 import { type Sample, alternate, medianOf, ratioOf, sample } from '../sample.ts';
-import { type Transport, targetOf, typicalAnswer } from '../works.ts';
+import { type Transport, targetOf, typicalAnswer } from '../workloads.ts';
 import type { Section } from './section.ts';
 
 /** Each operation over both transports against a bare server that answers the same bytes. */
 export const operationsSection: Section = {
   name: 'operations',
-  async measure(world, works) {
+  async measure(world, workloads) {
     await using service = await world.startWarm();
     const key = world.shop.keys[0] as string;
     const row = beginTable([
@@ -38,14 +38,14 @@ export const operationsSection: Section = {
         ofRest,
       );
 
-    for (const work of works) {
+    for (const workload of workloads) {
       const startBare = async (transport: Transport) =>
-        startConstant(await typicalAnswer(work, transport, service.port, key));
+        startConstant(await typicalAnswer(workload, transport, service.port, key));
       await using bareRest = await startBare('REST');
       await using bareMcp = await startBare('MCP');
       const turn = (transport: Transport, { port, pid }: ServerProcess) =>
         sample(
-          targetOf(work, transport, [port], () => key),
+          targetOf(workload, transport, [port], () => key),
           { service: [pid], database: world.databasePid },
         );
       const results = await alternate({
@@ -54,9 +54,9 @@ export const operationsSection: Section = {
         mcp: () => turn('MCP', service),
         bareMcp: () => turn('MCP', bareMcp),
       });
-      printRow(`${work.name} REST`, results.rest, results.bareRest, '');
+      printRow(`${workload.name} REST`, results.rest, results.bareRest, '');
       const ofRest = figure(ratioOf(results.mcp, results.rest), 3);
-      printRow(`${work.name} MCP`, results.mcp, results.bareMcp, ofRest);
+      printRow(`${workload.name} MCP`, results.mcp, results.bareMcp, ofRest);
     }
   },
 };

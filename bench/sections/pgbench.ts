@@ -8,7 +8,7 @@ import { beginTable, figure, printNotMeasured } from '../report.ts';
 import { type Rate, alternate, medianOf, ratioOf, sample } from '../sample.ts';
 import { milliseconds } from '../settings.ts';
 import { type Statement, captureStatement } from '../statements.ts';
-import { type Work, targetOf } from '../works.ts';
+import { type Workload, targetOf } from '../workloads.ts';
 import type { World } from '../world.ts';
 import type { Section } from './section.ts';
 import { scopes } from '../../src/vocabulary.ts';
@@ -18,7 +18,7 @@ const connections = 4;
 /** Each operation over REST against PostgreSQL's own load generator sending the same statement. */
 export const pgbenchSection: Section = {
   name: 'pgbench',
-  async measure(world, works) {
+  async measure(world, workloads) {
     const program = path.join(findPostgresPrograms() ?? '', 'pgbench');
     if (!existsSync(program)) {
       printNotMeasured('the service against pgbench', `There is no ${program}.`);
@@ -29,27 +29,27 @@ export const pgbenchSection: Section = {
       await using service = await world.startWarm();
       const key = world.shop.keys[0] as string;
       const row = beginTable(['operation', 'of pgbench', 'requests/s', 'transactions/s']);
-      for (const work of works) {
+      for (const workload of workloads) {
         const statement = await captureStatement(world.databaseUrl, (store) =>
-          work.operation.run(
+          workload.operation.run(
             { store, caller: callerOf(world), now: Date.now() },
-            work.operation.input.parse(
-              work.varied ? { [work.varied.argument]: work.varied.from } : {},
+            workload.operation.input.parse(
+              workload.varied ? { [workload.varied.argument]: workload.varied.from } : {},
             ),
           ),
         );
-        const script = path.join(folder, `${work.name}.sql`);
-        writeFileSync(script, scriptOf(work, statement));
+        const script = path.join(folder, `${workload.name}.sql`);
+        writeFileSync(script, scriptOf(workload, statement));
         const { ours, theirs } = await alternate({
           ours: () =>
             sample(
-              targetOf(work, 'REST', [service.port], () => key),
+              targetOf(workload, 'REST', [service.port], () => key),
               { service: [service.pid], database: world.databasePid },
             ),
           theirs: () => runPgbench(program, script, statement, world.databaseUrl),
         });
         row(
-          work.name,
+          workload.name,
           figure(ratioOf(ours, theirs), 3),
           figure(medianOf(ours, 'perSecond')),
           figure(medianOf(theirs, 'perSecond')),
@@ -73,8 +73,8 @@ function callerOf({ shop }: World) {
   } as const;
 }
 
-/** The statement as a pgbench script: named parameters, and a random value for the varied argument. */
-function scriptOf({ varied }: Work, { text, parameters }: Statement): string {
+/** The statement as a pgbench script, with a random value for the varied argument. */
+function scriptOf({ varied }: Workload, { text, parameters }: Statement): string {
   const statement = text
     .replaceAll(/--.*$/gm, '')
     // pgbench takes a word after a colon for a variable, even inside literals; literals that are

@@ -1,4 +1,4 @@
-import type { Work } from '../works.ts';
+import type { Workload } from '../workloads.ts';
 import type { World } from '../world.ts';
 
 /** A part of the benchmark that can run by itself. */
@@ -6,7 +6,7 @@ export interface Section {
   readonly name: string;
   /**
    * Measures and prints.
-   * @param works the operations to request; a section that needs one uses the first
+   * @param workloads the operations to request; a section that needs one uses the first
    */
-  measure(world: World, works: readonly [Work, ...Work[]]): Promise<void>;
+  measure(world: World, workloads: readonly [Workload, ...Workload[]]): Promise<void>;
 }

@@ -8,7 +8,7 @@ export const companionFaults: readonly Fault[] = [
   {
     name: 'standby killed -9, started',
     mayRefuse: false,
-    async inflict({ standby }) {
+    async inject({ standby }) {
       await standby.server.stop('crash');
       await sleep(awayMilliseconds);
     },
@@ -17,7 +17,7 @@ export const companionFaults: readonly Fault[] = [
   {
     name: 'standby frozen, 3 s',
     mayRefuse: false,
-    async inflict({ standby }) {
+    async inject({ standby }) {
       standby.server.freeze();
       await sleep(awayMilliseconds);
     },
@@ -28,18 +28,18 @@ export const companionFaults: readonly Fault[] = [
   {
     name: 'standby silent, 3 s',
     mayRefuse: false,
-    async inflict({ standby }) {
+    async inject({ standby }) {
       standby.wire.silenceAll();
       await sleep(awayMilliseconds);
     },
     async end({ standby }) {
-      standby.wire.mend();
+      standby.wire.restore();
     },
   },
   {
     name: 'Redis killed -9, started',
     mayRefuse: false,
-    async inflict({ redis }) {
+    async inject({ redis }) {
       await redis.kill();
       await sleep(awayMilliseconds);
     },
@@ -48,7 +48,7 @@ export const companionFaults: readonly Fault[] = [
   {
     name: 'Redis frozen, 3 s',
     mayRefuse: false,
-    async inflict({ redis }) {
+    async inject({ redis }) {
       redis.freeze();
       await sleep(awayMilliseconds);
     },

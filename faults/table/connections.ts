@@ -10,7 +10,7 @@ const silentMilliseconds = 4_000;
 export const connectionFaults: readonly Fault[] = [
   {
     name: 'connections ended at random',
-    async inflict({ primary, standby }) {
+    async inject({ primary, standby }) {
       for (let round = 0; round < rounds; round += 1) {
         for (const { server } of [primary, standby]) {
           await onServer(
@@ -28,19 +28,19 @@ export const connectionFaults: readonly Fault[] = [
   {
     name: 'connections fall silent',
     // New connections work, so the cause is gone at once.
-    async inflict({ primary }) {
+    async inject({ primary }) {
       primary.wire.silence();
     },
     async end() {},
   },
   {
     name: 'the network is silent, 4 s',
-    async inflict({ primary }) {
+    async inject({ primary }) {
       primary.wire.silenceAll();
       await sleep(silentMilliseconds);
     },
     async end({ primary }) {
-      primary.wire.mend();
+      primary.wire.restore();
     },
   },
 ];

@@ -4,7 +4,7 @@ import { until } from '../../test/support/until.ts';
 import type { Fault } from '../fault.ts';
 import { type World, urlOf } from '../world.ts';
 
-/** How long a cluster manager takes to promote a standby. */
+/** How long a cluster manager takes to notice the failure. */
 const noticedMilliseconds = 2_000;
 /** Longer than any statement waits for an unresponsive server. */
 const silentMilliseconds = 6_000;
@@ -14,7 +14,7 @@ export const failovers: readonly Fault[] = [
   {
     name: 'killed -9, standby promoted',
     prepare: prepareStandby,
-    async inflict({ primary }) {
+    async inject({ primary }) {
       await primary.server.stop('crash');
       await sleep(noticedMilliseconds);
     },
@@ -23,8 +23,8 @@ export const failovers: readonly Fault[] = [
   {
     name: 'host vanishes, standby promoted',
     prepare: prepareStandby,
-    async inflict({ primary }) {
-      // No end, no reset, and no response to anything.
+    async inject({ primary }) {
+      // Connections get no FIN, no RST, and no response.
       primary.wire.silenceAll();
       primary.server.freeze();
       await sleep(silentMilliseconds);

@@ -14,7 +14,7 @@ export function instanceFaults(): readonly Fault[] {
     {
       name: 'an instance killed -9, started',
       mayRefuse: false,
-      async inflict({ instances: [one] }) {
+      async inject({ instances: [one] }) {
         await one.kill();
         await sleep(awayMilliseconds);
       },
@@ -23,7 +23,7 @@ export function instanceFaults(): readonly Fault[] {
     {
       name: 'SIGTERM, with half a request',
       mayRefuse: false,
-      async inflict(world) {
+      async inject(world) {
         problems = [];
         const [, two] = world.instances;
         const begun = await sendHalf(world, headOf(world));
@@ -55,7 +55,7 @@ async function sendHalf({ instances: [, two] }: World, text: string): Promise<So
   const { hostname, port } = new URL(two.baseUrl);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {
-    // The connection is cut in the end.
+    // The instance closes the connection when it stops.
   });
   await once(socket, 'connect');
   socket.write(text);

@@ -12,7 +12,7 @@ const pollMilliseconds = 20;
 export const primaryFaults: readonly Fault[] = [
   {
     name: 'backends killed -9',
-    async inflict(world) {
+    async inject(world) {
       for (let crash = 0; crash < crashes; crash += 1) {
         const [backend] = await onServer<{ pid: number }>(
           world.primary.server.url,
@@ -29,7 +29,7 @@ export const primaryFaults: readonly Fault[] = [
   },
   {
     name: 'PostgreSQL frozen, 4 s',
-    async inflict({ primary }) {
+    async inject({ primary }) {
       primary.server.freeze();
       await sleep(frozenMilliseconds);
     },
@@ -39,7 +39,7 @@ export const primaryFaults: readonly Fault[] = [
   },
   {
     name: 'PostgreSQL stopped, started',
-    async inflict({ primary }) {
+    async inject({ primary }) {
       await primary.server.stop();
       await sleep(awayMilliseconds);
     },
@@ -47,7 +47,7 @@ export const primaryFaults: readonly Fault[] = [
   },
   {
     name: 'PostgreSQL killed -9, started',
-    async inflict({ primary }) {
+    async inject({ primary }) {
       await primary.server.stop('crash');
       await sleep(awayMilliseconds);
     },

@@ -7,7 +7,7 @@ import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { visible } from './terminal/visible.ts';
 
-/** 0 is done; 1, failed, is what an uncaught error gives. */
+/** Exit statuses; 1 means that an error was thrown. */
 export const exitStatus = { done: 0, wrongUsage: 2, someRefused: 3 } as const;
 
 export interface CommandContext {
@@ -18,34 +18,35 @@ export interface CommandContext {
 }
 
 export interface Command {
-  /** What follows `retention`, one or two words. */
+  /** One or two words, as typed after `retention`. */
   readonly name: string;
-  /** The arguments, as the help shows them. */
+  /** The arguments, as shown in the help. */
   readonly synopsis: string;
   readonly summary: string;
   readonly options: ParseArgsOptionsConfig;
   /** Further lines of help. */
   readonly details?: readonly string[];
-  /** How many arguments without a name it takes. */
-  readonly positionals?: readonly [least: number, most: number];
+  /** How many positional arguments it takes; none by default. */
+  readonly positionals?: readonly [min: number, max: number];
   run(context: CommandContext): Promise<number>;
 }
 
-/** Whether writing failed because the reader of our output has closed it (EPIPE). */
+/** Whether writing failed because the reader closed our output (EPIPE). */
 export function isReaderGone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
-/** A result, for people. Results are all that standard output ever holds. */
+/** Prints a result for people. Standard output holds only results. */
 export function print(text: string): void {
   process.stdout.write(`${visibleLines(text)}\n`);
 }
 
+/** Prints a notice or an error to standard error. */
 export function tell(text: string): void {
   process.stderr.write(`${visibleLines(text)}\n`);
 }
 
-/** A result, for programs: exact. */
+/** Prints a result for programs, with all characters as they are. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
@@ -54,25 +55,25 @@ function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n');
 }
 
-const lossMilliseconds = 1_000;
+const reasonTimeoutMilliseconds = 1_000;
 
-/** Opens the store, brings its schema up to date, and closes it whatever happens. */
+/** Opens the store, migrates its schema, runs the work, and always closes the store. */
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore({ ...config, role: 'command' });
   try {
     const running = migrate(store.write, { onWait: tell })
       .then(() => work(store))
       .catch(async (error: unknown) => {
-        // A connection may learn of the end of the embedded database before the store does, which knows why.
+        // A connection may fail before the store reports why the embedded database stopped.
         if (config.databaseUrl === undefined && isConnectionError(error)) {
-          await Promise.race([store.failed, sleep(lossMilliseconds)]);
+          await Promise.race([store.failed, sleep(reasonTimeoutMilliseconds)]);
         }
         throw error;
       });
     return await Promise.race([running, rejectWhenLost(store)]);
   } finally {
     const timer = setTimeout(() => {
-      tell('Other commands still use the database that this one has opened; it ends after them.');
+      tell('Other commands still use the database that this one opened. It exits after them.');
     }, 2_000);
     void store.failed.then(() => clearTimeout(timer));
     await store.close();
@@ -84,7 +85,7 @@ function isConnectionError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('CONNECTION_');
 }
 
-/** Names the reason: all that a statement under way learns is that its connection was closed. */
+/** Reports the reason; statements in progress only see that their connection was closed. */
 async function rejectWhenLost(store: Store): Promise<never> {
   const reason = await store.failed;
   throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
@@ -95,7 +96,7 @@ interface Warning {
   readonly detail: string;
 }
 
-/** Settings that work, but hardly as they are meant. */
+/** Settings that work, but probably not as intended. */
 export function listWarnings(config: Config): Warning[] {
   const { databaseUrl, redisUrl, baseUrl, trustedProxies } = config;
   const warnings: Warning[] = [];
@@ -103,10 +104,10 @@ export function listWarnings(config: Config): Warning[] {
     warnings.push({
       check: 'limits',
       detail:
-        'Each instance counts requests by itself: with several, a key may use its limit on each of them. Set REDIS_URL to share one count.',
+        'Each instance counts requests separately, so with several, a key gets its full limit on each. Set REDIS_URL to share one count.',
     });
   }
-  // A number says that it was thought of, 0 too.
+  // A number, even 0, is a deliberate choice.
   const namesNoProxy = typeof trustedProxies !== 'number' && trustedProxies.length === 0;
   if (baseUrl?.startsWith('https:') && namesNoProxy) {
     warnings.push({
@@ -118,7 +119,7 @@ export function listWarnings(config: Config): Warning[] {
   return warnings;
 }
 
-/** The text of an option that must be given. */
+/** @throws UsageError if the option is missing or blank */
 export function requiredOption(context: CommandContext, name: string): string {
   const value = context.options[name];
   if (typeof value !== 'string' || value.trim() === '')
@@ -126,7 +127,10 @@ export function requiredOption(context: CommandContext, name: string): string {
   return value.trim();
 }
 
-/** An id as people type it. */
+/**
+ * Parses an id from the command line.
+ * @param what names it in the error
+ */
 export function parseId(text: string, what: string): number {
   const id = /^\d{1,16}$/.test(text) ? Number(text) : 0;
   if (id < 1 || !Number.isSafeInteger(id)) {
@@ -135,7 +139,7 @@ export function parseId(text: string, what: string): number {
   return id;
 }
 
-/** Rows under their headings, columns aligned. */
+/** Formats rows under headings, in aligned columns. */
 export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

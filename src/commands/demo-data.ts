@@ -11,11 +11,11 @@ const chunkLength = 64 * 1024;
 export const demoDataCommand: Command = {
   name: 'demo-data',
   synopsis: '--subscriptions N [--seed S] [--currency CUR] [--until TIME]',
-  summary: 'writes the records of a believable shop to standard output',
+  summary: 'writes the records of a generated shop to standard output',
   details: [
     '--seed      the same seed gives the same shop (1)',
     '--currency  an ISO 4217 code (USD)',
-    '--until     where its two years of history end, ISO 8601 (now); imports refuse what lies ahead',
+    '--until     end of its two years of history, ISO 8601 (now); imports refuse future records',
   ],
   options: {
     subscriptions: { type: 'string' },
@@ -47,7 +47,7 @@ async function write(options: ShopOptions): Promise<void> {
   try {
     await pipeline(Readable.from(chunksOf(options)), process.stdout, { end: false });
   } catch (error) {
-    // A reader such as `head` has all that it wants.
+    // A reader such as `head` has read enough.
     if (!isReaderGone(error)) throw error;
   }
 }

@@ -22,7 +22,7 @@ import { type Command, exitStatus, listWarnings, print, printJson } from './comm
 import { type FailoverSafety, assessFailover } from './failover.ts';
 import { memoryLimitMegabytes } from './serve/heap.ts';
 
-const worstSkewMilliseconds = 2_000;
+const maxSkewMilliseconds = 2_000;
 const timeoutMilliseconds = 10_000;
 
 interface Finding {
@@ -36,7 +36,7 @@ interface Finding {
 export const doctorCommand: Command = {
   name: 'doctor',
   synopsis: '[--json]',
-  summary: 'prints the configuration without secrets, and checks database, Redis, schema and clock',
+  summary: 'shows the configuration without secrets, and checks database, Redis, schema and clock',
   options: { json: { type: 'boolean' } },
   async run({ config, options }) {
     const { platforms: _, ...settings } = config;
@@ -62,9 +62,9 @@ export const doctorCommand: Command = {
         await Promise.all(platforms.map((platform) => examineCredentials(platform, config)))
       ).flat(),
     ];
-    const isWell = findings.every(({ ok }) => ok);
+    const isHealthy = findings.every(({ ok }) => ok);
     if (options['json']) {
-      printJson({ ok: isWell, configuration: shown, findings });
+      printJson({ ok: isHealthy, configuration: shown, findings });
     } else {
       const width = Math.max(...Object.keys(shown).map((name) => name.length));
       for (const [name, value] of Object.entries(shown))
@@ -73,7 +73,7 @@ export const doctorCommand: Command = {
       for (const { check, ok, warning: isWarning, detail } of findings)
         print(`${isWarning ? 'warn' : ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}`);
     }
-    return isWell ? exitStatus.done : 1;
+    return isHealthy ? exitStatus.done : 1;
   },
 };
 
@@ -125,8 +125,8 @@ async function examineDatabase(store: Store): Promise<Finding[]> {
     },
     {
       check: 'clock',
-      ok: skew <= worstSkewMilliseconds,
-      detail: `${skew} ms from the database's`,
+      ok: skew <= maxSkewMilliseconds,
+      detail: `${skew} ms off the database's clock`,
     },
   ];
 }
@@ -134,11 +134,11 @@ async function examineDatabase(store: Store): Promise<Finding[]> {
 const failoverFindings: Readonly<Record<FailoverSafety, Pick<Finding, 'warning' | 'detail'>[]>> = {
   'no standby': [],
   waits: [{ detail: 'revocations wait for a synchronous standby' }],
-  'waits in vain': [
+  blocked: [
     {
       warning: true,
       detail:
-        'synchronous_standby_names is set, but no standby is connected: revocations and all other writes wait until one is.',
+        'synchronous_standby_names is set, but no standby is connected: revocations and all other writes wait until one connects.',
     },
   ],
   unknown: [
@@ -162,12 +162,12 @@ async function examineFailover(config: Config, { primary }: Store): Promise<Find
   return failoverFindings[safety].map((found) => ({ check: 'failover', ok: true, ...found }));
 }
 
-/** Uses it as a request would, under a key that does not exist. */
+/** Counts a request as the limiter does, for a key that does not exist. */
 async function examineRedis(url: string): Promise<Finding> {
   const client = createRedisClient(url);
   const ready = once(client, 'ready');
   client.on('error', () => {
-    // The first one has ended the waiting.
+    // The wait for "ready" has already failed with the first error.
   });
   try {
     client.connect().catch(() => {});
@@ -188,7 +188,7 @@ async function examineRedis(url: string): Promise<Finding> {
   }
 }
 
-/** Under the names of their variables, such as shopifyCredentialsFile. */
+/** A platform's settings, named after their variables: shopifyCredentialsFile, for example. */
 function shownSettings({ name, settings }: Platform, config: Config): Record<string, unknown> {
   const { credentialsFile, webhookSecrets = [] } = config.platforms[name] ?? {};
   return {
@@ -201,7 +201,7 @@ function camelCase(variable: string): string {
   return variable.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Only the file: whether the platform accepts what is in it shows when a shop is synced. */
+/** Checks only the file. Whether the platform accepts the credentials shows during a sync. */
 async function examineCredentials(platform: Platform, config: Config): Promise<Finding[]> {
   const file = config.platforms[platform.name]?.credentialsFile;
   if (file === undefined) return [];
@@ -226,7 +226,7 @@ async function examineServingLogin(url: string): Promise<Finding> {
     const problems = await inTime(listServingProblems(sql));
     const { user } = loginOf(url);
     return problems.length === 0
-      ? { check, ok: true, detail: `"${user}" may read what is served, and nothing else` }
+      ? { check, ok: true, detail: `"${user}" can read served data and nothing else` }
       : { check, ok: false, detail: `${problems.join('; ')}; run "retention migrate --roles"` };
   } catch (error) {
     return failure(check, error);

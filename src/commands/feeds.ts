@@ -19,32 +19,32 @@ import {
 const status: Command = {
   name: 'feeds status',
   synopsis: '[--shop ID] [--json]',
-  summary: "tells how fresh a shop's data is, or every shop's, by the way on which it comes",
+  summary: 'shows data freshness by source, for one shop or all',
   details: [
-    'ARRIVED   when records came last, whether or not they said anything new',
-    'NEWEST    the newest time that any of them tells of itself',
+    'ARRIVED   when records last arrived, even if they changed nothing',
+    'NEWEST    the newest timestamp in any record',
     'COMPLETE  when the source was last read to its end',
-    'WEBHOOKS  what platforms sent and is not done: waiting, active, retrying, failed (given up)',
+    'WEBHOOKS  webhooks that are not done: waiting, active, retrying, failed (given up)',
   ],
   options: { shop: { type: 'string' }, json: { type: 'boolean' } },
   async run({ config, options }) {
-    const wanted = options['shop'];
+    const requested = options['shop'];
     const feeds = await withStore(config, async ({ write: sql }) => {
       const shops =
-        typeof wanted === 'string'
-          ? [await findShop(sql, parseId(wanted, '--shop'))]
+        typeof requested === 'string'
+          ? [await findShop(sql, parseId(requested, '--shop'))]
           : await listShops(sql);
       const jobs = await listJobCounts(sql);
       const all: ShopFeed[] = [];
       for (const shop of shops) {
-        if (!shop) throw new CommandError(`There is no shop ${wanted}.`);
+        if (!shop) throw new CommandError(`There is no shop ${requested}.`);
         const known = await listFeeds(sql, shop.id);
         const webhooks = countWebhooks(jobs.filter(({ shopId }) => shopId === shop.id));
         const others = [...webhooks].filter(
           ([feed, counts]) =>
             Object.keys(counts).length > 0 && !known.some((each) => each.feed === feed),
         );
-        for (const each of [...known, ...others.map(([feed]) => ({ ...nothingYet, feed }))]) {
+        for (const each of [...known, ...others.map(([feed]) => ({ ...neverArrived, feed }))]) {
           const counts = webhooks.get(each.feed);
           all.push({ shop: shop.id, ...each, ...(counts && { webhooks: counts }) });
         }
@@ -59,17 +59,17 @@ const status: Command = {
 
 interface ShopFeed extends FeedStatus {
   readonly shop: number;
-  /** How many jobs are in which state; those that are done are not counted. */
+  /** Number of jobs by state, without those that are done. */
   readonly webhooks?: Partial<Record<JobState, number>>;
 }
 
-const nothingYet: Omit<FeedStatus, 'feed'> = {
+const neverArrived: Omit<FeedStatus, 'feed'> = {
   arrivedAt: null,
   newestAt: null,
   completedAt: null,
 };
 
-/** How many jobs of a shop are in which state, for the feed of each platform's webhooks. */
+/** A shop's jobs by state, for each platform's webhook feed. */
 function countWebhooks(
   jobs: readonly JobCount[],
 ): ReadonlyMap<FeedName, Partial<Record<JobState, number>>> {
@@ -86,7 +86,7 @@ function countWebhooks(
 }
 
 function describe(feeds: readonly ShopFeed[], now: number): string {
-  if (feeds.length === 0) return 'No data has come yet; "retention import" brings some.';
+  if (feeds.length === 0) return 'No data yet. "retention import" imports some.';
   const show = (at: Date | null) => (at ? `${at.toISOString()} (${ageOf(at, now)})` : '-');
   const rows = feeds.map(({ shop, feed, arrivedAt, newestAt, completedAt, webhooks = {} }) => [
     String(shop),
@@ -99,8 +99,8 @@ function describe(feeds: readonly ShopFeed[], now: number): string {
       .join(', '),
   ]);
   const headings = ['SHOP', 'FEED', 'ARRIVED', 'NEWEST', 'COMPLETE'];
-  const isAnyOpen = rows.some((row) => row[5] !== '');
-  return formatTable(isAnyOpen ? [...headings, 'WEBHOOKS'] : headings, rows);
+  const hasWebhooks = rows.some((row) => row[5] !== '');
+  return formatTable(hasWebhooks ? [...headings, 'WEBHOOKS'] : headings, rows);
 }
 
 const units = [
@@ -110,7 +110,7 @@ const units = [
   ['second', 1],
 ] as const;
 
-/** As in "3 hours ago": the greatest unit of which there is at least one. */
+/** An age such as "3 hours ago", in the largest unit of which there is at least one. */
 function ageOf(at: Date, now: number): string {
   const seconds = Math.max(0, Math.floor((now - at.getTime()) / 1000));
   const [unit, length] = units.find((each) => seconds >= each[1]) ?? units[3];

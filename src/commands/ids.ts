@@ -7,14 +7,14 @@ import { withShop } from './keys.ts';
 export const idsCommand: Command = {
   name: 'ids',
   synopsis: '--shop ID --customer TEXT [--json]',
-  summary: "finds a record's id here by its id at the source, and the other way round",
+  summary: "finds a record's id here by its id at the source, and vice versa",
   details: [
-    '--customer  an id here (4812…) or at the source (cus_…); instead of it one of',
+    '--customer  its id, here (4812…) or at the source (cus_…); for other records, one of',
     `            ${recordKinds
       .filter((kind) => kind !== 'customer')
       .map((kind) => `--${kind}`)
       .join(', ')}`,
-    'Ids at the source are known if they have an opaque form, and from the next import on.',
+    'Only opaque source ids are kept, from the next import of a record on.',
   ],
   options: {
     shop: { type: 'string' },
@@ -37,8 +37,8 @@ export const idsCommand: Command = {
     });
     if (options['json']) printJson({ kind, ...found });
     else {
-      const row = [kind, String(found.id), found.sourceId ?? '(not known)'];
-      print(formatTable(['KIND', 'ID', 'AT THE SOURCE'], [row]));
+      const row = [kind, String(found.id), found.sourceId ?? '(unknown)'];
+      print(formatTable(['KIND', 'ID', 'SOURCE ID'], [row]));
     }
     return exitStatus.done;
   },

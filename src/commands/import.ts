@@ -30,14 +30,14 @@ import { visible } from './terminal/visible.ts';
 export const importCommand: Command = {
   name: 'import',
   synopsis: '--shop ID [--from SOURCE | --mapping FILE] [--refused FILE] [--json] FILE…',
-  summary: 'takes in records: one JSON object a line',
+  summary: 'imports records, one JSON object per line',
   details: [
     'FILE       NDJSON; a name that ends in .gz is unpacked; - is standard input',
     ...platforms.map(
       ({ name, title }) => `--from     ${name}: FILE is an export of ${title}, see docs/${name}.md`,
     ),
     '--mapping  FILE is an export of another platform, CSV or JSON, see docs/mappings.md',
-    '--refused  where refused lines go with their reasons (FILE.refused.ndjson)',
+    '--refused  the file for refused lines and their reasons (FILE.refused.ndjson)',
     'Importing a file again changes nothing; after a crash, just run it again.',
   ],
   options: {
@@ -51,13 +51,13 @@ export const importCommand: Command = {
   async run(context) {
     const { log, options, positionals: files } = context;
     const chosen = options['refused'];
-    const left = { rows: 0 };
-    const feed = await feedOf(options, left);
+    const skipped = { rows: 0 };
+    const feed = await feedOf(options, skipped);
     const refused = new RefusedLines(typeof chosen === 'string' ? chosen : undefined);
     await checkFiles(files);
 
     const counts = await withShop(context, async (store, shop) => {
-      await refused.forget(files);
+      await refused.clear(files);
       const progress = createProgress('records');
       const reading = createProgress('lines read');
       const importShop = importShopOf(shop);
@@ -76,7 +76,7 @@ export const importCommand: Command = {
             progress.clear();
             tell(visible(`${source}:${line.number}: ${reason}`));
             await refused.add(source, line, reason);
-            // A file of nothing but bad lines must not keep Ctrl-C waiting.
+            // Yield, so that Ctrl-C works even if every line is refused.
             if (line.number % 1000 === 0) await turn();
           },
           progress: (settled) => progress.show(settled),
@@ -90,11 +90,7 @@ export const importCommand: Command = {
 
     if (options['json']) printJson({ shop: Number(options['shop']), counts });
     else print(describe(counts));
-    if (left.rows > 0) {
-      tell(
-        `Rows to which no condition of the mapping applies, and which gave nothing: ${left.rows}.`,
-      );
-    }
+    if (skipped.rows > 0) tell(describeSkipped(skipped.rows));
     const isAnyRefused = Object.values(counts).some((each) => each.refused > 0);
     if (isAnyRefused) {
       tell(`Refused lines and their reasons are in ${refused.written.join(', ')}.`);
@@ -103,10 +99,10 @@ export const importCommand: Command = {
   },
 };
 
-/** What the files are, and how they become lines of records. */
+/** The kind of the files, and how they become lines of records. */
 interface Feed {
   readonly name: FeedName;
-  /** @param progress told how many lines were read of files that are read before any is stored */
+  /** @param progress called with the lines read so far, if all are read before any is stored */
   open(
     files: readonly string[],
     shop: ImportShop,
@@ -117,13 +113,13 @@ interface Feed {
 const records: Feed = { name: 'records', open: (files) => files.map(openSource) };
 
 /**
- * @param left counts rows of which a mapping makes nothing
- * @throws UsageError for a source that is not known, or a mapping file with something wrong in it
+ * @param skipped counts rows that match no rule of a mapping
+ * @throws UsageError for an unknown source or an invalid mapping file
  * @throws CommandError for a mapping file that cannot be read
  */
 async function feedOf(
   { from, mapping }: CommandContext['options'],
-  left: { rows: number },
+  skipped: { rows: number },
 ): Promise<Feed> {
   if (typeof from === 'string' && typeof mapping === 'string') {
     throw new UsageError('--from and --mapping cannot be given together.');
@@ -132,7 +128,8 @@ async function feedOf(
     const rules = await readMapping(mapping);
     return {
       name: 'export',
-      open: (files, shop) => files.map((file) => openMapped(file, rules, shop, systemClock, left)),
+      open: (files, shop) =>
+        files.map((file) => openMapped(file, rules, shop, systemClock, skipped)),
     };
   }
   if (typeof from !== 'string') return records;
@@ -148,6 +145,12 @@ async function feedOf(
       { name: from, lines: readFiles(files.map(openSource), shop, progress) },
     ],
   };
+}
+
+function describeSkipped(rows: number): string {
+  return rows === 1
+    ? '1 row matched no rule and was skipped.'
+    : `${rows} rows matched no rule and were skipped.`;
 }
 
 const columns = ['stored', 'replaced', 'deleted', 'unchanged', 'stale', 'refused'] as const;

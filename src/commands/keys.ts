@@ -29,7 +29,7 @@ export async function withShop<T>(
   return withStore(context.config, async (store) => {
     const shop = await findShop(store.write, shopId);
     if (!shop) {
-      throw new CommandError(`There is no shop ${shopId}; "retention shops create" makes one.`);
+      throw new CommandError(`There is no shop ${shopId}; "retention shops create" creates one.`);
     }
     return work(store, shop);
   });
@@ -38,11 +38,11 @@ export async function withShop<T>(
 const create: Command = {
   name: 'keys create',
   synopsis: '--shop ID --name TEXT --scopes a,b [--expires-in DURATION] [--json]',
-  summary: 'makes an API key and prints it, once',
+  summary: 'creates an API key and prints it once',
   details: [
-    '--scopes  one or more, with commas between them:',
+    '--scopes  one or more, separated by commas:',
     ...allScopes.map((scope) => `            ${scope.padEnd(20)}${scopeDescriptions[scope]}`),
-    '--expires-in  ends the key by itself after whole hours or days: 24h, 30d; at most 3650d',
+    '--expires-in  when the key expires, in whole hours or days: 24h, 30d; at most 3650d',
     'The shop must be on a tier with API access: growth or higher.',
   ],
   options: {
@@ -62,7 +62,9 @@ const create: Command = {
       ),
     ];
     if (!scopes.every(isScope)) {
-      throw new UsageError(`--scopes takes ${allScopes.join(', ')}, with commas between them.`);
+      throw new UsageError(
+        `--scopes takes one or more of ${allScopes.join(', ')}, separated by commas.`,
+      );
     }
     const duration = context.options['expires-in'];
     const milliseconds = typeof duration === 'string' ? parseExpiry(duration) : undefined;
@@ -77,7 +79,7 @@ const create: Command = {
       if (made.kind === 'locked') {
         throw new CommandError(
           `Shop ${shop.id} is on the ${made.tier} tier, which has no API access, so no key was created. ` +
-            `Move it first: "retention shops set-tier ${shop.id} growth".`,
+            `Change the tier first: "retention shops set-tier ${shop.id} growth".`,
         );
       }
       if (made.kind === 'already') throw new CommandError('No key was created; try again.');
@@ -85,7 +87,7 @@ const create: Command = {
       if (context.options['json']) return printJson({ id, key, name, scopes, expiresAt });
       print(key);
       tell(`This is key ${id}. Copy it now: only a fingerprint of it is kept.`);
-      if (expiresAt) tell(`It ends by itself at ${expiresAt.toISOString()}.`);
+      if (expiresAt) tell(`It expires at ${expiresAt.toISOString()}.`);
     });
     return exitStatus.done;
   },
@@ -130,7 +132,7 @@ const list: Command = {
 function stateOf({ revokedAt, expiresAt }: KeyListing): string {
   if (revokedAt) return `revoked ${revokedAt.toISOString()}`;
   if (!expiresAt) return 'active';
-  const word = expiresAt.getTime() <= systemClock.now() ? 'ended' : 'active until';
+  const word = expiresAt.getTime() <= systemClock.now() ? 'expired' : 'active until';
   return `${word} ${expiresAt.toISOString()}`;
 }
 

@@ -18,7 +18,7 @@ import {
 import { withShop } from './keys.ts';
 
 const failed = 1;
-const mostDays = 3660;
+const maxDays = 3660;
 
 interface FigureDifference {
   readonly figure: string;
@@ -29,10 +29,10 @@ interface FigureDifference {
 const verify: Command = {
   name: 'metrics verify',
   synopsis: '--shop ID [--json]',
-  summary: "compares a shop's figures with a plain computation from its records",
+  summary: "compares a shop's figures with the records behind them",
   details: [
-    'Compares the summary as it is served, and all sums behind it, with what the records say.',
-    'Exit status 1 where anything differs; "retention metrics rebuild" mends that.',
+    'Compares the served summary, and all sums behind it, with what the records give.',
+    'Exit status 1 if anything differs; "retention metrics rebuild" repairs that.',
   ],
   options: { shop: { type: 'string' }, json: { type: 'boolean' } },
   async run(context) {
@@ -42,13 +42,13 @@ const verify: Command = {
     }));
     const isSame = figures.length === 0 && sums.length === 0;
     if (context.options['json']) printJson({ shop: shop.id, at, ok: isSame, figures, sums });
-    else if (isSame) print(`The figures of shop ${shop.id} are what its records say.`);
+    else if (isSame) print(`The figures of shop ${shop.id} match its records.`);
     else print(describe(figures, sums));
     return isSame ? exitStatus.done : failed;
   },
 };
 
-/** All in one transaction, so that both computations see the same records. */
+/** Runs in one transaction, so that both computations see the same records. */
 async function compare(store: Store, shop: Shop) {
   const now = systemClock.now();
   return store.write.begin('isolation level repeatable read read only', async (tx) => {
@@ -71,7 +71,7 @@ function describe(figures: readonly FigureDifference[], sums: readonly LedgerDif
   const parts: string[] = [];
   if (figures.length > 0) {
     const rows = figures.map(({ figure, served, plain }) => [figure, `${served}`, `${plain}`]);
-    parts.push(formatTable(['FIGURE', 'SERVED', 'PLAIN'], rows));
+    parts.push(formatTable(['FIGURE', 'SERVED', 'FROM RECORDS'], rows));
   }
   if (sums.length > 0) {
     const rows = sums.map(({ table, key, stored, expected }) => [
@@ -89,7 +89,7 @@ const rebuild: Command = {
   name: 'metrics rebuild',
   synopsis: '--shop ID',
   summary: "recomputes a shop's figures from its records",
-  details: ['Readers are not held up; imports into the shop wait for the end.'],
+  details: ['Reads go on meanwhile; imports into the shop wait until it is done.'],
   options: { shop: { type: 'string' } },
   async run(context) {
     await withShop(context, async (store, shop) => {
@@ -103,8 +103,8 @@ const rebuild: Command = {
 const history: Command = {
   name: 'metrics history',
   synopsis: '--shop ID [--days N] [--json]',
-  summary: 'prints what is known of each of the last UTC days that have ended',
-  details: [`--days  from 1 to ${mostDays} (30)`],
+  summary: 'prints the figures of each of the last complete UTC days',
+  details: [`--days  from 1 to ${maxDays} (30)`],
   options: {
     shop: { type: 'string' },
     days: { type: 'string', default: '30' },
@@ -148,8 +148,8 @@ const history: Command = {
 
 function parseDays(text: string): number {
   const days = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (days < 1 || days > mostDays) {
-    throw new UsageError(`--days must be from 1 to ${mostDays}, not "${text}".`);
+  if (days < 1 || days > maxDays) {
+    throw new UsageError(`--days must be from 1 to ${maxDays}, not "${text}".`);
   }
   return days;
 }

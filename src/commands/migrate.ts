@@ -10,15 +10,15 @@ export const migrateCommand: Command = {
   synopsis: '[--roles]',
   summary: "brings the database's schema up to date; safe to run from several places at once",
   details: [
-    '--roles  also makes the login of DATABASE_SERVE_URL, which may only read what is served, with the',
-    '         password that stands there; may be run again, after the password was changed for example',
+    '--roles  also creates the login of DATABASE_SERVE_URL, which can only read served data, with the',
+    '         password given there; run it again after changing the password',
   ],
   options: { roles: { type: 'boolean' } },
   async run({ config, options }) {
     const serveUrl = options['roles'] ? config.databaseServeUrl : undefined;
     if (options['roles'] && serveUrl === undefined) {
       throw new UsageError(
-        '--roles makes the login of DATABASE_SERVE_URL, which is not set. It is the address of DATABASE_URL with a user and password to be made.',
+        '--roles creates the login of DATABASE_SERVE_URL, which is not set. Set it to the address of DATABASE_URL with a new user and password.',
       );
     }
     const store = await openStore({ ...config, serveUrl, role: 'command' });
@@ -28,7 +28,7 @@ export const migrateCommand: Command = {
       if (serveUrl !== undefined) {
         const login = loginOf(serveUrl);
         await createServingLogin(store, login);
-        print(`The login "${login.user}" may read what is served, and nothing else.`);
+        print(`The login "${login.user}" can read served data and nothing else.`);
       }
       return exitStatus.done;
     } finally {

@@ -27,18 +27,18 @@ function parseEmail(context: CommandContext): string {
 
 function printLink(context: CommandContext, email: string, link: NewOwnerLink): void {
   const { baseUrl, host, port } = context.config;
-  // There is no server to ask: where it would listen by itself.
+  // Without BASE_URL, the address where a server with these settings listens.
   const url = (baseUrl ?? urlOf(host, port)) + link.path;
   if (context.options['json']) return printJson({ email, url, expiresAt: link.expiresAt });
   print(url);
   const life = link.hours === 1 ? 'an hour' : `${link.hours} hours`;
-  tell(`For ${email}. It works once, for ${life}; anybody who has it can sign in with it.`);
+  tell(`For ${email}. It works once, for ${life}; anyone who has it can sign in.`);
 }
 
 const invite: Command = {
   name: 'owners invite',
   synopsis: '--shop ID --email ADDRESS [--json]',
-  summary: "prints a one-time link by which somebody can open a shop's pages",
+  summary: "prints a one-time link that gives someone access to a shop's pages",
   options: { shop: { type: 'string' }, email: { type: 'string' }, json: { type: 'boolean' } },
   async run(context) {
     const email = parseEmail(context);
@@ -69,7 +69,7 @@ const reset: Command = {
 const list: Command = {
   name: 'owners list',
   synopsis: '--shop ID [--json]',
-  summary: "lists who can open a shop's pages",
+  summary: 'lists the owners of a shop, who can open its pages',
   options: { shop: { type: 'string' }, json: { type: 'boolean' } },
   async run(context) {
     const owners = await withShop(context, (store, shop) => listOwners(store.write, shop.id));
@@ -78,7 +78,7 @@ const list: Command = {
       return exitStatus.done;
     }
     const rows = owners.map(({ email, since }) => [email, since.toISOString()]);
-    print(formatTable(['E-MAIL', 'SINCE'], rows));
+    print(formatTable(['EMAIL', 'SINCE'], rows));
     return exitStatus.done;
   },
 };
@@ -86,14 +86,14 @@ const list: Command = {
 const remove: Command = {
   name: 'owners remove',
   synopsis: '--shop ID --email ADDRESS',
-  summary: 'takes a shop from an owner; counts from the next page they open',
+  summary: "removes an owner's access to a shop, from the next page they open",
   options: { shop: { type: 'string' }, email: { type: 'string' } },
   async run(context) {
     const email = parseEmail(context);
     await withShop(context, async (store, shop) => {
       if (!(await deleteMembership(store.write, email, shop.id))) {
         throw new CommandError(
-          `${email} is no owner of shop ${shop.id}; "retention owners list" shows them.`,
+          `${email} is not an owner of shop ${shop.id}; "retention owners list" lists its owners.`,
         );
       }
       print(`${email} is no longer an owner of shop ${shop.id}.`);

@@ -16,29 +16,29 @@ import {
   printJson,
   requiredOption,
 } from './command.ts';
-import { committed, tellOfFailover } from './failover.ts';
+import { awaitCommit, warnAboutFailover } from './failover.ts';
 import { withShop } from './keys.ts';
 import { parsePast } from './terminal/times.ts';
 
 const revoke: Command = {
   name: 'keys revoke',
   synopsis: '--shop ID KEY_ID',
-  summary: 'ends a key: every request that begins after this returns is refused',
+  summary: 'revokes a key: every request that begins after this returns is refused',
   options: { shop: { type: 'string' } },
   positionals: [1, 1],
   async run(context) {
     const keyId = context.positionals[0] as string;
     await withShop(context, async (store, shop) => {
-      const ending = { sql: store.write, clock: systemClock, log: context.log };
-      const isKnown = await committed(revokeKey(ending, shop.id, 'command line', keyId));
+      const keyContext = { sql: store.write, clock: systemClock, log: context.log };
+      const isKnown = await awaitCommit(revokeKey(keyContext, shop.id, 'command line', keyId));
       if (!isKnown) {
         throw new CommandError(
-          `Shop ${shop.id} has no key ${keyId}; "retention keys list" shows them.`,
+          `Shop ${shop.id} has no key ${keyId}; "retention keys list" lists its keys.`,
         );
       }
       await sleep(leaseDrainMilliseconds);
       print(`Key ${keyId} is revoked.`);
-      await tellOfFailover(context.config, store.write);
+      await warnAboutFailover(context.config, store.write);
     });
     return exitStatus.done;
   },
@@ -47,11 +47,11 @@ const revoke: Command = {
 const revoked: Command = {
   name: 'keys revoked',
   synopsis: '--since TIME [--shop ID] [--json]',
-  summary: 'lists the keys that were revoked or rotated since then, of a shop or of every shop',
+  summary: 'lists the keys revoked or rotated since a given time, of one shop or all',
   details: [
     '--since  an ISO 8601 time such as 2026-11-21T16:00:00Z, or how long ago: 2h, 7d',
-    'After a failover, the new server may lack what it is to list: ask the old server, or keep what this',
-    'prints elsewhere beforehand. "After a failover" in docs/operations.md says how. It writes nothing.',
+    'After a failover, the new server may not know of these keys: ask the old server, or save the output',
+    'elsewhere beforehand; see "After a failover" in docs/operations.md. This command writes nothing.',
   ],
   options: { since: { type: 'string' }, shop: { type: 'string' }, json: { type: 'boolean' } },
   async run(context) {
@@ -59,7 +59,7 @@ const revoked: Command = {
     const since = parsePast(requiredOption(context, 'since'), '--since');
     const shop = options['shop'];
     const shopId = typeof shop === 'string' ? parseId(shop, '--shop') : undefined;
-    // Without migrating: the server may be one that was replaced, or a standby.
+    // Does not migrate: the server may be a former primary, or a standby.
     const store = await openStore({ ...config, role: 'command' });
     try {
       const keys = await listAll(store, shopId, since);
@@ -72,7 +72,7 @@ const revoked: Command = {
   },
 };
 
-/** The last that has changed what is asked for here. */
+/** The last migration that the listing needs. */
 const migrationOfRotation = '0006_key_expiry.sql';
 
 async function listAll(
@@ -82,7 +82,7 @@ async function listAll(
 ): Promise<RevokedKey[]> {
   const missing = await listMissingMigrations(sql);
   if (missing.includes(migrationOfRotation)) {
-    throw new CommandError('The schema is not up to date; "retention migrate" mends that.');
+    throw new CommandError('The schema is not up to date; run "retention migrate".');
   }
   const shops = shopId === undefined ? await listShops(sql) : [await findShop(sql, shopId)];
   const ids = shops.map((shop) => {
@@ -99,7 +99,7 @@ function describe(keys: readonly RevokedKey[], since: Date): string {
     keyId,
     name,
     revokedAt?.toISOString() ?? '-',
-    replacedBy === null ? '-' : `${replacedBy}, ends ${expiresAt?.toISOString()}`,
+    replacedBy === null ? '-' : `${replacedBy}, expires ${expiresAt?.toISOString()}`,
   ]);
   return formatTable(['SHOP', 'ID', 'NAME', 'REVOKED', 'REPLACED BY'], rows);
 }

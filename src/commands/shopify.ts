@@ -9,7 +9,7 @@ import { listSourceIdsOfCustomer } from '../store/records/source-ids.ts';
 import { listDataRequests } from '../platforms/shopify/store/data-requests.ts';
 import { requireSynchronousCommit } from '../store/failover.ts';
 import { retryFailedJobs } from '../store/feeds/jobs.ts';
-import { noteInstall, noteUninstall } from '../platforms/shopify/store/shops.ts';
+import { markReinstalled, markUninstalled } from '../platforms/shopify/store/shops.ts';
 import {
   type Command,
   exitStatus,
@@ -19,7 +19,7 @@ import {
   printJson,
   requiredOption,
 } from './command.ts';
-import { committed, tellOfFailover } from './failover.ts';
+import { awaitCommit, warnAboutFailover } from './failover.ts';
 import { withShop } from './keys.ts';
 
 const shopOption = { shop: { type: 'string' } } as const;
@@ -27,7 +27,7 @@ const shopOption = { shop: { type: 'string' } } as const;
 const dataRequest: Command = {
   name: 'shopify data-request',
   synopsis: '--shop ID --customer N',
-  summary: 'prints all that is held about a customer, as JSON',
+  summary: 'prints everything held about a customer, as JSON',
   options: { ...shopOption, customer: { type: 'string' } },
   async run(context) {
     const customerId = parseId(requiredOption(context, 'customer'), '--customer');
@@ -51,7 +51,7 @@ const dataRequest: Command = {
 const requests: Command = {
   name: 'shopify requests',
   synopsis: '--shop ID [--json]',
-  summary: 'lists the customers who asked, through Shopify, what is held about them',
+  summary: 'lists the customers who requested their data through Shopify',
   options: { ...shopOption, json: { type: 'boolean' } },
   async run(context) {
     const all = await withShop(context, ({ write: sql }, { id }) => listDataRequests(sql, id));
@@ -60,7 +60,7 @@ const requests: Command = {
     } else if (all.length === 0) print('No requests.');
     else {
       const rows = all.map((each) => [String(each.customerId), each.receivedAt.toISOString()]);
-      print(formatTable(['CUSTOMER', 'ASKED'], rows));
+      print(formatTable(['CUSTOMER', 'REQUESTED'], rows));
     }
     return exitStatus.done;
   },
@@ -69,14 +69,14 @@ const requests: Command = {
 const reinstalled: Command = {
   name: 'shopify reinstalled',
   synopsis: '--shop ID',
-  summary: 'says that the app is back in a shop that had uninstalled it',
-  details: ['Synchronisation and webhooks go on; the keys stay revoked, so make new ones.'],
+  summary: 'records that the app was installed again',
+  details: ['Syncs and webhooks resume. The old keys stay revoked, so create new ones.'],
   options: shopOption,
   async run(context) {
     await withShop(context, async ({ write: sql }, { id }) => {
-      const wasAway = await noteInstall(sql, id, new Date(systemClock.now()));
+      const wasAway = await markReinstalled(sql, id, new Date(systemClock.now()));
       print(
-        wasAway ? `Shop ${id} is followed again.` : `The app was not uninstalled from shop ${id}.`,
+        wasAway ? `Shop ${id} is synced again.` : `The app was not uninstalled from shop ${id}.`,
       );
     });
     return exitStatus.done;
@@ -86,10 +86,10 @@ const reinstalled: Command = {
 const uninstalled: Command = {
   name: 'shopify uninstalled',
   synopsis: '--shop ID',
-  summary: 'says that the app was uninstalled from a shop, where no webhook did',
+  summary: 'records an uninstall that no webhook reported',
   details: [
-    'Ends the keys of the shop. From then on Shopify can have the shop deleted (shop/redact);',
-    'if it has asked already, run "retention shopify retry" next.',
+    "Revokes the shop's keys. From then on, Shopify can request that the shop be deleted (shop/redact);",
+    'if it already has, run "retention shopify retry" next.',
   ],
   options: shopOption,
   async run(context) {
@@ -97,18 +97,18 @@ const uninstalled: Command = {
       const at = new Date(systemClock.now());
       const uninstalling = sql.begin(async (tx) => {
         await requireSynchronousCommit(tx);
-        if (!(await noteUninstall(tx, id, randomUUID(), at))) {
+        if (!(await markUninstalled(tx, id, randomUUID(), at))) {
           throw new CommandError(
             `Shop ${id} is not connected to Shopify; "serve" connects the shops of SHOPIFY_CREDENTIALS_FILE.`,
           );
         }
         return revokeKeysOfShop(tx, id, at);
       });
-      const keyIds = await committed(uninstalling);
+      const keyIds = await awaitCommit(uninstalling);
       logUninstall(context.log, id, keyIds, at);
       await sleep(leaseDrainMilliseconds);
-      print(`The keys of shop ${id} are revoked, and it is not followed any more.`);
-      await tellOfFailover(context.config, sql);
+      print(`The keys of shop ${id} are revoked, and the shop is no longer synced.`);
+      await warnAboutFailover(context.config, sql);
     });
     return exitStatus.done;
   },
@@ -117,13 +117,13 @@ const uninstalled: Command = {
 const retry: Command = {
   name: 'shopify retry',
   synopsis: '--shop ID',
-  summary: 'lets webhooks that failed for good be followed once more',
-  details: ['A running server takes them up within seconds; "retention feeds status" counts them.'],
+  summary: 'retries webhooks that failed permanently',
+  details: ['A running server picks them up within seconds; "retention feeds status" counts them.'],
   options: shopOption,
   async run(context) {
     await withShop(context, async ({ write: sql }, { id }) => {
       const count = await retryFailedJobs(sql, id);
-      print(`${count} failed webhook${count === 1 ? '' : 's'} of shop ${id} will be tried again.`);
+      print(`${count} failed webhook${count === 1 ? '' : 's'} of shop ${id} will be retried.`);
     });
     return exitStatus.done;
   },

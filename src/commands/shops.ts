@@ -52,10 +52,9 @@ const create: Command = {
       createdAt: new Date(systemClock.now()),
     };
     const isNew = await withStore(context.config, (store) => insertShop(store.write, shop));
-    if (!isNew) throw new CommandError(`There is a shop ${shop.id} already.`);
+    if (!isNew) throw new CommandError(`Shop ${shop.id} already exists.`);
     if (context.options['json']) printJson(shop);
-    else
-      print(`Shop ${shop.id} (${visible(shop.name)}) is created: ${shop.tier}, ${shop.currency}.`);
+    else print(`Created shop ${shop.id} (${visible(shop.name)}): ${shop.tier}, ${shop.currency}.`);
     return exitStatus.done;
   },
 };
@@ -86,7 +85,7 @@ const list: Command = {
 const setTier: Command = {
   name: 'shops set-tier',
   synopsis: 'ID TIER',
-  summary: 'changes the tier of a shop; counts from the moment this ends',
+  summary: "changes a shop's tier; takes effect by the time this returns",
   options: {},
   positionals: [2, 2],
   async run({ config, positionals: [idText = '', tierText = ''] }) {

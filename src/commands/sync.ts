@@ -7,7 +7,7 @@ import { readCredentials } from '../platforms/credentials.ts';
 import { realPauses } from '../platforms/pauses.ts';
 import type { Credentials, Platform, SyncOptions, SyncReport } from '../platforms/platform.ts';
 import { platforms } from '../platforms/registry.ts';
-import { SyncLoop, type Turn } from '../platforms/sync/sync-loop.ts';
+import { SyncLoop, type SyncOutcome } from '../platforms/sync/sync-loop.ts';
 import { lockShop } from '../store/shop-lock.ts';
 import { type Command, exitStatus, parseId, print, tell, withStore } from './command.ts';
 import { logLastResort, setLastResort } from './serve/last-resort.ts';
@@ -22,14 +22,14 @@ function syncCommand(platform: Platform): Command {
   return {
     name: `sync ${name}`,
     synopsis: '[--shop ID] [--once] [--full] [--interval SECONDS] [--take-over]',
-    summary: `keeps shops as they are in ${title}, until it is told to stop`,
+    summary: `keeps shops in sync with ${title} until stopped`,
     details: [
-      `--shop       one shop; all of ${settings.credentialsFile} if left out`,
-      '--once       brings what changed, or everything the first time, and ends',
-      `--full       brings everything, deletes what ${title} does not have, and ends`,
-      '--interval   seconds between two looks at a shop (120)',
-      `--take-over  also where a shop has data that did not come from this ${title} shop`,
-      `Everything is brought once a day in any case. docs/${name}.md says more.`,
+      `--shop       one shop; by default, all shops in ${settings.credentialsFile}`,
+      '--once       syncs what changed, or everything the first time, and exits',
+      `--full       syncs everything, deletes what ${title} does not have, and exits`,
+      '--interval   seconds between two syncs of a shop (120)',
+      `--take-over  also syncs shops with data that did not come from this ${title} shop`,
+      `Everything is synced once a day in any case. See docs/${name}.md.`,
     ],
     options: {
       shop: { type: 'string' },
@@ -41,25 +41,25 @@ function syncCommand(platform: Platform): Command {
     async run({ config, log, options }) {
       const intervalSeconds = parseInterval(String(options['interval']));
       const shops = await requestedShops(platform, config, options['shop']);
-      const whole = options['full'] === true;
-      const isOnce = options['once'] === true || whole;
+      const full = options['full'] === true;
+      const isOnce = options['once'] === true || full;
       if (!isOnce) setLastResort(logLastResort(log));
       const stopping = new AbortController();
       void stopSignal().then((signal) => stopping.abort(new Stopped(signal)));
       const parts = { config, log, shops, signal: stopping.signal };
       try {
         const round = await prepareRounds(platform, parts, {
-          whole,
+          full,
           takeOver: options['take-over'] === true,
         });
-        if (isOnce) return await round(showTurn);
-        const report = (turn: Turn) => logTurn(log, turn);
+        if (isOnce) return await round(showOutcome);
+        const report = (outcome: SyncOutcome) => logOutcome(log, outcome);
         await round(report);
         for (;;) {
-          // Up to a tenth more or less, so that several do not look in step.
+          // Varies by up to a tenth, so that several processes do not sync in step.
           const pause = intervalSeconds * 1000 * (0.9 + realPauses.random() / 5);
           await realPauses.wait(pause, stopping.signal);
-          // The database may be away for a while.
+          // The database may be down for a while.
           await round(report).catch((error: unknown) => {
             stopping.signal.throwIfAborted();
             log.error({ reason: describeError(error) }, 'sync failed');
@@ -76,7 +76,7 @@ function syncCommand(platform: Platform): Command {
   };
 }
 
-/** The process is to end; the reason of the signal that everything in progress learns it by. */
+/** The abort reason when the process is asked to stop. */
 class Stopped extends Error {
   override readonly name = 'Stopped';
 }
@@ -89,15 +89,14 @@ interface RoundParts {
 }
 
 /**
- * Makes a function that gives each shop its turn once and returns the worst exit status of all. The store is
- * open during a round only: the embedded one is there for others in between, and may be run by others the
- * next time.
+ * Returns a function that syncs each shop once and returns the worst exit status. The store is open
+ * only during a round, so that other processes can run the embedded database in between.
  */
 async function prepareRounds(
   platform: Platform,
   { config, log, shops, signal }: RoundParts,
   options: SyncOptions,
-): Promise<(report: (turn: Turn) => void) => Promise<number>> {
+): Promise<(report: (outcome: SyncOutcome) => void) => Promise<number>> {
   const loop = new SyncLoop({
     platform,
     code: await platform.load(),
@@ -110,26 +109,27 @@ async function prepareRounds(
   return (report) =>
     withStore(config, async (store) => {
       let [isAnyFailed, isAnyRefused] = [false, false];
-      for await (const turn of loop.round(store, shops, options)) {
-        report(turn);
-        isAnyFailed ||= turn.kind === 'failed';
-        isAnyRefused ||= turn.kind === 'synced' && turn.report.refused > 0;
+      for await (const outcome of loop.round(store, shops, options)) {
+        report(outcome);
+        isAnyFailed ||= outcome.kind === 'failed';
+        isAnyRefused ||= outcome.kind === 'synced' && outcome.report.refused > 0;
       }
       if (isAnyFailed) return failed;
       return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
     });
 }
 
-/** For a person who waits for the end of one round. */
-function showTurn(turn: Turn): void {
-  if (turn.kind === 'synced') print(describe(turn.shop, turn.report));
-  else tell(redact(`retention: shop ${turn.shop}: ${turn.reason}`));
+/** Shows the result to a person who waits for it. */
+function showOutcome(outcome: SyncOutcome): void {
+  if (outcome.kind === 'synced') print(describe(outcome.shop, outcome.report));
+  else tell(redact(`retention: shop ${outcome.shop}: ${outcome.reason}`));
 }
 
-/** The loop's own line about a shop that was synced is in the log already. */
-function logTurn(log: Log, turn: Turn): void {
-  if (turn.kind === 'paused') log.warn({ shop: turn.shop }, turn.reason);
-  if (turn.kind === 'failed') log.error({ shop: turn.shop, reason: turn.reason }, 'sync failed');
+/** The loop itself logs shops that were synced. */
+function logOutcome(log: Log, outcome: SyncOutcome): void {
+  if (outcome.kind === 'paused') log.warn({ shop: outcome.shop }, outcome.reason);
+  if (outcome.kind === 'failed')
+    log.error({ shop: outcome.shop, reason: outcome.reason }, 'sync failed');
 }
 
 function describe(shop: number, { kind, read, written, refused, deleted }: SyncReport): string {

@@ -1,5 +1,5 @@
 import { DAY, HOUR, MINUTE } from './calendar.ts';
-import { advance, type Charge, changeStatus, type Lifecycle, restart, touch } from './life.ts';
+import { advance, type Charge, changeStatus, type Lifecycle, restart, touch } from './lifecycle.ts';
 import { chance, integer } from './random.ts';
 import type { FailureKind, PaymentStatus } from './records.ts';
 
@@ -15,8 +15,8 @@ const SETTLEMENT = 40 * HOUR;
 
 /**
  * Bills the period that is due, with retries.
- * @returns true if it was paid or skipped and the next period follows; false if nothing more happens
- * before `endAt`
+ * @returns true if it was paid or skipped and the next period follows; false if nothing more
+ * happens before `endAt`
  */
 export function bill(lifecycle: Lifecycle): boolean {
   const { random, endAt, dueAt } = lifecycle;

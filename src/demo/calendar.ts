@@ -20,9 +20,9 @@ const HOURS = [
 const GROWTH = 2.4;
 
 /**
- * Spreads sign-ups over the history by season, weekday, hour and growth. The returned function maps a
- * share of all sign-ups, 0 to 1, to epoch milliseconds. Shares must not decrease from call to call, so
- * that it need not search.
+ * Spreads sign-ups over the history by season, weekday, hour and growth. The returned function maps
+ * a share of all sign-ups, 0 to 1, to epoch milliseconds. Shares must not decrease from call to
+ * call, so that it need not search.
  */
 export function signUpTimes(seed: number, endAt: number): (share: number) => number {
   const startAt = endAt - HISTORY;

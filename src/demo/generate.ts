@@ -1,6 +1,6 @@
 import { HISTORY, signUpTimes } from './calendar.ts';
-import { simulate } from './course.ts';
-import type { Lifecycle } from './life.ts';
+import { simulate } from './simulate.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import { type Basket, fillBasket } from './lines.ts';
 import { formatMinor } from './money.ts';
 import { createPlans, type Plan, RETIRED_AFTER } from './plans.ts';
@@ -39,9 +39,10 @@ interface Counters {
 const FIRST_CUSTOMER_ID = 501;
 
 /**
- * Generates a realistic subscription shop as import records: the plans, then each subscription in order
- * of creation, followed by its payments, refunds and cancellation sessions. The same options give the
- * same records on every machine. Memory use does not grow with the number of subscriptions.
+ * Generates a realistic subscription shop as import records: the plans, then each subscription in
+ * order of creation, followed by its payments, refunds and cancellation sessions. The same options
+ * give the same records on every machine. Memory use does not grow with the number of
+ * subscriptions.
  */
 export function* generateShop(options: ShopOptions): Generator<DemoRecord> {
   const { subscriptions, seed, endAt, minorDigits } = options;

@@ -1,6 +1,6 @@
 /**
- * The import records of the demo shop. Amounts are decimal strings with exactly the currency's decimal
- * places; timestamps are ISO 8601 in UTC with milliseconds.
+ * The import records of the demo shop. Amounts are decimal strings with exactly the currency's
+ * decimal places; timestamps are ISO 8601 in UTC with milliseconds.
  */
 export type DemoRecord =
   | PlanRecord

@@ -5,12 +5,12 @@ import type { DeferredEntries } from './deferred.ts';
 import { type TargetType, targetTypeOf } from './record.ts';
 import { checkSourceIds, storeSourceIds } from './source-id-check.ts';
 
-/** What became of a batch. */
+/** The result of applying a batch. */
 export interface AppliedBatch {
   readonly applied: Applied;
-  /** Entries to be tried again at the end of the run, in their order. */
+  /** Entries to retry at the end of the run, in order. */
   readonly waiting: Entry[];
-  /** Whether some of these wait only because an earlier record with their key does. */
+  /** Whether any of them waits only because an earlier record with the same key does. */
   readonly isAnyHeldUp: boolean;
 }
 
@@ -22,12 +22,12 @@ export async function applyBatch(
   deferred: DeferredEntries,
   givenUp: ReadonlySet<TargetType>,
 ): Promise<AppliedBatch> {
-  // One importer of a shop at a time, for the length of a batch: what is judged stays true.
+  // Locks out other importers of the shop, so that what this batch checks stays true.
   await tx`select from shops where shop_id = ${shop.id} for no key update`;
   const applied: Applied = {
     outcomes: [],
     refused: [],
-    remarks: [],
+    warnings: [],
     touchedCustomerIds: new Set(),
   };
   const waiting: Entry[] = [];
@@ -36,15 +36,15 @@ export async function applyBatch(
   for (const step of batch.steps) {
     const entries = [...step.entries.values()];
     const isHeldUp = ({ key, record }: Entry) =>
-      !givenUp.has(targetTypeOf(record)) && (waitingKeys.has(key) || deferred.mayHave(key));
+      !givenUp.has(targetTypeOf(record)) && (waitingKeys.has(key) || deferred.mayContain(key));
     const settledBefore = applied.outcomes.length;
     const ready = entries.filter((entry) => !isHeldUp(entry));
     const heldUp = entries.filter(isHeldUp);
     waiting.push(...heldUp);
     isAnyHeldUp ||= heldUp.length > 0;
-    const { fitting, refused } = await checkSourceIds(tx, shop.id, ready);
+    const { accepted, refused } = await checkSourceIds(tx, shop.id, ready);
     applied.refused.push(...refused);
-    await applyStep(fitting, step.deletes, { tx, shop, applied });
+    await applyStep(accepted, step.deletes, { tx, shop, applied });
     const settled: Entry[] = [];
     for (const { entry, verdict } of applied.outcomes.slice(settledBefore)) {
       if (verdict === 'waiting') {

@@ -18,7 +18,7 @@ import { type ImportRecord, type RecordOf, targetTypeOf } from './record.ts';
 import {
   cancellationRow,
   type StatusChange,
-  isUsualMove,
+  isUsualTransition,
   paymentRow,
   planRow,
   refundRow,
@@ -37,16 +37,16 @@ export function importShopOf({ id, currency }: Pick<ImportShop, 'id' | 'currency
   return { id, currency, minorDigits: shopDigitsOf(currency) };
 }
 
-/** What a transaction did and touched. */
+/** What a transaction did. */
 export interface Applied {
   readonly outcomes: { readonly entry: Entry; readonly verdict: Verdict }[];
   readonly refused: { readonly entry: Entry; readonly reason: string }[];
-  /** What is stored as reported although it should not happen. */
-  readonly remarks: { readonly entry: Entry; readonly remark: string }[];
+  /** Unusual changes, which are stored as reported. */
+  readonly warnings: { readonly entry: Entry; readonly message: string }[];
   readonly touchedCustomerIds: Set<number>;
 }
 
-/** Entries of one type, and a way from an answer of the database back to its entry. */
+/** Entries of one type, which can be looked up by the ids in the database's results. */
 interface Group<Type extends ImportRecord['type']> {
   readonly entries: readonly Entry[];
   readonly records: readonly RecordOf<Type>[];
@@ -59,7 +59,7 @@ interface StepContext {
   readonly applied: Applied;
 }
 
-/** @param entries of one step: no key twice, all of them deletions or none */
+/** @param entries of one step: no duplicate keys, and either only deletions or none */
 export async function applyStep(
   entries: readonly Entry[],
   deletes: boolean,
@@ -67,7 +67,7 @@ export async function applyStep(
 ): Promise<void> {
   if (deletes) return applyDeletions(entries, context);
 
-  // Parents first, so that a child before its parent within a step finds it.
+  // Parents first: within a step, a child may come before its parent.
   await applyPlans(groupOf(entries, 'plan'), context);
   await applySubscriptions(groupOf(entries, 'subscription'), context);
   await applyPayments(groupOf(entries, 'payment'), context);
@@ -75,7 +75,7 @@ export async function applyStep(
   await applyCancellations(groupOf(entries, 'cancellation'), context);
 }
 
-/** What must follow once all steps of a transaction are applied. */
+/** Must be called after the last step of a transaction. */
 export async function finishTransaction({ tx, shop, applied }: StepContext): Promise<void> {
   const { touchedCustomerIds } = applied;
   if (touchedCustomerIds.size > 0) await deleteIdleCustomers(tx, shop.id, [...touchedCustomerIds]);
@@ -139,18 +139,18 @@ async function applySubscriptions(
     if (previousCustomerId !== null && previousCustomerId !== customerId) {
       applied.touchedCustomerIds.add(previousCustomerId);
     }
-    const moves =
+    const changes =
       previousStatus !== null && record.statusEvents.length === 0
         ? [{ from: previousStatus, to: record.status }]
         : statusChangesOf(record);
-    for (const { from, to } of moves) {
-      if (isUsualMove(from, to)) continue;
-      applied.remarks.push({ entry, remark: `subscription ${id} went from ${from} to ${to}` });
+    for (const { from, to } of changes) {
+      if (isUsualTransition(from, to)) continue;
+      applied.warnings.push({ entry, message: `subscription ${id} went from ${from} to ${to}` });
     }
   }
 }
 
-/** Redacted customers must not return with what a source still says. */
+/** Replaces the ids of redacted customers, which the source may still send. */
 async function withoutRedacted(
   records: readonly RecordOf<'subscription'>[],
   tx: Transaction,
@@ -166,7 +166,7 @@ async function withoutRedacted(
   );
 }
 
-/** The status changes that are stored of those records that keep them. */
+/** The stored status changes of the records that keep their history. */
 async function storedHistories(
   records: readonly RecordOf<'subscription'>[],
   tx: Transaction,
@@ -227,12 +227,12 @@ async function applyCancellations(
     const entry = group.entryOf(id);
     const { outcome } = entry.record as RecordOf<'cancellation'>;
     if (previousOutcome === null || previousOutcome === outcome) continue;
-    const remark = `session ${id} went from ${previousOutcome} to ${outcome ?? 'in progress'}`;
-    applied.remarks.push({ entry, remark });
+    const message = `session ${id} went from ${previousOutcome} to ${outcome ?? 'in progress'}`;
+    applied.warnings.push({ entry, message });
   }
 }
 
-/** Children first: a plan can only go once the last subscription on it has gone. */
+/** Children first: a plan cannot be deleted while a subscription uses it. */
 const deletionOrder = ['cancellation', 'refund', 'payment', 'subscription', 'plan'] as const;
 
 async function applyDeletions(

@@ -1,6 +1,6 @@
 import type { ImportRecord } from './record.ts';
 
-/** Times that a record tells of itself, epoch milliseconds. */
+/** When a record says it was created, changed or processed, in epoch milliseconds. */
 function timesOf(record: ImportRecord): (number | null | undefined)[] {
   switch (record.type) {
     case 'plan':
@@ -19,8 +19,8 @@ function timesOf(record: ImportRecord): (number | null | undefined)[] {
 }
 
 /**
- * When records came, and the newest time that any of them tells of itself; what is dated after `now`
- * does not make data fresh.
+ * When records arrived, and the newest time in them. Times after `now` are ignored, since they do
+ * not make data fresh.
  * @param now epoch milliseconds
  */
 export function arrivalOf(records: readonly ImportRecord[], now: number) {

@@ -4,7 +4,8 @@ import { Batch } from './batch.ts';
 import { type Line, lineOf } from './lines.ts';
 import type { ImportRecord } from './record.ts';
 
-test('counts a record in memory about as long as its text, so that transactions stay bounded', () => {
+// Batches use the estimate to bound the size of transactions.
+test('estimates the length of a parsed record to within 10% of its text', () => {
   const title = 'A long title. '.repeat(70);
   const lines = Array.from({ length: 250 }, (_, lineId) => ({ lineId, title, price: '15.30' }));
   const value = { type: 'subscription', id: 7, lines };

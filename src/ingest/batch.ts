@@ -7,13 +7,13 @@ export interface Entry {
   readonly source: string;
   readonly line: Line;
   readonly record: ImportRecord;
-  /** Apart from the record, since they do not change it. */
+  /** Not part of the record, so that they do not affect its digest. */
   readonly sourceIds: readonly UsedSourceId[];
   /** Type and id of the record that is written or deleted. */
   readonly key: string;
 }
 
-/** Records that may be written in one go, in any order: no key twice, and deletions apart. */
+/** Records that can be written together in any order: no duplicate keys, only deletions or none. */
 export interface Step {
   readonly deletes: boolean;
   readonly entries: Map<string, Entry>;
@@ -23,8 +23,8 @@ export function keyOf(record: ImportRecord): string {
   return `${targetTypeOf(record)} ${record.id}`;
 }
 
-/** What a record still lacks once everything else is in. */
-export function waitsFor(record: ImportRecord): string {
+/** Why a record is refused if it still waits at the end of a run. */
+export function waitReason(record: ImportRecord): string {
   switch (record.type) {
     case 'subscription':
       return `plan ${record.planId} is not known`;
@@ -36,15 +36,15 @@ export function waitsFor(record: ImportRecord): string {
     case 'delete':
       return `${record.record} ${record.id} is still in use`;
     case 'plan':
-      throw new Error('A plan waits for nothing.');
+      throw new Error('A plan never waits.');
   }
 }
 
-/** Entries in the order of their lines, cut into steps; stored in one transaction. */
+/** Entries in line order, split into steps; stored in one transaction. */
 export class Batch {
   readonly steps: Step[] = [];
   size = 0;
-  /** Length of the lines' text; an estimate for values. */
+  /** Total length of the lines' text; estimated for lines that have a value. */
   characters = 0;
 
   get records(): ImportRecord[] {

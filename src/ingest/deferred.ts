@@ -8,19 +8,19 @@ import type { Entry } from './batch.ts';
 import { type Line, readLines } from './lines.ts';
 
 /**
- * Records that wait for another one (a payment for its subscription), kept on disk so that memory
- * does not grow with their number, in the order in which they came.
+ * Records that wait for another one (a payment for its subscription), in order of arrival. They are
+ * kept on disk, so that memory use does not grow with their number.
  */
 export class DeferredEntries {
-  /** Both once there is anything to keep. */
+  /** Both are set when the first entry is added. */
   #folder: string | undefined;
   #out: WriteStream | undefined;
   readonly #keys = new KeyFilter();
   count = 0;
 
-  /** Whether a record with this key may be waiting; then later ones must wait behind it. */
-  mayHave(key: string): boolean {
-    return this.count > 0 && this.#keys.mayHave(key);
+  /** Whether a record with this key may be waiting; later ones must then wait behind it. */
+  mayContain(key: string): boolean {
+    return this.count > 0 && this.#keys.mayContain(key);
   }
 
   async add(entries: readonly Entry[]): Promise<void> {
@@ -38,7 +38,7 @@ export class DeferredEntries {
     return createWriteStream(path.join(this.#folder, 'deferred.ndjson'), { mode: 0o600 });
   }
 
-  /** All of them, once nothing more is added. */
+  /** Reads all entries. None may be added afterwards. */
   async *read(): AsyncGenerator<{ source: string; line: Line }[]> {
     if (!this.#out) return;
     this.#out.end();
@@ -53,7 +53,7 @@ export class DeferredEntries {
 
   async dispose(): Promise<void> {
     if (this.#out && !this.#out.closed) {
-      // A file that is still being opened must not find its folder gone.
+      // The file may still be opening, which needs its folder.
       this.#out.destroy();
       await once(this.#out, 'close');
     }
@@ -62,8 +62,8 @@ export class DeferredEntries {
 }
 
 /**
- * A set of keys in a fixed amount of memory that may take a key for known which is not (a Bloom
- * filter): then a record waits needlessly, which changes nothing but its turn.
+ * A Bloom filter: a set of keys in a fixed amount of memory. A false positive makes a record wait
+ * needlessly, which does no harm.
  */
 class KeyFilter {
   static readonly #bits = 2 ** 26;
@@ -74,14 +74,14 @@ class KeyFilter {
     for (const bit of this.#bitsOf(key)) this.#words[bit >>> 5]! |= 1 << (bit & 31);
   }
 
-  mayHave(key: string): boolean {
+  mayContain(key: string): boolean {
     const words = this.#words;
     return (
       words !== undefined && this.#bitsOf(key).every((bit) => words[bit >>> 5]! & (1 << (bit & 31)))
     );
   }
 
-  /** Four places, so that three million keys are mistaken about once in 1,500. */
+  /** Four bits a key: with three million keys, about one lookup in 1,500 is a false positive. */
   #bitsOf(key: string): number[] {
     const digest = hash('sha256', key, 'buffer');
     return [0, 4, 8, 12].map((offset) => digest.readUInt32LE(offset) % KeyFilter.#bits);

@@ -8,41 +8,44 @@ import { type Line, readLines } from './lines.ts';
 
 const standardInput = '-';
 
-/** A file of records, `-` for standard input; a name that ends in .gz is unpacked on the way. */
+/** Opens a file of records; `-` is standard input, and files named *.gz are decompressed. */
 export function openSource(file: string): LineSource {
   return { name: file, lines: readLines(openBytes(file)) };
 }
 
 /**
- * The bytes of such a file.
- * @throws CommandError where they end in an error: a broken archive, a disk that fails
+ * Reads the bytes of such a file.
+ * @throws CommandError if reading fails midway: a corrupt archive, a disk error
  */
 export function openBytes(file: string): AsyncGenerator<Buffer> {
   const bytes = file === standardInput ? process.stdin : createReadStream(file);
-  return whole(file, file.endsWith('.gz') ? unpack(bytes) : bytes);
+  return withCommandErrors(file, file.endsWith('.gz') ? decompress(bytes) : bytes);
 }
 
-async function* whole(file: string, bytes: Readable): AsyncGenerator<Buffer> {
+async function* withCommandErrors(file: string, bytes: Readable): AsyncGenerator<Buffer> {
   try {
     yield* bytes;
   } catch (error) {
     throw new CommandError(
-      `${file} cannot be read to its end: ${(error as Error).message}. Records from before the break may be stored; import the whole file again.`,
+      `${file} could not be read to the end: ${(error as Error).message}. Earlier records may have been stored; import the whole file again.`,
       { cause: error },
     );
   }
 }
 
-function unpack(bytes: Readable): Readable {
-  // Without reading ahead: a stream that fails forgets what it holds, and the lines before the break
-  // must still reach the reader.
-  const unpacked = createGunzip({ readableHighWaterMark: 1 } as ZlibOptions);
-  bytes.on('error', (error) => unpacked.destroy(error));
-  unpacked.on('close', () => bytes.destroy());
-  return bytes.pipe(unpacked);
+function decompress(bytes: Readable): Readable {
+  // No read-ahead: a failing stream drops its buffer, and the lines before the error must still
+  // reach the reader.
+  const decompressed = createGunzip({ readableHighWaterMark: 1 } as ZlibOptions);
+  bytes.on('error', (error) => decompressed.destroy(error));
+  decompressed.on('close', () => bytes.destroy());
+  return bytes.pipe(decompressed);
 }
 
-/** @throws CommandError unless every file can be read, so that nothing is begun with a wrong name */
+/**
+ * Checks all files before anything is imported, so that a wrong name does not stop a run midway.
+ * @throws CommandError if a file cannot be read
+ */
 export async function checkFiles(files: readonly string[]): Promise<void> {
   for (const file of files) {
     if (file === standardInput) continue;
@@ -61,31 +64,33 @@ export async function checkFiles(files: readonly string[]): Promise<void> {
   }
 }
 
-/** Keeps refused lines with their reasons, beside the file they came from or in one chosen file. */
+/** Writes refused lines and their reasons to a file beside their source, or to one chosen file. */
 export class RefusedLines {
   readonly #chosen: string | undefined;
   readonly #handles = new Map<string, FileHandle>();
 
-  /** @param chosen one file for all sources; by default each has its own */
+  /** @param chosen one file for all sources; by default, each source has its own */
   constructor(chosen: string | undefined) {
     this.#chosen = chosen;
   }
 
-  /** Where the refused lines of a source go. */
+  /** The file for the refused lines of a source. */
   #fileFor(source: string): string {
     return this.#chosen ?? `${source === standardInput ? 'stdin' : source}.refused.ndjson`;
   }
 
-  /** The files that took some. */
+  /** The files that refused lines were written to. */
   get written(): string[] {
     return [...this.#handles.keys()];
   }
 
-  /** Takes away what an earlier run refused, so that the file only ever tells of the last one. */
-  async forget(sources: readonly string[]): Promise<void> {
+  /** Deletes the files of an earlier run, so that only lines of this run remain. */
+  async clear(sources: readonly string[]): Promise<void> {
     for (const file of new Set(sources.map((source) => this.#fileFor(source)))) {
       if (sources.includes(file))
-        throw new CommandError(`${file} is read and cannot also take the refused lines.`);
+        throw new CommandError(
+          `${file} is to be imported; choose another file for the refused lines.`,
+        );
       await rm(file, { force: true });
     }
   }
@@ -94,7 +99,7 @@ export class RefusedLines {
     const file = this.#fileFor(source);
     let handle = this.#handles.get(file);
     if (!handle) {
-      // Shop data. The mode only counts for a new file, so an existing one is tightened below.
+      // Shop data, so readable by the owner only. An existing file would keep its mode.
       handle = await open(file, 'w', 0o600);
       this.#handles.set(file, handle);
       await handle.chmod(0o600);

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql } from '../store/database.ts';
@@ -7,7 +7,7 @@ import type { FeedName } from '../vocabulary.ts';
 import { type AppliedBatch, applyBatch } from './apply-batch.ts';
 import type { ImportShop } from './apply.ts';
 import { arrivalOf } from './arrival.ts';
-import { Batch, type Entry, keyOf, waitsFor } from './batch.ts';
+import { Batch, type Entry, keyOf, waitReason } from './batch.ts';
 import { DeferredEntries } from './deferred.ts';
 import type { Line } from './lines.ts';
 import {
@@ -20,23 +20,26 @@ import {
 } from './record.ts';
 import { type UsedSourceId, sourceIdsOf } from './source-ids.ts';
 
-/** Enough to be quick, few enough that others hardly wait for the transaction. */
+/** Enough to be fast, few enough that others barely wait for the transaction. */
 const linesPerTransaction = 1000;
-/** On a server only importers of the same shop wait for a transaction; embedded, everybody does. */
+/**
+ * More than by default, since on a database server only importers of the same shop wait for the
+ * transaction. With the embedded database, everyone does.
+ */
 export const linesPerServerTransaction = 12_000;
-/** What ends a transaction besides its number of lines: JavaScript characters of their text. */
+/** A transaction also ends when its lines have this many JavaScript characters. */
 const charactersPerTransaction = 16 * 1024 * 1024;
-const attempts = 5;
-/** After so many lines the transaction under way may send its next statement: else the two take turns. */
-const linesPerTurn = 100;
+const maxAttempts = 5;
+/** How often reading yields, so that the current transaction can send its next statement. */
+const linesPerYield = 100;
 
 /**
- * Which records are refused first once waiting longer changes nothing. Parents come first: the one
- * that was held up behind a refused parent may be what a child waits for.
+ * The order in which types of waiting records are refused once another round would change nothing.
+ * Parents come first: a record held up behind a refused parent may be what a child waits for.
  */
 const refusalOrder = ['subscription', 'payment', 'refund', 'cancellation', 'plan'] as const;
 
-/** Where lines come from. */
+/** Lines to import, with the name that messages give their source. */
 export interface LineSource {
   readonly name: string;
   readonly lines: AsyncIterable<readonly Line[]>;
@@ -45,33 +48,33 @@ export interface LineSource {
 type ImportOutcome = 'stored' | 'replaced' | 'deleted' | 'unchanged' | 'stale' | 'refused';
 type Counts = Record<ImportOutcome, number>;
 
-/** Counts by type of record; lines whose type cannot be told count as "unknown". */
+/** Counts by record type; lines without a known type count as "unknown". */
 export type ImportCounts = Record<string, Counts>;
 
 export interface ImportOptions {
   /** A connection that can write. */
   readonly sql: Sql;
   readonly shop: ImportShop;
-  /** The way on which the records came: how fresh it is, is kept. */
+  /** The feed that the records belong to. Its freshness is stored with them. */
   readonly feed: FeedName;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where more are good than what suits every database. */
+  /** Overrides the default, which suits every database. */
   readonly linesPerTransaction?: number;
-  /** Whether the records were made by a feed, which may say what they leave as it is, and source ids. */
+  /** Whether a feed made the records. Only then are their `keeps` and `sourceIds` used. */
   readonly isFromFeed?: boolean;
-  /** Whether the source has more than these records, so that it is not complete with them. */
-  readonly isPart?: boolean;
-  /** Called for each line that is not taken in, in the order in which that is known. */
+  /** Whether the source has more records than these, so that they do not complete the feed. */
+  readonly isPartial?: boolean;
+  /** Called for each line when it is refused, which may be out of line order. */
   refuse(source: string, line: Line, reason: string): void | Promise<void>;
   progress?(settled: number): void;
 }
 
 /**
- * Takes records in: each batch of lines in one transaction, the next one read meanwhile. What refers
- * to a record that has not come yet waits until the end of the run. Run again with the same lines,
- * it changes nothing; killed and run again, it ends in the same state.
- * @throws what the database or the source throws; what was committed by then stays
+ * Imports records. Stores each batch of lines in one transaction while reading the next one. A
+ * record that refers to a missing one waits until the end of the run. Importing the same lines
+ * again changes nothing; a run that was killed and repeated ends in the same state.
+ * @throws any error of the database or the source; batches committed by then stay stored
  */
 export async function importRecords(
   sources: Iterable<LineSource>,
@@ -81,19 +84,19 @@ export async function importRecords(
   let deferred = new DeferredEntries();
   try {
     for (const { name, lines } of sources) {
-      for await (const some of lines) {
-        for (const line of some) await run.take(line.source ?? name, line, deferred);
+      for await (const chunk of lines) {
+        for (const line of chunk) await run.take(line.source ?? name, line, deferred);
       }
     }
     await run.flush(deferred);
 
-    // Each round settles what waited only for what the last one stored.
+    // Each round settles the records that waited only for records stored in the round before.
     while (deferred.count > 0) {
       const next = new DeferredEntries();
       const waiting = deferred;
       try {
-        for await (const some of waiting.read()) {
-          for (const { source, line } of some) await run.take(source, line, next);
+        for await (const chunk of waiting.read()) {
+          for (const { source, line } of chunk) await run.take(source, line, next);
         }
         await run.flush(next);
       } finally {
@@ -102,7 +105,7 @@ export async function importRecords(
       }
       if (next.count === waiting.count) run.giveUp();
     }
-    if (options.isPart !== true) await run.complete();
+    if (options.isPartial !== true) await run.complete();
     return run.counts;
   } finally {
     await run.settled();
@@ -123,7 +126,7 @@ class ImportRun {
   #inFlight: Promise<void> = Promise.resolve();
   #settled = 0;
   #taken = 0;
-  /** What is refused, instead of waiting on, for what it lacks. */
+  /** Types of records that are refused instead of waiting any longer. */
   readonly #givenUp = new Set<TargetType>();
   #isAnyHeldUp = false;
 
@@ -134,7 +137,7 @@ class ImportRun {
 
   async take(source: string, line: Line, deferred: DeferredEntries): Promise<void> {
     this.#taken += 1;
-    if (this.#taken % linesPerTurn === 0) await turn();
+    if (this.#taken % linesPerYield === 0) await yieldToEventLoop();
     const parsed = this.#parse(line);
     if ('problem' in parsed) return this.#refuse(source, line, parsed.type, parsed.problem);
     this.#batch.add({ source, line, ...parsed, key: keyOf(parsed.record) });
@@ -144,27 +147,28 @@ class ImportRun {
     if (isFull) await this.#store(deferred);
   }
 
-  /** Stores what is left and waits until all is committed. */
+  /** Stores the remaining lines and waits until everything is committed. */
   async flush(deferred: DeferredEntries): Promise<void> {
     await this.#store(deferred);
     await this.#inFlight;
   }
 
-  /** Notes that the source was read to its end. */
+  /** Marks the feed as read to its end. */
   async complete(): Promise<void> {
     const { sql, shop, feed, clock } = this.#options;
     await upsertFeed(sql, shop.id, feed, { completedAt: new Date(clock.now()) });
   }
 
-  /** Waits for a transaction under way, whatever becomes of it. */
+  /** Waits for the current transaction to end, even if it fails. */
   async settled(): Promise<void> {
     await this.#inFlight.catch(() => {});
   }
 
-  /** Called when a round has settled nothing: from now on fewer records wait, in the end none. */
+  /** Called when a round has settled nothing. Fewer types wait after each call, until none do. */
   giveUp(): void {
-    const hopeful = refusalOrder.filter((type) => !this.#givenUp.has(type));
-    for (const type of this.#isAnyHeldUp ? hopeful.slice(0, 1) : hopeful) this.#givenUp.add(type);
+    const remaining = refusalOrder.filter((type) => !this.#givenUp.has(type));
+    for (const type of this.#isAnyHeldUp ? remaining.slice(0, 1) : remaining)
+      this.#givenUp.add(type);
     this.#isAnyHeldUp = false;
   }
 
@@ -209,7 +213,7 @@ class ImportRun {
     this.#batch = new Batch();
     if (batch.size === 0) return;
     this.#inFlight = this.#commit(batch, deferred);
-    // The next call that awaits it sees the failure; until then it must not count as unhandled.
+    // The next await sees the failure; until then it must not count as unhandled.
     this.#inFlight.catch(() => {});
   }
 
@@ -219,7 +223,7 @@ class ImportRun {
     const isGivenUp = ({ record }: Entry) => this.#givenUp.has(targetTypeOf(record));
     await deferred.add(waiting.filter((entry) => !isGivenUp(entry)));
     for (const { source, line, record } of waiting.filter(isGivenUp)) {
-      await this.#refuse(source, line, record.type, waitsFor(record));
+      await this.#refuse(source, line, record.type, waitReason(record));
     }
     for (const { entry, reason } of applied.refused) {
       await this.#refuse(entry.source, entry.line, entry.record.type, reason);
@@ -230,8 +234,8 @@ class ImportRun {
         this.#count(type, type === 'delete' && verdict === 'stored' ? 'deleted' : verdict);
       }
     }
-    for (const { entry, remark } of applied.remarks) {
-      this.#options.log.warn({ source: entry.source, line: entry.line.number }, remark);
+    for (const { entry, message } of applied.warnings) {
+      this.#options.log.warn({ source: entry.source, line: entry.line.number }, message);
     }
     this.#options.progress?.(this.#settled);
   }
@@ -247,13 +251,13 @@ class ImportRun {
           return outcome;
         });
       } catch (error) {
-        if (attempt === attempts || !isConflict(error)) throw error;
+        if (attempt === maxAttempts || !isConflict(error)) throw error;
       }
     }
   }
 }
 
-/** Two writers that waited for each other, or for a row that changed: the database asks to retry. */
+/** A deadlock or a serialization failure, after which the transaction can be retried. */
 function isConflict(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === '40P01' || code === '40001';

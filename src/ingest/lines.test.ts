@@ -9,11 +9,11 @@ async function linesOf(...chunks: (string | Uint8Array)[]): Promise<Line[]> {
     for (const chunk of chunks) yield Buffer.from(chunk as string);
   }
   const lines: Line[] = [];
-  for await (const some of readLines(stream())) lines.push(...some);
+  for await (const chunk of readLines(stream())) lines.push(...chunk);
   return lines;
 }
 
-test('lines are numbered as an editor does; blank ones count and are left out', async () => {
+test('numbers lines as editors do: skips blank lines, but counts them', async () => {
   assert.deepEqual(await linesOf('a\n\nb\n \t\r\nc'), [
     { number: 1, text: 'a' },
     { number: 3, text: 'b' },
@@ -21,7 +21,7 @@ test('lines are numbered as an editor does; blank ones count and are left out', 
   ]);
 });
 
-test('the last line may end or not, and lines may end as on Windows', async () => {
+test('accepts CRLF, a byte order mark, and a last line without a line end', async () => {
   const expected = [
     { number: 1, text: 'a' },
     { number: 2, text: 'b' },
@@ -32,13 +32,13 @@ test('the last line may end or not, and lines may end as on Windows', async () =
   assert.deepEqual(await linesOf('\ufeffa\n b '), expected);
 });
 
-test('nothing has no lines', async () => {
+test('empty input has no lines', async () => {
   assert.deepEqual(await linesOf(), []);
   assert.deepEqual(await linesOf(''), []);
   assert.deepEqual(await linesOf('\n\r\n\n'), []);
 });
 
-test('it does not matter how the bytes are cut into chunks', async () => {
+test('returns the same lines however the bytes are chunked', async () => {
   const bytes = Buffer.from('{"a":"€"}\n{"b":"😀"}\n\n{"c":"é"}');
   const whole = await linesOf(bytes);
   assert.deepEqual(
@@ -56,14 +56,14 @@ test('it does not matter how the bytes are cut into chunks', async () => {
   }
 });
 
-test('bytes that are not UTF-8 spoil their own line only', async () => {
+test('invalid UTF-8 affects only its own line', async () => {
   const lines = await linesOf('a\n', Uint8Array.of(0x62, 0xff, 0x0a), 'c\n');
   assert.deepEqual(lines, [
     { number: 1, text: 'a' },
     { number: 2, text: 'b\ufffd', problem: 'the line is not UTF-8' },
     { number: 3, text: 'c' },
   ]);
-  // A character that is cut short by the end of its line.
+  // A character that is split by a line end.
   const cut = await linesOf(Uint8Array.of(0xe2, 0x82, 0x0a, 0xac));
   assert.deepEqual(
     cut.map(({ problem }) => problem),
@@ -71,7 +71,7 @@ test('bytes that are not UTF-8 spoil their own line only', async () => {
   );
 });
 
-test('a line of 4 MiB is read; a longer one is not, in however many chunks it comes', async () => {
+test('reads lines of up to 4 MiB, and reports longer ones, however chunked', async () => {
   const [longest] = await linesOf('x'.repeat(limit), '\n');
   assert.deepEqual([longest?.text.length, longest?.problem], [limit, undefined]);
 
@@ -91,14 +91,14 @@ test('a line of 4 MiB is read; a longer one is not, in however many chunks it co
   assert.deepEqual(await linesOf('x'.repeat(limit + 1)), [tooLong]);
 });
 
-test('a stream that breaks gives the lines before the break, then its error', async () => {
+test('yields the lines before a stream error, then throws it', async () => {
   async function* broken() {
     yield Buffer.from('a\nb\nc');
     throw new Error('broken');
   }
   const seen: string[] = [];
   await assert.rejects(async () => {
-    for await (const some of readLines(broken())) seen.push(...some.map(({ text }) => text));
+    for await (const chunk of readLines(broken())) seen.push(...chunk.map(({ text }) => text));
   }, /broken/);
   assert.deepEqual(seen, ['a', 'b']);
 });

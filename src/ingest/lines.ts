@@ -2,24 +2,24 @@
 const maxLineBytes = 4 * 1024 * 1024;
 
 const newline = 0x0a;
-/** Of a number or a word, roughly. */
+/** Rough length of a number, a boolean or null. */
 const scalarCharacters = 8;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** One line of a file, or why it could not be read; `text` is then what can be shown of it. */
+/** One line of a file. If it has a `problem`, `text` is as much as can be shown of it. */
 export interface Line {
   readonly number: number;
   readonly text: string;
-  /** What its text says, if that is at hand: then the text is neither written nor parsed. */
+  /** The parsed text, if at hand; the text is then neither generated nor parsed. */
   readonly value?: object;
   readonly problem?: string;
-  /** The file it comes from, where the source that hands it over has more than one. */
+  /** The file it comes from, if its source has several. */
   readonly source?: string;
-  /** What it counts as if there is a problem; "unknown" where nothing is said. */
+  /** The record type that a line with a problem counts as; by default "unknown". */
   readonly countsAs?: string;
 }
 
-/** About how many characters a value has as JSON. */
+/** Estimates how many characters a value has as JSON. */
 export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return scalarCharacters;
@@ -28,7 +28,7 @@ export function sizeOf(value: unknown): number {
   return size;
 }
 
-/** A line of what is in memory already; its text is made only where somebody asks for it. */
+/** A line for a value in memory. Its text is generated only on access. */
 export function lineOf(line: Omit<Line, 'text' | 'problem'> & { readonly value: object }): Line {
   return {
     ...line,
@@ -39,8 +39,8 @@ export function lineOf(line: Omit<Line, 'text' | 'problem'> & { readonly value: 
 }
 
 /**
- * The lines of a byte stream, a chunk's worth at a time, with at most one line held in memory.
- * Blank lines are skipped, but counted.
+ * Splits a byte stream into lines, yielding those of each chunk together. Buffers at most one line.
+ * Blank lines are skipped but counted.
  */
 export async function* readLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Line[]> {
   let number = 0;
@@ -67,7 +67,7 @@ export async function* readLines(stream: AsyncIterable<Uint8Array>): AsyncGenera
     }
     if (start < chunk.length) {
       const bytes = chunk.subarray(start);
-      // Of a line that is too long, only the beginning is kept.
+      // Keep only the beginning of a line that is too long.
       if (restBytes <= maxLineBytes) rest.push(bytes);
       restBytes += bytes.length;
     }

@@ -2,19 +2,21 @@ import type { z } from 'zod';
 
 /**
  * Validates a value read from a file.
- * @returns the data, or a sentence for each field that is wrong: where it is, and what would be right
- * @param whole the document's name in sentences about all of it
+ * @returns the data, or a sentence for each invalid field: where it is, and what is expected
+ * @param documentName used in sentences about the whole document
  */
 export function parseWith<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  whole = '',
+  documentName = '',
 ): { readonly data: z.output<Schema> } | { readonly problems: readonly string[] } {
   const { success, data, error } = schema.safeParse(value, { error: describe });
   if (success) return { data };
-  // A number that is too large is reported twice: by its schema, and as no safe integer.
+  // A number that is too large is reported twice: by its schema, and as an unsafe integer.
   const problems = new Set(
-    error.issues.map(({ path, message }) => `${fieldPath(path) || whole} ${message}`.trimStart()),
+    error.issues.map(({ path, message }) =>
+      `${fieldPath(path) || documentName} ${message}`.trimStart(),
+    ),
   );
   return { problems: [...problems] };
 }
@@ -28,7 +30,7 @@ const expected: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-/** Replaces zod's own messages where a schema has none: the end of a sentence about a field. */
+/** Replaces zod's default messages. The result is the end of a sentence about a field. */
 function describe(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'is missing';
   switch (issue.code) {
@@ -47,7 +49,7 @@ function describe(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Where a value stands in a JSON document: `lines[0].price`; empty for the whole document. */
+/** A path in a JSON document, such as `lines[0].price`; empty for the whole document. */
 function fieldPath(path: readonly PropertyKey[]): string {
   return path
     .map((part) => {

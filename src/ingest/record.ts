@@ -11,7 +11,7 @@ import {
   sessionOutcomes,
   subscriptionStatuses,
 } from '../vocabulary.ts';
-import { liesAhead } from './ahead.ts';
+import { isInFuture } from './future.ts';
 import { parseWith } from './problems.ts';
 
 export const recordTypes = [
@@ -23,18 +23,18 @@ export const recordTypes = [
   'delete',
 ] as const;
 
-/** The end of a sentence about a field: what its value must be, or that it has none. */
+/** An error message, as the end of a sentence about a field. */
 const must = (be: string) => ({
   error: ({ input }: { readonly input?: unknown }) =>
     input === undefined ? 'is missing' : `must be ${be}`,
 });
 
-function integer(least: number, most: number) {
-  const want = must(`an integer from ${least} to ${most}`);
-  return z.int(want).min(least, want).max(most, want);
+function integer(min: number, max: number) {
+  const params = must(`an integer from ${min} to ${max}`);
+  return z.int(params).min(min, params).max(max, params);
 }
 
-const integerUpTo = (most: number) => integer(1, most);
+const integerUpTo = (max: number) => integer(1, max);
 
 const id = integerUpTo(Number.MAX_SAFE_INTEGER);
 
@@ -45,12 +45,12 @@ const text = z
     error: 'must be text without NUL or broken surrogates',
   });
 
-const named = text.refine((value) => value.trim() !== '', { error: 'must not be empty' });
+const nonEmptyText = text.refine((value) => value.trim() !== '', { error: 'must not be empty' });
 
 const earliest = Date.UTC(1970, 0, 1);
 const latest = Date.UTC(10_000, 0, 1);
 
-/** ISO 8601 with an offset or Z, to epoch milliseconds; finer digits are cut off. */
+/** ISO 8601 with an offset or Z, as epoch milliseconds; finer digits are truncated. */
 const timestamp = z.iso
   .datetime({ offset: true, ...must('an ISO 8601 time with an offset or Z') })
   .transform((value) => Date.parse(value))
@@ -61,14 +61,14 @@ const timestamp = z.iso
 const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? null);
 
-/** Without it a record has no such key, and the digest of one that was stored before there was one. */
+/** Leaves no key if absent, so that digests stay the same as before the field was added. */
 const optionalField = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** How many decimals a percentage may have: more than any shop's price list needs. */
+/** The most decimals of a percentage; more than any shop's price list needs. */
 const percentageDigits = 4;
 
-/** A decimal of 0 or more, below 10^12, as text; numbers are taken by their shortest digits. */
+/** A decimal of 0 or more, below 10^12, as text. Numbers are converted to their shortest form. */
 function decimal(digits: number, what: string) {
   const pattern = new RegExp(digits === 0 ? '^\\d{1,12}$' : `^\\d{1,12}(\\.\\d{1,${digits}})?$`);
   return z
@@ -78,13 +78,13 @@ function decimal(digits: number, what: string) {
 }
 
 /**
- * The import's record schemas. They only read: what is derived is worked out in rows.ts.
+ * The import's record schemas. They only parse; derived values are computed in rows.ts.
  * @param minorDigits decimals of the shop's currency; an amount with more is refused
- * @param clock the importer's; what is to have happened must not lie ahead of it
- * @param isFromFeed whether records may say what they leave as it is (`keeps`); else that is ignored
+ * @param clock the importer's; times of past events must not be ahead of it
+ * @param isFromFeed whether records may keep stored data (`keeps`); otherwise that is ignored
  */
 export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed = false) {
-  const happened = timestamp.refine((at) => !liesAhead(at, clock), {
+  const pastTimestamp = timestamp.refine((at) => !isInFuture(at, clock), {
     error: ({ input }) =>
       `${new Date(Number(input)).toISOString()} lies in the future; send it once it has happened`,
   });
@@ -131,7 +131,7 @@ export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed
   const plan = z.object({
     type: z.literal('plan'),
     id,
-    name: named,
+    name: nonEmptyText,
     groupName: optional(text),
     planType: z.enum(planTypes),
     ...interval,
@@ -139,8 +139,8 @@ export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed
     productIds: z.array(id).max(100_000).default([]),
     productCount: optionalField(integer(0, 100_000)),
     pricing: optional(pricing),
-    updatedAt: optional(happened),
-    // A stored plan, of which this one is only a stand-in; or that it is a membership.
+    updatedAt: optional(pastTimestamp),
+    // 'plan': a placeholder, so that a stored plan stays. 'membership': that plan type stays.
     keeps: keeps('plan', 'membership'),
   });
 
@@ -161,36 +161,36 @@ export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed
       customerId: id,
       planId: id,
       status: z.enum(subscriptionStatuses),
-      createdAt: happened,
-      updatedAt: optional(happened),
+      createdAt: pastTimestamp,
+      updatedAt: optional(pastTimestamp),
       nextBillingDate: optional(timestamp),
       paidThroughAt: optional(timestamp),
       statusEvents: z
-        .array(z.object({ at: happened, to: z.enum(subscriptionStatuses) }))
+        .array(z.object({ at: pastTimestamp, to: z.enum(subscriptionStatuses) }))
         .max(10_000)
         .nullish()
         .transform((events) => events ?? []),
       intervalUnit: optional(interval.intervalUnit),
       intervalCount: optional(interval.intervalCount),
-      // The stored status history, to which a change of status is added.
+      // The stored status history stays, and a changed status is added to it.
       keeps: keeps('history'),
       lines: z.array(line).min(1).max(250),
     })
     .superRefine((record, context) => {
-      const wrong = (path: string, message: string) =>
+      const addIssue = (path: string, message: string) =>
         context.addIssue({ code: 'custom', path: [path], message });
       const { lines, statusEvents: events } = record;
       if (new Set(lines.map((each) => each.lineId)).size < lines.length) {
-        wrong('lines', 'must not have the same lineId twice');
+        addIssue('lines', 'must not have the same lineId twice');
       }
       if (events.some((event, index) => index > 0 && event.at < (events[index - 1]?.at ?? 0))) {
-        wrong('statusEvents', 'must be oldest first');
+        addIssue('statusEvents', 'must be oldest first');
       }
       if (events.length > 0 && events.at(-1)?.to !== record.status) {
-        wrong('statusEvents', `must end in the status, ${record.status}`);
+        addIssue('statusEvents', `must end in the status, ${record.status}`);
       }
       if ((record.intervalUnit === null) !== (record.intervalCount === null)) {
-        wrong('intervalCount', 'and intervalUnit must be given together');
+        addIssue('intervalCount', 'and intervalUnit must be given together');
       }
     });
 
@@ -199,12 +199,12 @@ export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed
     type: z.literal('payment'),
     id,
     subscriptionId: id,
-    cycle: z.union([named.max(200), z.int(cycle)], cycle).transform(String),
+    cycle: z.union([nonEmptyText.max(200), z.int(cycle)], cycle).transform(String),
     status: z.enum(paymentStatuses),
     failureKind: optional(z.enum(failureKinds)),
     amount,
-    processedAt: happened,
-    updatedAt: optional(happened),
+    processedAt: pastTimestamp,
+    updatedAt: optional(pastTimestamp),
     keeps: keeps('amount'),
   });
 
@@ -213,8 +213,8 @@ export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed
     id,
     paymentId: id,
     amount,
-    refundedAt: happened,
-    updatedAt: optional(happened),
+    refundedAt: pastTimestamp,
+    updatedAt: optional(pastTimestamp),
   });
 
   const cancellation = z.object({
@@ -224,8 +224,8 @@ export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed
     detectedReason: z.enum(detectedReasons),
     offerType: optional(z.enum(offerTypes)),
     outcome: optional(z.enum(sessionOutcomes)),
-    createdAt: happened,
-    updatedAt: optional(happened),
+    createdAt: pastTimestamp,
+    updatedAt: optional(pastTimestamp),
   });
 
   const deletion = z.object({
@@ -254,13 +254,13 @@ export function targetTypeOf(record: ImportRecord): TargetType {
   return record.type === 'delete' ? record.record : record.type;
 }
 
-/** A union of objects that a field tells apart: the field is wrong, or there is no object at all. */
-function oneOfTypes(types: readonly string[], noObject: string) {
+/** Messages for a union of types: the type is wrong, or the value is not an object. */
+function oneOfTypes(types: readonly string[], notAnObject: string) {
   return ({ code }: z.core.$ZodRawIssue) =>
-    code === 'invalid_union' ? `must be one of ${types.join(', ')}` : noObject;
+    code === 'invalid_union' ? `must be one of ${types.join(', ')}` : notAnObject;
 }
 
-/** What a valid record says; else, on one line, every field that is wrong and what would be right. */
+/** The record, or one line that lists every invalid field and what is expected. */
 export function parseRecord(
   schema: ReturnType<typeof createRecordSchema>,
   value: unknown,

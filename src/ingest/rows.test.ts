@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FixedClock } from '../clock.ts';
 import { type RecordOf, createRecordSchema, parseRecord } from './record.ts';
-import { isUsualMove, paymentRow, planRow, statusChangesOf, subscriptionRows } from './rows.ts';
+import {
+  isUsualTransition,
+  paymentRow,
+  planRow,
+  statusChangesOf,
+  subscriptionRows,
+} from './rows.ts';
 
 const schema = createRecordSchema(2, new FixedClock('2027-01-01T00:00:00.000Z'));
 
@@ -43,7 +49,7 @@ const payment = (fields: object = {}) =>
     ...fields,
   });
 
-test("a plan's pricing in words, where the source has none", () => {
+test("summarises a plan's pricing if the source does not", () => {
   const summary = (pricing: object | undefined, currency = 'USD', digits = 2) =>
     planRow(plan(pricing && { pricing }), currency, digits).summary;
   assert.equal(summary(undefined), 'No discount');
@@ -63,7 +69,7 @@ test("a plan's pricing in words, where the source has none", () => {
   assert.equal(summary({ discountType: 'price', discountValue: '5', summary: '' }), '');
 });
 
-test('the price of a subscription is the exact sum of its lines', () => {
+test("computes a subscription's price as the exact sum of its lines", () => {
   const price = (...lines: [currentPrice: string | number, quantity: number][]) =>
     subscriptionRows(
       subscription({
@@ -84,13 +90,13 @@ test('the price of a subscription is the exact sum of its lines', () => {
   assert.equal(price(['999999999999.99', 1_000_000]), '999999999999990000.00');
 });
 
-test('changes of status', () => {
+test('derives status changes with and without a history', () => {
   const changes = (fields: object) =>
     statusChangesOf(subscription(fields)).map(
       ({ at, from, to }) => `${new Date(at).toISOString()} ${from} ${to}`,
     );
   assert.deepEqual(changes({}), []);
-  // Without a history: at updatedAt, or else at createdAt, and never before that.
+  // Without a history: at updatedAt, or else at createdAt, and never before createdAt.
   assert.deepEqual(changes({ status: 'paused', updatedAt: '2026-11-05T00:00:00Z' }), [
     '2026-11-05T00:00:00.000Z active paused',
   ]);
@@ -98,7 +104,7 @@ test('changes of status', () => {
   assert.deepEqual(changes({ status: 'failed', updatedAt: '2026-10-05T00:00:00Z' }), [
     '2026-11-01T00:00:00.000Z active failed',
   ]);
-  // With one: only true changes, in the order given, also at one instant or before the beginning.
+  // With a history: only real changes, in the given order, even at one instant or before createdAt.
   assert.deepEqual(
     changes({
       status: 'cancelled',
@@ -122,9 +128,9 @@ test('changes of status', () => {
   );
 });
 
-test('usual moves are those of the definitions', () => {
+test('usual status transitions are those of the definitions', () => {
   const statuses = ['active', 'paused', 'cancelled', 'expired', 'failed'] as const;
-  const usual = statuses.map((from) => statuses.filter((to) => isUsualMove(from, to)));
+  const usual = statuses.map((from) => statuses.filter((to) => isUsualTransition(from, to)));
   assert.deepEqual(usual, [
     ['active', 'paused', 'cancelled', 'expired', 'failed'],
     ['active', 'paused', 'cancelled', 'expired', 'failed'],
@@ -134,14 +140,14 @@ test('usual moves are those of the definitions', () => {
   ]);
 });
 
-test('only a failed payment has a kind of failure', () => {
+test('only a failed payment has a failure kind', () => {
   assert.equal(paymentRow(payment()).failureKind, 'payment');
   assert.equal(paymentRow(payment({ failureKind: 'inventory' })).failureKind, 'inventory');
   const succeeded = payment({ status: 'succeeded', failureKind: 'inventory' });
   assert.equal(paymentRow(succeeded).failureKind, null);
 });
 
-test('records that say the same have one digest, others have others', () => {
+test('equivalent records have the same digest, and different ones do not', () => {
   const digest = (fields: object) => subscriptionRows(subscription(fields)).subscription.digest;
   assert.match(digest({}), /^[0-9a-f]{32}$/);
   assert.equal(digest({ createdAt: '2026-11-01T01:00:00.000+01:00', note: 'x' }), digest({}));
@@ -152,7 +158,7 @@ test('records that say the same have one digest, others have others', () => {
   assert.notEqual(digest({ lines: reordered }), digest({ lines: reordered.toReversed() }));
 });
 
-test('the number of products, counted or told', () => {
+test('takes the number of products from the source, or counts their ids', () => {
   const count = (fields: object) => planRow(plan(fields), 'USD', 2).productCount;
   assert.deepEqual(
     [
@@ -166,7 +172,7 @@ test('the number of products, counted or told', () => {
   );
 });
 
-test('digests stay what they are in databases that were filled by earlier versions', () => {
+test('digests equal those stored by earlier versions', () => {
   assert.equal(planRow(plan(), 'USD', 2).digest, '0f0c9a1b0ad08dd814f690685ba1f813');
   assert.equal(
     subscriptionRows(subscription()).subscription.digest,

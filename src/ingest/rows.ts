@@ -3,7 +3,7 @@ import { parseDecimal } from '../money.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import type { RecordOf } from './record.ts';
 
-/** The database's rows of a record. Times are ISO 8601 texts, amounts decimal texts. */
+/** Converts records to database rows. Times are ISO 8601 text, amounts are decimal text. */
 
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 const isoOrNull = (milliseconds: number | null) =>
@@ -57,10 +57,10 @@ export interface StatusChange {
 }
 
 /**
- * What happened to the status after the beginning (active at createdAt): events that change nothing
- * are left out, one that is dated before the beginning counts at it. Without a history, a status
- * other than active came about at updatedAt.
- * @param stored the changes that a record which keeps its history adds its status to
+ * The status changes of a subscription, which starts as active at createdAt. Events that change
+ * nothing are left out, and events before createdAt count at createdAt. Without events, a status
+ * other than active applies from updatedAt.
+ * @param stored the changes to which a record that keeps its history adds its status
  */
 export function statusChangesOf(
   record: RecordOf<'subscription'>,
@@ -80,7 +80,7 @@ export function statusChangesOf(
   return changes;
 }
 
-/** A status that is the stored one came about when the stored one did; another one at updatedAt. */
+/** Adds the record's status, as of updatedAt, unless it is already the last stored one. */
 function withStatus(
   stored: readonly StatusChange[],
   { status: to, updatedAt, createdAt }: RecordOf<'subscription'>,
@@ -90,8 +90,8 @@ function withStatus(
   return [...stored, { at: Math.max(updatedAt ?? createdAt, last, createdAt), from, to }];
 }
 
-/** Moves that the source may make without a remark; anything else is stored too, and logged. */
-const usualMoves: Readonly<Record<SubscriptionStatus, readonly SubscriptionStatus[]>> = {
+/** Any other transition is stored as well, but logged. */
+const usualTransitions: Readonly<Record<SubscriptionStatus, readonly SubscriptionStatus[]>> = {
   active: ['paused', 'cancelled', 'expired', 'failed'],
   paused: ['active', 'cancelled', 'expired', 'failed'],
   failed: ['active', 'paused', 'cancelled'],
@@ -99,8 +99,8 @@ const usualMoves: Readonly<Record<SubscriptionStatus, readonly SubscriptionStatu
   expired: [],
 };
 
-export function isUsualMove(from: SubscriptionStatus, to: SubscriptionStatus): boolean {
-  return from === to || usualMoves[from].includes(to);
+export function isUsualTransition(from: SubscriptionStatus, to: SubscriptionStatus): boolean {
+  return from === to || usualTransitions[from].includes(to);
 }
 
 /** @param stored as in statusChangesOf */
@@ -156,13 +156,13 @@ export function priceOf(lines: readonly Priced[]): string {
 }
 
 export function paymentRow(record: RecordOf<'payment'>) {
-  const { amount: _, ...others } = record;
+  const { amount: _, ...withoutAmount } = record;
   return {
     ...record,
     failureKind: record.status === 'failed' ? (record.failureKind ?? 'payment') : null,
     processedAt: iso(record.processedAt),
     updatedAt: isoOrNull(record.updatedAt),
-    digest: digestOf(record.keeps === 'amount' ? others : record),
+    digest: digestOf(record.keeps === 'amount' ? withoutAmount : record),
   };
 }
 

@@ -5,13 +5,13 @@ import type { Entry } from './batch.ts';
 const keyOf = ({ kind, id }: Pick<SourceId, 'kind' | 'id'>) => `${kind} ${id}`;
 
 interface Checked {
-  readonly fitting: Entry[];
+  readonly accepted: Entry[];
   readonly refused: { readonly entry: Entry; readonly reason: string }[];
 }
 
 /**
- * Finds entries with a source id whose number here belongs to another source id already: ids are derived by a
- * hash of 52 bits, so among many two may get the same one.
+ * Refuses entries with a source id whose derived id already belongs to another source id. Derived
+ * ids are hashes of 52 bits, so collisions are possible.
  */
 export async function checkSourceIds(
   tx: Transaction,
@@ -27,24 +27,24 @@ export async function checkSourceIds(
       known.set(keyOf(stored), stored.sourceId);
     }
   }
-  const checked: Checked = { fitting: [], refused: [] };
+  const checked: Checked = { accepted: [], refused: [] };
   for (const entry of entries) {
     const collision = entry.sourceIds.find(
       (each) => (known.get(keyOf(each)) ?? each.sourceId) !== each.sourceId,
     );
     if (collision) {
       const { kind, id, sourceId } = collision;
-      const reason = `${kind} ${sourceId} gets the number ${id}, which ${known.get(keyOf(collision))} already has; give one of the two another id`;
+      const reason = `${kind} ${sourceId} maps to the id ${id}, which ${known.get(keyOf(collision))} already has; change one of the two`;
       checked.refused.push({ entry, reason });
       continue;
     }
     for (const each of entry.sourceIds) known.set(keyOf(each), each.sourceId);
-    checked.fitting.push(entry);
+    checked.accepted.push(entry);
   }
   return checked;
 }
 
-/** Stores the source ids that come with entries. */
+/** Stores the source ids that the entries define. */
 export async function storeSourceIds(
   tx: Transaction,
   shopId: number,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deriveId, isOpaqueId } from './source-ids.ts';
 
-test('takes only documented opaque forms for ids that may be stored', () => {
+test('recognises only the documented formats of opaque ids', () => {
   const opaque = [
     'cus_NffrFeUfNV2Hib',
     'sub_1MowQVLkdIwHu7ixeRlqHVzs',

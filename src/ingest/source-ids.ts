@@ -3,19 +3,19 @@ import { ownNumber } from '../own-number.ts';
 import { type RecordKind, type SourceId, recordKinds } from '../store/records/source-ids.ts';
 import { type ImportRecord, targetTypeOf } from './record.ts';
 
-/** The id here of a record whose source has texts for ids. The formula is documented in docs/mappings.md. */
+/** Derives an id from a source's text id. docs/mappings.md documents the formula. */
 export function deriveId(kind: string, sourceId: string): number {
   return ownNumber(`${kind}:${sourceId}`);
 }
 
-/** As Stripe and Paddle document them. */
+/** Prefixes of ids that Stripe and Paddle document. */
 const prefixes = 'adj|ch|ctm|cus|in|pi|plan|pri|price|pro|prod|py|pyr|re|si|sub|sub_sched|txn';
 const uuid = '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}';
 const opaque = new RegExp(
   `^(?:(?:${prefixes})_[0-9A-Za-z]{1,100}|${uuid}|gid://[a-z][0-9a-z-]{0,40}/[A-Za-z]{1,60}/(?:\\d{1,20}|${uuid}))$`,
 );
 
-/** Whether an id has a documented opaque form. Any other text could be personal data, and is not stored. */
+/** Whether an id has a documented opaque form. Other text may be personal data: never stored. */
 export function isOpaqueId(text: string): boolean {
   return opaque.test(text);
 }
@@ -24,7 +24,7 @@ export function isRecordKind(text: string): text is RecordKind {
   return (recordKinds as readonly string[]).includes(text);
 }
 
-/** What the id fields of records refer to; `id` is the record's own. */
+/** The kind of record that an id field refers to; `id` is the record's own. */
 const kindOfField: Readonly<Record<string, RecordKind>> = {
   customerId: 'customer',
   planId: 'plan',
@@ -32,13 +32,13 @@ const kindOfField: Readonly<Record<string, RecordKind>> = {
   paymentId: 'payment',
 };
 
-/** A source id that a record has, for itself or for what it refers to. */
+/** A source id in a record, for the record itself or for one it refers to. */
 export interface UsedSourceId extends SourceId {
-  /** Whether it comes with this record, rather than with the one that is referred to. */
+  /** Whether it is stored with this record rather than with the one referred to. */
   readonly isOwn: boolean;
 }
 
-/** @param value what the record was read from; its `sourceIds` has the texts by field */
+/** @param value the input of the record; its `sourceIds` has the texts by field */
 export function sourceIdsOf(record: ImportRecord, value: unknown): readonly UsedSourceId[] {
   const texts = isObject(value) ? value['sourceIds'] : undefined;
   if (!isObject(texts)) return [];
@@ -47,7 +47,7 @@ export function sourceIdsOf(record: ImportRecord, value: unknown): readonly Used
     const id = (record as Readonly<Record<string, unknown>>)[field];
     if (!kind || typeof id !== 'number' || typeof sourceId !== 'string') return [];
     if (!isOpaqueId(sourceId)) return [];
-    // No record brings a customer alone.
+    // Customers have no records of their own.
     return [{ kind, id, sourceId, isOwn: field === 'id' || kind === 'customer' }];
   });
 }

@@ -4,7 +4,7 @@ import { LogStream } from './log-stream.ts';
 
 type Done = (error?: Error | null) => void;
 
-/** A destination whose writes end when the test says so. */
+/** A destination whose writes complete when the test says so. */
 function slowSink() {
   const written: string[] = [];
   const open: Done[] = [];
@@ -17,7 +17,7 @@ function slowSink() {
 
 const line = `${'x'.repeat(99)}\n`;
 
-test('writes lines together once there are enough, and in order', () => {
+test('writes lines in batches, in order', () => {
   const { stream, written, finish } = slowSink();
   for (let each = 0; each < 159; each += 1) stream.write(line);
   assert.deepEqual(written, []);
@@ -30,7 +30,7 @@ test('writes lines together once there are enough, and in order', () => {
   assert.deepEqual(written.slice(1), ['next\n']);
 });
 
-test('holds no more than a million characters for a destination that stalls', () => {
+test('buffers at most a million characters for a stalled destination', () => {
   const { stream, written, finish } = slowSink();
   for (let each = 0; each < 50_000; each += 1) stream.write(line);
   assert.equal(written.length, 1);
@@ -46,7 +46,7 @@ test('holds no more than a million characters for a destination that stalls', ()
   assert.deepEqual([level, lines + kept, msg], ['warn', 50_000, 'log lines dropped']);
 });
 
-test('loses what a write that fails had, says so later, and goes on', () => {
+test('drops the lines of a failed write, reports them later, and continues', () => {
   const { stream, written, finish } = slowSink();
   stream.write('one\ntwo\n');
   stream.flush();
@@ -59,7 +59,7 @@ test('loses what a write that fails had, says so later, and goes on', () => {
   assert.match(written[2] ?? '', /"lines":2,"msg":"log lines dropped"/);
 });
 
-test('tells a flush once everything before it has gone out, or is lost', () => {
+test('calls back from a flush once everything before it is written or lost', () => {
   const { stream, finish } = slowSink();
   const told: string[] = [];
   stream.flush(() => told.push('nothing to write'));

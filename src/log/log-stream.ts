@@ -1,17 +1,17 @@
 import { fstatSync, write, writeSync } from 'node:fs';
 
-/** Collected until there is so much: a write per line would cost more than the work that it is about. */
+/** Lines are collected up to this size: a write per line would cost more than the logged work. */
 const chunkCharacters = 16_000;
 const intervalMilliseconds = 500;
-/** Beyond it lines are dropped: a reader that has stalled must not hold up or fill the process. */
+/** Beyond this, lines are dropped: a stalled reader must not block us or fill the memory. */
 const maxWaitingCharacters = 1_000_000;
 
-/** Writes a text somewhere, without blocking; the callback is told of a failure. */
+/** Writes text without blocking; passes any error to the callback. */
 export type Sink = (text: string, done: (error?: Error | null) => void) => void;
 
 /**
- * Lines on their way out. A destination that stalls, fills up or goes away costs lines, which are counted and
- * reported once it takes some again, and nothing else.
+ * Buffers log lines. If the destination stalls, fills up or goes away, only lines are lost; they
+ * are counted, and reported once the destination accepts lines again.
  */
 export class LogStream {
   readonly #sink: Sink;
@@ -34,13 +34,13 @@ export class LogStream {
     if (this.#waiting.length >= chunkCharacters) this.#send();
   }
 
-  /** @param done called once all that was written before has gone out, or is lost */
+  /** @param done called once all earlier lines are written or lost */
   flush(done: () => void = () => {}): void {
     this.#flushed.push(done);
     this.#send();
   }
 
-  /** What is left when the process exits, for a synchronous last attempt. */
+  /** Takes what is left at exit, for a last synchronous write. */
   takeRest(): string {
     const rest = this.#waiting;
     this.#waiting = '';
@@ -50,7 +50,7 @@ export class LogStream {
   #send(): void {
     if (this.#isWriting) return;
     const text = this.#waiting;
-    if (text === '') return this.#tellFlushed();
+    if (text === '') return this.#notifyFlushed();
     this.#waiting = '';
     this.#isWriting = true;
     this.#sink(text, (error) => {
@@ -61,7 +61,7 @@ export class LogStream {
     });
   }
 
-  #tellFlushed(): void {
+  #notifyFlushed(): void {
     for (const done of this.#flushed.splice(0)) done();
   }
 
@@ -81,15 +81,16 @@ function countLines(text: string): number {
   return text.split('\n').length - 1;
 }
 
-/** Standard error. The process never waits for it, not even to exit. */
+/** Opens standard error. The process never waits for it, not even at exit. */
 export function openStandardError(): LogStream {
   const fd = 2;
-  // A write to a pipe that is full would block a thread, which the process waits for when it exits. Node.js's
-  // own stream keeps what a pipe does not take. To a file it would write synchronously, and end at an error.
+  // For pipes, use Node.js's stream: fs.write to a full pipe would block a thread, and the process
+  // waits for that thread at exit. For files, use fs.write: the stream writes synchronously and
+  // ends at an error.
   const isPipe = isPipeLike(fd);
   const stream = new LogStream(isPipe ? writeToPipe : (text, done) => writeAll(fd, text, done));
   if (isPipe) {
-    // Its reader has gone; each write is told so.
+    // The reader is gone; each write reports that to its callback.
     process.stderr.on('error', () => {});
   }
   process.on('exit', () => {
@@ -99,7 +100,7 @@ export function openStandardError(): LogStream {
       if (isPipe) process.stderr.write(rest);
       else writeSync(fd, rest);
     } catch {
-      // Nothing is left that could say so.
+      // There is no way left to report it.
     }
   });
   return stream;
@@ -110,7 +111,7 @@ function isPipeLike(fd: number): boolean {
     const stat = fstatSync(fd);
     return stat.isFIFO() || stat.isSocket() || process.stderr.isTTY === true;
   } catch {
-    // It is closed.
+    // Standard error is closed.
     return false;
   }
 }

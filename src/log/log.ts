@@ -70,7 +70,7 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
   return Object.assign(log, {
     request(entry: RequestEntry) {
       if (!writesRequests) return;
-      // Batch the lines of one event-loop turn: writing each separately costs more than building it.
+      // Batch the lines of one event-loop turn: a write per line costs more than building it.
       if (lines === '') setImmediate(writeLines);
       lines += requestLine(entry);
     },
@@ -78,8 +78,8 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
 }
 
 /**
- * The same line that pino would write, at a third of the cost. The values are our own, so nothing needs
- * escaping or redaction.
+ * The same line that pino would write, at a third of the cost. The values are our own, so nothing
+ * needs escaping or redaction.
  */
 function requestLine(entry: RequestEntry): string {
   const { traceId, shopId, keyId, operation, revision, mcp } = entry;

@@ -2,33 +2,33 @@ import type { Reading } from './reading.ts';
 
 /** How a file writes money. */
 export interface AmountFormat {
-  /** Between whole and fraction; a point where nothing is said. */
+  /** The decimal separator; a point by default. */
   readonly decimal?: '.' | ',' | undefined;
-  /** Between groups of three digits; none where nothing is said. */
+  /** The separator between groups of three digits; none by default. */
   readonly thousands?: '.' | ',' | ' ' | "'" | undefined;
-  /** Whole numbers of the currency's smallest unit, such as cents. */
+  /** Whether amounts are whole numbers of the currency's smallest unit, such as cents. */
   readonly minorUnits?: boolean | undefined;
-  /** What may stand before or after the number, such as "$" or "USD". */
+  /** Text that may precede or follow the number, such as "$" or "USD". */
   readonly signs?: readonly string[] | undefined;
 }
 
 /**
- * An amount as the import takes it, exact and never rounded: zeros beyond the currency's digits are cut
- * off, other digits there are refused.
+ * Converts an amount to the import's format, without rounding: zeros beyond the currency's digits
+ * are dropped, other digits there are refused.
  * @param minorDigits decimals of the shop's currency
  */
 export function readAmount(text: string, format: AmountFormat, minorDigits: number): Reading {
-  const must = { wrong: `must be an amount such as ${exampleOf(format, minorDigits)}` };
+  const invalid = { wrong: `must be an amount such as ${exampleOf(format, minorDigits)}` };
   const bare = withoutSign(text, format.signs ?? []);
   const [whole, fraction] = format.minorUnits
     ? splitMinorUnits(bare, minorDigits)
     : splitDecimal(bare, format);
-  if (whole === undefined || fraction === undefined) return must;
+  if (whole === undefined || fraction === undefined) return invalid;
   const digits = whole.replace(/^0+(?=\d)/, '');
   if (digits.length > 12) return { wrong: 'must be below 10^12' };
   const kept = fraction.slice(0, minorDigits).padEnd(minorDigits, '0');
   if (/[^0]/.test(fraction.slice(minorDigits))) {
-    return { wrong: `has more than ${minorDigits} decimals, which the shop's currency has` };
+    return { wrong: `has more decimals than the shop's currency, which has ${minorDigits}` };
   }
   return { value: minorDigits === 0 ? digits : `${digits}.${kept}` };
 }
@@ -49,7 +49,7 @@ function splitDecimal(text: string, { decimal = '.', thousands }: AmountFormat):
   return [(match[1] ?? '').replaceAll(/\D/g, ''), match[2] ?? ''];
 }
 
-/** Programs write the space between thousands as one that does not break, narrow or not. */
+/** A space also stands for the no-break spaces that programs write between thousands. */
 function separator(thousands: string): string {
   return thousands === ' ' ? ' \\u00a0\\u202f' : thousands;
 }

@@ -6,7 +6,7 @@ import { type Row, maxRowBytes } from './rows.ts';
 export interface CsvFormat {
   readonly delimiter: string;
   readonly quote: string;
-  /** Whether the first row names the columns, or else their names. */
+  /** True if the first row names the columns, otherwise their names. */
   readonly header: true | readonly string[];
 }
 
@@ -15,15 +15,15 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 interface Parsed {
   readonly record: readonly string[];
-  /** As it stands, blank lines before it too; of a line end of two characters it has the first. */
+  /** Verbatim, with the blank lines before it. A CRLF line end is cut after its first character. */
   readonly raw: string;
 }
 
 /**
- * The rows of a CSV file, in a bounded amount of memory. Quotes inside of a value that does not begin with
- * one are taken as they are; a row with more or fewer values than there are columns is a problem.
- * @param columns those that are needed
- * @throws CommandError where a needed column is missing, or a quoted value does not end
+ * Reads the rows of a CSV file in bounded memory. Quotes inside a value that does not start with
+ * one are literal. A row with more or fewer values than there are columns is a problem.
+ * @param columns the required columns
+ * @throws CommandError if a required column is missing, or a quoted value does not end
  */
 export async function* readCsv(
   file: string,
@@ -32,77 +32,81 @@ export async function* readCsv(
   columns: readonly string[],
 ): AsyncGenerator<Row[]> {
   let line = 1;
-  let doneBytes = 0;
+  let parsedBytes = 0;
   let rows: Row[] = [];
-  let places = header === true ? undefined : placesOf(file, header, columns);
+  let indexes = header === true ? undefined : indexColumns(file, header, columns);
   const parser = parse({
     delimiter: Buffer.from(delimiter),
     quote: Buffer.from(quote),
     escape: Buffer.from(quote),
-    // One character for each byte: what is not UTF-8 harms a row only if it is needed.
+    // One character per byte, so that invalid UTF-8 matters only in required columns.
     encoding: 'latin1',
     raw: true,
     relax_quotes: true,
     relax_column_count: true,
     skip_empty_lines: true,
-    // Taken here, rows before an error are not lost with it; the parser itself gives none out.
-    on_record(parsed: unknown, { bytes_records: bytesUntilHere }) {
+    // Collected here, since an error would discard rows that the parser had not emitted yet.
+    on_record(parsed: unknown, { bytes_records: bytesParsed }) {
       const { record, raw } = parsed as Parsed;
-      doneBytes = bytesUntilHere;
-      const begin = line + countLines(/^[\r\n]*/.exec(raw)?.[0] ?? '');
+      parsedBytes = bytesParsed;
+      const firstLine = line + countLines(/^[\r\n]*/.exec(raw)?.[0] ?? '');
       line += countLines(raw);
-      if (places) rows.push(rowOf(begin, record, places));
-      else places = placesOf(file, record.map(nameOf), columns);
+      if (indexes) rows.push(rowOf(firstLine, record, indexes));
+      else indexes = indexColumns(file, record.map(nameOf), columns);
       return null;
     },
   });
-  const endless = () =>
+  const unterminated = () =>
     new CommandError(
-      `${file}:${line}: a row begins here that does not end; is a quote missing, or the mapping's quote another one? Records from before it may be stored.`,
+      `${file}:${line}: the row that starts here does not end; is a closing quote missing, or the mapping's quote character wrong? Earlier records may have been stored.`,
     );
   let failure: Error | undefined;
   parser.on('error', (error) => (failure ??= error)).resume();
 
-  let given = 0;
+  let readBytes = 0;
   for await (const chunk of bytes) {
-    const isMarked = given === 0 && chunk.subarray(0, 3).equals(byteOrderMark);
-    // Parsed at once: its output is read by the parser itself.
+    const isMarked = readBytes === 0 && chunk.subarray(0, 3).equals(byteOrderMark);
+    // Parses synchronously, and without output, so there is no need to wait for a drain.
     parser.write(isMarked ? chunk.subarray(3) : chunk);
-    given += chunk.length;
+    readBytes += chunk.length;
     if (rows.length > 0) yield rows;
     rows = [];
     if (failure) throw failure;
-    if (given - doneBytes > maxRowBytes) throw endless();
+    if (readBytes - parsedBytes > maxRowBytes) throw unterminated();
   }
   const ended = finished(parser);
   parser.end();
   const error = await ended.catch((reason: unknown) => reason);
   if (rows.length > 0) yield rows;
-  if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') throw endless();
+  if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') throw unterminated();
   if (error !== undefined) throw error;
 }
 
-interface Places {
+interface ColumnIndexes {
   readonly count: number;
   readonly byName: ReadonlyMap<string, number>;
 }
 
-function placesOf(file: string, names: readonly string[], needed: readonly string[]): Places {
-  const missing = needed.filter((name) => !names.includes(name));
-  const twice = needed.filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
+function indexColumns(
+  file: string,
+  names: readonly string[],
+  required: readonly string[],
+): ColumnIndexes {
+  const missing = required.filter((name) => !names.includes(name));
+  const duplicates = required.filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
   if (missing.length > 0) {
-    // A first row that has none of them may be a customer's.
-    const isHeader = missing.length < needed.length;
-    const instead = isHeader
+    // A first row with none of them may be data, so its values are not shown.
+    const isHeader = missing.length < required.length;
+    const hint = isHeader
       ? `Its columns are ${quoted(names)}.`
-      : 'Is its first row the names of the columns? Else name them in input.header.';
+      : 'If its first row does not name the columns, list them in input.header.';
     throw new CommandError(
-      `${file} has no column ${quoted(missing)}, which the mapping names. ${instead}`,
+      `${file} has no column ${quoted(missing)}, which the mapping names. ${hint}`,
     );
   }
-  if (twice.length > 0) {
+  if (duplicates.length > 0) {
     throw new CommandError(
-      `${file} has more than one column ${quoted(twice)}; give each its own name.`,
+      `${file} has more than one column ${quoted(duplicates)}; give each its own name.`,
     );
   }
   return { count: names.length, byName: new Map(names.map((name, index) => [name, index])) };
@@ -116,16 +120,16 @@ function nameOf(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8').trim();
 }
 
-/** @throws TypeError for what is not UTF-8 */
+/** @throws TypeError for invalid UTF-8 */
 function decode(bytes: string): string {
   return /^[\0-\x7f]*$/.test(bytes) ? bytes : decoder.decode(Buffer.from(bytes, 'latin1'));
 }
 
-function rowOf(line: number, record: readonly string[], { count, byName }: Places): Row {
+function rowOf(line: number, record: readonly string[], { count, byName }: ColumnIndexes): Row {
   if (record.length !== count) {
     return {
       line,
-      problem: `the row has ${record.length} values, and there are ${count} columns; is a value with a delimiter in it not quoted?`,
+      problem: `the row has ${record.length} values, but there are ${count} columns; does an unquoted value contain the delimiter?`,
     };
   }
   return {

@@ -4,7 +4,7 @@ import type { Conditions, FieldSpec } from './schema.ts';
 import type { Value } from './reading.ts';
 import { type Formats, createReader, readConstant } from './values.ts';
 
-/** What a field of a record is to be (undefined: left out), or a sentence about what is wrong. */
+/** The value of a record's field (undefined: omitted), or a sentence about what is wrong. */
 export type FieldReading = Value | { readonly problem: string };
 
 type Text = { readonly text: string } | { readonly problem: string };
@@ -13,13 +13,13 @@ function hasEmailAddress(text: string): boolean {
   return text.includes('@') && /[^\s@]@[^\s@]+\.[^\s@]/.test(text);
 }
 
-/** A value as it can be shown: shortened, and no e-mail address. */
-export function shown(text: string): string {
+/** A value for messages: shortened, and never an e-mail address. */
+export function displayText(text: string): string {
   if (hasEmailAddress(text)) return '(an e-mail address)';
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** The text of a value, whatever it is; empty for none. */
+/** Any value as text; empty if there is none. */
 export function plainText(values: Values, column: string): string {
   try {
     const value = values.get(column);
@@ -30,15 +30,15 @@ export function plainText(values: Values, column: string): string {
   }
 }
 
-/** Whether a row is one that is meant. */
-export function holds(conditions: Conditions, values: Values): boolean {
+/** Whether a row meets all conditions. */
+export function matches(conditions: Conditions, values: Values): boolean {
   return Object.entries(conditions).every(([column, { is, isNot }]) => {
     const text = plainText(values, column);
     return is ? is.includes(text) : !isNot?.includes(text);
   });
 }
 
-/** The text of a value that is to be kept. */
+/** The text of a value that will be stored. */
 function textOf(values: Values, column: string): Text {
   let value: unknown;
   try {
@@ -48,7 +48,7 @@ function textOf(values: Values, column: string): Text {
   }
   if (value === undefined || value === null) return { text: '' };
   if (typeof value === 'object') {
-    return { problem: `column ${column} is a list or an object; name a path that leads into it` };
+    return { problem: `column ${column} is a list or an object; name a path to a value in it` };
   }
   const text = String(value).trim();
   return hasEmailAddress(text)
@@ -56,13 +56,13 @@ function textOf(values: Values, column: string): Text {
     : { text };
 }
 
-/** What a mapping can say of values that are not understood as they stand. */
+/** How to change the mapping if values cannot be read as they are. */
 const hints: Partial<Record<Field['kind'], string>> = {
-  word: '; a table can say which is meant',
-  id: '; with "ids": "text" it may be any text',
+  enum: '; a table can map it to one of them',
+  id: '; "ids": "text" allows any text',
 };
 
-/** Reads one field of rows; without a value where its conditions do not hold. */
+/** Reads one field of rows. It has no value in rows that do not meet its conditions. */
 export function createFieldReader(
   field: Field,
   spec: FieldSpec,
@@ -71,7 +71,7 @@ export function createFieldReader(
 ): (values: Values) => FieldReading {
   const read = createValueReader(field, spec, formats, minorDigits);
   const { when } = spec;
-  return when ? (values) => (holds(when, values) ? read(values) : { value: undefined }) : read;
+  return when ? (values) => (matches(when, values) ? read(values) : { value: undefined }) : read;
 }
 
 function createValueReader(
@@ -93,7 +93,7 @@ function createValueReader(
   const { table, otherwise, empty } = spec;
   const read = createReader(field, { ...formats, ...spec });
 
-  const understand = (text: string): FieldReading => {
+  const parse = (text: string): FieldReading => {
     if (table && Object.hasOwn(table, text)) return constant(table[text] as string);
     if (text === '') {
       if (empty !== undefined) return constant(empty);
@@ -104,44 +104,44 @@ function createValueReader(
     if (otherwise !== undefined) return constant(otherwise);
     if (table) {
       const known = Object.keys(table).slice(0, 20).join(', ');
-      return { problem: `${name}: "${shown(text)}" is not in its table, which has ${known}` };
+      return { problem: `${name}: "${displayText(text)}" is not in its table, which has ${known}` };
     }
     const reading = read(text, minorDigits);
     return 'wrong' in reading
-      ? { problem: `${name}: "${shown(text)}" ${reading.wrong}${hints[field.kind] ?? ''}` }
+      ? { problem: `${name}: "${displayText(text)}" ${reading.wrong}${hints[field.kind] ?? ''}` }
       : reading;
   };
 
-  if (field.kind === 'ids') return (values) => readList(values, columns[0] as string, understand);
+  if (field.kind === 'ids') return (values) => readList(values, columns[0] as string, parse);
   return (values) => {
     const texts = columns.map((column) => textOf(values, column));
     const problem = texts.find((each) => 'problem' in each);
     if (problem && 'problem' in problem) return problem;
     const parts = texts.flatMap((each) => ('text' in each && each.text !== '' ? [each.text] : []));
-    // An id of which a part is missing would be another one's.
-    const isWhole = field.kind !== 'id' || parts.length === columns.length;
-    return understand(isWhole ? parts.join(spec.separator ?? ' ') : '');
+    // An id with a part missing could equal another id.
+    const isComplete = field.kind !== 'id' || parts.length === columns.length;
+    return parse(isComplete ? parts.join(spec.separator ?? ' ') : '');
   };
 }
 
-/** A list where the file has one, else its one value. */
+/** Reads a list; a single value is a list of one. */
 function readList(
   values: Values,
   column: string,
-  understand: (text: string) => FieldReading,
+  parse: (text: string) => FieldReading,
 ): FieldReading {
   const list = values.get(column);
   if (!Array.isArray(list)) {
     const one = textOf(values, column);
     if ('problem' in one) return one;
-    const reading = understand(one.text);
+    const reading = parse(one.text);
     return 'problem' in reading || reading.value === undefined
       ? reading
       : { value: [reading.value] };
   }
   const entries: unknown[] = [];
   for (const entry of list) {
-    const reading = understand(typeof entry === 'object' ? '' : String(entry));
+    const reading = parse(typeof entry === 'object' ? '' : String(entry));
     if ('problem' in reading) return reading;
     if (reading.value === undefined)
       return { problem: `column ${column} has an entry without a value` };

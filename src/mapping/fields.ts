@@ -9,12 +9,12 @@ import {
   subscriptionStatuses,
 } from '../vocabulary.ts';
 
-/** What a field holds, and so how a value of a foreign file is understood. */
+/** The type of a field, which determines how a file's values are parsed. */
 export type Kind =
   | { readonly kind: 'id' | 'ids'; readonly of: string }
-  | { readonly kind: 'integer'; readonly least: number; readonly most: number }
-  | { readonly kind: 'text'; readonly most: number; readonly mayBeEmpty: boolean }
-  | { readonly kind: 'word'; readonly words: readonly string[] }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  | { readonly kind: 'text'; readonly maxLength: number; readonly mayBeEmpty: boolean }
+  | { readonly kind: 'enum'; readonly values: readonly string[] }
   | { readonly kind: 'intervalUnit' | 'intervalCount' | 'amount' | 'decimal' | 'time' | 'boolean' };
 
 export type Field = Kind & { readonly required: boolean };
@@ -23,28 +23,28 @@ const required = <K extends Kind>(kind: K) => ({ ...kind, required: true }) as c
 const optional = <K extends Kind>(kind: K) => ({ ...kind, required: false }) as const;
 
 const id = (of: string): Kind => ({ kind: 'id', of });
-const text = (most = 1000): Kind => ({ kind: 'text', most, mayBeEmpty: false });
-const anyText: Kind = { kind: 'text', most: 1000, mayBeEmpty: true };
-const word = (words: readonly string[]): Kind => ({ kind: 'word', words });
-const integer = (least: number, most: number): Kind => ({ kind: 'integer', least, most });
+const text = (maxLength = 1000): Kind => ({ kind: 'text', maxLength, mayBeEmpty: false });
+const anyText: Kind = { kind: 'text', maxLength: 1000, mayBeEmpty: true };
+const oneOf = (values: readonly string[]): Kind => ({ kind: 'enum', values });
+const integer = (min: number, max: number): Kind => ({ kind: 'integer', min, max });
 const amount: Kind = { kind: 'amount' };
 const time: Kind = { kind: 'time' };
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** The fields of records that a mapping may make, by type; a dot leads into `pricing`. */
+/** The fields that a mapping can fill, by record type; a dot leads into `pricing`. */
 export const fieldsOf = {
   plan: {
     id: required(id('plan')),
     name: required(text()),
     groupName: optional(anyText),
-    planType: required(word(planTypes)),
+    planType: required(oneOf(planTypes)),
     intervalUnit: required({ kind: 'intervalUnit' }),
     intervalCount: required({ kind: 'intervalCount' }),
     active: optional({ kind: 'boolean' }),
     productIds: optional({ kind: 'ids', of: 'product' }),
     productCount: optional(integer(0, 100_000)),
-    'pricing.discountType': optional(word(discountTypes)),
+    'pricing.discountType': optional(oneOf(discountTypes)),
     'pricing.discountValue': optional({ kind: 'decimal' }),
     'pricing.summary': optional(anyText),
     updatedAt: optional(time),
@@ -53,7 +53,7 @@ export const fieldsOf = {
     id: required(id('subscription')),
     customerId: required(id('customer')),
     planId: required(id('plan')),
-    status: required(word(subscriptionStatuses)),
+    status: required(oneOf(subscriptionStatuses)),
     createdAt: required(time),
     nextBillingDate: optional(time),
     paidThroughAt: optional(time),
@@ -65,8 +65,8 @@ export const fieldsOf = {
     id: required(id('payment')),
     subscriptionId: required(id('subscription')),
     cycle: required(text(200)),
-    status: required(word(paymentStatuses)),
-    failureKind: optional(word(failureKinds)),
+    status: required(oneOf(paymentStatuses)),
+    failureKind: optional(oneOf(failureKinds)),
     amount: required(amount),
     processedAt: required(time),
     updatedAt: optional(time),
@@ -81,9 +81,9 @@ export const fieldsOf = {
   cancellation: {
     id: required(id('cancellation')),
     subscriptionId: optional(id('subscription')),
-    detectedReason: required(word(detectedReasons)),
-    offerType: optional(word(offerTypes)),
-    outcome: optional(word(sessionOutcomes)),
+    detectedReason: required(oneOf(detectedReasons)),
+    offerType: optional(oneOf(offerTypes)),
+    outcome: optional(oneOf(sessionOutcomes)),
     createdAt: required(time),
     updatedAt: optional(time),
   },
@@ -91,7 +91,7 @@ export const fieldsOf = {
 
 export type MappedType = keyof typeof fieldsOf;
 
-/** A line of a subscription; without a `lineId` of its own it is numbered by its place. */
+/** A line of a subscription. Without a `lineId`, it is numbered by its position. */
 export const lineFields: Fields = {
   lineId: optional(id('line')),
   productId: required(id('product')),
@@ -102,15 +102,15 @@ export const lineFields: Fields = {
   currentPrice: required(amount),
 };
 
-/** A change of a subscription's status; left out where its time is empty. */
+/** A status change of a subscription; omitted if its time is empty. */
 export const statusEventFields = {
   at: optional(time),
-  to: required(word(subscriptionStatuses)),
-  /** The status up to a change that is only booked. */
-  until: optional(word(subscriptionStatuses)),
+  to: required(oneOf(subscriptionStatuses)),
+  /** The status until a scheduled change. */
+  until: optional(oneOf(subscriptionStatuses)),
 } as const satisfies Fields;
 
-/** How long a billing period is, in words that platforms use for it. */
+/** Billing intervals by the names that platforms use. */
 export const intervalWords: ReadonlyMap<string, readonly [number, string]> = new Map([
   ['daily', [1, 'day']],
   ['weekly', [1, 'week']],

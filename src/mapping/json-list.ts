@@ -13,9 +13,9 @@ const space = new Set([...' \t\r\n'].map(byte));
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The entries of one list in a JSON document, each a row, with one of them in memory at a time.
- * @param path the names that lead to the list; none if the document is the list
- * @throws CommandError where there is no such list, or the document ends inside of it
+ * Reads the entries of one list in a JSON document as rows, with one entry in memory at a time.
+ * @param path the names that lead to the list; empty if the document is the list
+ * @throws CommandError if there is no such list, or the document ends inside it
  */
 export async function* readJsonList(
   file: string,
@@ -27,33 +27,37 @@ export async function* readJsonList(
     const rows = scanner.take(chunk);
     if (scanner.isEntryTooLong) {
       throw new CommandError(
-        `${file}:${scanner.entryLine}: an entry begins here that is longer than ${maxRowBytes} bytes. Records from before it may be stored.`,
+        `${file}:${scanner.entryLine}: the entry that starts here is longer than ${maxRowBytes} bytes. Earlier records may have been stored.`,
       );
     }
     if (rows.length > 0) yield rows;
   }
-  const where =
-    path.length === 0 ? 'It must be a list itself' : `The mapping names ${path.join('.')}`;
-  if (!scanner.wasFound) throw new CommandError(`${file} has no such list. ${where}.`);
-  if (!scanner.isThrough) {
+  if (!scanner.wasFound) {
     throw new CommandError(
-      `${file} ends before its list does. Records from before the break may be stored; import the whole file again.`,
+      path.length === 0
+        ? `${file} is not a list. If the list is inside it, name its path in input.list.`
+        : `${file} has no list ${path.join('.')}, which the mapping names.`,
+    );
+  }
+  if (!scanner.hasEnded) {
+    throw new CommandError(
+      `${file} ends inside the list. Earlier records may have been stored; import the whole file again.`,
     );
   }
 }
 
-/** Follows the brackets of a document, and cuts out what stands between the commas of the list. */
+/** Tracks the brackets of a document, and extracts what is between the commas of the list. */
 class ListScanner {
   wasFound = false;
-  isThrough = false;
+  hasEnded = false;
   entryLine = 0;
   readonly #path: readonly string[];
   #line = 1;
   #inString = false;
   #isEscaped = false;
-  /** The name that was last read in each object or list around the place. */
+  /** The last name read in each object or list around the current position. */
   readonly #names: string[] = [];
-  /** The string that was last read outside of the list. */
+  /** The last string read outside the list. */
   #text: number[] = [];
   #entry: Buffer[] = [];
   #entryBytes = 0;
@@ -68,13 +72,13 @@ class ListScanner {
   }
 
   get #isInList(): boolean {
-    return this.wasFound && !this.isThrough;
+    return this.wasFound && !this.hasEnded;
   }
 
   take(chunk: Buffer): Row[] {
     const rows: Row[] = [];
     let start = this.#isInEntry ? 0 : -1;
-    for (let at = 0; at < chunk.length && !this.isThrough; at += 1) {
+    for (let at = 0; at < chunk.length && !this.hasEnded; at += 1) {
       const code = chunk[at] as number;
       if (code === newline) this.#line += 1;
       if (this.#inString) {
@@ -100,7 +104,7 @@ class ListScanner {
     if (this.#isEscaped) this.#isEscaped = false;
     else if (code === backslash) this.#isEscaped = true;
     else if (code === quote) this.#inString = false;
-    // Names that a path can lead through are short.
+    // The names in a path are short, so a long string need not be kept whole.
     if (this.#inString && !this.#isInList && this.#text.length < 1000) this.#text.push(code);
   }
 
@@ -118,7 +122,7 @@ class ListScanner {
       this.#names.push('');
     } else if (closing.has(code)) {
       this.#names.pop();
-      if (this.#isInList && this.#names.length === this.#path.length) this.isThrough = true;
+      if (this.#isInList && this.#names.length === this.#path.length) this.hasEnded = true;
     }
   }
 

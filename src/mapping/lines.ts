@@ -1,34 +1,34 @@
 import type { Line } from '../ingest/lines.ts';
 import { ownNumber } from '../own-number.ts';
-import { plainText, shown } from './field-reader.ts';
+import { plainText, displayText } from './field-reader.ts';
 import type { ReadRow, RecordMaker } from './records.ts';
 import type { Row } from './rows.ts';
 
-/** More rows of a group than the greatest number of lines: enough to see that there are too many. */
-const rowsOfGroup = 251;
-/** How many plans are remembered as they were last made. */
-const plansRemembered = 10_000;
+/** One more than the maximum number of lines, so that groups with too many are refused. */
+const maxGroupRows = 251;
+/** How many distinct plans are remembered, so that repeated ones are skipped. */
+const maxRememberedPlans = 10_000;
 
-/** How many rows a mapping made nothing of. */
-export interface Left {
+/** How many rows matched no rule of the mapping. */
+export interface SkippedRows {
   rows: number;
 }
 
-/** Rows as lines of import records; each has with it the columns of which it was made. */
+/** Converts rows to lines of import records. Each line includes the columns it was made from. */
 export async function* mapRows(
   rows: AsyncIterable<readonly Row[]>,
   makers: readonly RecordMaker[],
-  left: Left,
+  skipped: SkippedRows,
 ): AsyncGenerator<Line[]> {
   const steps = makers.map((maker) =>
     maker.group === undefined ? singleRows(maker) : groupedRows(maker, maker.group),
   );
-  for await (const some of rows) {
+  for await (const chunk of rows) {
     const lines: Line[] = [];
-    for (const row of some) {
+    for (const row of chunk) {
       const isTaken = steps.map((step) => step.take(row, lines)).includes(true);
       if ('problem' in row) lines.push(unreadable(row.line, row.problem, makers));
-      else if (!isTaken) left.rows += 1;
+      else if (!isTaken) skipped.rows += 1;
     }
     if (lines.length > 0) yield lines;
   }
@@ -37,9 +37,9 @@ export async function* mapRows(
   if (last.length > 0) yield last;
 }
 
-/** Makes records of one kind out of one row after the other. */
+/** Makes records of one type from a sequence of rows. */
 interface Step {
-  /** Whether the row has to do with a record. */
+  /** Returns whether the row is part of a record. */
   take(row: Row, lines: Line[]): boolean;
   end(lines: Line[]): void;
 }
@@ -57,13 +57,13 @@ function singleRows(maker: RecordMaker): Step {
   };
 }
 
-/** Most rows name the plan of others too: one that was made already need not be again. */
+/** Many rows describe the same plan, which needs to be stored only once. */
 function createPlanFilter(): (record: object) => boolean {
   let made = new Set<string>();
   return (record) => {
     const text = JSON.stringify(record);
     if (made.has(text)) return false;
-    if (made.size === plansRemembered) made = new Set();
+    if (made.size === maxRememberedPlans) made = new Set();
     made.add(text);
     return true;
   };
@@ -75,9 +75,9 @@ interface Group {
   problem: string | undefined;
 }
 
-/** Rows that follow one another with the same value in a column make one record. */
+/** Makes one record from consecutive rows with the same value in a column. */
 function groupedRows(maker: RecordMaker, column: string): Step {
-  /** Of every group that was, a number of 52 bits. */
+  /** A 52-bit hash of the key of each group so far. */
   const seen = new Set<number>();
   let group: Group | undefined;
   let unreadableLine: number | undefined;
@@ -96,10 +96,9 @@ function groupedRows(maker: RecordMaker, column: string): Step {
   const begin = (key: string, row: ReadRow) => {
     group = { key, rows: [row], problem: undefined };
     const number = ownNumber(key);
-    if (key === '')
-      group.problem = `column ${column} is empty; it tells which rows belong together`;
+    if (key === '') group.problem = `column ${column} is empty, but rows are grouped by it`;
     else if (seen.has(number)) {
-      group.problem = `column ${column}: "${shown(key)}" has rows further up, which were taken without this one; sort the file by ${column}`;
+      group.problem = `column ${column}: "${displayText(key)}" has earlier rows, whose record was made without this one; sort the file by ${column}`;
     } else if (unreadableLine !== undefined) group.problem = gap(unreadableLine);
     seen.add(number);
   };
@@ -114,7 +113,7 @@ function groupedRows(maker: RecordMaker, column: string): Step {
       const key = plainText(row.values, column);
       if (group && group.key === key && key !== '') {
         group.problem ??= differenceOf(maker, group.rows[0] as ReadRow, row);
-        if (group.rows.length < rowsOfGroup) group.rows.push(row);
+        if (group.rows.length < maxGroupRows) group.rows.push(row);
       } else {
         finish(lines);
         begin(key, row);
@@ -130,13 +129,13 @@ function gap(line: number): string {
   return `line ${line}, which may be one of its rows, cannot be read`;
 }
 
-/** Where a row of a group says other things of the whole than the first one. */
+/** Describes a shared column in which a row of a group contradicts the first row. */
 function differenceOf(maker: RecordMaker, first: ReadRow, row: ReadRow): string | undefined {
   for (const column of maker.sharedColumns) {
     const text = plainText(row.values, column);
     const before = plainText(first.values, column);
     if (text !== '' && text !== before) {
-      return `line ${row.line}: column ${column}: "${shown(text)}" must be empty or "${shown(before)}", as in line ${first.line}`;
+      return `line ${row.line}: column ${column}: "${displayText(text)}" must be empty or "${displayText(before)}", as in line ${first.line}`;
     }
   }
   return undefined;
@@ -151,7 +150,7 @@ function lineOf(
   const from = rows.map(({ line, values }) => ({
     line,
     columns: Object.fromEntries(
-      maker.columns.map((column) => [column, shown(plainText(values, column))]),
+      maker.columns.map((column) => [column, displayText(plainText(values, column))]),
     ),
   }));
   if ('record' in made) return { number, text: JSON.stringify({ ...made.record, rows: from }) };
@@ -159,7 +158,7 @@ function lineOf(
   return { number, text, problem: made.problem, countsAs: maker.type };
 }
 
-/** Nothing of such a row is kept: what it has could be anything. */
+/** Only the line number of such a row is kept, since its content could be anything. */
 function unreadable(number: number, problem: string, makers: readonly RecordMaker[]): Line {
   const [only, another] = makers;
   return {

@@ -5,13 +5,13 @@ import type { LineSource } from '../ingest/import.ts';
 import { readLines } from '../ingest/lines.ts';
 import { readCsv } from './csv.ts';
 import { readJsonList } from './json-list.ts';
-import { type Left, mapRows } from './lines.ts';
+import { type SkippedRows, mapRows } from './lines.ts';
 import { type RecordMaker, createRecordMaker } from './records.ts';
 import { type Row, jsonRow } from './rows.ts';
 import type { Mapping } from './schema.ts';
 
 /**
- * A file of another platform, as a source of import records; its name as in openSource.
+ * Opens another platform's file as a source of import records. File names are as in openSource.
  * @param clock the importer's
  */
 export function openMapped(
@@ -19,11 +19,11 @@ export function openMapped(
   mapping: Mapping,
   shop: ImportShop,
   clock: Clock,
-  left: Left,
+  skipped: SkippedRows,
 ): LineSource {
   const { formats, records } = mapping;
   const makers = records.map((spec) => createRecordMaker(spec, formats, shop, clock));
-  return { name: file, lines: mapRows(readRows(file, mapping, makers), makers, left) };
+  return { name: file, lines: mapRows(readRows(file, mapping, makers), makers, skipped) };
 }
 
 function readRows(

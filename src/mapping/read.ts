@@ -4,7 +4,7 @@ import { parseWith } from '../ingest/problems.ts';
 import { type Mapping, createMappingSchema } from './schema.ts';
 
 /**
- * A mapping file.
+ * Reads a mapping file.
  * @throws CommandError if it cannot be read
  * @throws UsageError with everything that is wrong in it
  */

@@ -1,4 +1,4 @@
-/** What a value says in terms of the import. */
+/** A value in the import's format. */
 export interface Value {
   readonly value: unknown;
   /** The source's own id, if it may be stored. */

@@ -1,7 +1,13 @@
 import type { Clock } from '../clock.ts';
-import { liesAhead } from '../ingest/ahead.ts';
 import type { ImportShop } from '../ingest/apply.ts';
-import { type FieldReading, createFieldReader, holds, plainText, shown } from './field-reader.ts';
+import { isInFuture } from '../ingest/future.ts';
+import {
+  type FieldReading,
+  createFieldReader,
+  matches,
+  plainText,
+  displayText,
+} from './field-reader.ts';
 import {
   type Field,
   type Fields,
@@ -14,22 +20,22 @@ import { type Values, jsonValues } from './rows.ts';
 import type { Conditions, FieldSpec, FieldSpecs, RecordSpec } from './schema.ts';
 import type { Formats } from './values.ts';
 
-/** A row that was read, by the line on which it begins. */
+/** A readable row, with the line that it starts on. */
 export interface ReadRow {
   readonly line: number;
   readonly values: Values;
 }
 
-/** Makes the records of one kind that a mapping describes. */
+/** Makes records of one type as a mapping describes them. */
 export interface RecordMaker {
   readonly type: MappedType;
-  /** The column by which rows belong together. */
+  /** The column that rows are grouped by. */
   readonly group: string | undefined;
-  /** Columns that are read of a row, and no others. */
+  /** The only columns that are read. */
   readonly columns: readonly string[];
-  /** Those that all rows of a group have in common, or leave empty after the first. */
+  /** Columns that must be empty, or the same as in the first row, in all rows of a group. */
   readonly sharedColumns: readonly string[];
-  /** Whether the row, or the group that it begins, gives a record. */
+  /** Whether a row, or the group that it starts, makes a record. */
   applies(values: Values): boolean;
   make(rows: readonly ReadRow[]): { readonly record: object } | { readonly problem: string };
 }
@@ -57,23 +63,23 @@ export function createRecordMaker(
     ...Object.keys(spec.when),
     ...(spec.currency === undefined ? [] : [spec.currency]),
   ];
-  const ofLines: string[] = [];
+  const lineColumns: string[] = [];
   if (spec.type === 'subscription') {
     parts.push(linesPart(spec.lines, context), eventsPart(spec.statusEvents ?? [], context));
-    if (spec.lines.from === undefined) ofLines.push(...columnsOf(spec.lines.fields));
+    if (spec.lines.from === undefined) lineColumns.push(...columnsOf(spec.lines.fields));
     for (const { when, ...fields } of spec.statusEvents ?? []) {
       shared.push(...Object.keys(when), ...columnsOf(fields));
     }
   }
   const group = spec.type === 'subscription' ? spec.group : undefined;
-  // Lines differ, and each may be on a plan of its own; the subscription is on the first one's.
-  const mayDiffer = new Set([...ofLines, ...columnsOf({ planId: spec.fields['planId'] })]);
+  // Each line may have its own plan; the subscription has that of the first line.
+  const mayDiffer = new Set([...lineColumns, ...columnsOf({ planId: spec.fields['planId'] })]);
   return {
     type: spec.type,
     group,
-    columns: [...new Set([...(group === undefined ? [] : [group]), ...shared, ...ofLines])],
+    columns: [...new Set([...(group === undefined ? [] : [group]), ...shared, ...lineColumns])],
     sharedColumns: [...new Set(shared)].filter((column) => !mayDiffer.has(column)),
-    applies: (values) => holds(spec.when, values),
+    applies: (values) => matches(spec.when, values),
     make(rows) {
       const record: Record<string, unknown> = { type: spec.type };
       const problems = readInto(record, readers, rows[0]?.values as Values);
@@ -83,7 +89,7 @@ export function createRecordMaker(
   };
 }
 
-/** Adds to a record, and says what is wrong. */
+/** Adds to a record, and returns the problems. */
 type Part = (record: Record<string, unknown>, rows: readonly ReadRow[]) => readonly string[];
 
 function currencyPart(column: string | undefined, currency: string): Part {
@@ -92,7 +98,7 @@ function currencyPart(column: string | undefined, currency: string): Part {
     const text = plainText(rows[0]?.values as Values, column);
     return text.toUpperCase() === currency
       ? []
-      : [`column ${column}: "${shown(text)}" is not the shop's currency, ${currency}`];
+      : [`column ${column}: "${displayText(text)}" is not the shop's currency, ${currency}`];
   };
 }
 
@@ -103,34 +109,34 @@ function linesPart(
   const readers = readersOf(lineFields, fields, context);
   return (record, rows) => {
     const problems: string[] = [];
-    const places = from === undefined ? placesOfRows(rows) : placesOfList(rows, from);
-    if (places === undefined) return [`column ${from} is not a list`];
-    record['lines'] = places.map(({ values, where }, index) => {
+    const entries = from === undefined ? entriesOfRows(rows) : entriesOfList(rows, from);
+    if (entries === undefined) return [`column ${from} is not a list`];
+    record['lines'] = entries.map(({ values, prefix }, index) => {
       const line: Record<string, unknown> = { lineId: index + 1 };
-      for (const problem of readInto(line, readers, values)) problems.push(where + problem);
+      for (const problem of readInto(line, readers, values)) problems.push(prefix + problem);
       return line;
     });
     return problems;
   };
 }
 
-interface Place {
+interface LineEntry {
   readonly values: Values;
-  /** What tells its problems from those of the record itself. */
-  readonly where: string;
+  /** Precedes its problems, to tell them from those of the record itself. */
+  readonly prefix: string;
 }
 
-function placesOfRows(rows: readonly ReadRow[]): readonly Place[] {
+function entriesOfRows(rows: readonly ReadRow[]): readonly LineEntry[] {
   return rows.map(({ line, values }, index) => ({
     values,
-    where: index === 0 ? '' : `line ${line}: `,
+    prefix: index === 0 ? '' : `line ${line}: `,
   }));
 }
 
-function placesOfList(rows: readonly ReadRow[], from: string): readonly Place[] | undefined {
+function entriesOfList(rows: readonly ReadRow[], from: string): readonly LineEntry[] | undefined {
   const list = rows[0]?.values.get(from);
   if (!Array.isArray(list)) return undefined;
-  return list.map((entry, index) => ({ values: jsonValues(entry), where: `${from}[${index}]: ` }));
+  return list.map((entry, index) => ({ values: jsonValues(entry), prefix: `${from}[${index}]: ` }));
 }
 
 interface EventSpec {
@@ -141,31 +147,31 @@ interface EventSpec {
 }
 
 /**
- * Without an event in the row it tells one status only: what is stored of the history stays. An event
- * that is only booked is left out where the mapping says what the status is until then.
+ * A row without events has a current status only, so the stored history stays. A scheduled event is
+ * omitted if the mapping gives the status until then.
  */
 function eventsPart(specs: readonly EventSpec[], context: Context): Part {
   const events = specs.map(({ when, ...fields }) => ({
     when,
     readers: readersOf(statusEventFields, { ...fields }, context),
   }));
-  const isBooked = (event: Record<string, unknown>) =>
-    event['until'] !== undefined && liesAhead(timeOf(event), context.clock);
+  const isScheduled = (event: Record<string, unknown>) =>
+    event['until'] !== undefined && isInFuture(timeOf(event), context.clock);
   return (record, rows) => {
     const values = rows[0]?.values as Values;
     const problems: string[] = [];
     const found: Record<string, unknown>[] = [];
     for (const { when, readers } of events) {
-      if (!holds(when, values)) continue;
+      if (!matches(when, values)) continue;
       const event: Record<string, unknown> = {};
       problems.push(...readInto(event, readers, values));
       if (event['at'] !== undefined) found.push(event);
     }
     found.sort((a, b) => timeOf(a) - timeOf(b));
-    const next = found.find(isBooked);
-    if (next) record['status'] = next['until'];
+    const scheduled = found.find(isScheduled);
+    if (scheduled) record['status'] = scheduled['until'];
     const statusEvents = found
-      .filter((event) => !isBooked(event))
+      .filter((event) => !isScheduled(event))
       .map(({ at, to }) => ({ at, to }));
     if (statusEvents.length === 0) record['keeps'] = 'history';
     else record['statusEvents'] = statusEvents;
@@ -185,7 +191,7 @@ function readersOf(fields: Fields, specs: FieldSpecs, context: Context): readonl
   });
 }
 
-/** Fills in what the readers find; the problems are returned. */
+/** Sets the fields of a record or a part of it, and returns the problems. */
 function readInto(
   target: Record<string, unknown>,
   readers: readonly NamedReader[],
@@ -195,13 +201,13 @@ function readInto(
   for (const [name, read] of readers) {
     const reading = read(values);
     if ('problem' in reading) problems.push(reading.problem);
-    else if (reading.value !== undefined) put(target, name, reading.value);
-    if ('sourceId' in reading) put(target, `sourceIds.${name}`, reading.sourceId);
+    else if (reading.value !== undefined) setField(target, name, reading.value);
+    if ('sourceId' in reading) setField(target, `sourceIds.${name}`, reading.sourceId);
   }
   return problems;
 }
 
-function put(target: Record<string, unknown>, name: string, value: unknown): void {
+function setField(target: Record<string, unknown>, name: string, value: unknown): void {
   const [first = '', second] = name.split('.');
   if (second === undefined) target[first] = value;
   else target[first] = { ...(target[first] as object | undefined), [second]: value };

@@ -1,20 +1,20 @@
 import { isObject } from '../json.ts';
 
-/** What a row of a foreign file holds, or an entry of a list in it. */
+/** The values of a row in another platform's file, or of a list entry in it. */
 export interface Values {
-  /** The value of a column, in JSON at a path; undefined where there is none. */
+  /** The value of a column, or of a path in JSON; undefined if there is none. */
   get(column: string): unknown;
 }
 
-/** One row, by the line on which it begins, or why it could not be read. */
+/** One row with the line that it starts on, or why it could not be read. */
 export type Row =
   | { readonly line: number; readonly values: Values }
   | { readonly line: number; readonly problem: string };
 
-/** Longer rows end the reading: a quote is missing, or it is no such file. */
+/** Reading stops at a longer row: a quote is missing, or the file has another format. */
 export const maxRowBytes = 4 * 1024 * 1024;
 
-/** Values of a JSON object: names joined by dots lead into it, numbers into lists. */
+/** Values of a JSON object, by names and list positions joined by dots. */
 export function jsonValues(object: unknown): Values {
   return {
     get: (path) =>
@@ -30,7 +30,7 @@ export function jsonValues(object: unknown): Values {
   };
 }
 
-/** A row that is one JSON text. */
+/** Parses a row that is a JSON document. */
 export function jsonRow(line: number, text: string): Row {
   let value: unknown;
   try {

@@ -3,13 +3,13 @@ import { type Field, type Fields, fieldsOf, lineFields, statusEventFields } from
 import { isTimeZone, needsTimeZone, problemOfTime } from './times.ts';
 import { type Formats, readConstant } from './values.ts';
 
-/** An object that may have these keys and no others. */
+/** An object with no other keys than these. */
 function strict<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? `has ${issue.keys.map((key) => `"${key}"`).join(', ')}, which is not known here; known are ${known}`
+        ? `has unknown keys: ${issue.keys.map((key) => `"${key}"`).join(', ')}; known keys are ${known}`
         : issue.input === undefined
           ? 'is missing'
           : 'must be an object',
@@ -18,10 +18,10 @@ function strict<Shape extends z.ZodRawShape>(shape: Shape) {
 
 const column = z.string().min(1);
 
-/** A character that is none of those which structure the file already. */
-const character = z
-  .string()
-  .refine((text) => /^[^\r\n]$/.test(text), { error: 'must be one character, no line end' });
+/** A delimiter or quote, which cannot be a line break. */
+const character = z.string().refine((text) => /^[^\r\n]$/.test(text), {
+  error: 'must be one character other than a line break',
+});
 
 const input = z
   .discriminatedUnion(
@@ -33,7 +33,7 @@ const input = z
         quote: character.default('"'),
         header: z
           .union([z.literal(true), z.array(column).min(1)], {
-            error: 'must be true, or the list of the columns where the file does not name them',
+            error: 'must be true, or a list of the column names if the file has none',
           })
           .default(true),
       }),
@@ -95,21 +95,21 @@ export type Conditions = z.output<typeof conditions>;
 
 type Constant = string | number | boolean;
 
-/** Where the value of a field comes from, and how it is understood. */
+/** Where the value of a field comes from, and how it is parsed. */
 export interface FieldSpec extends Formats {
   readonly column?: string | undefined;
-  /** Several, whose texts are joined by the separator. */
+  /** Several columns, whose texts are joined by the separator. */
   readonly columns?: readonly string[] | undefined;
   readonly separator?: string | undefined;
-  /** Always this. */
+  /** A constant. */
   readonly value?: Constant | undefined;
-  /** What the file's values mean. */
+  /** Maps the file's values to constants. */
   readonly table?: Readonly<Record<string, Constant>> | undefined;
-  /** What a value means that the table does not have; without it such a row is refused. */
+  /** For values that the table does not have. Without it, rows with such values are refused. */
   readonly otherwise?: Constant | undefined;
-  /** What stands in for an empty value. */
+  /** Replaces an empty value. */
   readonly empty?: Constant | undefined;
-  /** Rows of which the field is taken; of others it is left out. */
+  /** Which rows have the field; in others it is omitted. */
   readonly when?: Conditions | undefined;
 }
 
@@ -158,11 +158,11 @@ function problemOfSpec(field: Field, spec: FieldSpec, defaults: Formats): string
   }
   const { time = 'iso', timeZone } = { ...defaults, ...spec };
   if (field.kind === 'time' && spec.value === undefined && needsTimeZone(time) && !timeZone) {
-    return 'needs a timeZone, such as UTC or America/New_York: its times tell no offset';
+    return 'needs a timeZone, such as UTC or America/New_York: its times have no offset';
   }
   const { decimal = '.', thousands } = { ...defaults, ...spec };
   if (field.kind === 'amount' && decimal === thousands) {
-    return 'must not have the same character as decimal and as thousands';
+    return 'must not use the same character for decimal and thousands';
   }
   return undefined;
 }
@@ -180,10 +180,10 @@ function fieldsSchema(fields: Fields, defaults: Formats) {
 
 export type FieldSpecs = Readonly<Record<string, FieldSpec | undefined>>;
 
-/** @param raw the mapping file's value, from which the formats are taken that fields fall back on */
+/** @param raw the parsed mapping file; its `formats` are the defaults of its fields */
 export function createMappingSchema(raw: unknown) {
-  const given = z.object({ formats: allFormats }).safeParse(raw);
-  const defaults: Formats = given.success ? given.data.formats : {};
+  const withFormats = z.object({ formats: allFormats }).safeParse(raw);
+  const defaults: Formats = withFormats.success ? withFormats.data.formats : {};
   const base = { when: conditions.default({}), currency: column.optional() };
   const simple = <Type extends Exclude<keyof typeof fieldsOf, 'subscription'>>(type: Type) =>
     strict({ type: z.literal(type), ...base, fields: fieldsSchema(fieldsOf[type], defaults) });
@@ -206,7 +206,8 @@ export function createMappingSchema(raw: unknown) {
       .optional(),
   }).refine((value) => value.group === undefined || value.lines.from === undefined, {
     path: ['group'],
-    error: 'and lines.from must not be given together: lines come from rows, or from a list in one',
+    error:
+      'and lines.from must not be given together: lines come either from rows or from a list in a row',
   });
   const record = z.discriminatedUnion(
     'type',

@@ -4,7 +4,7 @@ import type { Reading } from './reading.ts';
 export interface TimeFormat {
   /** "iso", "unix-seconds", "unix-milliseconds", or a pattern such as "MM/DD/YYYY HH:mm". */
   readonly time?: string | undefined;
-  /** The IANA zone of times that have no offset. */
+  /** The IANA zone of times without an offset. */
   readonly timeZone?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ interface Parts {
 
 type Reader = (text: string, zone: string | undefined) => number | Parts | undefined;
 
-/** A part of a pattern: what it matches, and the part of a time that it is. */
+/** What each token of a pattern matches, and which part of a time that is. */
 const tokens: Readonly<Record<string, readonly [pattern: string, part: string]>> = {
   YYYY: ['\\d{4}', 'year'],
   MM: ['\\d{2}', 'month'],
@@ -31,7 +31,7 @@ const tokens: Readonly<Record<string, readonly [pattern: string, part: string]>>
   H: ['\\d{1,2}', 'hour'],
   hh: ['\\d{2}', 'hour12'],
   h: ['\\d{1,2}', 'hour12'],
-  A: ['[AaPp][Mm]', 'half'],
+  A: ['[AaPp][Mm]', 'meridiem'],
   mm: ['\\d{2}', 'minute'],
   ss: ['\\d{2}', 'second'],
 };
@@ -43,7 +43,7 @@ const isoPattern =
 const earliest = Date.UTC(1970, 0, 1);
 const latest = Date.UTC(10_000, 0, 1);
 
-const named: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+const namedFormats: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['iso', readIso],
   [
     'unix-seconds',
@@ -52,9 +52,9 @@ const named: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['unix-milliseconds', (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)],
 ]);
 
-/** Why a format cannot be used; undefined if it can. */
+/** Why a format is invalid; undefined if it is valid. */
 export function problemOfTime(format: string): string | undefined {
-  if (named.has(format)) return undefined;
+  if (namedFormats.has(format)) return undefined;
   const parts = (format.match(tokenPattern) ?? []).map((token) => tokens[token]?.[1] as string);
   const rest = format.replaceAll(tokenPattern, '');
   const choices = 'must be iso, unix-seconds, unix-milliseconds or a pattern';
@@ -63,15 +63,15 @@ export function problemOfTime(format: string): string | undefined {
   if (!['year', 'month', 'day'].every((part) => parts.includes(part))) {
     return `${choices} with YYYY, MM and DD in it, such as MM/DD/YYYY`;
   }
-  if (parts.includes('hour12') !== parts.includes('half')) {
+  if (parts.includes('hour12') !== parts.includes('meridiem')) {
     return 'must have hh (or h) and A together: the hours from 1 to 12, and AM or PM';
   }
   return undefined;
 }
 
-/** Whether times of the format never tell their offset. */
+/** Whether times of the format never include their offset. */
 export function needsTimeZone(format: string): boolean {
-  return !named.has(format);
+  return !namedFormats.has(format);
 }
 
 export function isTimeZone(zone: string): boolean {
@@ -84,14 +84,14 @@ export function isTimeZone(zone: string): boolean {
 }
 
 /**
- * Reads times of a format; what comes out is ISO 8601 in UTC. A local time that a change of the clocks
- * leaves out is taken as much later as they are put forward; one that occurs twice is the first.
+ * Reads times of a format and returns them as ISO 8601 in UTC. A local time skipped when clocks go
+ * forward is shifted by as much as the clocks; one that occurs twice is read as the first.
  */
 export function createTimeReader({
   time = 'iso',
   timeZone,
 }: TimeFormat): (text: string) => Reading {
-  const read = named.get(time) ?? patternReader(time);
+  const read = namedFormats.get(time) ?? patternReader(time);
   const wrong = `must be a time ${time === 'iso' ? 'in ISO 8601' : `written as ${time}`}`;
   return (text) => {
     const found = read(text, timeZone);
@@ -146,9 +146,9 @@ function patternReader(format: string): Reader {
     const number = (name: string) => Number(part[name] ?? 0);
     const parts = { year: number('year'), month: number('month'), day: number('day') };
     const hour12 = number('hour12');
-    if (part['half'] !== undefined && (hour12 < 1 || hour12 > 12)) return undefined;
-    const half = part['half']?.toUpperCase() === 'PM' ? 12 : 0;
-    const hour = part['half'] === undefined ? number('hour') : (hour12 % 12) + half;
+    if (part['meridiem'] !== undefined && (hour12 < 1 || hour12 > 12)) return undefined;
+    const halfDay = part['meridiem']?.toUpperCase() === 'PM' ? 12 : 0;
+    const hour = part['meridiem'] === undefined ? number('hour') : (hour12 % 12) + halfDay;
     return { ...parts, hour, minute: number('minute'), second: number('second') };
   };
 }

@@ -7,27 +7,27 @@ import { type TimeFormat, createTimeReader } from './times.ts';
 
 /** How a file writes values. */
 export interface Formats extends TimeFormat, AmountFormat {
-  /** Whether ids are numbers, as they are taken, or texts, from which a number is derived. */
+  /** Whether ids are numbers, which are used as they are, or text, from which ids are derived. */
   readonly ids?: 'number' | 'text' | undefined;
 }
 
 export type Reader = (text: string, minorDigits: number) => Reading;
 
-/** Understands texts of a file as values of a field. */
+/** Creates a parser of a file's texts for a field. */
 export function createReader(kind: Kind, formats: Formats): Reader {
   switch (kind.kind) {
     case 'id':
     case 'ids':
       return formats.ids === 'text' ? (text) => readTextId(kind.of, text) : readId;
     case 'integer':
-      return (text) => readInteger(text, kind.least, kind.most);
+      return (text) => readInteger(text, kind.min, kind.max);
     case 'text':
-      return (text) => readText(text, kind.most);
-    case 'word':
+      return (text) => readText(text, kind.maxLength);
+    case 'enum':
       return (text) =>
-        kind.words.includes(text)
+        kind.values.includes(text)
           ? { value: text }
-          : { wrong: `must be one of ${kind.words.join(', ')}` };
+          : { wrong: `must be one of ${kind.values.join(', ')}` };
     case 'intervalUnit':
       return (text) => readInterval(text, ([, unit]) => unit);
     case 'intervalCount':
@@ -44,7 +44,7 @@ export function createReader(kind: Kind, formats: Formats): Reader {
   }
 }
 
-/** Constants of a mapping file stand as the import takes them. */
+/** Reads a constant of a mapping file, which has the import's own format. */
 export function readConstant(kind: Kind, value: string | number | boolean): Reading {
   if (kind.kind === 'text' && value === '' && kind.mayBeEmpty) return { value };
   if (value === '') return { wrong: 'must not be empty' };
@@ -66,15 +66,15 @@ function readTextId(of: string, text: string): Value {
   return isRecordKind(of) && isOpaqueId(text) ? { value, sourceId: text } : { value };
 }
 
-function readInteger(text: string, least: number, most: number): Reading {
+function readInteger(text: string, min: number, max: number): Reading {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : -1;
-  return value >= least && value <= most
+  return value >= min && value <= max
     ? { value }
-    : { wrong: `must be an integer from ${least} to ${most}` };
+    : { wrong: `must be an integer from ${min} to ${max}` };
 }
 
-function readText(text: string, most: number): Reading {
-  if (text.length > most) return { wrong: `must have at most ${most} characters` };
+function readText(text: string, maxLength: number): Reading {
+  if (text.length > maxLength) return { wrong: `must have at most ${maxLength} characters` };
   return text.isWellFormed() && !text.includes('\0')
     ? { value: text }
     : { wrong: 'must be text without NUL or broken surrogates' };
@@ -104,7 +104,7 @@ function readDecimal(text: string): Reading {
     : { wrong: 'must be a number of 0 or more, with at most 4 decimals, such as 12.5' };
 }
 
-const truths: ReadonlyMap<string, boolean> = new Map([
+const booleanWords: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['yes', true],
   ['1', true],
@@ -114,6 +114,6 @@ const truths: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 function readBoolean(text: string): Reading {
-  const value = truths.get(text.toLowerCase());
+  const value = booleanWords.get(text.toLowerCase());
   return value === undefined ? { wrong: 'must be true or false, yes or no, 1 or 0' } : { value };
 }

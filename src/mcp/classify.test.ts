@@ -17,7 +17,7 @@ function summarise(classified: Classified): string {
   return `${what} ${revision} ${id}`;
 }
 
-function ask(values: Headers, body: unknown): string {
+function outcomeOf(values: Headers, body: unknown): string {
   const [version, method, name] = values.map((value) => value || undefined);
   const headers: MirrorHeaders = { version, method, name };
   return summarise(classify(headers, messageOf(body)));
@@ -59,9 +59,9 @@ test('serves, ignores or rejects a body before choosing a revision', () => {
     [{ jsonrpc: '2.0', method: null, id: 5 }, 'invalidRequest 2025-06-18 5'],
   ];
   for (const [body, expected] of cells) {
-    assert.equal(ask([], body), expected, JSON.stringify(body));
+    assert.equal(outcomeOf([], body), expected, JSON.stringify(body));
     const in2026 = expected.replace('invalidRequest 2025-06-18', 'invalidRequest 2026-07-28');
-    if (in2026 !== expected) assert.equal(ask(['2026-07-28'], body), in2026);
+    if (in2026 !== expected) assert.equal(outcomeOf(['2026-07-28'], body), in2026);
   }
 });
 
@@ -99,11 +99,11 @@ test('chooses the revision by header and _meta', () => {
     [['2025-11-25'], undefined, unsupported],
   ];
   for (const [headers, meta, expected] of cells) {
-    assert.equal(ask(headers, list(meta)), expected, JSON.stringify([headers, meta]));
+    assert.equal(outcomeOf(headers, list(meta)), expected, JSON.stringify([headers, meta]));
   }
   const initialize = { jsonrpc: '2.0', id: 7, method: 'initialize', params: {} };
-  assert.equal(ask(['2025-11-25'], initialize), 'initialize 2025-06-18 7');
-  assert.equal(ask(['2025-03-26'], initialize), unsupported);
+  assert.equal(outcomeOf(['2025-11-25'], initialize), 'initialize 2025-06-18 7');
+  assert.equal(outcomeOf(['2025-03-26'], initialize), unsupported);
 });
 
 test('reports the supported versions for an unsupported one', () => {
@@ -137,6 +137,6 @@ test('compares Mcp-Name, plain or in base64, with the name of the called tool', 
     ['é', 'é', mismatch],
   ];
   for (const [header, name, expected] of cells) {
-    assert.equal(ask(['2026-07-28', 'tools/call', header], call(name)), expected, header);
+    assert.equal(outcomeOf(['2026-07-28', 'tools/call', header], call(name)), expected, header);
   }
 });

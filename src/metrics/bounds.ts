@@ -28,8 +28,8 @@ const ceiling = (at: number, unit: number) => Math.ceil(at / unit) * unit;
 const iso = (at: number) => new Date(at).toISOString();
 
 /**
- * @param from, until epoch milliseconds, at least two days apart; the interval includes its start and
- * excludes its end
+ * @param from, until epoch milliseconds, at least two days apart; the interval includes its start
+ * and excludes its end
  */
 export function boundsOf(from: number, until: number): Bounds {
   const piece = (grain: Piece['grain'], start: number, end: number): Piece => ({

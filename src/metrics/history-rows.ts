@@ -36,8 +36,8 @@ interface Shift {
 const priceDecimals = 6;
 
 /**
- * The last completed UTC days, oldest first. The state at the end of a day is the final state minus all
- * changes after that day.
+ * The last completed UTC days, oldest first. The state at the end of a day is the final state minus
+ * all changes after that day.
  * @param now epoch milliseconds
  */
 export async function listDays(
@@ -134,7 +134,8 @@ export async function findFirstDay(sql: Sql, shopId: number): Promise<number | n
 }
 
 /**
- * Whether there were at most `max` new subscriptions or status changes since an instant. Reads no more rows.
+ * Whether there were at most `max` new subscriptions or status changes since an instant. Reads no
+ * more rows.
  * @param since epoch milliseconds
  */
 export async function hasFewChanges(

@@ -4,8 +4,8 @@ import type { MetricsRow } from './row.ts';
 const hour = 3_600_000;
 
 /**
- * The same as summariseMetrics, following the definitions directly: reads all records of the shop and none
- * of the precomputed tables, so the cost grows with the shop.
+ * The same as summariseMetrics, following the definitions directly: reads all records of the shop
+ * and none of the precomputed tables, so the cost grows with the shop.
  * @param now epoch milliseconds; the windows are the 30 × 24 h before and the 7 × 24 h after it
  */
 export async function summariseFromRecords(

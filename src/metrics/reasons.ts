@@ -10,8 +10,8 @@ export interface ReasonRow {
 }
 
 /**
- * The completed sessions that started in a window, by reason, most frequent first. Reads only the window's
- * entries of one index.
+ * The completed sessions that started in a window, by reason, most frequent first. Reads only the
+ * window's entries of one index.
  * @param from, until epoch milliseconds; includes `from`, excludes `until`
  */
 export async function listOutcomesByReason(

@@ -12,9 +12,9 @@ export interface RenewalsRow {
 }
 
 /**
- * Renewals of active subscriptions from `now` on, by UTC day; days without renewals have no row. As in the
- * summary, overdue renewals are not included, and a status dated after `now` does not count yet. The cost
- * does not grow with the shop.
+ * Renewals of active subscriptions from `now` on, by UTC day; days without renewals have no row. As
+ * in the summary, overdue renewals are not included, and a status dated after `now` does not count
+ * yet. The cost does not grow with the shop.
  * @param days in total, including today; at least 3
  * @param now epoch milliseconds
  */

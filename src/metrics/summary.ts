@@ -4,13 +4,14 @@ import type { FactSum } from './facts.ts';
 import { type MetricsRow, rowOf } from './row.ts';
 
 /**
- * The inputs of the summary at an instant, ignoring anything dated later. Whole days, hours and minutes of
- * the windows come from the ledger, and the remainders at their ends from the facts. States are the final
- * state minus all changes after the instant. The cost therefore does not grow with the shop.
+ * The inputs of the summary at an instant, ignoring anything dated later. Whole days, hours and
+ * minutes of the windows come from the ledger, and the remainders at their ends from the facts.
+ * States are the final state minus all changes after the instant. The cost therefore does not grow
+ * with the shop.
  * @param now epoch milliseconds; the windows are the 30 × 24 h before and the 7 × 24 h after it
- * @param followsChanges whether to use the history of subscriptions that change after `now`, at a cost per
- * change. Otherwise cancelled, atRisk, churned, failedPayments and the renewals may reflect later changes;
- * all other values are exact.
+ * @param followsChanges whether to use the history of subscriptions that change after `now`, at a
+ * cost per change. Otherwise cancelled, atRisk, churned, failedPayments and the renewals may
+ * reflect later changes; all other values are exact.
  */
 export async function summariseMetrics(
   sql: Sql | Transaction,
@@ -183,7 +184,7 @@ export async function summariseMetrics(
             and leaving.last < ${at} as has_gone,
           (s.next_billing_at >= ${at} and s.next_billing_at < ${until})::int
             * ((was.status = 'active')::int - (s.status = 'active')::int) as renewal
-      ) is_so
+      ) flags
       cross join lateral (values
         ('cancelled', cancelled::int, 0),
         ('churned', churned::int - (has_gone and s.status <> 'expired')::int, 0),

@@ -4,14 +4,14 @@ import { isObject } from '../json.ts';
 import type { Credentials, Platform } from './platform.ts';
 
 const shopField = {
-  want: 'the number of a shop',
+  expected: 'the number of a shop',
   isUnique: true,
   fits: (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1,
 };
 
 /**
- * The shops of the file that the platform's variable names.
- * @throws UsageError naming everything that is wrong with it, together, and nothing of what it holds
+ * Reads the shops from the platform's credentials file.
+ * @throws UsageError that lists all problems, without any value from a field that may be a secret
  */
 export async function readCredentials(
   { settings, credentialFields }: Platform,
@@ -30,7 +30,7 @@ export async function readCredentials(
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own message would quote what stands there.
+    // The parser's message would quote the file.
     throw unusable(['It is not JSON.']);
   }
   const shops = isObject(value) ? value['shops'] : undefined;
@@ -45,8 +45,8 @@ export async function readCredentials(
   const repeated = Object.entries(fields).flatMap(([name, { isUnique }]) => {
     if (!isUnique) return [];
     const values = shops.map((each: Credentials) => each[name]);
-    const twice = new Set(values.filter((each, index) => values.indexOf(each) !== index));
-    return [...twice].map((each) => `${name} ${String(each)} is there more than once.`);
+    const duplicates = new Set(values.filter((each, index) => values.indexOf(each) !== index));
+    return [...duplicates].map((each) => `${name} ${String(each)} appears more than once.`);
   });
   if (repeated.length > 0) throw unusable(repeated);
   return shops as Credentials[];
@@ -60,11 +60,11 @@ function problemsOf(entry: unknown, place: string, fields: Platform['credentialF
   }
   const wrong = Object.entries(fields)
     .filter(([name, { fits }]) => !fits(entry[name]))
-    .map(([name, { want }]) => `${place}.${name} must be ${want}.`);
+    .map(([name, { expected }]) => `${place}.${name} must be ${expected}.`);
   const unknown = Object.keys(entry)
     .filter((name) => !names.includes(name))
-    // A name in the wrong place may be a token.
-    .map(() => `${place} has a field besides ${names.join(', ')}.`);
+    // Not quoted: a misplaced token could be a field's name.
+    .map(() => `${place} has an unknown field; the known ones are ${names.join(', ')}.`);
   return [...wrong, ...new Set(unknown)];
 }
 

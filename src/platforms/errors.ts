@@ -1,8 +1,8 @@
 import { CommandError } from '../errors.ts';
 
 /**
- * A platform that refuses, or cannot be reached for too long, said in one sentence.
- * `refused`: asking again changes nothing; `unavailable`: it may.
+ * A platform refused a request, or was unavailable for too long. The message is one sentence.
+ * `refused`: a retry will not help; `unavailable`: it may.
  */
 export class PlatformError extends CommandError {
   readonly kind: 'refused' | 'unavailable';
@@ -13,7 +13,7 @@ export class PlatformError extends CommandError {
   }
 }
 
-/** A job that fails however often it is tried. */
+/** A job failed in a way that no retry can fix. */
 export class NonRetryableError extends Error {
   override readonly name = 'NonRetryableError';
 }

@@ -2,7 +2,7 @@ import type { FeedName } from '../vocabulary.ts';
 import type { Platform } from './platform.ts';
 import { platforms } from './registry.ts';
 
-/** By which feeds a platform's data comes: its export files, synchronisation, and what webhooks led to. */
+/** The feeds of a platform: its export files, its sync, and its webhooks. */
 export function feedsOf({ name }: Pick<Platform, 'name'>) {
   return { file: `${name}-file`, sync: name, webhooks: `${name}-webhooks` } as const;
 }
@@ -12,7 +12,7 @@ const otherFeeds: Readonly<Record<FeedName, string>> = {
   export: 'Exports from another platform',
 };
 
-/** The feed, for people. */
+/** The feed's display name. */
 export function feedLabel(feed: FeedName): string {
   for (const platform of platforms) {
     const { file, sync, webhooks } = feedsOf(platform);

@@ -6,7 +6,7 @@ import type { Log } from '../log/log.ts';
 import type { Sql } from '../store/database.ts';
 import type { FeedName } from '../vocabulary.ts';
 
-/** Where the records of a shop that follows a platform go. */
+/** Where and how to store the records of a shop that follows a platform. */
 export interface Intake {
   /** A connection that can write. */
   readonly sql: Sql;
@@ -14,20 +14,20 @@ export interface Intake {
   readonly feed: FeedName;
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends an import between two transactions, with its reason. */
+  /** Stops an import between two transactions; its reason is thrown. */
   readonly signal?: AbortSignal | undefined;
-  /** Where more are good than what suits every database. */
+  /** Overrides the default, which suits every database. */
   readonly linesPerTransaction?: number | undefined;
 }
 
-/** More of them tell nothing new, and there may be one for each record, every day. */
+/** A systematic problem may cause one refusal per record, every day. */
 const maxRefusalsInLog = 100;
 
 /**
- * Stores records, as lines.
+ * Stores records given as lines.
  * @param account the shop's name at the platform
  */
-export async function takeRecords(
+export async function storeRecords(
   { sql, shop, feed, clock, log, signal, linesPerTransaction }: Intake,
   account: string,
   lines: AsyncIterable<readonly Line[]>,
@@ -40,8 +40,8 @@ export async function takeRecords(
     clock,
     log,
     isFromFeed: true,
-    // Whether everything has come is known to the caller.
-    isPart: true,
+    // Only the caller knows whether the lines are complete.
+    isPartial: true,
     ...(linesPerTransaction !== undefined && { linesPerTransaction }),
     refuse(_source, line, reason) {
       signal?.throwIfAborted();
@@ -53,7 +53,7 @@ export async function takeRecords(
   });
 }
 
-/** What a refused line is about: the source's id of a node, or the type and id of a record. */
+/** Names a refused line: by the source's id of a node, or by the type and id of a record. */
 function nameOf({ text }: Line): string {
   if (!text.startsWith('{')) return text.slice(0, 150);
   const { type, id } = JSON.parse(text);
@@ -64,7 +64,7 @@ export function countRefused(counts: ImportCounts): number {
   return Object.values(counts).reduce((sum, { refused }) => sum + refused, 0);
 }
 
-/** Those that said something new. */
+/** Counts the records that changed something. */
 export function countWritten(counts: ImportCounts): number {
   return Object.values(counts).reduce((sum, { stored, replaced }) => sum + stored + replaced, 0);
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How to wait, and how much chance there is in it; tests put others in their place. */
+/** Waiting and randomness, which tests replace. */
 export interface Pauses {
-  /** @throws the reason of the signal once it is aborted */
+  /** @throws the signal's reason once it is aborted */
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** From 0 to below 1. */
+  /** From 0 up to, but not including, 1. */
   random(): number;
 }
 
@@ -19,9 +19,9 @@ export const realPauses: Pauses = {
 };
 
 /**
- * Full jitter: anything from nothing to a bound that doubles with each attempt, so that many who
- * failed together do not come back together.
+ * Exponential backoff with full jitter, so that clients that failed together do not retry together.
  * @param attempt 1 after the first failure
+ * @returns milliseconds
  */
 export function jittered(attempt: number, random: number): number {
   return random * Math.min(30_000, 500 * 2 ** attempt);

@@ -12,21 +12,22 @@ import type { Job, JobKind } from './webhooks/job.ts';
 import type { JobQueue } from './webhooks/queue.ts';
 
 /**
- * A system that merchants sell subscriptions on, and whose data a shop here can follow. This part is loaded by
- * whatever lists the platforms; `load` brings the code that talks to one.
+ * A system on which merchants sell subscriptions, and whose data a shop can follow. This
+ * description is always loaded; `load` imports the code that talks to the platform only when it is
+ * needed.
  */
 export interface Platform {
   /** As in `sync shopify`, `import --from shopify` and `/webhooks/shopify`. Lower case. */
   readonly name: string;
-  /** For people. */
+  /** Display name. */
   readonly title: string;
-  /** The variables that it is configured by. */
+  /** The environment variables that configure it. */
   readonly settings: PlatformSettings;
-  /** What its credentials file says of each shop, besides the shop's id here. */
+  /** The fields of each shop in its credentials file, besides `shop`. */
   readonly credentialFields: CredentialFields;
-  /** The names of its jobs' queues in the database. */
+  /** The names of its job queues in the database. */
   readonly queues: Readonly<Record<JobKind, string>>;
-  /** The platform's own id of a record, if ours is made from it without loss; undefined if it is not. */
+  /** The platform's id of a record; undefined if it cannot be computed from ours. */
   sourceIdOf(kind: RecordKind, id: number): string | undefined;
   load(): Promise<PlatformCode>;
 }
@@ -34,90 +35,91 @@ export interface Platform {
 /** One field of a credentials file. */
 interface CredentialField {
   /** Completes "must be …". */
-  readonly want: string;
+  readonly expected: string;
   /** No two shops may have the same. */
   readonly isUnique?: boolean;
   fits(value: unknown): boolean;
 }
 type CredentialFields = Readonly<Record<string, CredentialField>>;
 
-/** How the service signs in to a platform for one shop; the other fields are the platform's. */
+/** How the service signs in to a platform for one shop. The platform defines the other fields. */
 export interface Credentials {
   /** The shop's id here. */
   readonly shop: number;
   readonly [field: string]: unknown;
 }
 
-/** What a platform does, once it is needed. */
+/** The part of a platform that is loaded on demand. */
 export interface PlatformCode {
-  /** Records from its export files, as lines. */
+  /** Converts its export files to lines of records. */
   readFiles(
     files: readonly LineSource[],
     shop: ImportShop,
     progress: (lines: number) => void,
   ): AsyncIterable<readonly Line[]>;
-  /** One for each shop and process: what it learns about the platform's limits stays. */
+  /** Keep one per shop where possible: it remembers the platform's rate limits. */
   connect(credentials: Credentials, context: ConnectContext): Connection;
-  /** Why a shop is not followed at present, and what to do about it; undefined if it is. */
+  /** Why following a shop is paused, and what to do about it; undefined if it is not paused. */
   findPause(sql: Sql, shopId: number): Promise<string | undefined>;
   openWebhooks(context: WebhookContext): Promise<Webhooks>;
-  /** Deletes what it keeps of a shop in tables of its own. */
+  /** Deletes a shop from the platform's own tables. */
   forgetShop(tx: Transaction, shopId: number): Promise<void>;
 }
 
 export interface ConnectContext {
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends whatever is in progress, with its reason. */
+  /** Stops everything in progress; its reason is thrown. */
   readonly signal?: AbortSignal;
 }
 
 /** One shop on a platform. */
 export interface Connection {
-  /** The shop's name there. */
+  /** The shop's name on the platform. */
   readonly account: string;
-  /** What was requested of the platform so far, by name, for the log. */
+  /** Counters of the requests so far, for the log. */
   usage(): Readonly<Record<string, number>>;
   /**
-   * Brings what changed, or everything the first time and where that is due.
+   * Fetches what changed, or everything the first time and whenever a full sync is due.
    * @throws PlatformError
-   * @throws CommandError if the shop has data from elsewhere
+   * @throws CommandError if the shop has data from another source
    */
   sync(intake: Intake, options: SyncOptions): Promise<SyncReport>;
   /**
-   * Fetches what a webhook was about, and stores it.
+   * Fetches the current state of what a webhook was about, and stores it.
    * @returns how many records were refused
    */
   follow(intake: Intake, hint: Hint): Promise<number>;
 }
 
 export interface SyncOptions {
-  /** Everything, even if only changes are due. */
-  readonly whole: boolean;
+  /** Fetch everything, even if only changes are due. */
+  readonly full: boolean;
   /** Whether data that did not come from this account may be replaced and deleted. */
   readonly takeOver: boolean;
 }
 
 export interface SyncReport {
+  /** As it appears in the log; `whole` is a full sync. */
   readonly kind: 'whole' | 'changes';
-  /** How many were read, under the platform's own word for them: `{ contracts: 12 }`. */
+  /** How many were read, in the platform's own terms: `{ contracts: 12 }`. */
   readonly read: Readonly<Record<string, number>>;
   readonly written: number;
   readonly refused: number;
   readonly deleted: number;
 }
 
-/** What to fetch again. */
+/** What to fetch again after a webhook. */
 export interface Hint {
   readonly kind: string;
   readonly id: number;
 }
 
 export interface WebhookContext {
-  /** Any of them may have signed. */
+  /** Webhooks may be signed with any of them. */
   readonly secrets: readonly string[];
   readonly credentials: readonly Credentials[];
-  /** The jobs' own connections. */
+  /** Connections reserved for jobs. */
   readonly sql: Sql;
   readonly queue: JobQueue;
   /** The names of the platform's own queues. */
@@ -125,8 +127,8 @@ export interface WebhookContext {
   readonly clock: Clock;
   readonly log: Log;
   /**
-   * Removes a shop with all that is kept of it, on every platform.
-   * @param check begins each of its transactions; what it throws stops the deletion there
+   * Deletes a shop and everything stored about it, for every platform.
+   * @param check runs first in each transaction; the deletion stops if it throws
    */
   deleteShop(shopId: number, check: (tx: Transaction) => Promise<void>): Promise<void>;
 }
@@ -134,20 +136,20 @@ export interface WebhookContext {
 /** The webhooks of one platform. */
 export interface Webhooks {
   /** Undefined if the request carries no signature. */
-  openSignature(headers: IncomingHttpHeaders): SignatureCheck | undefined;
+  startSignatureCheck(headers: IncomingHttpHeaders): SignatureCheck | undefined;
   /**
-   * Acts on a verified webhook: stores its job, or does at once what cannot wait.
-   * @returns whether it was accepted; a malformed one is refused with 400
+   * Handles a verified webhook: stores a job, or acts at once where that cannot wait.
+   * @returns `malformed` to have it answered with 400
    */
-  take(webhook: ReceivedWebhook): Promise<'accepted' | 'malformed'>;
-  /** Does a duty. Done again, it changes nothing. */
+  handle(webhook: ReceivedWebhook): Promise<'accepted' | 'malformed'>;
+  /** Performs a duty. Must be idempotent. */
   doDuty(duty: Job): Promise<void>;
 }
 
-/** Verifies a body while it arrives. */
+/** Verifies a body as it arrives. */
 export interface SignatureCheck {
   update(part: Buffer): void;
-  /** Whether all parts together carry the signature. Can be asked once. */
+  /** Whether the signature matches all parts together. Call it once. */
   matches(): boolean;
 }
 

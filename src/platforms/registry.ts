@@ -2,10 +2,10 @@ import type { Transaction } from '../store/database.ts';
 import type { Platform } from './platform.ts';
 import { shopify } from './shopify/platform.ts';
 
-/** Every platform there is. Whatever differs by platform loops over this. */
+/** All platforms. Code that depends on the platform loops over this list. */
 export const platforms: Platform[] = [shopify];
 
-/** Deletes what any platform keeps of a shop. */
+/** Deletes a shop from the tables of every platform. */
 export async function forgetShop(tx: Transaction, shopId: number): Promise<void> {
   for (const platform of platforms) await (await platform.load()).forgetShop(tx, shopId);
 }

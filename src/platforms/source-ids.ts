@@ -11,7 +11,7 @@ import { feedsOf } from './feeds.ts';
 import type { Platform } from './platform.ts';
 import { platforms } from './registry.ts';
 
-/** A stored record, and its id at the source if that is known. */
+/** A stored record, with its id at the source if known. */
 interface FoundRecord {
   readonly id: number;
   readonly sourceId: string | null;
@@ -19,7 +19,8 @@ interface FoundRecord {
 
 /**
  * Finds a record by its id here or at its source.
- * @param sql a connection that may read customers and source ids: not the login that serves requests
+ * @param sql a connection that may read customers and source ids; the login that serves requests
+ * may not
  */
 export async function findRecord(
   sql: Sql,
@@ -35,11 +36,11 @@ export async function findRecord(
   if (id === undefined) return undefined;
   const known = await listKnownSourceIds(sql, shopId, [{ kind, id }], followed);
   const sourceId = known[0]?.sourceId ?? null;
-  // Another text may have the same number.
+  // The derived id may belong to another source id.
   return id === derived && sourceId !== null && sourceId !== text ? undefined : { id, sourceId };
 }
 
-/** The ids at the source that are known for some of a shop's records. */
+/** The known source ids of some of a shop's records. */
 export async function listKnownSourceIds(
   sql: Sql,
   shopId: number,
@@ -56,16 +57,16 @@ export async function listKnownSourceIds(
   });
 }
 
-/** The number that a text is, or that it ends in as a platform writes it. */
+/** The number in a text: the whole of it, or the end of an id as a platform writes it. */
 function idsIn(text: string, kind: RecordKind, followed: readonly Platform[]): number[] {
   const id = Number(/\d{1,16}$/.exec(text)?.[0] ?? 0);
   if (id < 1 || !Number.isSafeInteger(id)) return [];
-  const isMeant =
+  const isId =
     text === String(id) || followed.some((platform) => platform.sourceIdOf(kind, id) === text);
-  return isMeant ? [id] : [];
+  return isId ? [id] : [];
 }
 
-/** The platforms that have delivered data of a shop. */
+/** The platforms that a shop has data from. */
 async function listPlatforms(sql: Sql, shopId: number): Promise<Platform[]> {
   const names = new Set((await listFeeds(sql, shopId)).map(({ feed }) => feed));
   return platforms.filter((platform) =>

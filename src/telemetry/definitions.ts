@@ -5,12 +5,12 @@ export const metricDefinitions = {
   retention_request_duration_seconds: {
     type: 'histogram',
     help: 'Time from the arrival of a request to its response, in seconds.',
-    labels: ['operation', 'face', 'status'],
+    labels: ['operation', 'transport', 'status'],
   },
   retention_limiter_refusals_total: {
     type: 'counter',
     help: 'Requests refused because their key was over its limit.',
-    labels: ['face'],
+    labels: ['transport'],
   },
   retention_limiter_shared: {
     type: 'gauge',

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { Log } from '../log/log.ts';
 import { contentType } from './metrics.ts';
 
-// A named import would load all exports of the module, including a WebSocket client, which makes requests to
-// the service take a sixth more CPU time.
+// A named import would load all exports of the module, including a WebSocket client, which makes
+// requests to the service take a sixth more CPU time.
 const { createServer } = process.getBuiltinModule('node:http');
 
 export interface MetricsServer {

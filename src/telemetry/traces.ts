@@ -51,8 +51,8 @@ const knownMethods = new Set(
 );
 
 /**
- * Starts sending traces by OTLP. Loads the libraries only now, since few installations need them; they read
- * the address, headers, timeout and resource from the environment themselves.
+ * Starts sending traces by OTLP. Loads the libraries only now, since few installations need them;
+ * they read the address, headers, timeout and resource from the environment themselves.
  */
 export async function startTracing({ config, log, clock, version }: TracerParts): Promise<Tracer> {
   const [api, sdk, resources, { OTLPTraceExporter }] = await Promise.all([
@@ -76,7 +76,7 @@ export async function startTracing({ config, log, clock, version }: TracerParts)
       .merge(resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }))
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
-    // A caller that sent a trace has decided about sampling; this applies only to traces started here.
+    // A caller that sent a trace has decided about sampling; this is for traces started here.
     ...(sampler && { sampler }),
   });
   const tracer = provider.getTracer(serviceName, version);
@@ -121,7 +121,8 @@ function requestSpan(api: Api, tracer: SdkTracer, span: Span): RequestSpan {
       try {
         return await work();
       } catch (error) {
-        // Refusals are not failures. Set only the error's name; messages go to the log, which is redacted.
+        // Refusals are not failures. Set only the error's name; messages go to the log, which is
+        // redacted.
         if (!(error instanceof ServiceError) || error.kind === 'internal') {
           part.setAttribute('error.type', error instanceof Error ? error.name : 'unknown');
           part.setStatus({ code: api.SpanStatusCode.ERROR });

@@ -8,11 +8,11 @@ import { isWellFormedKey } from '../../src/access/keys/key-format.ts';
 import { newShopId, root, run, throwawayFolder } from './process.ts';
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
-const skip = DATABASE_URL === '' && 'PostgreSQL could not be had on this machine';
+const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 const env = { DATABASE_URL, LOG_LEVEL: 'warn' };
 
-/** Runs a command that must be done, and gives its standard output. */
-async function done(...args: string[]): Promise<string> {
+/** Runs a command that must succeed, and returns its standard output. */
+async function runOk(...args: string[]): Promise<string> {
   const { code, out, err } = await run(args, { env });
   assert.equal(code, 0, err);
   return out;
@@ -20,25 +20,25 @@ async function done(...args: string[]): Promise<string> {
 
 async function createShop(): Promise<string> {
   const id = newShopId();
-  await done('shops', 'create', '--id', id, '--name', 'Shop', '--currency', 'USD');
+  await runOk('shops', 'create', '--id', id, '--name', 'Shop', '--currency', 'USD');
   return id;
 }
 
 function makeDemoData(seed: string): Promise<string> {
   const until = ['--until', '2026-11-20T12:00:00Z'];
-  return done('demo-data', '--subscriptions', '20', '--seed', seed, ...until);
+  return runOk('demo-data', '--subscriptions', '20', '--seed', seed, ...until);
 }
 
-/** How many records of all types came out one way. */
+/** Records of all types with one outcome, such as "stored". */
 function total(kind: string, counts: Record<string, Record<string, number>>): number {
   return Object.values(counts).reduce((sum, each) => sum + (each[kind] ?? 0), 0);
 }
 
 describe('the command line', { skip, concurrency: 2 }, () => {
-  test('shops: create, list, change of tier', async () => {
+  test('creates and lists shops, and changes their tier', async () => {
     const id = newShopId();
     const create = ['shops', 'create', '--id', id, '--name', 'Kaffee & Co', '--currency', 'jpy'];
-    const created = JSON.parse(await done(...create, '--json'));
+    const created = JSON.parse(await runOk(...create, '--json'));
     const { createdAt, ...rest } = created;
     const shop = { id: Number(id), name: 'Kaffee & Co', tier: 'growth', currency: 'JPY' };
     assert.deepEqual(rest, shop);
@@ -47,14 +47,14 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     const again = await run(create, { env });
     assert.deepEqual(
       [again.code, again.out, again.err],
-      [1, '', `retention: There is a shop ${id} already.\n`],
+      [1, '', `retention: Shop ${id} already exists.\n`],
     );
 
-    assert.equal(await done('shops', 'set-tier', id, 'pro'), `Shop ${id} is now pro.\n`);
-    const listed = JSON.parse(await done('shops', 'list', '--json'));
+    assert.equal(await runOk('shops', 'set-tier', id, 'pro'), `Shop ${id} is now pro.\n`);
+    const listed = JSON.parse(await runOk('shops', 'list', '--json'));
     const found = listed.filter((each: { id: number }) => each.id === Number(id));
     assert.deepEqual(found, [{ ...shop, tier: 'pro', createdAt }]);
-    const table = await done('shops', 'list');
+    const table = await runOk('shops', 'list');
     assert.match(table, /^ID +NAME +TIER +CURRENCY +CREATED\n/);
     assert.match(table, new RegExp(`^${id} +Kaffee & Co +pro +JPY +${createdAt}$`, 'm'));
 
@@ -65,10 +65,12 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     );
   });
 
-  test('keys: create, list, revoke', async () => {
+  test('creates, lists and revokes keys', async () => {
     const id = await createShop();
     const create = ['keys', 'create', '--shop', id, '--name', 'My key', '--scopes'];
-    const made = JSON.parse(await done(...create, ' read:plans,read:metrics,read:plans', '--json'));
+    const made = JSON.parse(
+      await runOk(...create, ' read:plans,read:metrics,read:plans', '--json'),
+    );
     assert.deepEqual(Object.keys(made), ['id', 'key', 'name', 'scopes', 'expiresAt']);
     assert.match(made.id, /^key_[0-9a-f]{16}$/);
     assert.equal(isWellFormedKey(made.key), true);
@@ -88,7 +90,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     assert.deepEqual([revoked.code, revoked.out], [0, `Key ${made.id} is revoked.\n`]);
     const { keyId, cause, msg } = JSON.parse(revoked.err);
     assert.deepEqual([keyId, cause, msg], [made.id, 'command line', 'key revoked']);
-    const text = await done('keys', 'list', '--shop', id, '--json');
+    const text = await runOk('keys', 'list', '--shop', id, '--json');
     assert.doesNotMatch(text, /rtn_/);
     const [first, second, ...others] = JSON.parse(text);
     assert.deepEqual(others, []);
@@ -105,7 +107,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     });
     assert.ok(createdAt < revokedAt);
     assert.equal(second.revokedAt, null);
-    const table = await done('keys', 'list', '--shop', id);
+    const table = await runOk('keys', 'list', '--shop', id);
     assert.match(table, new RegExp(`^${made.id} .*read:plans,read:metrics .* revoked `, 'm'));
     assert.match(table, new RegExp(`^${second.id} .* never +active$`, 'm'));
 
@@ -116,7 +118,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
       [
         1,
         '',
-        `retention: Shop ${other} has no key ${second.id}; "retention keys list" shows them.\n`,
+        `retention: Shop ${other} has no key ${second.id}; "retention keys list" lists its keys.\n`,
       ],
     );
   });
@@ -125,38 +127,38 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     test(`creates no key on the ${tier} tier, and says how to change the tier`, async () => {
       const id = newShopId();
       const shop = ['--id', id, '--name', 'x', '--currency', 'USD', '--tier', tier];
-      await done('shops', 'create', ...shop);
+      await runOk('shops', 'create', ...shop);
       const args = ['keys', 'create', '--shop', id, '--name', 'x', '--scopes', 'read:plans'];
       const { code, out, err } = await run([...args, '--json'], { env });
       const says =
         `retention: Shop ${id} is on the ${tier} tier, which has no API access, so no key was created. ` +
-        `Move it first: "retention shops set-tier ${id} growth".\n`;
+        `Change the tier first: "retention shops set-tier ${id} growth".\n`;
       assert.deepEqual([code, out, err], [1, '', says]);
-      const keys = await done('keys', 'list', '--shop', id, '--json');
+      const keys = await runOk('keys', 'list', '--shop', id, '--json');
       assert.equal(keys, '[]\n');
 
-      await done('shops', 'set-tier', id, 'growth');
-      assert.match(await done(...args), /^rtn_/);
+      await runOk('shops', 'set-tier', id, 'growth');
+      assert.match(await runOk(...args), /^rtn_/);
     });
   }
 
-  test('names cannot move the cursor or forge a line of a table; --json has them as they are', async () => {
+  test('escapes control characters in names, except with --json', async () => {
     const id = newShopId();
     const name = '\x1b[2J\u202eevil\n7  forged';
     const shown = '\\u001b[2J\\u202eevil\\n7  forged';
     const shop = ['--id', id, '--name', name, '--currency', 'USD'];
     assert.equal(
-      await done('shops', 'create', ...shop),
-      `Shop ${id} (${shown}) is created: growth, USD.\n`,
+      await runOk('shops', 'create', ...shop),
+      `Created shop ${id} (${shown}): growth, USD.\n`,
     );
-    const shops = await done('shops', 'list');
+    const shops = await runOk('shops', 'list');
     assert.ok(shops.includes(`  ${shown}  growth`), shops);
-    const json = await done('shops', 'list', '--json');
+    const json = await runOk('shops', 'list', '--json');
     assert.equal(json, `${JSON.stringify(JSON.parse(json))}\n`);
     assert.ok(JSON.parse(json).some((each: { name: string }) => each.name === name));
 
-    await done('keys', 'create', '--shop', id, '--name', name, '--scopes', 'read:plans');
-    const keys = await done('keys', 'list', '--shop', id);
+    await runOk('keys', 'create', '--shop', id, '--name', name, '--scopes', 'read:plans');
+    const keys = await runOk('keys', 'list', '--shop', id);
     assert.equal(keys.split('\n').length, 3);
     assert.ok(keys.includes(`  ${shown}  read:plans  `), keys);
 
@@ -164,15 +166,15 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     assert.match(refused.err, /, not "\\u001b\[2J\\u202eevil$/m);
   });
 
-  test('a shop that does not exist is named, and how to make it', async () => {
+  test('names a shop that does not exist, and says how to create it', async () => {
     const args = ['--shop', '9007199254740991'];
     const says =
-      'retention: There is no shop 9007199254740991; "retention shops create" makes one.\n';
+      'retention: There is no shop 9007199254740991; "retention shops create" creates one.\n';
     const { code, out, err } = await run(['keys', 'list', ...args], { env });
     assert.deepEqual([code, out, err], [1, '', says]);
   });
 
-  test('demo-data is the same for the same seed and end, and can be imported twice', async () => {
+  test('demo-data prints the same records for the same --seed and --until, importable twice', async () => {
     const [records, same, others] = await Promise.all([
       makeDemoData('7'),
       makeDemoData('7'),
@@ -195,7 +197,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     assert.equal(total('unchanged', JSON.parse(second.out).counts), lines);
   });
 
-  test('import: some refused exits with 3, and says which and where', async () => {
+  test('import exits with 3 if lines are refused, and says which and where they are saved', async () => {
     const folder = throwawayFolder();
     const id = await createShop();
     const plan = `{"type":"plan","id":1,"name":"P","planType":"other","intervalUnit":"month","intervalCount":1}`;
@@ -214,7 +216,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(missing.err, /^ {4}at /m);
   });
 
-  test('a reader that goes away ends demo-data without a word', async () => {
+  test('demo-data exits silently when its reader closes the pipe', async () => {
     const script = '"$0" demo-data --subscriptions 3000 2>err | head -1; cat err';
     const folder = throwawayFolder();
     const through: [string, ...string[]] = ['sh', '-c', script];
@@ -224,7 +226,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     assert.match(out, /^\{"type":"plan","id":11,[^\n]*\}\n$/);
   });
 
-  test('a command whose results nobody reads is done all the same', async () => {
+  test('finishes when stdout is closed (EPIPE)', async () => {
     const id = newShopId();
     const args = ['shops', 'create', '--id', id, '--name', 'x', '--currency', 'USD'];
     const child = spawn(path.join(root, 'bin', 'retention'), args, {
@@ -236,10 +238,10 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     child.stderr.on('data', (text) => (err += text));
     const code = await new Promise((resolve) => child.once('close', resolve));
     assert.deepEqual([code, err], [0, '']);
-    assert.match(await done('shops', 'list'), new RegExp(`^${id} `, 'm'));
+    assert.match(await runOk('shops', 'list'), new RegExp(`^${id} `, 'm'));
   });
 
-  test('it works from any folder, and through a link', async () => {
+  test('runs from any folder, and through a symbolic link', async () => {
     const folder = path.join(throwawayFolder(), 'with space');
     mkdirSync(folder);
     const link = path.join(folder, 'retention');
@@ -247,45 +249,45 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     const { code, out, err } = await run(['shops', 'list'], { env, cwd: folder, through: [link] });
     assert.equal(code, 0, err);
     assert.match(out, /^ID /);
-    // With DATABASE_URL nothing is left where one happens to stand.
+    // With DATABASE_URL, no data folder is created in the current folder.
     assert.equal(existsSync(path.join(folder, '.retention')), false);
   });
 
-  test('migrate: three at once on an empty database, one of them does it', async () => {
+  test('migrate applies each migration once when three run at the same time', async () => {
     const name = `cli_${newShopId()}`;
     const sql = openClient(DATABASE_URL);
     try {
       await sql.unsafe(`create database ${name}`);
-      const own = { env: { ...env, DATABASE_URL: DATABASE_URL.replace(/[^/]+$/, name) } };
-      const before = await run(['doctor', '--json'], own);
+      const options = { env: { ...env, DATABASE_URL: DATABASE_URL.replace(/[^/]+$/, name) } };
+      const before = await run(['doctor', '--json'], options);
       assert.equal(before.code, 1);
       const schema = JSON.parse(before.out).findings.find(
         ({ check }: { check: string }) => check === 'schema',
       );
       assert.match(schema.detail, /^missing 0001_foundation\.sql.*; run "retention migrate"$/);
 
-      const ended = await Promise.all([1, 2, 3].map(() => run(['migrate'], own)));
+      const ended = await Promise.all([1, 2, 3].map(() => run(['migrate'], options)));
       assert.deepEqual(
         ended.map(({ code, err }) => [code, err]),
         [0, 0, 0].map((code) => [code, '']),
       );
       const said = ended.map(({ out }) => out).join('');
       assert.equal(said.match(/0001_foundation\.sql/g)?.length, 1, said);
-      assert.equal((await run(['migrate'], own)).out, 'The schema is up to date.\n');
+      assert.equal((await run(['migrate'], options)).out, 'The schema is up to date.\n');
     } finally {
       await sql.unsafe(`drop database if exists ${name} with (force)`);
       await sql.end();
     }
   });
 
-  test('doctor: all is well', async () => {
-    const own = { ...env, DATABASE_URL: DATABASE_URL.replace('postgres@', 'postgres:sesame@') };
-    const { code, out, err } = await run(['doctor'], { env: own });
+  test('doctor passes on a healthy database, and hides its password', async () => {
+    const options = { ...env, DATABASE_URL: DATABASE_URL.replace('postgres@', 'postgres:sesame@') };
+    const { code, out, err } = await run(['doctor'], { env: options });
     assert.deepEqual([code, err], [0, '']);
     assert.match(out, /^databaseUrl +postgres:\/\/postgres:redacted@127\.0\.0\.1:\d+\/postgres$/m);
     assert.match(out, /^ok {4}database: PostgreSQL \d+/m);
     assert.match(out, /^ok {4}schema: up to date$/m);
-    assert.match(out, /^ok {4}clock: \d+ ms from the database's$/m);
+    assert.match(out, /^ok {4}clock: \d+ ms off the database's clock$/m);
     assert.doesNotMatch(out, /sesame|FAIL/);
   });
 });

@@ -16,7 +16,14 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { type RunOptions, executable, launchServer, run, throwawayFolder } from './process.ts';
+import {
+  type RunOptions,
+  executable,
+  launchServer,
+  migratedFolder,
+  run,
+  throwawayFolder,
+} from './process.ts';
 
 const create = ['shops', 'create', '--id', '1', '--name', 'x', '--currency', 'USD'];
 const folder = throwawayFolder();
@@ -24,30 +31,30 @@ const pristine = path.join(folder, 'pristine');
 const isRoot = process.getuid?.() === 0;
 
 const nobody = 65534;
-/** Everybody may read and write whatever a process creates without saying otherwise. */
+/** Under this umask, files are open to every user unless created with a stricter mode. */
 const openUmask = ['sh', '-c', 'umask 000; exec "$0" "$@"', executable] as const;
 
 const modeOf = (file: string) => (statSync(file).mode & 0o7777).toString(8);
 
-/** What is open to other users in a folder, the folder itself included, by its relative path. */
+/** Relative paths of what other users can access in a folder, the folder itself included. */
 function listOpen(data: string): string[] {
   return (
     ['.', ...globSync('**', { cwd: data })]
-      // The embedded PostgreSQL writes this cache anew while it runs, and gives it its mode itself.
+      // The embedded PostgreSQL rewrites this cache while it runs, and sets its mode itself.
       .filter((name) => path.basename(name) !== 'pg_internal.init')
       .filter((name) => (lstatSync(path.join(data, name)).mode & 0o077) !== 0)
   );
 }
 
-/** A folder with a database in which shop 1 is. */
-function copyOfPristine(name: string): string {
+/** A data folder whose database contains shop 1. */
+function copyPristine(name: string): string {
   const copy = path.join(folder, name);
   cpSync(pristine, copy, { recursive: true });
   chmodSync(copy, 0o700);
   return copy;
 }
 
-/** Opens a folder and all that it has to every user, as folders of the version before were. */
+/** Opens a folder and its contents to every user, as the previous version left them. */
 function openToAll(data: string): void {
   for (const name of ['.', ...globSync('**', { cwd: data })]) {
     const file = path.join(data, name);
@@ -63,13 +70,15 @@ async function refusal(dataDir: string, options: RunOptions = {}): Promise<strin
   return err.replaceAll(folder, '');
 }
 
-describe('the folder of the embedded database', { concurrency: 2 }, () => {
+describe('the data folder', { concurrency: 2 }, () => {
   before(async () => {
+    // Creating one takes seconds.
+    cpSync(migratedFolder(), pristine, { recursive: true });
     const { code, err } = await run(create, { env: { RETENTION_DATA_DIR: pristine } });
     assert.deepEqual([code, err], [0, '']);
   });
 
-  test('by default it is .retention where one stands, made for this user only', async () => {
+  test('is .retention in the current folder by default, closed to other users', async () => {
     const cwd = path.join(folder, 'here');
     mkdirSync(cwd);
     const created = await run(create, { cwd });
@@ -85,7 +94,7 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
     assert.equal(JSON.parse(doctor.out).configuration.dataDir, '.retention');
   });
 
-  test('a file is not a folder', async () => {
+  test('cannot be a file, or below a file', async () => {
     writeFileSync(path.join(folder, 'file'), '');
     const says = 'retention: The data folder /file is not a folder.\n';
     assert.equal(await refusal(path.join(folder, 'file')), says);
@@ -93,17 +102,17 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
     assert.match(below, /^retention: Cannot use the data folder \/file\/below: .*ENOTDIR/);
   });
 
-  test('a place that takes no folder is named', async () => {
+  test('is named if it cannot be created', async () => {
     for (const data of ['/proc/retention', '/proc/retention/data']) {
       assert.match(await refusal(data), /^retention: Cannot use the data folder \/proc\/retention/);
     }
   });
 
-  test('a folder that may not be written is named', async () => {
+  test('is named if it is not writable', async () => {
     const locked = path.join(folder, 'locked');
     mkdirSync(locked);
     chmodSync(folder, 0o755);
-    // For root nothing is forbidden, so that it has to be somebody else.
+    // Root may write anywhere, so run as another user.
     const someone = isRoot ? { uid: nobody } : {};
     if (isRoot) chownSync(locked, nobody, nobody);
     chmodSync(locked, 0o555);
@@ -112,7 +121,7 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
     assert.match(await refusal(path.join(locked, 'new'), someone), says);
   });
 
-  test('a folder of something else is left as it is', async () => {
+  test('is left unchanged if its db folder is not a PostgreSQL database', async () => {
     const other = path.join(folder, 'other');
     mkdirSync(path.join(other, 'db'), { recursive: true });
     writeFileSync(path.join(other, 'db', 'precious'), 'mine');
@@ -121,7 +130,7 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
     assert.equal(existsSync(path.join(other, 'db', 'precious')), true);
   });
 
-  test('an empty one is closed to other users, and so is what is made in it, whatever the umask', async () => {
+  test('is closed to other users if it was empty, with every new file, under any umask', async () => {
     const data = path.join(folder, 'empty');
     mkdirSync(data);
     chmodSync(data, 0o755);
@@ -133,8 +142,8 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
     assert.deepEqual(listOpen(data), []);
   });
 
-  test('one of the version before, open to everybody, is closed at the start, through a link too', async () => {
-    const data = copyOfPristine('upgraded');
+  test('is closed on startup if an older version left it open, also through a link', async () => {
+    const data = copyPristine('upgraded');
     const link = path.join(folder, 'link');
     openToAll(data);
     symlinkSync(data, link);
@@ -152,7 +161,7 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
     assert.equal((await ended).code, 0);
   });
 
-  test('a folder used for something else is refused, and its mode is left alone', async () => {
+  test('is refused, with its mode unchanged, if it is used for something else', async () => {
     const home = path.join(folder, 'home');
     mkdirSync(path.join(home, 'photos'), { recursive: true });
     writeFileSync(path.join(home, '.profile'), '');
@@ -172,8 +181,8 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(shared), []);
   });
 
-  test('one with a database and other things is used only if it is closed already', async () => {
-    const data = copyOfPristine('mixed');
+  test('may contain other files only if it is already closed to other users', async () => {
+    const data = copyPristine('mixed');
     writeFileSync(path.join(data, 'notes'), '');
     chmodSync(path.join(data, 'notes'), 0o644);
     chmodSync(data, 0o750);
@@ -188,8 +197,8 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
     assert.equal(modeOf(path.join(data, 'notes')), '644');
   });
 
-  test('what leads out of it, or belongs to another user, is refused and left alone', async () => {
-    const data = copyOfPristine('planted');
+  test('is refused if it contains symbolic links, whose targets are left unchanged', async () => {
+    const data = copyPristine('planted');
     const victim = path.join(folder, 'victim');
     writeFileSync(victim, '');
     chmodSync(victim, 0o644);
@@ -205,7 +214,7 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
   });
 
   test(
-    'one of another user is refused, for root too',
+    'is refused, even for root, if it or one of its files belongs to another user',
     { skip: isRoot ? false : 'needs root' },
     async () => {
       const data = path.join(folder, 'theirs');
@@ -217,7 +226,7 @@ describe('the folder of the embedded database', { concurrency: 2 }, () => {
       );
       assert.deepEqual([modeOf(data), readdirSync(data)], ['755', []]);
 
-      const mine = copyOfPristine('mine');
+      const mine = copyPristine('mine');
       chownSync(path.join(mine, 'db', 'PG_VERSION'), nobody, nobody);
       assert.match(await refusal(mine), /^retention: \/mine\/db\/PG_VERSION belongs to user 65534/);
     },

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { run } from './process.ts';
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
-const skip = DATABASE_URL === '' && 'PostgreSQL could not be had on this machine';
+const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 
-test('doctor: a database that is down is a finding, and no password is shown', async () => {
+test('doctor reports a database that is down, and hides its password', async () => {
   for (const address of [
     'postgres://user:sesame@127.0.0.1:1/x',
     'postgres://user@127.0.0.1:1/x?password=sesame',
@@ -26,7 +26,7 @@ test('doctor: a database that is down is a finding, and no password is shown', a
 });
 
 for (const command of [['serve'], ['migrate'], ['shops', 'list']]) {
-  test(`${command.join(' ')}: a database that is down is named by its variable, without the password`, async () => {
+  test(`${command.join(' ')} names the variable of a database that is down, and hides its password`, async () => {
     const address = 'postgres://user:sesame@127.0.0.1:1/x?password=sesame';
     const { code, out, err } = await run(command, { env: { DATABASE_URL: address } });
     assert.deepEqual([code, out], [1, '']);
@@ -38,7 +38,7 @@ for (const command of [['serve'], ['migrate'], ['shops', 'list']]) {
   });
 }
 
-test('a database that does not exist is named, and what to do', { skip }, async () => {
+test('names a database that does not exist, and says what to do', { skip }, async () => {
   const address = new URL(DATABASE_URL);
   address.pathname = '/nowhere';
   const { code, out, err } = await run(['migrate'], { env: { DATABASE_URL: address.href } });

@@ -5,13 +5,13 @@ import { describe, test } from 'node:test';
 import { executable, run, throwawayFolder } from './process.ts';
 
 const isRoot = process.getuid?.() === 0;
-/** For root nothing is unreadable, so that it has to be somebody else. */
+/** Root may read any file, so run as another user. */
 const someone = isRoot ? { uid: 65534 } : {};
 
 /** Doctor shows the configuration without opening a database first. */
 const down = { DATABASE_URL: 'postgres://user@127.0.0.1:1/x' };
 
-/** A folder with this `.env`, and what doctor says there. */
+/** A folder with this `.env`, and the configuration that doctor shows there. */
 function prepare(content: string) {
   const cwd = throwawayFolder();
   writeFileSync(path.join(cwd, '.env'), content);
@@ -26,8 +26,8 @@ function prepare(content: string) {
 }
 
 describe('.env in the current folder', { concurrency: 2 }, () => {
-  test('sets what is not set, and overrides nothing, not even an empty variable', async () => {
-    const place = prepare(
+  test('sets only variables that are not set, and does not override empty ones', async () => {
+    const fixture = prepare(
       [
         '# How it runs here',
         'RETENTION_DATA_DIR="of the\r\nfile"',
@@ -38,7 +38,7 @@ describe('.env in the current folder', { concurrency: 2 }, () => {
         'METRICS_HOST=10.0.0.7',
       ].join('\r\n'),
     );
-    const configuration = await place.configuration({ PORT: '9001', LOG_LEVEL: '' });
+    const configuration = await fixture.configuration({ PORT: '9001', LOG_LEVEL: '' });
     assert.equal(configuration.dataDir, 'of the\nfile');
     assert.equal(configuration.baseUrl, 'https://file.example');
     assert.equal(configuration.port, 9001);
@@ -48,12 +48,12 @@ describe('.env in the current folder', { concurrency: 2 }, () => {
 
   const malformed: [what: string, content: string, lines: string][] = [
     ['a line without =', 'PORT=1\nsesame\n', '.env:2'],
-    ['several', 'A="x\ny"\n= sesame\nB=2\n7up=sesame\n', '.env:3, .env:5'],
-    ['a quote that is not closed', 'PORT=1\n\nPASSWORD="sesame\n', '.env:3'],
-    ['a mark of its encoding', '\uFEFFPASSWORD=sesame', '.env:1'],
+    ['several malformed lines', 'A="x\ny"\n= sesame\nB=2\n7up=sesame\n', '.env:3, .env:5'],
+    ['an unclosed quote', 'PORT=1\n\nPASSWORD="sesame\n', '.env:3'],
+    ['a byte order mark', '\uFEFFPASSWORD=sesame', '.env:1'],
   ];
   for (const [what, content, lines] of malformed) {
-    test(`${what} is reported by its line, which is not shown`, async () => {
+    test(`reports ${what} by line number, without showing the text`, async () => {
       const { cwd } = prepare(content);
       const { code, out, err } = await run(['doctor'], { cwd });
       assert.deepEqual([code, out], [2, '']);
@@ -61,14 +61,14 @@ describe('.env in the current folder', { concurrency: 2 }, () => {
     });
   }
 
-  test('one that is wrong does not stop the help', async () => {
+  test('does not stop help and --version if it is malformed', async () => {
     const { cwd } = prepare('sesame');
     for (const args of [['help'], ['serve', '--help'], ['--version']]) {
       assert.equal((await run(args, { cwd })).code, 0, args.join(' '));
     }
   });
 
-  test('one that cannot be read is named', async () => {
+  test('is reported if it cannot be read', async () => {
     const { cwd } = prepare('PORT=1');
     chmodSync(cwd, 0o755);
     chmodSync(path.join(cwd, '.env'), 0o200);
@@ -86,10 +86,10 @@ describe('.env in the current folder', { concurrency: 2 }, () => {
     assert.match(other.err, /^retention: \.env in the current folder cannot be read: EISDIR/);
   });
 
-  test('is not missed in a folder that may not be entered', async () => {
+  test('counts as absent in a folder without search permission', async () => {
     const cwd = throwawayFolder();
     if (isRoot) chownSync(cwd, 65534, 65534);
-    // From within, since nobody could be started there.
+    // chmod from within: no process can be started in such a folder.
     const through = ['sh', '-c', 'chmod 600 . && exec "$0" "$@"', executable] as const;
     const { code, err } = await run(['doctor'], { cwd, env: down, through, ...someone });
     assert.deepEqual([code, err], [1, '']);

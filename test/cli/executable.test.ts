@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { executable, launch, root, run, throwawayFolder } from './process.ts';
 
-// Ends with 0, 1 or 2 according to what it is told, so that exit statuses show.
+// Commands that exit with 0, 1 and 2.
 const statuses: [args: string[], code: number][] = [
   [['help'], 0],
   [['doctor'], 1],
@@ -19,7 +19,7 @@ interface Tree {
   readonly pinned?: string;
 }
 
-/** Another tree with the same bin/, whose "service" is a program of the test's own. */
+/** Another tree with the same bin/, whose "service" is the given program. */
 function plant({ withNode, program = '', pinned = '0.0.1' }: Tree): string {
   const tree = path.join(throwawayFolder(), 'a tree');
   cpSync(path.join(root, 'bin'), path.join(tree, 'bin'), { recursive: true });
@@ -37,16 +37,16 @@ function plant({ withNode, program = '', pinned = '0.0.1' }: Tree): string {
   return path.join(tree, 'bin', 'retention');
 }
 
-const ways: [name: string, through: (file: string) => [string, ...string[]]][] = [
-  ['itself', (file) => [file]],
-  ['sh', (file) => ['sh', file]],
-  ['the Node.js on PATH', (file) => ['node', file]],
-  ['the Node.js of the project', (file) => [process.execPath, file]],
+const launchers: [name: string, through: (file: string) => [string, ...string[]]][] = [
+  ['directly', (file) => [file]],
+  ['with sh', (file) => ['sh', file]],
+  ['with the Node.js on PATH', (file) => ['node', file]],
+  ['with the project’s Node.js', (file) => [process.execPath, file]],
 ];
 
-for (const [name, through] of ways) {
-  describe(`started by ${name}`, () => {
-    test('exit statuses pass, and arguments as they were', async () => {
+for (const [name, through] of launchers) {
+  describe(`started ${name}`, () => {
+    test('passes on arguments and the exit status unchanged', async () => {
       const program = 'console.log(JSON.stringify(process.argv.slice(2))); process.exitCode = 3;';
       const file = plant({ withNode: true, program });
       const args = ['two words', '', '$HOME', "it's", '"', '*'];
@@ -55,13 +55,13 @@ for (const [name, through] of ways) {
       assert.deepEqual(JSON.parse(ended.out), args);
     });
 
-    test('a program that a signal ends is seen to end by that signal', async () => {
+    test('ends by the same signal as the program', async () => {
       const file = plant({ withNode: true, program: 'process.kill(process.pid, "SIGTERM");' });
       const { code, signal } = await run([], { through: through(file) });
       assert.deepEqual([code, signal], [null, 'SIGTERM']);
     });
 
-    test('signals reach the service', async () => {
+    test('forwards signals to the service', async () => {
       const program = `
         process.on('SIGTERM', () => { console.log('stopping'); process.exit(5); });
         setInterval(() => {}, 1000);
@@ -75,7 +75,7 @@ for (const [name, through] of ways) {
       assert.deepEqual([code, out], [5, 'up\nstopping\n']);
     });
 
-    test('where the project’s Node.js is missing it says how to get it', async () => {
+    test('says how to install the project’s Node.js where it is missing', async () => {
       const file = plant({ withNode: false });
       const { code, out, err } = await run(['help'], { through: through(file) });
       assert.deepEqual([code, out], [1, '']);
@@ -89,7 +89,7 @@ for (const [name, through] of ways) {
   });
 }
 
-test('a Node.js of the pinned version from elsewhere runs the service itself', async () => {
+test('uses a Node.js on PATH if it has the pinned version', async () => {
   const program = `
     process.on('SIGTERM', () => { console.log('stopping'); process.exit(5); });
     setInterval(() => {}, 1000);
@@ -106,7 +106,7 @@ test('a Node.js of the pinned version from elsewhere runs the service itself', a
   assert.equal((await ended).code, 5);
 });
 
-test('the shell hands over: the process that was started is the service', async () => {
+test('replaces the shell with the service in the same process (exec)', async () => {
   const program = 'console.log(`pid ${process.pid}`); setInterval(() => {}, 1000);';
   for (const through of [
     [plant({ withNode: true, program })],
@@ -120,11 +120,11 @@ test('the shell hands over: the process that was started is the service', async 
   }
 });
 
-test('the real one, by its statuses', { concurrency: 2 }, async (t) => {
-  const asked = statuses.map(([args, code]) =>
+test('bin/retention passes on the exit status of real commands', { concurrency: 2 }, async (t) => {
+  const checks = statuses.map(([args, code]) =>
     t.test(args.join(' '), async () => {
       assert.equal((await run(args, { env, through: ['node', executable] })).code, code);
     }),
   );
-  await Promise.all(asked);
+  await Promise.all(checks);
 });

@@ -6,40 +6,40 @@ import { plan, subscription } from '../rest/records.ts';
 import { newShopId, run, throwawayFolder } from './process.ts';
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
-const skip = DATABASE_URL === '' && 'PostgreSQL could not be had on this machine';
+const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 const env = { DATABASE_URL, LOG_LEVEL: 'warn' };
 
-async function done(...args: string[]): Promise<string> {
+async function runOk(...args: string[]): Promise<string> {
   const { code, out, err } = await run(args, { env });
   assert.equal(code, 0, err);
   return out;
 }
 
 describe('feeds status', { skip }, () => {
-  test('tells when data came, and how long ago that was', async () => {
+  test('shows when data arrived, and how long ago', async () => {
     const id = newShopId();
-    await done('shops', 'create', '--id', id, '--name', 'Shop', '--currency', 'USD');
+    await runOk('shops', 'create', '--id', id, '--name', 'Shop', '--currency', 'USD');
     assert.equal(
-      await done('feeds', 'status', '--shop', id),
-      'No data has come yet; "retention import" brings some.\n',
+      await runOk('feeds', 'status', '--shop', id),
+      'No data yet. "retention import" imports some.\n',
     );
 
     const file = path.join(throwawayFolder(), 'records.ndjson');
     writeFileSync(file, `${JSON.stringify(plan())}\n${JSON.stringify(subscription(1001))}\n`);
-    await done('import', '--shop', id, file);
-    const [feed, ...others] = JSON.parse(await done('feeds', 'status', '--shop', id, '--json'));
+    await runOk('import', '--shop', id, file);
+    const [feed, ...others] = JSON.parse(await runOk('feeds', 'status', '--shop', id, '--json'));
     assert.deepEqual(others, []);
     const { shop, feed: name, newestAt, arrivedAt, completedAt } = feed;
     assert.deepEqual([shop, name, newestAt], [Number(id), 'records', '2026-11-01T00:00:00.000Z']);
     assert.ok(arrivedAt <= completedAt);
 
-    const table = await done('feeds', 'status');
+    const table = await runOk('feeds', 'status');
     assert.match(table, /^SHOP +FEED +ARRIVED +NEWEST +COMPLETE\n/);
     const row = `^${id} +records +${arrivedAt} \\(\\d+ (second|minute)s? ago\\) +${newestAt} \\(`;
     assert.match(table, new RegExp(row, 'm'));
   });
 
-  test('a shop that does not exist is named', async () => {
+  test('names a shop that does not exist', async () => {
     const unknown = await run(['feeds', 'status', '--shop', '9007199254740991'], { env });
     assert.deepEqual(
       [unknown.code, unknown.out, unknown.err],

@@ -8,7 +8,7 @@ import { plan } from '../rest/records.ts';
 import { newShopId, run, throwawayFolder } from './process.ts';
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
-const skip = DATABASE_URL === '' && 'PostgreSQL could not be had on this machine';
+const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 const retention = (...args: string[]) => run(args, { env: { DATABASE_URL, LOG_LEVEL: 'warn' } });
 
 describe('ids', { skip }, () => {
@@ -35,7 +35,7 @@ describe('ids', { skip }, () => {
     }
   });
 
-  test('finds a record by its id at the source, and the other way round', async () => {
+  test('finds a record by its id at the source, and vice versa', async () => {
     for (const text of ['cus_1', String(customer)]) {
       const { code, out } = await retention('ids', '--shop', shop, '--customer', text, '--json');
       assert.equal(code, 0);
@@ -43,15 +43,12 @@ describe('ids', { skip }, () => {
     }
     const { out } = await retention('ids', '--shop', shop, '--subscription', 'sub_1');
     const id = deriveId('subscription', 'sub_1');
-    assert.equal(
-      out,
-      `KIND          ID                AT THE SOURCE\nsubscription  ${id}  sub_1\n`,
-    );
+    assert.equal(out, `KIND          ID                SOURCE ID\nsubscription  ${id}  sub_1\n`);
     const numbered = await retention('ids', '--shop', shop, '--plan', '11');
-    assert.equal(numbered.out, 'KIND  ID  AT THE SOURCE\nplan  11  (not known)\n');
+    assert.equal(numbered.out, 'KIND  ID  SOURCE ID\nplan  11  (unknown)\n');
   });
 
-  test('says what it does not find, and what it was not given', async () => {
+  test('says which record was not found, or which options are missing', async () => {
     const cases: [number, string, ...string[]][] = [
       [1, `Shop ${shop} has no customer cus_2.`, '--customer', 'cus_2'],
       [1, `Shop ${shop} has no plan cus_1.`, '--plan', 'cus_1'],

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { type Store, connectAll } from '../../src/store/open.ts';
 import { Visitor, password } from '../owner/visitor.ts';
-import { launchServer, migratedFolder, newShopId, run } from './process.ts';
+import { launchServer, migratedFolder, newShopId, run, runningFolder } from './process.ts';
+import { startTestService } from '../support/world.ts';
 
 const shop = newShopId();
-const env = { RETENTION_DATA_DIR: migratedFolder(), LOG_LEVEL: 'silent' };
+const env = { RETENTION_DATA_DIR: runningFolder(), LOG_LEVEL: 'silent' };
 const retention = (...args: string[]) => run(args, { env });
 
 before(async () => {
@@ -20,15 +22,23 @@ before(async () => {
   assert.equal(code, 0, err);
 });
 
-test('owners are invited, listed and removed while the server runs, and their links work there', async () => {
-  const { baseUrl, child, ended } = await launchServer('serve', env);
+test('invites, resets, lists and removes owners of a running server, with working links', async (t) => {
+  const store: Store = {
+    ...connectAll(process.env['TEST_EMBEDDED'] as string),
+    failed: new Promise(() => {}),
+  };
+  const service = await startTestService(store);
+  t.after(async () => {
+    await service.close();
+    await store.close();
+  });
   const invited = await retention('owners', 'invite', '--shop', shop, '--email', 'Ana@Example.com');
   assert.equal(invited.code, 0, invited.err);
   const [, path = ''] =
     /^http:\/\/127\.0\.0\.1:8787(\/app\/links\/[\w-]{43})\n$/.exec(invited.out) ?? [];
   assert.match(invited.err, /For ana@example\.com\. It works once, for 72 hours/);
 
-  const visitor = new Visitor(baseUrl);
+  const visitor = new Visitor(service.baseUrl);
   await visitor.get(path);
   assert.equal((await visitor.post(path, { password })).location, '/app');
   assert.equal((await visitor.get(`/app/shops/${shop}`)).status, 200);
@@ -47,11 +57,9 @@ test('owners are invited, listed and removed while the server runs, and their li
   const removed = await retention('owners', 'remove', '--shop', shop, '--email', 'ana@example.com');
   assert.equal(removed.code, 0, removed.err);
   assert.equal((await visitor.get(`/app/shops/${shop}`)).status, 303);
-  child.kill('SIGTERM');
-  assert.equal((await ended).code, 0);
 });
 
-test('what cannot be done to owners is said', async () => {
+test('names an invalid email address, an unknown shop and an unknown owner', async () => {
   const wrong = await retention('owners', 'invite', '--shop', shop, '--email', 'ana');
   assert.equal(wrong.code, 2);
   assert.match(wrong.err, /--email must be an address such as/);
@@ -65,7 +73,7 @@ test('what cannot be done to owners is said', async () => {
   }
 });
 
-test('the demo prints a link for its owner, once and again', async () => {
+test('the demo prints a working link for its owner on every start', async () => {
   const data = { RETENTION_DATA_DIR: migratedFolder(), LOG_LEVEL: 'silent' };
   for (const word of [password, `new ${password}`]) {
     const { child, ended, said, baseUrl } = await launchServer('demo', data);

@@ -19,24 +19,24 @@ export interface Ended {
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Resolves with the match once standard output has it; rejects if the process ends before. */
+  /** Resolves with the match once standard output has it; rejects if the process ends first. */
   said(pattern: RegExp): Promise<RegExpMatchArray>;
-  /** The same of standard error. */
+  /** The same for standard error. */
   logged(pattern: RegExp): Promise<RegExpMatchArray>;
 }
 
 export interface RunOptions {
-  /** All of the environment, besides what any program needs. */
+  /** The whole environment, apart from what every program needs. */
   readonly env?: Readonly<Record<string, string>>;
   /** An empty folder by default, so that a developer's .env is not read. */
   readonly cwd?: string;
   readonly input?: string;
-  /** The program and what stands before the command's own arguments; bin/retention by default. */
+  /** The program and its leading arguments; bin/retention by default. */
   readonly through?: readonly [string, ...string[]];
   readonly uid?: number;
 }
 
-/** Starts the command line as a process of its own; it is killed at the latest when the file is through. */
+/** Starts the command line in a child process, which is killed when the test file ends. */
 export function launch(args: readonly string[], options: RunOptions = {}): Running {
   const [program, ...before] = options.through ?? [executable];
   const settings: SpawnOptions = {
@@ -52,7 +52,7 @@ export function launch(args: readonly string[], options: RunOptions = {}): Runni
   const child = spawn(program, [...before, ...args], settings);
   running.add(child);
   child.stdin?.on('error', () => {
-    // It ended without reading all of its input.
+    // It exited without reading all of its input.
   });
   child.stdin?.end(options.input ?? '');
 
@@ -84,12 +84,12 @@ export function launch(args: readonly string[], options: RunOptions = {}): Runni
   return { child, ended, said, logged };
 }
 
-/** Runs the command line to its end. */
+/** Runs the command line until it exits. */
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   return launch(args, options).ended;
 }
 
-/** Starts `serve` or `demo` on a free port, and gives its address once it answers. */
+/** Starts `serve` or `demo` on a free port, and resolves with its address once it listens. */
 export async function launchServer(
   command: 'serve' | 'demo',
   env: Readonly<Record<string, string>>,
@@ -99,7 +99,7 @@ export async function launchServer(
   return { ...server, baseUrl };
 }
 
-/** Makes shop 1, which no limit stops, by the command line; gives a key of it. */
+/** Creates shop 1, on a tier without rate limits, and returns a key for it. */
 export async function createShopWithKey(
   env: Readonly<Record<string, string>>,
   scopes: string,
@@ -110,12 +110,12 @@ export async function createShopWithKey(
   return (await run(['keys', 'create', ...key], { env })).out.trimEnd();
 }
 
-/** An id that no other test has. */
+/** An id that no other test uses. */
 export function newShopId(): string {
   return String(randomInt(1, 2 ** 47));
 }
 
-/** A folder that is removed when the file is through. */
+/** A folder that is removed when the test file ends. */
 export function throwawayFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'retention-cli-test-'));
   folders.add(folder);
@@ -124,21 +124,21 @@ export function throwawayFolder(): string {
 
 let elsewhere: string | undefined;
 
-/** The data folder of an embedded database that has the schema and nothing else: making one takes seconds. */
+/** A data folder whose database has only the schema, copied because migrating takes seconds. */
 export function migratedFolder(): string {
   const folder = path.join(throwawayFolder(), 'data');
   cpSync(process.env['TEST_EMBEDDED_FOLDER'] as string, folder, { recursive: true });
   return folder;
 }
 
-/** The data folder whose database runs for all tests, so that a command does not have to start it. */
+/** The data folder of a database that runs for all tests, so that commands need not start one. */
 export function runningFolder(): string {
   return process.env['TEST_EMBEDDED_DATA'] as string;
 }
 
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
-// Else what a test that failed has left running would keep its file from ending.
+// Processes left running by a failed test would keep the test file from ending.
 after(() => {
   for (const child of running) {
     child.kill('SIGKILL');

@@ -17,7 +17,7 @@ const settings: [env: Record<string, string>, isWarned: boolean][] = [
 ];
 
 for (const [env, isWarned] of settings) {
-  test(`doctor ${isWarned ? 'warns' : 'does not warn'} of a missing proxy: ${JSON.stringify(env)}`, async () => {
+  test(`doctor ${isWarned ? 'warns' : 'does not warn'} about missing TRUSTED_PROXIES: ${JSON.stringify(env)}`, async () => {
     const down = { DATABASE_URL: 'postgres://user@127.0.0.1:1/x' };
     const { out } = await run(['doctor', '--json'], { env: { ...env, ...down } });
     const { findings, configuration } = JSON.parse(out);
@@ -31,7 +31,7 @@ for (const [env, isWarned] of settings) {
   });
 }
 
-test('serve warns of a missing proxy in its log', async () => {
+test('serve warns about missing TRUSTED_PROXIES in its log', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'retention-proxies-'));
   try {
     const env = { BASE_URL: 'https://retention.example', RETENTION_DATA_DIR: folder, PORT: '0' };

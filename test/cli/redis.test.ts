@@ -7,7 +7,7 @@ import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts'
 import { launchServer, run, throwawayFolder } from './process.ts';
 
 const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
-const skip = redisMissing || (DATABASE_URL === '' && 'PostgreSQL could not be had on this machine');
+const skip = redisMissing || (DATABASE_URL === '' && 'PostgreSQL is not available on this machine');
 
 describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
   let redis: RedisServer;
@@ -17,7 +17,7 @@ describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
   });
   after(() => redis.destroy());
 
-  test('serve starts with a Redis that refuses it, stops cleanly, and shows no password', async () => {
+  test('serve starts even if Redis refuses it, stops cleanly, and hides the password', async () => {
     const wrong = redis.url.replace('sesame', 'open-sesame');
     for (const [url, state] of [
       [redis.url, 'up'],
@@ -35,9 +35,9 @@ describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
     }
   });
 
-  test('without one, serve and doctor warn that each instance counts by itself, and go on', async () => {
+  test('serve and doctor warn without Redis that each instance counts requests by itself', async () => {
     const warning =
-      'Each instance counts requests by itself: with several, a key may use its limit on each of them. Set REDIS_URL to share one count.';
+      'Each instance counts requests separately, so with several, a key gets its full limit on each. Set REDIS_URL to share one count.';
     const warningsOf = async (env: Record<string, string>) => {
       const server = await launchServer('serve', env);
       assert.equal((await fetch(`${server.baseUrl}/readyz`)).status, 200);
@@ -71,7 +71,7 @@ describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
     }
   });
 
-  test('a service that cannot listen lets go of Redis, and ends', async () => {
+  test('serve disconnects from Redis and exits if it cannot listen', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const address = taken.address();
@@ -86,7 +86,7 @@ describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
     taken.close();
   });
 
-  test('doctor says which Redis it is, or why it cannot be used, and shows no password', async () => {
+  test('doctor shows the Redis version, or why Redis cannot be used, and hides the password', async () => {
     const examine = async (url: string) => {
       const env = { DATABASE_URL, REDIS_URL: url };
       const { code, out, err } = await run(['doctor', '--json'], { env });
@@ -94,19 +94,19 @@ describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
       const { ok, configuration, findings } = JSON.parse(out);
       return { code, ok, address: configuration.redisUrl, redis: findings.at(-1) };
     };
-    const well = await examine(redis.url);
+    const healthy = await examine(redis.url);
     assert.deepEqual(
-      [well.code, well.ok, well.redis.check, well.redis.ok],
+      [healthy.code, healthy.ok, healthy.redis.check, healthy.redis.ok],
       [0, true, 'redis', true],
     );
-    assert.match(well.redis.detail, /^(Redis|Valkey) \d+\.\d+\.\d+$/);
-    assert.equal(well.address, `redis://:redacted@127.0.0.1:${redis.port}`);
+    assert.match(healthy.redis.detail, /^(Redis|Valkey) \d+\.\d+\.\d+$/);
+    assert.equal(healthy.address, `redis://:redacted@127.0.0.1:${redis.port}`);
 
-    const amiss = await examine(redis.url.replace('sesame', 'open-sesame'));
-    assert.deepEqual([amiss.code, amiss.ok, amiss.redis.ok], [1, false, false]);
-    assert.match(amiss.redis.detail, /^WRONGPASS/);
-    const away = await examine('redis://:sesame@127.0.0.1:1');
-    assert.deepEqual(away.redis, {
+    const refused = await examine(redis.url.replace('sesame', 'open-sesame'));
+    assert.deepEqual([refused.code, refused.ok, refused.redis.ok], [1, false, false]);
+    assert.match(refused.redis.detail, /^WRONGPASS/);
+    const unreachable = await examine('redis://:sesame@127.0.0.1:1');
+    assert.deepEqual(unreachable.redis, {
       check: 'redis',
       ok: false,
       detail: 'connect ECONNREFUSED 127.0.0.1:1',

@@ -9,42 +9,42 @@ for (const [name, env, skip] of [
   [
     'PostgreSQL',
     { DATABASE_URL },
-    DATABASE_URL === '' && 'PostgreSQL could not be had on this machine',
+    DATABASE_URL === '' && 'PostgreSQL is not available on this machine',
   ],
 ] as const) {
   describe(`keys revoked (${name})`, { skip }, () => {
-    const done = async (...args: string[]) => {
+    const runOk = async (...args: string[]) => {
       const { code, out, err } = await run(args, { env: { ...env, LOG_LEVEL: 'warn' } });
       assert.deepEqual([code, err], [0, '']);
       return out;
     };
     const createShop = async () => {
       const shop = newShopId();
-      await done('shops', 'create', '--id', shop, '--name', 'Shop', '--currency', 'USD');
+      await runOk('shops', 'create', '--id', shop, '--name', 'Shop', '--currency', 'USD');
       const create = ['keys', 'create', '--shop', shop, '--name', 'Till', '--scopes', 'read:plans'];
       const keys: string[] = [];
       for (let made = 0; made < 2; made += 1) {
-        keys.push(JSON.parse(await done(...create, '--json')).id);
+        keys.push(JSON.parse(await runOk(...create, '--json')).id);
       }
       return { shop, keys };
     };
 
-    test('lists the keys that were revoked since then, of a shop or of every shop', async () => {
+    test('lists the keys revoked since a given time, for one shop or all shops', async () => {
       const [one, other] = [await createShop(), await createShop()];
       const list = async (since: string, ...more: string[]) => {
         const all: { shopId: number; keyId: string }[] = JSON.parse(
-          await done('keys', 'revoked', '--since', since, ...more, '--json'),
+          await runOk('keys', 'revoked', '--since', since, ...more, '--json'),
         );
         const shops = new Set([Number(one.shop), Number(other.shop)]);
         return all.filter(({ shopId }) => shops.has(shopId));
       };
       assert.deepEqual(await list('1h'), []);
-      const none = await done('keys', 'revoked', '--since', '1h', '--shop', one.shop);
+      const none = await runOk('keys', 'revoked', '--since', '1h', '--shop', one.shop);
       assert.match(none, /^No key was revoked or rotated since \d{4}-[^ ]*Z\.\n$/);
 
       const [first = '', second = ''] = [one.keys[0], other.keys[1]];
-      await done('keys', 'revoke', '--shop', one.shop, first);
-      const [known] = JSON.parse(await done('keys', 'list', '--shop', one.shop, '--json'));
+      await runOk('keys', 'revoke', '--shop', one.shop, first);
+      const [known] = JSON.parse(await runOk('keys', 'list', '--shop', one.shop, '--json'));
       const entry = {
         shopId: Number(one.shop),
         keyId: first,
@@ -54,25 +54,25 @@ for (const [name, env, skip] of [
         replacedBy: null,
       };
       assert.deepEqual(await list('1h'), [entry]);
-      await done('keys', 'revoke', '--shop', other.shop, second);
+      await runOk('keys', 'revoke', '--shop', other.shop, second);
       assert.deepEqual(
         (await list('1d')).map(({ keyId }) => keyId),
         [first, second],
       );
       assert.deepEqual(await list('1h', '--shop', one.shop), [entry]);
-      // From that millisecond on.
+      // Inclusive, to the millisecond.
       assert.deepEqual(await list(known.revokedAt, '--shop', one.shop), [entry]);
       const after = new Date(Date.parse(known.revokedAt) + 1).toISOString();
       assert.deepEqual(await list(after, '--shop', one.shop), []);
 
-      const table = await done('keys', 'revoked', '--since', '1h', '--shop', one.shop);
+      const table = await runOk('keys', 'revoked', '--since', '1h', '--shop', one.shop);
       assert.equal(
         table.replace(/ {2,}/g, ' | '),
         `SHOP | ID | NAME | REVOKED | REPLACED BY\n${one.shop} | ${first} | Till | ${known.revokedAt} | -\n`,
       );
     });
 
-    test('says which shop there is not', async () => {
+    test('names a shop that does not exist', async () => {
       const args = ['keys', 'revoked', '--since', '1h', '--shop', '9007199254740991'];
       const { code, out, err } = await run(args, { env });
       assert.deepEqual(
@@ -83,14 +83,11 @@ for (const [name, env, skip] of [
   });
 }
 
-test('keys revoked makes no schema where there is none', async () => {
+test('keys revoked does not create a missing schema', async () => {
   const env = { RETENTION_DATA_DIR: throwawayFolder() };
   for (const _ of ['at first', 'again']) {
     const { code, out, err } = await run(['keys', 'revoked', '--since', '1h'], { env });
     assert.deepEqual([code, out], [1, '']);
-    assert.match(
-      err,
-      /^retention: The schema is not up to date; "retention migrate" mends that\.$/m,
-    );
+    assert.match(err, /^retention: The schema is not up to date; run "retention migrate"\.$/m);
   }
 });

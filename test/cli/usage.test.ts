@@ -35,16 +35,16 @@ test('help lists every command, and the exit statuses', async () => {
   );
 });
 
-test('--version says which one runs, on what', async () => {
+test('--version shows the versions of the service and of Node.js, and the platform', async () => {
   const { code, out, err } = await run(['--version'], options);
   assert.deepEqual([code, err], [0, '']);
   assert.equal(out, `retention 0.1.0\nNode.js v26.10.0, ${process.platform} ${process.arch}\n`);
 });
 
-test('every command explains itself', { concurrency: 2 }, async (t) => {
-  const asked = commands.map(([name, synopsis], index) =>
+test('every command has help', { concurrency: 2 }, async (t) => {
+  const checks = commands.map(([name, synopsis], index) =>
     t.test(name, async () => {
-      // Two ways to ask for the same.
+      // Half of them with --help, half with "help": both print the same.
       const words = name.split(' ');
       const args = index % 2 === 0 ? [...words, '--help'] : ['help', ...words];
       const { code, out, err } = await run(args, options);
@@ -53,125 +53,112 @@ test('every command explains itself', { concurrency: 2 }, async (t) => {
       assert.equal(out.split('\n')[0], `Usage: retention ${name} ${synopsis}`.trimEnd());
     }),
   );
-  await Promise.all(asked);
+  await Promise.all(checks);
 });
 
-describe(
-  'what is not understood exits with 2, and stderr says what is right',
-  { concurrency: 2 },
-  () => {
-    const createKey = ['keys', 'create', '--shop', '1', '--name', 'x', '--scopes', 'read:plans'];
-    const wrong: [args: string[], says: string][] = [
-      [[], 'Usage: retention COMMAND [OPTIONS]'],
-      [['list'], 'There is no command "list". "retention help" lists them.'],
-      [
-        ['srve'],
-        'There is no command "srve". "retention help" lists them. Did you mean "serve"?\n',
+describe('wrong usage exits with 2, and stderr says what is right', { concurrency: 2 }, () => {
+  const createKey = ['keys', 'create', '--shop', '1', '--name', 'x', '--scopes', 'read:plans'];
+  const wrong: [args: string[], says: string][] = [
+    [[], 'Usage: retention COMMAND [OPTIONS]'],
+    [['list'], 'Unknown command "list". "retention help" lists all commands.'],
+    [
+      ['srve'],
+      'Unknown command "srve". "retention help" lists all commands. Did you mean "serve"?\n',
+    ],
+    [
+      ['shop', 'list'],
+      'Unknown command "shop". "retention help" lists all commands. Did you mean "shops list"?\n',
+    ],
+    [
+      ['help', 'improt'],
+      'Unknown command "improt". "retention help" lists all commands. Did you mean "import"?\n',
+    ],
+    [
+      ['keys', 'crate', '--shop', '1'],
+      '"retention keys" needs one of: create, list, revoke, revoked. Did you mean "keys create"?\n',
+    ],
+    [
+      ['keys', 'list', '--shpo', '1'],
+      'Unknown option \'--shpo\'. Did you mean "--shop"?\nUsage: retention keys list',
+    ],
+    [['keys'], '"retention keys" needs one of: create, list, revoke, revoked.'],
+    [['shops', 'delete'], '"retention shops" needs one of: create, list, set-tier.'],
+    [['serve', '--port', '1'], "Unknown option '--port'.\nUsage: retention serve [--workers N]\n"],
+    [['serve', '--workers', '0'], '--workers takes a whole number from 1 to 64, not "0".'],
+    [['serve', '--workers', '2e1'], '--workers takes a whole number from 1 to 64, not "2e1".'],
+    [['serve', '--workers', '2'], 'Several workers need DATABASE_URL'],
+    [['migrate', 'now'], 'Unexpected argument "now".\nUsage: retention migrate [--roles]\n'],
+    [['migrate', '--roles'], '--roles creates the login of DATABASE_SERVE_URL, which is not set.'],
+    [['keys', 'revoke', '--shop', '1'], 'An argument is missing.\nUsage: retention keys revoke'],
+    [['keys', 'list', '--shop'], "Option '--shop <value>' argument missing\nUsage: retention keys"],
+    [['keys', 'list', '--shop', '9007199254740992'], '--shop must be an integer from 1 to'],
+    [
+      ['keys', 'create', '--shop', '1', '--name', 'x', '--scopes', 'read:all'],
+      '--scopes takes one or more of read:entitlements, read:subscriptions, read:metrics, read:plans',
+    ],
+    [
+      ['keys', 'create', '--shop', '1', '--name', ' ', '--scopes', 'read:plans'],
+      '--name is missing',
+    ],
+    ...['', '30', '0d', '1.5h', '-1d', '30 d', '2w', '3651d', '87601h'].map(
+      (duration): [string[], string] => [
+        [...createKey, `--expires-in=${duration}`],
+        `--expires-in takes a whole number of hours or days, such as 24h or 30d, and at most 3650d, not "${duration}".`,
       ],
-      [
-        ['shop', 'list'],
-        'There is no command "shop". "retention help" lists them. Did you mean "shops list"?\n',
+    ),
+    [['keys', 'revoked', '--shop', '1'], '--since is missing.'],
+    [
+      ['keys', 'revoked', '--snice', '1h'],
+      'Unknown option \'--snice\'. Did you mean "--since"?\nUsage: retention keys revoked',
+    ],
+    [
+      ['keys', 'revoked', '--since', '9999-01-01T00:00:00Z'],
+      '--since must not be in the future, as 9999-01-01T00:00:00Z is.',
+    ],
+    ...['yesterday', '5m', '2026-11-01', '2026-11-01T12:00', '2026-02-30T00:00:00Z'].map(
+      (time): [string[], string] => [
+        ['keys', 'revoked', '--since', time],
+        `--since takes an ISO 8601 time with an offset or Z, such as 2026-11-21T16:00:00Z, or how long ago in whole hours or days, such as 2h or 7d, not "${time}".`,
       ],
-      [
-        ['help', 'improt'],
-        'There is no command "improt". "retention help" lists them. Did you mean "import"?\n',
-      ],
-      [
-        ['keys', 'crate', '--shop', '1'],
-        '"retention keys" is followed by create, list, revoke, revoked. Did you mean "keys create"?\n',
-      ],
-      [
-        ['keys', 'list', '--shpo', '1'],
-        'Unknown option \'--shpo\'. Did you mean "--shop"?\nUsage: retention keys list',
-      ],
-      [['keys'], '"retention keys" is followed by create, list, revoke, revoked.'],
-      [['shops', 'delete'], '"retention shops" is followed by create, list, set-tier.'],
-      [
-        ['serve', '--port', '1'],
-        "Unknown option '--port'.\nUsage: retention serve [--workers N]\n",
-      ],
-      [['serve', '--workers', '0'], '--workers takes a whole number from 1 to 64, not "0".'],
-      [['serve', '--workers', '2e1'], '--workers takes a whole number from 1 to 64, not "2e1".'],
-      [['serve', '--workers', '2'], 'Several workers need DATABASE_URL'],
-      [['migrate', 'now'], '"now" is one argument too many.\nUsage: retention migrate [--roles]\n'],
-      [['migrate', '--roles'], '--roles makes the login of DATABASE_SERVE_URL, which is not set.'],
-      [['keys', 'revoke', '--shop', '1'], 'An argument is missing.\nUsage: retention keys revoke'],
-      [
-        ['keys', 'list', '--shop'],
-        "Option '--shop <value>' argument missing\nUsage: retention keys",
-      ],
-      [['keys', 'list', '--shop', '9007199254740992'], '--shop must be an integer from 1 to'],
-      [
-        ['keys', 'create', '--shop', '1', '--name', 'x', '--scopes', 'read:all'],
-        '--scopes takes read:entitlements, read:subscriptions, read:metrics, read:plans',
-      ],
-      [
-        ['keys', 'create', '--shop', '1', '--name', ' ', '--scopes', 'read:plans'],
-        '--name is missing',
-      ],
-      ...['', '30', '0d', '1.5h', '-1d', '30 d', '2w', '3651d', '87601h'].map(
-        (duration): [string[], string] => [
-          [...createKey, `--expires-in=${duration}`],
-          `--expires-in takes a whole number of hours or days, such as 24h or 30d, and at most 3650d, not "${duration}".`,
-        ],
-      ),
-      [['keys', 'revoked', '--shop', '1'], '--since is missing.'],
-      [
-        ['keys', 'revoked', '--snice', '1h'],
-        'Unknown option \'--snice\'. Did you mean "--since"?\nUsage: retention keys revoked',
-      ],
-      [
-        ['keys', 'revoked', '--since', '9999-01-01T00:00:00Z'],
-        '--since must not be in the future, and 9999-01-01T00:00:00Z is.',
-      ],
-      ...['yesterday', '5m', '2026-11-01', '2026-11-01T12:00', '2026-02-30T00:00:00Z'].map(
-        (time): [string[], string] => [
-          ['keys', 'revoked', '--since', time],
-          `--since takes an ISO 8601 time with an offset or Z, such as 2026-11-21T16:00:00Z, or how long ago in whole hours or days, such as 2h or 7d, not "${time}".`,
-        ],
-      ),
-      [
-        ['shops', 'set-tier', '1', 'gold'],
-        'The tier must be one of free, starter, growth, pro, enterprise_plus, not "gold".',
-      ],
-      [
-        ['shops', 'create', '--id', '1', '--name', 'x', '--currency', 'XYZ'],
-        '--currency must be an ISO 4217 code such as USD, not "XYZ".',
-      ],
-      [['import', '--shop', '1'], 'An argument is missing.\nUsage: retention import'],
-      [['import', '--shop', '1', '--from', 'x', 'f'], '--from must be shopify, not "x".'],
-      [['demo-data'], '--subscriptions is missing.'],
-      [['demo-data', '--subscriptions', '-1'], 'Usage: retention demo-data'],
-      [
-        ['demo-data', '--subscriptions', '5', '--until', 'then'],
-        '--until must be an ISO 8601 time.',
-      ],
-    ];
-    for (const [args, says] of wrong) {
-      test(args.join(' ') || 'nothing', async () => {
-        const { code, out, err } = await run(args, options);
-        assert.ok(err.includes(says), err);
-        assert.doesNotMatch(err, /^ {4}at /m);
-        assert.equal(out, '');
-        assert.equal(code, 2);
-      });
-    }
-
-    test('a configuration that cannot be used, all of it at once', async () => {
-      const env = { PORT: 'abc', LOG_LEVEL: 'x', DATABASE_URL: 'mysql://user:sesame@h/d' };
-      const { code, out, err } = await run(['serve'], { env });
-      assert.equal(code, 2);
+    ),
+    [
+      ['shops', 'set-tier', '1', 'gold'],
+      'The tier must be one of free, starter, growth, pro, enterprise_plus, not "gold".',
+    ],
+    [
+      ['shops', 'create', '--id', '1', '--name', 'x', '--currency', 'XYZ'],
+      '--currency must be an ISO 4217 code such as USD, not "XYZ".',
+    ],
+    [['import', '--shop', '1'], 'An argument is missing.\nUsage: retention import'],
+    [['import', '--shop', '1', '--from', 'x', 'f'], '--from must be shopify, not "x".'],
+    [['demo-data'], '--subscriptions is missing.'],
+    [['demo-data', '--subscriptions', '-1'], 'Usage: retention demo-data'],
+    [['demo-data', '--subscriptions', '5', '--until', 'then'], '--until must be an ISO 8601 time.'],
+  ];
+  for (const [args, says] of wrong) {
+    test(args.join(' ') || 'no arguments', async () => {
+      const { code, out, err } = await run(args, options);
+      assert.ok(err.includes(says), err);
+      assert.doesNotMatch(err, /^ {4}at /m);
       assert.equal(out, '');
-      assert.equal(
-        err,
-        [
-          'retention: The configuration is invalid:',
-          '  DATABASE_URL must be an address such as postgres://user@host:5432/database.',
-          '  PORT must be a whole number from 0 to 65535.',
-          '  LOG_LEVEL must be one of debug, info, warn, error, silent.',
-          '',
-        ].join('\n'),
-      );
+      assert.equal(code, 2);
     });
-  },
-);
+  }
+
+  test('an invalid configuration, with all its problems', async () => {
+    const env = { PORT: 'abc', LOG_LEVEL: 'x', DATABASE_URL: 'mysql://user:sesame@h/d' };
+    const { code, out, err } = await run(['serve'], { env });
+    assert.equal(code, 2);
+    assert.equal(out, '');
+    assert.equal(
+      err,
+      [
+        'retention: The configuration is invalid:',
+        '  DATABASE_URL must be an address such as postgres://user@host:5432/database.',
+        '  PORT must be a whole number from 0 to 65535.',
+        '  LOG_LEVEL must be one of debug, info, warn, error, silent.',
+        '',
+      ].join('\n'),
+    );
+  });
+});

@@ -16,18 +16,18 @@ const records = [
   }),
 ];
 
-/** The same records from another one on. */
+/** The same records, starting from a later one. */
 const rotated = (places: number) => [...records.slice(places), ...records.slice(0, places)];
 const quarter = Math.floor(records.length / 4);
 
-onEveryDatabase('importers at the same time', (open) => {
+onEveryDatabase('concurrent imports', (open) => {
   let store: Store;
   before(() => {
     store = open();
   });
   after(() => store.close());
 
-  test('four with the same records in different orders leave what one leaves', async () => {
+  test('of the same records in four orders store what one import stores', async () => {
     const [shop, other] = [await createShop(store), await createShop(store)];
     const orders = [
       records,
@@ -51,7 +51,7 @@ onEveryDatabase('importers at the same time', (open) => {
     await assertSameShop(store.write, shop.id, other.id);
   });
 
-  test('importers of different shops do not meet', async () => {
+  test('into different shops do not affect each other', async () => {
     const shops = await Promise.all([1, 2, 3].map(() => createShop(store)));
     await Promise.all(shops.map((shop) => importAll(store, shop, records)));
     const [first, ...others] = shops.map(({ id }) => id);

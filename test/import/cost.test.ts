@@ -8,7 +8,7 @@ import { onServer } from '../support/replication.ts';
 import { until } from '../support/until.ts';
 import { createShop, importAll } from '../support/world.ts';
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 const records = [
   ...generateShop({
     subscriptions: 600,
@@ -18,10 +18,10 @@ const records = [
     minorDigits: 2,
   }),
 ];
-/** What each record may cost; one that read its whole shop would cost hundreds. */
+/** A limit for each record; reading the whole shop would take hundreds of rows. */
 const rowsReadPerRecord = 40;
 
-describe('what an import reads', { skip, timeout: 600_000 }, () => {
+describe('the number of rows that an import reads', { skip, timeout: 600_000 }, () => {
   let server: PostgresServer;
   before(async () => {
     const started = await startPostgres(['fsync=off', 'autovacuum=off']);
@@ -30,19 +30,19 @@ describe('what an import reads', { skip, timeout: 600_000 }, () => {
   });
   after(() => server.destroy());
 
-  /** Connections tell what they have read, for certain, when they end. */
+  /** A connection surely reports its statistics only when it ends. */
   async function connected<Value>(task: (store: Store) => Promise<Value>): Promise<Value> {
     const { close, ...store } = connectAll(server.url);
     try {
       return await task({ ...store, failed: new Promise(() => {}), close });
     } finally {
       await close();
-      await untilAlone();
+      await untilDisconnected();
     }
   }
 
-  /** A connection has ended a moment after it was closed from here. */
-  const untilAlone = () =>
+  /** The server ends a connection a moment after the client has closed it. */
+  const untilDisconnected = () =>
     until(
       () =>
         onServer(
@@ -61,7 +61,7 @@ describe('what an import reads', { skip, timeout: 600_000 }, () => {
     return row?.rows ?? Number.NaN;
   }
 
-  test('does not grow with its shop, although the statistics know nothing of it', async () => {
+  test('does not grow with the shop, even before its tables are analyzed', async () => {
     await connected(async (store) => {
       await migrate(store.write);
       await importAll(store, await createShop(store), records);

@@ -40,7 +40,7 @@ export const refund = (text: string, paid: string) => ({
   sourceIds: { id: text, paymentId: paid },
 });
 
-/** All that are stored for a shop. */
+/** All source ids that are stored for a shop. */
 export async function storedSourceIds(store: Store, { id }: TestShop): Promise<SourceId[]> {
   const rows = await store.write<SourceId[]>`
     select kind, id, source_id as "sourceId" from source_ids where shop_id = ${id}

@@ -8,7 +8,7 @@ import { plan, session, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, silentLog } from '../support/world.ts';
 
-onEveryDatabase('how fresh a feed is', (open) => {
+onEveryDatabase('the freshness of a feed', (open) => {
   let store: Store;
   before(() => {
     store = open();
@@ -31,7 +31,7 @@ onEveryDatabase('how fresh a feed is', (open) => {
     });
   };
 
-  test('when records came, the newest time of any that is past, and when the end was seen', async () => {
+  test('has the last arrival, the newest past record and the last complete run', async () => {
     const shop = await createShop(store);
     assert.deepEqual([...(await listFeeds(store.write, shop.id))], []);
 
@@ -49,7 +49,7 @@ onEveryDatabase('how fresh a feed is', (open) => {
     };
     assert.deepEqual([...(await listFeeds(store.write, shop.id))], [first]);
 
-    // What says nothing new has come all the same; nothing ever moves back.
+    // Unchanged records count as arrived too; no time ever moves back.
     await importAt(shop, '2026-11-20T13:00:00Z', [plan()]);
     await importAt(shop, '2026-11-20T12:30:00Z', [plan()]);
     const later = new Date('2026-11-20T13:00:00Z');
@@ -57,7 +57,7 @@ onEveryDatabase('how fresh a feed is', (open) => {
     assert.deepEqual([...(await listFeeds(store.write, shop.id))], [second]);
   });
 
-  test('a run that breaks off has brought records and is not complete', async () => {
+  test('counts the records of a failed run as arrived, but not the run as complete', async () => {
     const shop = await createShop(store);
     const broken = importAt(shop, '2026-11-20T12:00:00Z', [plan(), plan({ id: 12 })], true);
     await assert.rejects(broken, /the source broke off/);
@@ -66,7 +66,7 @@ onEveryDatabase('how fresh a feed is', (open) => {
     assert.equal(feed?.completedAt, null);
   });
 
-  test('of all shops, the one that was complete longest ago tells the age', async () => {
+  test('is that of the least recently completed shop in a summary of all shops', async () => {
     const [one, other] = [await createShop(store), await createShop(store)];
     await importAt(one, '1999-11-20T12:00:00Z', [plan()]);
     await importAt(other, '1999-11-19T12:00:00Z', [plan()]);

@@ -8,8 +8,8 @@ import { plan, session, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { type World, createShop, get, importAll, startWorld } from '../support/world.ts';
 
-/** By the importer's clock, 12:00: the last instant that is taken, and the first that is not. */
-const lastTaken = '2026-11-20T12:05:00.000Z';
+/** The last instant that is accepted at 12:00 of the importer's clock, and the next one. */
+const lastAccepted = '2026-11-20T12:05:00.000Z';
 const firstRefused = '2026-11-20T12:05:00.001Z';
 const reason = (field: string, at = firstRefused) =>
   `${field} ${at} lies in the future; send it once it has happened`;
@@ -70,7 +70,7 @@ onEveryDatabase('records dated in the future', (open) => {
     return shop;
   };
 
-  test('are refused, field by field, from a millisecond beyond five minutes on', async () => {
+  test('are refused, for each field, from five minutes and a millisecond ahead', async () => {
     const dated = recordsDated(firstRefused);
     const imported = await importAll(
       world.store,
@@ -86,8 +86,11 @@ onEveryDatabase('records dated in the future', (open) => {
     }
   });
 
-  test('are stored up to five minutes ahead, for clocks differ', async () => {
-    const dated = [...recordsDated(lastTaken), ...recordsDated('2026-11-20T13:05:00.000999+01:00')];
+  test('are stored up to five minutes ahead, because clocks differ', async () => {
+    const dated = [
+      ...recordsDated(lastAccepted),
+      ...recordsDated('2026-11-20T13:05:00.000999+01:00'),
+    ];
     const imported = await importAll(
       world.store,
       await prepare(),
@@ -96,7 +99,7 @@ onEveryDatabase('records dated in the future', (open) => {
     assert.deepEqual(imported.refused, []);
   });
 
-  test('are taken once the importer’s clock has come near enough', async () => {
+  test('are accepted once the importer’s clock is within five minutes', async () => {
     const shop = await prepare();
     const record = subscription(2, { createdAt: firstRefused, updatedAt: null });
     const clock = new FixedClock('2026-11-20T12:00:00.000Z');
@@ -106,13 +109,13 @@ onEveryDatabase('records dated in the future', (open) => {
     assert.deepEqual((await importAll(world.store, shop, [record], false, clock)).refused, []);
   });
 
-  test('are told from what is due, which may be any time ahead', async () => {
+  test('do not include due dates, which may be any time ahead', async () => {
     const due = '9999-12-31T23:59:59.999Z';
     const record = subscription(2, { nextBillingDate: due, paidThroughAt: due });
     assert.deepEqual((await importAll(world.store, await prepare(), [record])).refused, []);
   });
 
-  test('are refused together with all else that is wrong, in UTC', async () => {
+  test('are reported in UTC, together with all other problems of the record', async () => {
     const wrong = subscription(2, { id: 0, updatedAt: '2026-11-20T14:00:00+01:00' });
     assert.deepEqual((await importAll(world.store, await prepare(), [wrong])).refused, [
       {
@@ -143,14 +146,14 @@ onEveryDatabase('records dated in the future', (open) => {
     assert.equal(counts['subscription']?.stored, 1);
   });
 
-  test('are seen by the figures when their time comes, and by no figure before', async () => {
+  test('count in metrics only once their time has come', async () => {
     await importAll(world.store, world.shop, [
       plan(),
       subscription(1, {
         status: 'cancelled',
-        statusEvents: [{ at: lastTaken, to: 'cancelled' }],
+        statusEvents: [{ at: lastAccepted, to: 'cancelled' }],
       }),
-      payment(1, { processedAt: lastTaken }),
+      payment(1, { processedAt: lastAccepted }),
     ]);
     const figures = async () => {
       const { summary } = (await get(`${world.base}/metrics/summary`, world.key)).body;

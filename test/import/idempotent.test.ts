@@ -11,7 +11,7 @@ const before1 = '2026-11-01T00:00:00Z';
 const before2 = '2026-11-02T00:00:00Z';
 const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
-/** Each type of record in its first version, and what a later one says otherwise. */
+/** Each type of record in its first version, and the changes of a later one. */
 const versions = [
   [plan({ name: 'Old' }), { name: 'New' }],
   [subscription(1001, { updatedAt: null }), { status: 'paused' }],
@@ -39,18 +39,18 @@ const first = versions.map(([record]) => record);
 const later = versions.map(([record, change]) => ({ ...record, ...change }));
 const at = (updatedAt: string, records: readonly object[]) =>
   records.map((record) => ({ ...record, updatedAt }));
-/** The counts of a run in which the same happened to one record of each type. */
+/** The counts of a run in which one record of each type had the same outcome. */
 const all = (what: keyof typeof none) =>
   Object.fromEntries(types.map((type) => [type, { ...none, [what]: 1 }]));
 
-onEveryDatabase('importing again', (open) => {
+onEveryDatabase('a repeated import', (open) => {
   let store: Store;
   before(() => {
     store = open();
   });
   after(() => store.close());
 
-  /** Imports runs one after the other; each must have the counts and leave the state that is said. */
+  /** Imports runs one after the other, and checks the outcome and the state after each. */
   async function imports(
     ...runs: readonly { run: readonly object[]; is: keyof typeof none; as?: readonly object[] }[]
   ) {
@@ -64,7 +64,7 @@ onEveryDatabase('importing again', (open) => {
     }
   }
 
-  test('the same file changes nothing', async () => {
+  test('of the same file changes nothing', async () => {
     const records = [
       ...generateShop({
         subscriptions: 60,
@@ -86,7 +86,7 @@ onEveryDatabase('importing again', (open) => {
     }
   });
 
-  test('without updatedAt the last one counts', () =>
+  test('stores the last version if records have no updatedAt', () =>
     imports(
       { run: first, is: 'stored' },
       { run: first, is: 'unchanged', as: first },
@@ -94,7 +94,7 @@ onEveryDatabase('importing again', (open) => {
       { run: first, is: 'replaced', as: first },
     ));
 
-  test('with updatedAt the newest one counts', () =>
+  test('stores the newest version by updatedAt', () =>
     imports(
       { run: at(before1, first), is: 'stored' },
       { run: at(before2, later), is: 'replaced', as: at(before2, later) },
@@ -102,27 +102,27 @@ onEveryDatabase('importing again', (open) => {
       { run: at(before2, later), is: 'unchanged', as: at(before2, later) },
     ));
 
-  test('of two with the same updatedAt the last one counts', () =>
+  test('stores the last of two versions with the same updatedAt', () =>
     imports(
       { run: at(before1, first), is: 'stored' },
       { run: at(before1, later), is: 'replaced', as: at(before1, later) },
     ));
 
-  test('the same content with a newer updatedAt is newer', () =>
+  test('replaces the same content with a newer updatedAt', () =>
     imports(
       { run: at(before1, first), is: 'stored' },
       { run: at(before2, first), is: 'replaced', as: at(before2, first) },
       { run: at(before1, first), is: 'stale' },
     ));
 
-  test('without updatedAt a record replaces one that has it, and the other way round', () =>
+  test('lets a record without updatedAt replace one with it, and vice versa', () =>
     imports(
       { run: at(before2, first), is: 'stored' },
       { run: later, is: 'replaced', as: later },
       { run: at(before1, first), is: 'replaced', as: at(before1, first) },
     ));
 
-  test('another spelling of the same record is the same record', async () => {
+  test('treats another spelling of the same record as unchanged', async () => {
     const shop = await createShop(store);
     await importAll(store, shop, [
       plan({ groupName: null, active: true, productIds: [] }),

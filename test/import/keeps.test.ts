@@ -6,7 +6,7 @@ import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, importAll } from '../support/world.ts';
 
 const day = (number: number) => `2026-11-${String(number).padStart(2, '0')}T00:00:00Z`;
-/** What a source that tells only the present says on some day. */
+/** A record on some day from a source that reports only the current status. */
 const seen = (date: number, status: string, over: object = {}) =>
   subscription(1001, { status, updatedAt: day(date), keeps: 'history', ...over });
 const counts = (what: string) => ({
@@ -19,14 +19,14 @@ const counts = (what: string) => ({
   [what]: 1,
 });
 
-onEveryDatabase('what records of a feed keep', (open) => {
+onEveryDatabase('keeping stored data when a feed lacks it', (open) => {
   let store: Store;
   before(() => {
     store = open();
   });
   after(() => store.close());
 
-  /** The history after these runs, as "day: status", and since which day the status is what it is. */
+  /** The history after these runs, as "day: from to to"; also checks the current status. */
   async function historyAfter(...runs: readonly (readonly object[])[]) {
     const shop = await createShop(store);
     await importAll(store, shop, [plan()]);
@@ -46,7 +46,7 @@ onEveryDatabase('what records of a feed keep', (open) => {
     return events.map(({ day: on, from, to }) => `${on}: ${from} to ${to}`);
   }
 
-  test('a status that is another one came about when the record was touched', async () => {
+  test('dates a new status by the updatedAt of the record', async () => {
     const whole = ['5: active to paused', '7: paused to active', '9: active to cancelled'];
     const versions = [
       seen(2, 'active'),
@@ -58,26 +58,26 @@ onEveryDatabase('what records of a feed keep', (open) => {
     assert.deepEqual(await historyAfter(versions), whole);
   });
 
-  test('the first sighting counts as one without a history', async () => {
+  test('starts a history with the first record, as if it had been active before', async () => {
     assert.deepEqual(await historyAfter([seen(9, 'cancelled')]), ['9: active to cancelled']);
     assert.deepEqual(await historyAfter([seen(9, 'active')]), []);
   });
 
-  test('a later edit does not move a cancellation', async () => {
+  test('does not move a cancellation when the record is edited later', async () => {
     const cancelled = seen(9, 'cancelled');
     const edited = seen(15, 'cancelled', { nextBillingDate: day(20) });
     assert.deepEqual(await historyAfter([cancelled], [edited]), ['9: active to cancelled']);
     assert.deepEqual(await historyAfter([cancelled, edited]), ['9: active to cancelled']);
   });
 
-  test('versions read again, and stale ones, change no history', async () => {
+  test('does not change the history for repeated and stale versions', async () => {
     const [first, second] = [seen(5, 'paused'), seen(9, 'cancelled')];
     const whole = ['5: active to paused', '9: paused to cancelled'];
     assert.deepEqual(await historyAfter([first, second], [first, second]), whole);
     assert.deepEqual(await historyAfter([first], [first, second], [first], [second]), whole);
   });
 
-  test('a change that is dated before the last one counts at the last one', async () => {
+  test('dates a change no earlier than the previous one', async () => {
     const undated = seen(3, 'active', { updatedAt: null });
     assert.deepEqual(await historyAfter([seen(9, 'paused')], [undated]), [
       '9: active to paused',
@@ -85,8 +85,8 @@ onEveryDatabase('what records of a feed keep', (open) => {
     ]);
   });
 
-  test('what came with a history goes on with it', async () => {
-    const told = subscription(1001, {
+  test('continues a history that came with the record', async () => {
+    const withHistory = subscription(1001, {
       status: 'paused',
       updatedAt: day(8),
       statusEvents: [
@@ -94,14 +94,14 @@ onEveryDatabase('what records of a feed keep', (open) => {
         { at: day(3), to: 'paused' },
       ],
     });
-    assert.deepEqual(await historyAfter([told], [seen(10, 'expired')]), [
+    assert.deepEqual(await historyAfter([withHistory], [seen(10, 'expired')]), [
       '2: active to failed',
       '3: failed to paused',
       '10: paused to expired',
     ]);
   });
 
-  test('a stand-in for a plan gives way to what is stored, and the plan comes in its place', async () => {
+  test('does not replace a stored plan with a placeholder, but replaces a placeholder', async () => {
     const shop = await createShop(store);
     const standIn = plan({ name: 'Stand-in', keeps: 'plan' });
     const runs: [record: object, is: string, name: string][] = [
@@ -119,7 +119,7 @@ onEveryDatabase('what records of a feed keep', (open) => {
     }
   });
 
-  test('a plan whose source cannot tell memberships leaves one that is stored', async () => {
+  test('keeps a stored membership if the source cannot tell memberships apart', async () => {
     const shop = await createShop(store);
     const runs: [over: object, planType: string][] = [
       [{ keeps: 'membership' }, 'subscription'],
@@ -136,7 +136,7 @@ onEveryDatabase('what records of a feed keep', (open) => {
     }
   });
 
-  test('a payment whose source does not tell amounts keeps the one that it had first', async () => {
+  test('keeps the first amount of a payment if the source does not report amounts', async () => {
     const shop = await createShop(store);
     await importAll(store, shop, [plan(), subscription(1001)]);
     const payment = (amount: string, over: object = {}) => ({
@@ -164,7 +164,7 @@ onEveryDatabase('what records of a feed keep', (open) => {
     }
   });
 
-  test('records that do not come from a feed keep nothing, whatever they say', async () => {
+  test('ignores "keeps" in records that do not come from a feed', async () => {
     const shop = await createShop(store);
     const records = [plan(), seen(5, 'paused')];
     await importAll(store, shop, records);

@@ -11,18 +11,11 @@ import { launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts'
 import { assertSameShop } from '../model/dump.ts';
 import { createShop, importAll, now } from '../support/world.ts';
 
-const records = [
-  ...generateShop({
-    subscriptions: 3300,
-    seed: 11,
-    endAt: Date.parse(now),
-    currency: 'USD',
-    minorDigits: 2,
-  }),
-];
-
-/** Some 17,000 lines, every seventh of them far from its place, so that children wait for parents. */
-function writeRecords(): string {
+/** About five lines per subscription, every seventh moved to the end, so that children wait for parents. */
+function writeRecords(subscriptions: number): string {
+  const currency = { currency: 'USD', minorDigits: 2 };
+  const options = { subscriptions, seed: 11, endAt: Date.parse(now), ...currency };
+  const records = [...generateShop(options)];
   const [moved, kept] = [0, 1].map((part) =>
     records.filter((_, index) => Number(index % 7 > 0) === part),
   );
@@ -43,13 +36,13 @@ interface Attempt {
   readonly file: string;
   readonly shopId: number;
   readonly env: Readonly<Record<string, string>>;
-  /** How many rows must be stored before the process is killed a moment later. */
+  /** The number of stored rows after which the process is killed. */
   readonly after: number;
-  /** A connection to where the process, of this id, stores; undefined as long as there is none. */
+  /** A connection to the database of the process with this id; undefined until there is one. */
   watch(pid: number | undefined): Promise<Sql | undefined>;
 }
 
-/** @returns whether the import was killed, rather than done before */
+/** @returns whether the import was killed before it finished */
 async function importAndKill({ file, shopId, env, after, watch }: Attempt): Promise<boolean> {
   const { child, ended } = launch(['import', '--shop', String(shopId), file], { env });
   while (child.exitCode === null) {
@@ -65,17 +58,17 @@ async function importAndKill({ file, shopId, env, after, watch }: Attempt): Prom
 }
 
 const target = process.env['TEST_POSTGRES'];
-const skip = target === undefined && 'PostgreSQL could not be had on this machine';
+const skip = target === undefined && 'PostgreSQL is not available on this machine';
 const kills = 10;
 
 test(
-  'killed ten times and run again, an import leaves what an unbroken one does',
+  'an import killed ten times and run again stores what an uninterrupted one stores',
   { skip },
   async (t) => {
     const store = connectAll(target ?? '') as Store;
     t.after(() => store.close());
     const env = { DATABASE_URL: target ?? '', LOG_LEVEL: 'error' };
-    const file = writeRecords();
+    const file = writeRecords(3300);
     const [shop, other] = [await createShop(store), await createShop(store)];
     const whole = await run(['import', '--shop', String(other.id), file], { env });
     assert.equal(whole.code, 0, whole.err);
@@ -96,18 +89,18 @@ test(
   },
 );
 
-test('so does one into the embedded database', async (t) => {
+test('an import into the embedded database killed and run again stores the same', async (t) => {
   const dataDir = migratedFolder();
   const env = { RETENTION_DATA_DIR: dataDir, LOG_LEVEL: 'error' };
   const options = { databaseUrl: undefined, dataDir, role: 'command' } as const;
-  const file = writeRecords();
+  const file = writeRecords(1100);
   const created = await openStore(options);
   const [shop, other] = [await createShop(created), await createShop(created)];
   await importAll(created, other, readFileSync(file, 'utf8').trim().split('\n'));
   await created.close();
 
   let watched: Omit<Store, 'failed'> | undefined;
-  /** The process that runs the database lets others in; before it does, there is nothing to see. */
+  /** The importing process runs the database, and lets others connect once it is open. */
   const watch = async (pid: number | undefined) => {
     if (watched) return watched.primary.keys;
     try {

@@ -12,14 +12,14 @@ async function* chunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-onEveryDatabase('lines that cannot be read', (open) => {
+onEveryDatabase('lines of a source', (open) => {
   let store: Store;
   before(() => {
     store = open();
   });
   after(() => store.close());
 
-  test('are refused one by one; those around them are stored', async () => {
+  test('are refused one by one if they cannot be read; those around them are stored', async () => {
     const shop = await createShop(store);
     const bytes = Buffer.concat([
       Buffer.from(`\ufeff${JSON.stringify(plan())}\r\n\n`),
@@ -50,7 +50,7 @@ onEveryDatabase('lines that cannot be read', (open) => {
     });
   });
 
-  test('each may tell the file it comes from, and what it counts as', async () => {
+  test('may name the file they come from, and the type they count as', async () => {
     const shop = await createShop(store);
     async function* source() {
       yield [

@@ -26,7 +26,7 @@ const refund = (id: number, over: object = {}) => ({
   ...over,
 });
 const remove = (record: string, id: number) => ({ type: 'delete', record, id });
-/** Lines that do nothing, as many as one transaction takes. */
+/** As many no-op lines as one transaction takes. */
 const aBatch = Array.from({ length: 1000 }, (_, index) => remove('refund', 1_000_000 + index));
 const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
@@ -37,7 +37,7 @@ onEveryDatabase('the order of records', (open) => {
   });
   after(() => store.close());
 
-  /** Imports into two shops, each record list in runs of its own, and compares what is stored. */
+  /** Imports `runs` into one shop and `plain` into another, and compares what is stored. */
   const sameState = async (runs: readonly (readonly object[])[], plain: readonly object[]) => {
     const [shop, other] = [await createShop(store), await createShop(store)];
     for (const run of runs) await importAll(store, shop, run);
@@ -57,18 +57,18 @@ onEveryDatabase('the order of records', (open) => {
     session(7001, { subscriptionId: 1001 }),
   ];
 
-  test('children may come before their parents', () => sameState([family.toReversed()], family));
+  test('may have children before their parents', () => sameState([family.toReversed()], family));
 
-  test('children may come batches before their parents', () =>
+  test('may have children batches before their parents', () =>
     sameState([family.toReversed().flatMap((each) => [each, ...aBatch])], family));
 
-  test('children may come runs after their parents', () =>
+  test('may have children in later runs than their parents', () =>
     sameState(
       family.map((each) => [each]),
       family,
     ));
 
-  test('more children than a transaction takes wait for parents that wait themselves', async () => {
+  test('may have more waiting children than a transaction takes, for waiting parents', async () => {
     const refunds = Array.from({ length: 1100 }, (_, index) => refund(index + 1));
     const { counts, refused } = await importOne([
       ...refunds,
@@ -87,7 +87,7 @@ onEveryDatabase('the order of records', (open) => {
     });
   });
 
-  test('of two records with one id in a batch the later one counts', async () => {
+  test('decides between two records with the same id in a batch', async () => {
     const early = plan({ name: 'Early', updatedAt: '2026-11-02T00:00:00Z' });
     const late = plan({ name: 'Late', updatedAt: '2026-11-03T00:00:00Z' });
     const inOrder = await importOne([early, late]);
@@ -103,7 +103,7 @@ onEveryDatabase('the order of records', (open) => {
     ['one batch', []],
     ['different batches', aBatch],
   ] as const) {
-    test(`a record that waits and its newer version, in ${between}`, async () => {
+    test(`may have a newer version of a waiting record, in ${between}`, async () => {
       const old = subscription(1001, { planId: 12, customerId: 1 });
       const renewed = subscription(1001, { planId: 11, customerId: 2 });
       const plans = [plan(), plan({ id: 12 })];
@@ -113,13 +113,13 @@ onEveryDatabase('the order of records', (open) => {
       );
     });
 
-    test(`a record that waits and its deletion, in ${between}`, () =>
+    test(`may have a deletion of a waiting record, in ${between}`, () =>
       sameState(
         [[subscription(1001), ...apart, remove('subscription', 1001), ...apart, plan()]],
         [plan()],
       ));
 
-    test(`a record that never can be stored holds nothing up, in ${between}`, async () => {
+    test(`may have records that can never be stored, without blocking others, in ${between}`, async () => {
       const records = [
         refund(71),
         payment(9001, { subscriptionId: 404 }),
@@ -151,7 +151,7 @@ onEveryDatabase('the order of records', (open) => {
       );
     });
 
-    test(`a subscription that is deleted and comes back begins anew, in ${between}`, async () => {
+    test(`may have a deleted subscription return without its old records, in ${between}`, async () => {
       const shop = await createShop(store);
       const { counts } = await importAll(store, shop, [
         ...family,
@@ -185,13 +185,13 @@ onEveryDatabase('the order of records', (open) => {
     });
   }
 
-  test('a plan may be deleted before the last subscription on it is', () =>
+  test('may have a plan deleted before its last subscription', () =>
     sameState(
       [[plan(), subscription(1001), remove('plan', 11), ...aBatch, remove('subscription', 1001)]],
       [],
     ));
 
-  test('a plan that is deleted and comes back is there, whether it was in use or not', async () => {
+  test('may have a deleted plan return, whether it was in use or not', async () => {
     const renamed = plan({ name: 'Renamed' });
     const used = await importOne([plan(), subscription(1001), remove('plan', 11), renamed]);
     assert.deepEqual(used.refused, [{ line: 3, reason: 'plan 11 is still in use' }]);
@@ -207,7 +207,7 @@ onEveryDatabase('the order of records', (open) => {
     });
   });
 
-  test('what is deleted and was never there is unchanged', async () => {
+  test('may have deletions of unknown records, which count as unchanged', async () => {
     const types = ['plan', 'subscription', 'payment', 'refund', 'cancellation'];
     const { counts } = await importOne(types.map((type) => remove(type, 404)));
     assert.deepEqual(counts, { delete: { ...none, unchanged: 5 } });

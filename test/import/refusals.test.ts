@@ -5,7 +5,7 @@ import { line, plan, session, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, importAll } from '../support/world.ts';
 
-/** What is wrong, in the words that the importer must use, and records of which it is true. */
+/** The exact reason that the importer must give, and records that it applies to. */
 type Case = readonly [reason: string, ...records: (object | string)[]];
 
 const payment = (over: object) => ({
@@ -42,7 +42,7 @@ const notARecord: readonly Case[] = [
     {},
     { type: 'order', id: 1 },
     { type: 5 },
-    // Names that every JavaScript object knows are no types.
+    // Property names of every JavaScript object are not types.
     { type: 'constructor' },
     '{"type":"__proto__"}',
     '{"__proto__":{"type":"plan","id":11}}',
@@ -169,7 +169,7 @@ const textsAndLists: readonly Case[] = [
   ['name must not be empty', plan({ name: '' }), plan({ name: '   ' })],
   ['name must be text', plan({ name: 5 }), plan({ name: null })],
   ['name must have at most 1000 characters', plan({ name: 'x'.repeat(1001) })],
-  // NUL, half of a pair, and a pair the wrong way round.
+  // NUL, a lone surrogate, and a surrogate pair in the wrong order.
   [`name ${soundText}`, withName('a\\u0000b'), withName('\\ud83d'), withName('\\ude00\\ud83d')],
   [`lines[0].productTitle ${soundText}`, withLine({ productTitle: 'a\0b' })],
   ['cycle must not be empty', payment({ cycle: '' })],
@@ -214,7 +214,7 @@ const disagreeing: readonly Case[] = [
   ],
 ];
 
-onEveryDatabase('records that are not valid', (open) => {
+onEveryDatabase('record validation', (open) => {
   let store: Store;
   before(() => {
     store = open();
@@ -238,16 +238,16 @@ onEveryDatabase('records that are not valid', (open) => {
     for (const { stored } of Object.values(counts)) assert.equal(stored, 0);
   };
 
-  test('lines that hold no record', () => refuses(notARecord));
-  test('fields that are missing', () => refuses(missing));
-  test('ids', () => refuses(ids));
-  test('words that are not in a vocabulary', () => refuses(words));
-  test('times', () => refuses(times));
-  test('amounts', () => refuses(amounts));
-  test('texts, numbers and lists', () => refuses(textsAndLists));
-  test('what does not agree within a record', () => refuses(disagreeing));
+  test('refuses lines without a record', () => refuses(notARecord));
+  test('refuses missing fields', () => refuses(missing));
+  test('refuses invalid ids', () => refuses(ids));
+  test('refuses unknown words for enumerated fields', () => refuses(words));
+  test('refuses invalid times', () => refuses(times));
+  test('refuses invalid amounts', () => refuses(amounts));
+  test('refuses invalid texts, numbers and lists', () => refuses(textsAndLists));
+  test('refuses fields that contradict each other', () => refuses(disagreeing));
 
-  test('amounts with more decimals than the currency has', async () => {
+  test('refuses amounts with more decimals than the currency has', async () => {
     const yen = 'amount must be an amount of 0 or more, below 10^12, without decimals';
     const halves = ['1.5', 1.5, '1.0'].map((amount) => payment({ amount }));
     await refuses([[yen, ...halves]], 'JPY');
@@ -255,7 +255,7 @@ onEveryDatabase('records that are not valid', (open) => {
     await refuses([[dinars, payment({ amount: '1.2345' })]], 'KWD');
   });
 
-  test('what is unusual but right is taken', async () => {
+  test('accepts unusual but valid values', async () => {
     const shop = await createShop(store);
     const { refused } = await importAll(store, shop, [
       '{"type":"plan","id":9007199254740991,"name":"😀","planType":"other","intervalUnit":"day","intervalCount":1000,"note":"ignored","__proto__":{"id":0}}',

@@ -9,10 +9,10 @@ import { onEveryDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, importAll } from '../support/world.ts';
 import { derived, ids, payment, price, storedSourceIds } from './derived.ts';
 
-/** Texts that get the same number: found by trying 2^28 of them. */
+/** Ids with the same derived number, found by trying 2^28 of them. */
 const sameCustomer = ['cus_000000000cf6od', 'cus_000000001tw7oa'] as const;
 
-onEveryDatabase('ids at the source with the same number', (open) => {
+onEveryDatabase('ids at the source with the same derived number', (open) => {
   let store: Store;
   let shop: TestShop;
   before(() => {
@@ -24,13 +24,13 @@ onEveryDatabase('ids at the source with the same number', (open) => {
   const find = (kind: RecordKind, text: string) => findRecord(store.write, shop.id, kind, text);
   const [first, second] = sameCustomer;
   const id = deriveId('customer', first);
-  const collision = `customer ${second} gets the number ${id}, which ${first} already has; give one of the two another id`;
+  const collision = `customer ${second} maps to the id ${id}, which ${first} already has; change one of the two`;
 
-  test('are what the formula gives', () => {
+  test('follow from the formula', () => {
     assert.equal(deriveId('customer', second), id);
   });
 
-  test('refuse the later record, within a run and after it', async () => {
+  test('cause the later record to be refused, within a run and in later runs', async () => {
     shop = await createShop(store);
     const run = [price, derived('sub_1', first), derived('sub_2', second)];
     for (const _ of [1, 2]) {
@@ -44,19 +44,19 @@ onEveryDatabase('ids at the source with the same number', (open) => {
     assert.equal(await find('subscription', 'sub_2'), undefined);
   });
 
-  test('refuse a record that refers to the other one', async () => {
+  test('cause a record that refers to the other id to be refused', async () => {
     shop = await createShop(store);
     await importAll(store, shop, [price, derived('sub_1', 'cus_1')], true);
     const wrong = payment('in_1', 'sub_1', {
       sourceIds: { id: 'in_1', subscriptionId: 'sub_2' },
     });
     const { refused } = await importAll(store, shop, [wrong], true);
-    assert.match(refused[0]?.reason ?? '', /^subscription sub_2 gets the number \d+, which sub_1/);
+    assert.match(refused[0]?.reason ?? '', /^subscription sub_2 maps to the id \d+, which sub_1/);
     assert.equal(refused.length, 1);
     assert.deepEqual(await find('payment', 'in_1'), undefined);
   });
 
-  test('refuse a row of a mapped file', async () => {
+  test('cause a row of a mapped file to be refused', async () => {
     const mapping = { ...subscriptions(), formats: { ids: 'text' } };
     const rows = [`sub_1,${first}`, `sub_2,${second}`, 'sub_3,jane doe'];
     const csv = rows.map((row) => `${row},2026-11-01T00:00:00Z,1.00\n`).join('');

@@ -25,7 +25,7 @@ onEveryDatabase('ids at the source', (open) => {
   after(() => store.close());
 
   const stored = (of: TestShop = shop) => storedSourceIds(store, of);
-  /** Imports as a feed does; nothing is to be refused. */
+  /** Imports as a feed does; no record may be refused. */
   const take = async (...records: object[]) => {
     const { counts, refused } = await importAll(store, shop, records, true);
     assert.deepEqual(refused, []);
@@ -39,7 +39,7 @@ onEveryDatabase('ids at the source', (open) => {
       subscriptionId: deriveId('subscription', 'sub_1'),
       sourceIds: { id: 'c6cd6c3e-5a0c-4c9b-8d5e-0f1a2b3c4d5e', subscriptionId: 'sub_1' },
     });
-    // Children first: what waits for its parent keeps its ids.
+    // Children first: a record that waits for its parent keeps its source ids.
     await take(
       refund('re_1', 'in_1'),
       payment('in_1', 'sub_1'),
@@ -64,7 +64,7 @@ onEveryDatabase('ids at the source', (open) => {
     );
   });
 
-  test('appear for records that are stored already when they come again', async () => {
+  test('are added to stored records when those are imported again', async () => {
     shop = await createShop(store);
     const records = [price, derived('sub_1', 'cus_1'), payment('in_1', 'sub_1')];
     await take(...records.map((record) => ({ ...record, sourceIds: undefined })));
@@ -79,7 +79,7 @@ onEveryDatabase('ids at the source', (open) => {
     assert.equal((await stored()).length, 4);
   });
 
-  test('are not taken from record files, nor if their form is not opaque', async () => {
+  test('are not stored from record files, nor if they are not opaque', async () => {
     shop = await createShop(store);
     const { refused } = await importAll(store, shop, [price, derived('sub_1', 'cus_1')]);
     assert.deepEqual(refused, []);
@@ -91,7 +91,7 @@ onEveryDatabase('ids at the source', (open) => {
     assert.deepEqual(await stored(), ids('subscription', 'sub_2'));
   });
 
-  test('are erased with their record, and with what is deleted along with it', async () => {
+  test('are deleted with their record and with the records deleted along with it', async () => {
     shop = await createShop(store);
     const other = await createShop(store);
     await importAll(store, other, [price, derived('sub_1', 'cus_1')], true);
@@ -130,7 +130,7 @@ onEveryDatabase('ids at the source', (open) => {
     assert.deepEqual(await stored(other), []);
   });
 
-  test('of customers go when the customer is redacted, and do not come back', async () => {
+  test('of customers are deleted when the customer is redacted, and do not come back', async () => {
     shop = await createShop(store);
     const records = [price, derived('sub_1', 'cus_1'), derived('sub_2', 'cus_2')];
     await take(...records);
@@ -149,7 +149,7 @@ onEveryDatabase('ids at the source', (open) => {
     assert.equal(await find('customer', 'cus_1'), undefined);
   });
 
-  test('of a customer who moves on to nobody go with the customer', async () => {
+  test('of a customer without subscriptions are deleted with the customer', async () => {
     shop = await createShop(store);
     await take(price, derived('sub_1', 'cus_1'));
     await take(derived('sub_1', 'cus_2', { updatedAt: '2026-11-15T00:00:00Z' }));

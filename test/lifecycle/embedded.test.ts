@@ -22,7 +22,7 @@ function socketFolder(): string {
 test('the embedded database from its first start', async (t) => {
   let demoKey = '';
 
-  await t.test('demo fills an empty folder and prints a command that works as it is', async () => {
+  await t.test('demo fills an empty folder and prints a working command', async () => {
     const demo = await launchServer('demo', { ...env, LOG_LEVEL: 'warn' });
     const [, key = '', url = ''] = await demo.said(
       /curl -H "Authorization: Bearer (rtn_[\w-]{43})" (http:\S+)\n/,

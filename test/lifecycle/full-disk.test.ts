@@ -56,7 +56,7 @@ test('a server whose log cannot grow exits with 1 and the reason, and so does th
   const reason = /^retention: The embedded database stopped: PANIC: .*File too large$/m;
   assert.match(err, reason);
 
-  await t.test('so does an import that runs the database itself', async () => {
+  await t.test('an import that runs the database itself exits in the same way', async () => {
     const other = { RETENTION_DATA_DIR: migratedFolder() };
     await createShopWithKey(other, 'read:plans');
     const alone = await run(importing, { env: other, input, through: limited });

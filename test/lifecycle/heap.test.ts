@@ -37,7 +37,7 @@ const isAbout = (actual: number | undefined, megabytes: number) =>
     `${actual} instead of ${megabytes}`,
   );
 
-test('with the embedded database, the heap leaves room for it, in the process that was started', async () => {
+test('the heap leaves memory for the embedded database, without a second process', async () => {
   const env = { RETENTION_DATA_DIR: migratedFolder(), NODE_OPTIONS };
   const { pid, lines } = await listening(['serve'], env);
   isAbout(lines[0]?.heapMegabytes, 128);

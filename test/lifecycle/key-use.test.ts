@@ -30,7 +30,7 @@ describe('key usage while the database is down', { skip, timeout: 600_000 }, () 
   });
 
   /** A service with a key used three times: the first use is stored, and a write of the others failed. */
-  async function useWhileAway(t: TestContext) {
+  async function useWhileDown(t: TestContext) {
     const clock = new FixedClock(now);
     const logged: string[] = [];
     const log = createLog('warn', { write: (line) => void logged.push(line) });
@@ -38,7 +38,7 @@ describe('key usage while the database is down', { skip, timeout: 600_000 }, () 
     t.after(() => service.close());
     const shop = await createShop(store);
     const { id, key } = await createTestKey(store, shop.id);
-    const ask = async () => {
+    const useKey = async () => {
       const url = `${service.baseUrl}/api/external/v1/plans`;
       return (await fetch(url, { headers: { authorization: `Bearer ${key}` } })).status;
     };
@@ -50,21 +50,21 @@ describe('key usage while the database is down', { skip, timeout: 600_000 }, () 
     const failures = () =>
       logged.filter((line) => line.includes('could not store key usage, will retry'));
 
-    assert.equal(await ask(), 200);
+    assert.equal(await useKey(), 200);
     await until(stored, ({ length }) => length > 0);
     clock.advance(59_500);
-    assert.equal(await ask(), 200);
+    assert.equal(await useKey(), 200);
     await server.stop();
     // The key's record is still trusted, and a minute has passed.
     clock.advance(500);
-    assert.equal(await ask(), 500);
+    assert.equal(await useKey(), 500);
     await until(failures, ({ length }) => length === 1);
     await server.start();
     return { id, service, clock, stored, failures };
   }
 
   test('is stored a minute later, even if the key is not used again', async (t) => {
-    const { id, service, clock, stored, failures } = await useWhileAway(t);
+    const { id, service, clock, stored, failures } = await useWhileDown(t);
     assert.deepEqual(await until(() => stored().catch(() => undefined)), [[id, [noon, 1]]]);
     clock.advance(60_000);
     await until(stored, (rows) => !isDeepStrictEqual(rows, [[id, [noon, 1]]]));
@@ -75,7 +75,7 @@ describe('key usage while the database is down', { skip, timeout: 600_000 }, () 
   });
 
   test('is stored when the service stops, even within the minute', async (t) => {
-    const { id, service, stored, failures } = await useWhileAway(t);
+    const { id, service, stored, failures } = await useWhileDown(t);
     await until(() => stored().catch(() => undefined));
     await service.close();
     assert.deepEqual(await stored(), [[id, [noon, 3]]]);

@@ -131,7 +131,7 @@ describe('an uncaught error', { skip, timeout: 600_000 }, () => {
       const tree = await launchWorkers();
       const [, pid] = await tree.logged(/"pid":(\d+).*"msg":"listening"/);
       process.kill(Number(pid), 'SIGUSR2');
-      await tree.logged(/uncaught error.*worker died; another takes its place.*"listening"/s);
+      await tree.logged(/uncaught error.*worker died; starting another.*"listening"/s);
       tree.child.kill('SIGTERM');
       const { code, err } = await tree.ended;
       assert.equal(code, 0, err);

@@ -38,7 +38,7 @@ describe('a locked table', { skip, timeout: 600_000 }, () => {
     await server.destroy();
   });
 
-  const ask = async (path: string) => (await get(world.base + path, world.key)).status;
+  const send = async (path: string) => (await get(world.base + path, world.key)).status;
 
   for (const [table, paths] of Object.entries(unaffected)) {
     test(`${table}: other requests are answered meanwhile, and those that read it afterwards`, async (t) => {
@@ -48,11 +48,11 @@ describe('a locked table', { skip, timeout: 600_000 }, () => {
       const held = await admin.reserve();
       await held.script(`begin; lock table ${table} in access exclusive mode`);
       const reading = table === 'subscriptions' ? '/subscriptions' : '/cancellations';
-      const waiting = Array.from({ length: 20 }, () => ask(reading));
+      const waiting = Array.from({ length: 20 }, () => send(reading));
       let isAnswered = false;
       void Promise.race(waiting).then(() => (isAnswered = true));
       for (let round = 0; round < 20; round += 1) {
-        for (const path of paths) assert.equal(await ask(path), 200, path);
+        for (const path of paths) assert.equal(await send(path), 200, path);
       }
       assert.equal(isAnswered, false, 'the lock blocked nothing');
       await held`rollback`;

@@ -24,7 +24,7 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
   });
   after(() => database.destroy());
 
-  async function ask(url: string) {
+  async function send(url: string) {
     const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
     return { status: response.status, body: await response.json() };
   }
@@ -33,31 +33,31 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
   test('survives the loss of its database, reports it, and reconnects by itself', async () => {
     const server = await launchServer('serve', env);
     const plans = `${server.baseUrl}/api/external/v1/plans`;
-    assert.deepEqual(await ask(plans), { status: 200, body: { plans: [] } });
+    assert.deepEqual(await send(plans), { status: 200, body: { plans: [] } });
 
     for (const how of ['crash', 'stop'] as const) {
-      const under = Array.from({ length: 5 }, () => ask(plans));
+      const inFlight = Array.from({ length: 5 }, () => send(plans));
       await database.stop(how);
-      for (const { status } of await Promise.all(under))
+      for (const { status } of await Promise.all(inFlight))
         assert.ok(status === 200 || status === 500);
 
       // The key's record may still be trusted for a moment, but plans are not cached. Enough requests that
       // they must not each wait for a connection attempt, a quarter of a second apart.
-      const failed = await Promise.all(Array.from({ length: 300 }, () => ask(plans)));
+      const failed = await Promise.all(Array.from({ length: 300 }, () => send(plans)));
       const failure = { success: false, message: 'Internal server error.' };
       for (const each of failed) assert.deepEqual(each, { status: 500, body: failure });
       const message = 'Not ready: the database does not answer.';
       const unready = { status: 503, body: { success: false, message } };
-      assert.deepEqual(await ask(`${server.baseUrl}/readyz`), unready);
-      assert.equal((await ask(`${server.baseUrl}/healthz`)).status, 200);
+      assert.deepEqual(await send(`${server.baseUrl}/readyz`), unready);
+      assert.equal((await send(`${server.baseUrl}/healthz`)).status, 200);
 
       await database.start();
       await until(
-        () => ask(plans),
+        () => send(plans),
         ({ status }) => status === 200,
       );
       await until(
-        () => ask(`${server.baseUrl}/readyz`),
+        () => send(`${server.baseUrl}/readyz`),
         ({ status }) => status === 200,
       );
     }
@@ -88,11 +88,11 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
       response.resume();
       return response.statusCode;
     });
-    // Those that will be cut off are checked only after that.
+    // The tests check answers later; until then a rejection must not count as unhandled.
     for (const answer of answers) answer.catch(() => {});
     await Promise.all(requests.map((request) => once(request, 'finish')));
     // Everything sent before this has been read.
-    await ask(`${server.baseUrl}/healthz`);
+    await send(`${server.baseUrl}/healthz`);
     await until(
       () => sql`select from pg_locks where not granted`,
       ({ length }) => length > 0,
@@ -114,7 +114,7 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
         await sleep(10);
       }
       await until(
-        () => ask(`${server.baseUrl}/healthz`).catch(() => undefined),
+        () => send(`${server.baseUrl}/healthz`).catch(() => undefined),
         (answer) => answer === undefined,
       );
       await release();

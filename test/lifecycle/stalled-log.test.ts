@@ -9,8 +9,8 @@ import { until } from '../support/until.ts';
 /** More lines of the log than a pipe holds. */
 const requests = 1_500;
 
-/** Serves with standard error somewhere else; standard output says where it listens. */
-async function serveInto(target: string, env: Readonly<Record<string, string>> = {}) {
+/** Serves with standard error redirected; standard output tells the address. */
+async function serveLoggingTo(target: string, env: Readonly<Record<string, string>> = {}) {
   const server = launch(['serve'], {
     env: { RETENTION_DATA_DIR: migratedFolder(), PORT: '0', LOG_LEVEL: 'info', ...env },
     through: ['sh', '-c', `exec "$0" "$@" 2>"${target}"`, executable],
@@ -19,10 +19,10 @@ async function serveInto(target: string, env: Readonly<Record<string, string>> =
   return { ...server, baseUrl };
 }
 
-async function askOften(baseUrl: string): Promise<void> {
+async function sendMany(baseUrl: string): Promise<void> {
   for (let each = 0; each < requests; each += 50) {
-    const asked = Array.from({ length: 50 }, () => fetch(`${baseUrl}/healthz`));
-    for (const { status } of await Promise.all(asked)) assert.equal(status, 200);
+    const sent = Array.from({ length: 50 }, () => fetch(`${baseUrl}/healthz`));
+    for (const { status } of await Promise.all(sent)) assert.equal(status, 200);
   }
 }
 
@@ -38,8 +38,8 @@ describe('a log that cannot be written', { timeout: 600_000 }, () => {
   test('because its reader has stalled does not keep the service from answering and stopping', async (t) => {
     const { fifo, close } = stalledPipe();
     t.after(close);
-    const server = await serveInto(fifo);
-    await askOften(server.baseUrl);
+    const server = await serveLoggingTo(fifo);
+    await sendMany(server.baseUrl);
     server.child.kill('SIGTERM');
     const { code, signal } = await server.ended;
     assert.deepEqual([code, signal], [0, null]);
@@ -50,8 +50,8 @@ describe('a log that cannot be written', { timeout: 600_000 }, () => {
     t.after(close);
     const fault = path.join(throwawayFolder(), 'fault.mjs');
     writeFileSync(fault, `process.on('SIGUSR2', () => { throw new Error('broken'); });`);
-    const server = await serveInto(fifo, { NODE_OPTIONS: `--import=file://${fault}` });
-    await askOften(server.baseUrl);
+    const server = await serveLoggingTo(fifo, { NODE_OPTIONS: `--import=file://${fault}` });
+    await sendMany(server.baseUrl);
     server.child.kill('SIGUSR2');
     const { code, signal } = await server.ended;
     assert.deepEqual([code, signal], [1, null]);
@@ -59,19 +59,19 @@ describe('a log that cannot be written', { timeout: 600_000 }, () => {
 
   const full = '/dev/full';
   const skip = !existsSync(full) && 'this system has no /dev/full';
-  test('because its disk is full costs the lines alone', { skip }, async () => {
-    const server = await serveInto(full);
-    await askOften(server.baseUrl);
+  test('because its disk is full loses only log lines', { skip }, async () => {
+    const server = await serveLoggingTo(full);
+    await sendMany(server.baseUrl);
     server.child.kill('SIGTERM');
     const { code, signal } = await server.ended;
     assert.deepEqual([code, signal], [0, null]);
   });
 
-  test('because its reader has gone costs the lines alone', async () => {
+  test('because its reader has exited loses only log lines', async () => {
     const { fifo, close } = stalledPipe();
-    const server = await serveInto(fifo);
+    const server = await serveLoggingTo(fifo);
     close();
-    await askOften(server.baseUrl);
+    await sendMany(server.baseUrl);
     await until(async () => (await fetch(`${server.baseUrl}/readyz`)).status === 200);
     server.child.kill('SIGTERM');
     const { code, signal } = await server.ended;

@@ -124,11 +124,11 @@ describe('stopping ends at its deadline', { skip, timeout: 600_000 }, () => {
     test(`with a frozen database, ${what}`, async (t) => {
       const server = await launchServer('serve', env);
       const headers = { authorization: `Bearer ${key}` };
-      const ask = () => fetch(`${server.baseUrl}/api/external/v1/plans`, { headers });
-      await ask();
+      const send = () => fetch(`${server.baseUrl}/api/external/v1/plans`, { headers });
+      await send();
       t.after(() => database.thaw());
       database.freeze();
-      const requests = what === 'idle' ? [] : [ask(), ask()];
+      const requests = what === 'idle' ? [] : [send(), send()];
       for (const each of requests) each.catch(() => {});
       await fetch(`${server.baseUrl}/healthz`);
       server.child.kill('SIGTERM');

@@ -68,7 +68,7 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
 
     process.kill(first, 'SIGKILL');
     // Requests of the killed worker are lost, but none that arrive once its exit is known.
-    const died = 'worker died; another takes its place';
+    const died = 'worker died; starting another';
     await until(() => log.lines(died).length === 1);
     for (let each = 0; each < 40; each += 1) assert.equal(await plans(), 200);
     const third = await until(() => log.listening()[2]);
@@ -76,14 +76,14 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
     assert.equal(log.lines(died).length, 1);
 
     // Requests in flight when the service is told to stop are answered.
-    const under = Array.from({ length: 20 }, plans);
-    await Promise.all(under.slice(0, 5));
+    const inFlight = Array.from({ length: 20 }, plans);
+    await Promise.all(inFlight.slice(0, 5));
     tree.child.kill('SIGTERM');
     const { code, out } = await tree.ended;
     assert.equal(code, 0);
     assert.equal(out, `Retention Data Service listens on ${baseUrl}\n`);
     assert.deepEqual([first, second, third].map(isAlive), [false, false, false]);
-    await Promise.allSettled(under);
+    await Promise.allSettled(inFlight);
   });
 
   test('stop the service if they cannot start, and explain why', async () => {
@@ -97,7 +97,7 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
     assert.equal(code, 1);
     assert.equal(out, '');
     assert.match(err, new RegExp(`127.0.0.1:${port} is already in use by another process`));
-    assert.match(err, /A worker ended before it listened\./);
+    assert.match(err, /A worker exited before it was ready\./);
   });
 
   test('exit with their supervisor, even if it is killed', async () => {

@@ -24,7 +24,7 @@ import {
 import type { Tier } from '../../src/vocabulary.ts';
 
 /** For tests that are not about timeouts, since the machine may pause. */
-const patient = { redisTimeoutMilliseconds: 30_000 };
+const longTimeout = { redisTimeoutMilliseconds: 30_000 };
 
 interface Instance {
   readonly service: Service;
@@ -77,12 +77,12 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     return { ...made, holder: `${shop.id}/${made.id}` };
   }
 
-  async function askRest({ service }: Instance, key: string) {
+  async function sendRest({ service }: Instance, key: string) {
     const { status, headers } = await get(`${service.baseUrl}/api/external/v1/plans`, key);
-    return { status, told: headers.get('ratelimit') };
+    return { status, rateLimit: headers.get('ratelimit') };
   }
 
-  async function askMcp({ service }: Instance, key: string) {
+  async function sendMcp({ service }: Instance, key: string) {
     const message = modernRequest('tools/call', { name: 'list_plans', arguments: {} });
     const lines = [bearer(key), 'content-type: application/json'];
     const { status, headers } = await postRaw(
@@ -90,14 +90,14 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
       [...lines, ...modernHeaders('tools/call', 'list_plans')],
       JSON.stringify(message),
     );
-    return { status, told: headers['ratelimit'] ?? null };
+    return { status, rateLimit: headers['ratelimit'] ?? null };
   }
 
   /** How many of these requests were admitted; all others must be 429. */
-  async function admittedOf(instance: Instance, key: string, requests: number) {
+  async function countAdmitted(instance: Instance, key: string, requests: number) {
     let admitted = 0;
     for (let each = 0; each < requests; each += 1) {
-      const { status } = await askRest(instance, key);
+      const { status } = await sendRest(instance, key);
       assert.ok(status === 200 || status === 429, `${status}`);
       if (status === 200) admitted += 1;
     }
@@ -116,13 +116,13 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
 
   // Requirements: rest.limits.growth, mcp.limits.shared.
   test('admits exactly 60 of 600 concurrent requests over two instances and both transports', async () => {
-    const instances = [await startInstance(patient), await startInstance(patient)] as const;
+    const instances = [await startInstance(longTimeout), await startInstance(longTimeout)] as const;
     const { key } = await newKey();
     const waiting = Array.from({ length: 600 }, (_, index) => {
       const instance = instances[index % 2] as Instance;
-      return () => (index % 4 < 2 ? askRest(instance, key) : askMcp(instance, key));
+      return () => (index % 4 < 2 ? sendRest(instance, key) : sendMcp(instance, key));
     });
-    const answers: Awaited<ReturnType<typeof askRest>>[] = [];
+    const answers: Awaited<ReturnType<typeof sendRest>>[] = [];
     const worker = async () => {
       for (let next = waiting.pop(); next; next = waiting.pop()) answers.push(await next());
     };
@@ -133,7 +133,9 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     assert.equal(answers.filter(({ status }) => status === 429).length, 540);
     // Each remaining slot is used once.
     assert.deepEqual(
-      admitted.map(({ told }) => Number(told?.match(/r=(\d+)/)?.[1])).toSorted((a, b) => a - b),
+      admitted
+        .map(({ rateLimit }) => Number(rateLimit?.match(/r=(\d+)/)?.[1]))
+        .toSorted((a, b) => a - b),
       Array.from({ length: 60 }, (_, left) => left),
     );
     for (const each of instances) {
@@ -144,19 +146,19 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
 
   // Requirements: rest.limits.enterprise-plus.
   test('a tier without a limit never uses Redis', async () => {
-    const instance = await startInstance(patient);
+    const instance = await startInstance(longTimeout);
     const [uncapped, capped] = [await newKey('enterprise_plus'), await newKey('pro')];
     for (const { key } of [uncapped, capped])
-      assert.equal((await askRest(instance, key)).status, 200);
+      assert.equal((await sendRest(instance, key)).status, 200);
     const windows = [uncapped, capped].map(({ holder }) => windowKey(holder));
     assert.deepEqual(await client.sendCommand(['EXISTS', windows[0] as string]), 0);
     assert.deepEqual(await client.sendCommand(['EXISTS', windows[1] as string]), 1);
   });
 
-  test('when Redis is killed under load, all requests are answered, instances limit alone, and share again when it is back', async (t) => {
-    const [one, other] = [await startInstance(patient), await startInstance(patient)];
+  test('a Redis crash under load fails no request: instances limit alone until it is back', async (t) => {
+    const [one, other] = [await startInstance(longTimeout), await startInstance(longTimeout)];
     const { key } = await newKey();
-    const counted = [await admittedOf(one, key, 40), await admittedOf(other, key, 30)];
+    const counted = [await countAdmitted(one, key, 40), await countAdmitted(other, key, 30)];
     assert.deepEqual(counted, [40, 20]);
 
     const { key: busy } = await newKey('pro');
@@ -164,22 +166,22 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     t.after(() => load.abort());
     const loading = [one, other].flatMap((instance) =>
       Array.from({ length: 4 }, async () => {
-        while (!load.signal.aborted) await admittedOf(instance, busy, 1);
+        while (!load.signal.aborted) await countAdmitted(instance, busy, 1);
       }),
     );
     await redis.kill();
     await untilRedisIs('down', [one, other]);
     // Requests admitted while sharing still count.
-    assert.equal(await admittedOf(one, key, 30), 20);
-    assert.equal(await admittedOf(other, key, 50), 40);
+    assert.equal(await countAdmitted(one, key, 30), 20);
+    assert.equal(await countAdmitted(other, key, 50), 40);
 
     await redis.start();
     await untilRedisIs('up', [one, other]);
     load.abort();
     await Promise.all(loading);
     const { key: fresh } = await newKey();
-    assert.equal(await admittedOf(one, fresh, 35), 35);
-    assert.equal(await admittedOf(other, fresh, 35), 25);
+    assert.equal(await countAdmitted(one, fresh, 35), 35);
+    assert.equal(await countAdmitted(other, fresh, 35), 25);
 
     for (const { said } of [one, other]) {
       assert.deepEqual(
@@ -191,14 +193,14 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
   });
 
   test('treats a Redis that refuses writes, like a replica, as unavailable', async () => {
-    const instance = await startInstance(patient);
+    const instance = await startInstance(longTimeout);
     const { key } = await newKey();
     const received = async () => {
       const text = await client.sendCommand<string>(['INFO', 'stats']);
       return Number(/total_connections_received:(\d+)/.exec(text)?.[1]);
     };
     await client.sendCommand(['REPLICAOF', '127.0.0.1', '1']);
-    assert.equal(await admittedOf(instance, key, 70), 60);
+    assert.equal(await countAdmitted(instance, key, 70), 60);
     assert.equal(await redisOf(instance), 'down');
     // Several attempts to reconnect, none of which counts as successful. Each uses a new connection, since
     // the address may point to another server by then.
@@ -218,7 +220,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     const instance = await startInstance({});
     await untilRedisIs('up', [instance]);
     const { key } = await newKey('pro');
-    assert.equal((await askRest(instance, key)).status, 200);
+    assert.equal((await sendRest(instance, key)).status, 200);
     const countCalls = async () => {
       const text = await client.sendCommand<string>(['INFO', 'commandstats']);
       return Number(/cmdstat_evalsha:calls=(\d+)/.exec(text)?.[1]);
@@ -226,7 +228,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     const callsBefore = await countCalls();
     redis.freeze();
     // None of these would be answered if it waited for Redis.
-    assert.equal(await admittedOf(instance, key, 100), 100);
+    assert.equal(await countAdmitted(instance, key, 100), 100);
     assert.equal(await redisOf(instance), 'down');
     const reason = 'no answer within 100 milliseconds';
     assert.deepEqual(instance.said.at(-1), { level: 'warn', reason }, 'not only the loss of it');
@@ -238,19 +240,19 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     );
 
     redis.freeze();
-    assert.equal(await admittedOf(instance, key, 10), 10);
+    assert.equal(await countAdmitted(instance, key, 10), 10);
     // Long enough for the connection to be replaced by a new one, which is frozen as well.
     await sleep(4_500);
-    assert.equal(await admittedOf(instance, key, 10), 10);
+    assert.equal(await countAdmitted(instance, key, 10), 10);
     redis.thaw();
     // Repeat if Redis was unavailable in the meantime, since a busy machine is silent for as long.
     let admitted: number;
-    let told: number;
+    let logged: number;
     do {
       await untilRedisIs('up', [instance]);
-      told = instance.said.length;
-      admitted = await admittedOf(instance, (await newKey()).key, 61);
-    } while (instance.said.length > told);
+      logged = instance.said.length;
+      admitted = await countAdmitted(instance, (await newKey()).key, 61);
+    } while (instance.said.length > logged);
     assert.equal(admitted, 60);
   });
 
@@ -268,7 +270,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
       const instance = await startInstance({ redisUrl: url() });
       const { key } = await newKey();
       assert.equal(await redisOf(instance), 'down');
-      assert.equal(await admittedOf(instance, key, 70), 60);
+      assert.equal(await countAdmitted(instance, key, 70), 60);
       assert.deepEqual(
         instance.said.map(({ level }) => level),
         ['warn'],
@@ -287,7 +289,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
   });
 
   test('keeps an idle connection', async () => {
-    const instance = await startInstance(patient);
+    const instance = await startInstance(longTimeout);
     await sleep(4_000);
     assert.deepEqual(instance.said, [{ level: 'info' }]);
     assert.equal(await redisOf(instance), 'up');

@@ -12,7 +12,7 @@ const pong = '200 2025-06-18';
 describe('bodies of MCP requests', () => {
   let world: World;
   /** Sends the key and these headers only. */
-  const ask = (body: string | Uint8Array, ...headers: string[]) =>
+  const send = (body: string | Uint8Array, ...headers: string[]) =>
     postRaw(world.service.baseUrl, [bearer(world.key), ...headers], body);
 
   before(async () => {
@@ -27,7 +27,7 @@ describe('bodies of MCP requests', () => {
       'application/json; charset=utf-8',
       ' application/json ;x=y',
     ]) {
-      assert.equal(inShort(await ask(ping, `content-type: ${type}`)), pong, type);
+      assert.equal(inShort(await send(ping, `content-type: ${type}`)), pong, type);
     }
     for (const headers of [
       [],
@@ -39,7 +39,7 @@ describe('bodies of MCP requests', () => {
       ['content-type: application/x-www-form-urlencoded'],
       ['content-type: text/plain; application/json'],
     ]) {
-      const answer = await ask(ping, ...headers);
+      const answer = await send(ping, ...headers);
       assert.equal(inShort(answer), '415 The content type must be application/json.');
       assert.equal(answer.headers['cache-control'], 'private, no-store');
       const keyless = await postRaw(world.service.baseUrl, headers, ping);
@@ -52,9 +52,9 @@ describe('bodies of MCP requests', () => {
       const start = '{"jsonrpc":"2.0","id":1,"method":"ping","x":"';
       return `${start}${'x'.repeat(length - start.length - 2)}"}`;
     };
-    assert.equal(inShort(await ask(message(1_048_576), json)), pong);
+    assert.equal(inShort(await send(message(1_048_576), json)), pong);
     const tooLarge = '413 The request body is larger than 1048576 bytes.';
-    const answer = await ask(message(1_048_577), json);
+    const answer = await send(message(1_048_577), json);
     assert.equal(inShort(answer), tooLarge);
     assert.equal(answer.headers['cache-control'], 'private, no-store');
     assert.equal(answer.headers['connection'], 'close');
@@ -70,7 +70,7 @@ describe('bodies of MCP requests', () => {
   test('reads a chunked body up to the same limit', async () => {
     const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
     const chunked = (...parts: string[]) =>
-      ask([...parts.map(chunk), '0\r\n\r\n'].join(''), json, 'transfer-encoding: chunked');
+      send([...parts.map(chunk), '0\r\n\r\n'].join(''), json, 'transfer-encoding: chunked');
     assert.equal(inShort(await chunked(ping)), pong);
     assert.equal(inShort(await chunked(...ping)), pong);
     assert.equal(inShort(await chunked()), '200 -32700 Parse error');
@@ -90,7 +90,7 @@ describe('bodies of MCP requests', () => {
       piece(message.subarray(at)),
       Buffer.from('0\r\n\r\n'),
     ]);
-    const answer = await ask(body, json, 'transfer-encoding: chunked');
+    const answer = await send(body, json, 'transfer-encoding: chunked');
     assert.equal(answer.body, '{"jsonrpc":"2.0","id":"é","result":{}}');
   });
 

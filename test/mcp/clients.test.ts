@@ -8,7 +8,7 @@ import {
 import { Client as ClientOf1x } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportOf1x } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { createTestKey, openAnyStore, startWorld, type World } from '../support/world.ts';
-import { importGenerated, restBody } from './faces.ts';
+import { importGenerated, restBody } from './rest-equivalents.ts';
 import { mcpPath } from './wire.ts';
 
 const clientInfo = { name: 'test', version: '1.0.0' };

@@ -66,7 +66,7 @@ const applying: Readonly<
   },
 };
 
-const notApplying: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const inapplicable: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '2025-06-18': {
     'logging-set-level': noLogging,
     'tools-call-with-logging': noLogging,
@@ -94,7 +94,7 @@ const notApplying: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
 };
 
-const notApplyingInBoth: Readonly<Record<string, string>> = {
+const inapplicableInBoth: Readonly<Record<string, string>> = {
   'completion-complete': noCompletion,
   'tools-call-simple-text': noTool,
   'tools-call-image': noTool,
@@ -157,7 +157,7 @@ describe('the official conformance suite', () => {
   for (const revision of ['2025-06-18', '2026-07-28']) {
     test(`passes for ${revision} where it applies`, async () => {
       const applies = applying[revision] ?? {};
-      const reasons = { ...notApplyingInBoth, ...notApplying[revision] };
+      const reasons = { ...inapplicableInBoth, ...inapplicable[revision] };
       // Under the name that people use, which differs from the one that the service reports.
       const { port } = new URL(world.service.baseUrl);
       const url = `http://localhost:${port}${mcpPath}`;

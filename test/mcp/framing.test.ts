@@ -156,25 +156,28 @@ describe('framing of 2026-07-28', () => {
     assert.equal(await call('é', `Mcp-Name: ${base64('é')}`), '200 -32602 Unknown tool: é');
   });
 
-  test('reports errors in order: _meta, version header, method, version, name, then the request itself', async () => {
+  test('checks in order: _meta, version header, method, version, name, then the request itself', async () => {
     const version = 'io.modelcontextprotocol/protocolVersion';
     const capabilities = 'io.modelcontextprotocol/clientCapabilities';
-    const ask = async (headers: string[], _meta: object, method = 'tools/call') =>
+    const send = async (headers: string[], _meta: object, method = 'tools/call') =>
       inShort(await post(world, { jsonrpc: '2.0', id: 1, method, params: { _meta } }, headers));
     const wrong = ['MCP-Protocol-Version: v999', 'Mcp-Method: x', 'Mcp-Name: x'];
     const known = { [version]: '2026-07-28', [capabilities]: {} };
     const misnamed = modernHeaders('x', 'x');
-    assert.match(await ask(misnamed, { [capabilities]: {} }), /^400 -32602 .*protocolVersion/);
-    assert.match(await ask(wrong, { [version]: '2026-07-28' }), /^400 -32602 .*clientCapabilities/);
-    assert.match(await ask(wrong, known), /^400 -32020 .*MCP-Protocol-Version must be 2026-07-28/);
+    assert.match(await send(misnamed, { [capabilities]: {} }), /^400 -32602 .*protocolVersion/);
+    assert.match(
+      await send(wrong, { [version]: '2026-07-28' }),
+      /^400 -32602 .*clientCapabilities/,
+    );
+    assert.match(await send(wrong, known), /^400 -32020 .*MCP-Protocol-Version must be 2026-07-28/);
     const v998 = { [version]: 'v998', [capabilities]: {} };
-    assert.match(await ask(wrong, v998), /^400 -32020 .*MCP-Protocol-Version must be v998/);
+    assert.match(await send(wrong, v998), /^400 -32020 .*MCP-Protocol-Version must be v998/);
     const v999 = { [version]: 'v999', [capabilities]: {} };
-    assert.match(await ask(wrong, v999), /^400 -32020 .*Mcp-Method/);
+    assert.match(await send(wrong, v999), /^400 -32020 .*Mcp-Method/);
     const right = ['MCP-Protocol-Version: v999', 'Mcp-Method: tools/call'];
-    assert.match(await ask(right, v999), /^400 -32022 /);
-    assert.match(await ask(modernHeaders('tools/call'), known), /^400 -32020 .*Mcp-Name/);
-    assert.match(await ask(modernHeaders('nothing'), known, 'nothing'), /^404 -32601 /);
+    assert.match(await send(right, v999), /^400 -32022 /);
+    assert.match(await send(modernHeaders('tools/call'), known), /^400 -32020 .*Mcp-Name/);
+    assert.match(await send(modernHeaders('nothing'), known, 'nothing'), /^404 -32601 /);
   });
 
   // Requirements: mcp.endpoint.session-headers.

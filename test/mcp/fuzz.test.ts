@@ -95,7 +95,7 @@ const message = fc.record(
 describe('fuzzed MCP requests', () => {
   let world: World;
   // `post` checks that every response is an envelope, JSON-RPC or empty.
-  const assertSound = async (body: object | string | Uint8Array, lines: readonly string[]) => {
+  const assertValid = async (body: object | string | Uint8Array, lines: readonly string[]) => {
     const { status, body: text } = await post(world, body, lines);
     assert.ok(status < 500, `${status}: ${text}`);
   };
@@ -116,7 +116,7 @@ describe('fuzzed MCP requests', () => {
 
   test('get a valid response to any bytes', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), headers, assertSound),
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), headers, assertValid),
       runs(400),
     );
   });
@@ -126,12 +126,12 @@ describe('fuzzed MCP requests', () => {
       fc.json({ maxDepth: 6 }),
       json.map((value) => JSON.stringify(value)),
     );
-    await fc.assert(fc.asyncProperty(text, headers, assertSound), runs(400));
+    await fc.assert(fc.asyncProperty(text, headers, assertValid), runs(400));
   });
 
   test('get a valid response to almost valid messages with any headers', async () => {
     const body = message.map((value) => JSON.stringify(value));
-    await fc.assert(fc.asyncProperty(body, headers, assertSound), runs(400));
+    await fc.assert(fc.asyncProperty(body, headers, assertValid), runs(400));
   });
 
   test('get a result or an error for a tool call with any arguments', async () => {

@@ -10,7 +10,7 @@ import {
   type World,
 } from '../support/world.ts';
 import {
-  holdToWire,
+  assertValidAnswer,
   inShort,
   legacyRequest,
   mcpPath,
@@ -32,7 +32,7 @@ function lasting({ headers }: RawAnswer): object {
 describe('MCP over HTTP', () => {
   let world: World;
   /** Sends the key and these headers only. */
-  const ask = (body: string | Uint8Array, ...headers: string[]) =>
+  const send = (body: string | Uint8Array, ...headers: string[]) =>
     postRaw(world.service.baseUrl, [bearer(world.key), ...headers], body);
 
   before(async () => {
@@ -42,7 +42,7 @@ describe('MCP over HTTP', () => {
 
   // Requirements: mcp.endpoint.post, mcp.endpoint.json.
   test('accepts a JSON message with a key, and responds with JSON', async () => {
-    const answer = await ask(ping, json);
+    const answer = await send(ping, json);
     assert.equal(answer.status, 200);
     assert.equal(answer.body, '{"jsonrpc":"2.0","id":1,"result":{}}');
     assert.deepEqual(lasting(answer), {
@@ -107,7 +107,7 @@ describe('MCP over HTTP', () => {
     const { origin, port } = new URL(world.service.baseUrl);
     // It listens on loopback, so all of these are its own origins.
     for (const own of ['127.0.0.1', 'localhost', '[::1]']) {
-      assert.equal(inShort(await ask(ping, json, `origin: http://${own}:${port}`)), pong, own);
+      assert.equal(inShort(await send(ping, json, `origin: http://${own}:${port}`)), pong, own);
     }
     for (const foreign of [
       'null',
@@ -137,7 +137,7 @@ describe('MCP over HTTP', () => {
         assert.equal(inShort(answer), '403 Requests from this origin are not allowed.', foreign);
       }
     }
-    const twice = await ask(ping, json, `origin: ${origin}`, `origin: ${origin}`);
+    const twice = await send(ping, json, `origin: ${origin}`, `origin: ${origin}`);
     assert.equal(twice.status, 403);
   });
 
@@ -152,14 +152,14 @@ describe('MCP over HTTP', () => {
       }
       const foreign = [json, `content-encoding: ${encoding}`, 'origin: http://evil.example.com'];
       assert.equal(
-        inShort(await ask(ping, ...foreign)),
+        inShort(await send(ping, ...foreign)),
         '403 Requests from this origin are not allowed.',
       );
     }
-    const twice = await ask(ping, json, 'content-encoding: identity', 'content-encoding: gzip');
+    const twice = await send(ping, json, 'content-encoding: identity', 'content-encoding: gzip');
     assert.equal(inShort(twice), refused);
     for (const encoding of ['identity', 'Identity', '', ' ', 'identity,identity', ',']) {
-      const answer = await ask(ping, json, `content-encoding: ${encoding}`);
+      const answer = await send(ping, json, `content-encoding: ${encoding}`);
       assert.equal(inShort(answer), pong, encoding);
     }
   });
@@ -229,7 +229,7 @@ describe('MCP over HTTP', () => {
               headers: incoming.headers as Record<string, string>,
               body: text,
             };
-            holdToWire(answer);
+            assertValidAnswer(answer);
             resolve(inShort(answer));
           },
         );

@@ -31,26 +31,33 @@ describe('limits of MCP', () => {
   // mcp.endpoint.one-message.
   test('counts every message as one request, in the window shared with REST', async () => {
     const caller = await keyOf('growth');
-    const ask = (body: object | string, ...headers: string[]) => post(caller, body, headers);
+    const sendMessage = (body: object | string, ...headers: string[]) =>
+      post(caller, body, headers);
     const counted: readonly (readonly [string, () => Promise<RawAnswer>])[] = [
-      ['200 2025-06-18', () => ask(legacyRequest('ping'))],
-      ['200 2025-06-18', () => ask(legacyRequest('tools/list'))],
+      ['200 2025-06-18', () => sendMessage(legacyRequest('ping'))],
+      ['200 2025-06-18', () => sendMessage(legacyRequest('tools/list'))],
       ['200 2026-07-28', () => callModern(caller, 'list_plans')],
-      ['202', () => ask({ jsonrpc: '2.0', method: 'notifications/initialized' })],
-      ['202', () => ask({ jsonrpc: '2.0', id: 1, result: {} })],
-      ['200 -32600 Invalid Request', () => ask(`[${JSON.stringify(legacyRequest('ping'))}]`)],
-      ['200 -32600 Invalid Request', () => ask(Array(40).fill(legacyRequest('ping')))],
-      ['200 -32700 Parse error', () => ask('{')],
-      ['200 -32601 Method not found', () => ask(legacyRequest('nothing'))],
+      ['202', () => sendMessage({ jsonrpc: '2.0', method: 'notifications/initialized' })],
+      ['202', () => sendMessage({ jsonrpc: '2.0', id: 1, result: {} })],
+      [
+        '200 -32600 Invalid Request',
+        () => sendMessage(`[${JSON.stringify(legacyRequest('ping'))}]`),
+      ],
+      ['200 -32600 Invalid Request', () => sendMessage(Array(40).fill(legacyRequest('ping')))],
+      ['200 -32700 Parse error', () => sendMessage('{')],
+      ['200 -32601 Method not found', () => sendMessage(legacyRequest('nothing'))],
       [
         '400 -32022 Unsupported protocol version',
-        () => ask(legacyRequest('ping'), 'MCP-Protocol-Version: v9'),
+        () => sendMessage(legacyRequest('ping'), 'MCP-Protocol-Version: v9'),
       ],
       [
         '415 The content type must be application/json.',
         () => postRaw(world.service.baseUrl, [bearer(caller.key)], '{}'),
       ],
-      ['413 The request body is larger than 1048576 bytes.', () => ask(' '.repeat(1_048_577))],
+      [
+        '413 The request body is larger than 1048576 bytes.',
+        () => sendMessage(' '.repeat(1_048_577)),
+      ],
     ];
     for (const [index, [expected, send]] of counted.entries()) {
       const answer = await send();
@@ -60,7 +67,7 @@ describe('limits of MCP', () => {
     }
     const rest = await get(`${world.base}/plans`, caller.key);
     assert.equal(rest.headers.get('ratelimit'), '"default";r=47;t=60');
-    assert.equal(left(await ask(legacyRequest('ping'))), '"default";r=46;t=60');
+    assert.equal(left(await sendMessage(legacyRequest('ping'))), '"default";r=46;t=60');
   });
 
   // Requirements: mcp.limits.429, mcp.auth.envelope.

@@ -190,14 +190,14 @@ describe('JSON-RPC messages', () => {
   });
 
   test('refuses params that are not an object, but accepts missing ones', async () => {
-    const ask = async (method: string, params: string) =>
+    const send = async (method: string, params: string) =>
       inShort(
         await post(world, `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`),
       );
     for (const params of ['null', '5', 'true', '"x"', '[]', '[{}]']) {
-      assert.equal(await ask('ping', params), '200 -32602 Invalid params');
-      assert.equal(await ask('tools/call', params), '200 -32602 Invalid params');
-      assert.equal(await ask('nothing', params), '200 -32601 Method not found');
+      assert.equal(await send('ping', params), '200 -32602 Invalid params');
+      assert.equal(await send('tools/call', params), '200 -32602 Invalid params');
+      assert.equal(await send('nothing', params), '200 -32601 Method not found');
     }
     const call = await post(world, '{"jsonrpc":"2.0","id":1,"method":"tools/call"}');
     assert.equal(inShort(call), '200 -32602 Invalid params: name must be a string.');

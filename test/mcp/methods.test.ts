@@ -20,8 +20,8 @@ const unknown2025 = '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"M
 
 describe('methods by revision', () => {
   let world: World;
-  const ask2025 = (method: string, params?: unknown) => post(world, legacyRequest(method, params));
-  const ask2026 = (method: string, params: object = {}) =>
+  const send2025 = (method: string, params?: unknown) => post(world, legacyRequest(method, params));
+  const send2026 = (method: string, params: object = {}) =>
     post(world, modernRequest(method, params), modernHeaders(method));
   const resultOf = ({ body }: { body: string }) => JSON.parse(body).result;
 
@@ -42,7 +42,7 @@ describe('methods by revision', () => {
       5,
       null,
     ]) {
-      const answer = await ask2025('initialize', {
+      const answer = await send2025('initialize', {
         protocolVersion: requested,
         capabilities: {},
         clientInfo: { name: 'x', version: '1' },
@@ -57,15 +57,15 @@ describe('methods by revision', () => {
       });
     }
     assert.match(instructions, /^Read-only data of one shop's subscriptions/);
-    assert.equal(resultOf(await ask2025('initialize')).protocolVersion, '2025-06-18');
+    assert.equal(resultOf(await send2025('initialize')).protocolVersion, '2025-06-18');
   });
 
   // Requirements: mcp.methods.ping.
   test('2025-06-18: ping returns an empty object', async () => {
-    const { status, body } = await ask2025('ping');
+    const { status, body } = await send2025('ping');
     assert.equal(status, 200);
     assert.equal(body, '{"jsonrpc":"2.0","id":1,"result":{}}');
-    assert.equal((await ask2025('ping', {})).body, body);
+    assert.equal((await send2025('ping', {})).body, body);
   });
 
   // Requirements: mcp.methods.initialized.
@@ -77,7 +77,7 @@ describe('methods by revision', () => {
   // Requirements: mcp.methods.initialize-2026, mcp.methods.ping-2026, mcp.errors.initialize-ping.
   test('2026-07-28: initialize and ping do not exist', async () => {
     for (const method of ['initialize', 'ping']) {
-      const { status, body } = await ask2026(method);
+      const { status, body } = await send2026(method);
       assert.equal(status, 404);
       assert.equal(body, unknown2025);
     }
@@ -85,7 +85,7 @@ describe('methods by revision', () => {
 
   // Requirements: mcp.methods.discover, mcp.methods.discover-versions.
   test('supports server/discover in both, newest version first', async () => {
-    const old = resultOf(await ask2025('server/discover'));
+    const old = resultOf(await send2025('server/discover'));
     assert.deepEqual(old, {
       supportedVersions: ['2026-07-28', '2025-06-18'],
       capabilities: { tools: {} },
@@ -94,15 +94,15 @@ describe('methods by revision', () => {
       cacheScope: 'public',
     });
     assert.match(old.instructions, /^Read-only data of one shop's subscriptions/);
-    assert.deepEqual(resultOf(await ask2026('server/discover')), { ...everyResultOf2026, ...old });
+    assert.deepEqual(resultOf(await send2026('server/discover')), { ...everyResultOf2026, ...old });
   });
 
   // Requirements: mcp.methods.tools-list, mcp.framing.results, mcp.framing.cache-hints.
   test('supports tools/list in both, with cache hints in 2026-07-28', async () => {
-    const old = resultOf(await ask2025('tools/list'));
+    const old = resultOf(await send2025('tools/list'));
     assert.deepEqual(Object.keys(old), ['tools']);
     assert.equal(old.tools.length, 6);
-    assert.deepEqual(resultOf(await ask2026('tools/list')), {
+    assert.deepEqual(resultOf(await send2026('tools/list')), {
       ...everyResultOf2026,
       tools: old.tools,
       ttlMs: 300_000,
@@ -114,11 +114,11 @@ describe('methods by revision', () => {
     for (const cursor of ['', 'abc', 0, 5, false, [], {}]) {
       const refused =
         '200 -32602 Invalid params: cursor is not valid; there is only one page of tools.';
-      assert.equal(inShort(await ask2026('tools/list', { cursor })), refused);
-      assert.equal(inShort(await ask2025('tools/list', { cursor })), refused);
+      assert.equal(inShort(await send2026('tools/list', { cursor })), refused);
+      assert.equal(inShort(await send2025('tools/list', { cursor })), refused);
     }
-    assert.equal(inShort(await ask2026('tools/list', { cursor: null })), '200 2026-07-28');
-    assert.equal(inShort(await ask2025('tools/list', { cursor: null })), '200 2025-06-18');
+    assert.equal(inShort(await send2026('tools/list', { cursor: null })), '200 2026-07-28');
+    assert.equal(inShort(await send2025('tools/list', { cursor: null })), '200 2025-06-18');
   });
 
   // Requirements: mcp.methods.tools-call.
@@ -127,7 +127,7 @@ describe('methods by revision', () => {
       content: [{ type: 'text', text: '{"plans":[]}' }],
       structuredContent: { plans: [] },
     };
-    const old = await ask2025('tools/call', { name: 'list_plans', arguments: {} });
+    const old = await send2025('tools/call', { name: 'list_plans', arguments: {} });
     assert.deepEqual(resultOf(old), expected);
     const result = resultOf(await callModern(world, 'list_plans'));
     assert.deepEqual(result, { ...everyResultOf2026, ...expected });
@@ -140,7 +140,7 @@ describe('methods by revision', () => {
       isError: true,
     };
     const input = { subscriptionId: 1 };
-    const old = await ask2025('tools/call', { name: 'get_subscription', arguments: input });
+    const old = await send2025('tools/call', { name: 'get_subscription', arguments: input });
     assert.deepEqual(resultOf(old), expected);
     const result = resultOf(await callModern(world, 'get_subscription', input));
     assert.deepEqual(result, { ...everyResultOf2026, ...expected });
@@ -167,14 +167,14 @@ describe('methods by revision', () => {
       'rpc.discover',
       'notifications/initialized',
     ]) {
-      const old = await ask2025(method);
+      const old = await send2025(method);
       assert.equal(old.status, 200, method);
       assert.equal(old.body, unknown2025);
-      const { status, body } = await ask2026(method);
+      const { status, body } = await send2026(method);
       assert.equal(status, 404, method);
       assert.equal(body, unknown2025);
     }
-    assert.equal(inShort(await ask2025('')), '200 -32601 Method not found');
+    assert.equal(inShort(await send2025('')), '200 -32601 Method not found');
     const empty = await post(world, modernRequest(''), modernHeaders(''));
     assert.equal(inShort(empty), '404 -32601 Method not found');
   });

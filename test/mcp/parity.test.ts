@@ -11,7 +11,7 @@ import {
   type TestShop,
   type World,
 } from '../support/world.ts';
-import { importGenerated, restBody } from './faces.ts';
+import { importGenerated, restBody } from './rest-equivalents.ts';
 import { callModern, legacyRequest, post } from './wire.ts';
 
 const anyId = fc.oneof(

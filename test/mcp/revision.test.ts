@@ -23,7 +23,7 @@ type Cell = readonly [headers: readonly string[], meta: unknown, expected: strin
 
 describe('which revision serves a request', () => {
   let world: World;
-  const hold = async (cells: readonly Cell[], method = 'tools/list') => {
+  const assertCells = async (cells: readonly Cell[], method = 'tools/list') => {
     for (const [headers, _meta, expected] of cells) {
       const params = _meta === undefined ? {} : { _meta };
       const answer = await post(world, { jsonrpc: '2.0', id: 1, method, params }, headers);
@@ -39,7 +39,7 @@ describe('which revision serves a request', () => {
 
   // Requirements: mcp.revision.undeclared.
   test('serves 2025-06-18 if neither _meta nor header declare a version', async () => {
-    await hold([
+    await assertCells([
       [[], undefined, served2025],
       [[], {}, served2025],
       [[header('')], undefined, served2025],
@@ -51,7 +51,7 @@ describe('which revision serves a request', () => {
 
   // Requirements: mcp.revision.explicit.
   test('serves 2025-06-18 if the header, _meta or both request it', async () => {
-    await hold([
+    await assertCells([
       [[header('2025-06-18')], undefined, served2025],
       [[header('2025-06-18')], {}, served2025],
       [[], { [version]: '2025-06-18' }, served2025],
@@ -69,7 +69,7 @@ describe('which revision serves a request', () => {
   // Requirements: mcp.versions.side-by-side, mcp.framing.meta-missing, mcp.errors.meta.
   test('requires the full framing for any sign of 2026-07-28', async () => {
     const both = { [version]: '2026-07-28', [capabilities]: {} };
-    await hold([
+    await assertCells([
       [mirrored, both, served2026],
       [mirrored, { ...both, [capabilities]: { sampling: {}, x: 1 } }, served2026],
       [mirrored, undefined, noVersion],
@@ -94,17 +94,19 @@ describe('which revision serves a request', () => {
   // Requirements: mcp.framing.meta.
   test('treats a _meta key of the wrong type as missing', async () => {
     for (const wrong of [null, 20260728, true, ['2026-07-28'], { version: '2026-07-28' }]) {
-      await hold([
+      await assertCells([
         [mirrored, { [version]: wrong, [capabilities]: {} }, noVersion],
         [[], { [version]: wrong }, noVersion],
         [[header('v999')], { [version]: wrong }, noVersion],
       ]);
     }
     for (const wrong of [null, 1, true, 'sampling', [], [{}]]) {
-      await hold([[mirrored, { [version]: '2026-07-28', [capabilities]: wrong }, noCapabilities]]);
+      await assertCells([
+        [mirrored, { [version]: '2026-07-28', [capabilities]: wrong }, noCapabilities],
+      ]);
     }
     for (const wrong of [null, 1, 'x', [], [version]]) {
-      await hold([
+      await assertCells([
         [mirrored, wrong, noVersion],
         [[], wrong, served2025],
       ]);
@@ -114,7 +116,7 @@ describe('which revision serves a request', () => {
   // Requirements: mcp.revision.explicit.
   test('keeps 2025-06-18 from the header if _meta has no valid version', async () => {
     for (const wrong of [null, 20260728, true, ['2026-07-28'], { version: '2026-07-28' }]) {
-      await hold([
+      await assertCells([
         [[header('2025-06-18')], { [version]: wrong }, served2025],
         [[header('2025-06-18')], { [version]: wrong, [capabilities]: {} }, served2025],
         [[header('2025-06-18')], { [version]: wrong, [capabilities]: null }, served2025],
@@ -124,7 +126,7 @@ describe('which revision serves a request', () => {
         { [version]: wrong, [capabilities]: {} },
         '200 -32601 Method not found',
       ];
-      await hold([notFound], 'prompts/list');
+      await assertCells([notFound], 'prompts/list');
     }
   });
 
@@ -132,7 +134,7 @@ describe('which revision serves a request', () => {
   test('responds -32022 with the supported versions to any other', async () => {
     for (const other of ['2025-11-25', '2025-03-26', '2024-11-05', '2027-01-01', 'v999', 'draft']) {
       const both = { [version]: other, [capabilities]: {} };
-      await hold([
+      await assertCells([
         [[header(other)], undefined, unsupported],
         [[header(other)], {}, unsupported],
         [[header(other), 'Mcp-Method: tools/list'], both, unsupported],
@@ -160,7 +162,7 @@ describe('which revision serves a request', () => {
   });
 
   test('compares values exactly, and joins repeated headers', async () => {
-    await hold([
+    await assertCells([
       [[header('2025-06-18 2026-07-28')], {}, unsupported],
       [[header('2025-06-18'), header('2025-06-18')], {}, unsupported],
       [[header('2026-07-28'), header('2026-07-28')], {}, unsupported],
@@ -172,7 +174,7 @@ describe('which revision serves a request', () => {
   });
 
   test('serves initialize with a later handshake version in the header as 2025-06-18', async () => {
-    await hold(
+    await assertCells(
       [
         [[header('2025-11-25')], undefined, served2025],
         [[header('2025-11-25')], { progressToken: 1 }, served2025],
@@ -184,8 +186,8 @@ describe('which revision serves a request', () => {
       ],
       'initialize',
     );
-    await hold([[[header('2025-11-25')], undefined, unsupported]], 'ping');
-    await hold([[[header('2025-11-25')], undefined, unsupported]], 'server/discover');
+    await assertCells([[[header('2025-11-25')], undefined, unsupported]], 'ping');
+    await assertCells([[[header('2025-11-25')], undefined, unsupported]], 'server/discover');
   });
 
   test('ignores other _meta keys', async () => {
@@ -198,7 +200,7 @@ describe('which revision serves a request', () => {
       JSON.parse(`{"__proto__":{"${version}":"2026-07-28","${capabilities}":{}}}`),
       { constructor: { [version]: '2026-07-28' } },
     ]) {
-      await hold([
+      await assertCells([
         [[], other, served2025],
         [mirrored, { ...other, [version]: '2026-07-28', [capabilities]: {} }, served2026],
       ]);

@@ -246,7 +246,7 @@ describe('tool calls', () => {
 
   // Requirements: mcp.tools.indistinguishable, mcp.errors.unknown-tool.
   test('responds to a tool without permission exactly as to an unknown one', async () => {
-    const ask = async (key: string, name: string, args: object) => {
+    const send = async (key: string, name: string, args: object) => {
       const caller = { ...world, key };
       const params = { name, arguments: args };
       const old = await post(caller, legacyRequest('tools/call', params));
@@ -272,12 +272,12 @@ describe('tool calls', () => {
       for (const tool of tools) {
         for (const args of [{}, { customerId: 501 }, { subscriptionId: 1001 }, { nonsense: 1 }]) {
           const invented = tool.replace('_', '-');
-          const [old, modern] = await ask(key, invented, args);
+          const [old, modern] = await send(key, invented, args);
           assert.equal(old?.status, 200);
           assert.equal(old?.body, unknown(invented));
           const expected = [old, modern].map((each) => ({ ...each, body: unknown(tool) }));
-          assert.deepEqual(await ask(key, tool, args), expected);
-          assert.deepEqual(await ask(without, tool, args), expected);
+          assert.deepEqual(await send(key, tool, args), expected);
+          assert.deepEqual(await send(without, tool, args), expected);
         }
       }
     }

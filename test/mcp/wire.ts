@@ -49,7 +49,7 @@ export async function postRaw(
     Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]),
   );
   assert.ok(answer, 'not answered');
-  holdToWire(answer);
+  assertValidAnswer(answer);
   return answer;
 }
 
@@ -99,7 +99,7 @@ const statusesOfCode: Readonly<Record<number, readonly number[]>> = {
 };
 
 /** Checks what must hold for every response, whatever the request. */
-export function holdToWire({ status, headers, body }: RawAnswer): void {
+export function assertValidAnswer({ status, headers, body }: RawAnswer): void {
   assert.match(headers['x-request-id'] ?? '', /^[\w-]{8,}$/);
   assert.equal(headers['mcp-session-id'], undefined);
   assert.deepEqual(

@@ -57,7 +57,7 @@ for (const [database, createPlace] of places) {
       // The embedded database is one session, which the migration would share with readers.
       if (database === 'PostgreSQL') {
         const [shop] = shops as [TestShop];
-        const takenBack = new Error('taken back');
+        const rollback = new Error('taken back');
         const migrating = write.begin(async (tx) => {
           await tx.script(migrationText(name));
           const { primary } = store;
@@ -65,9 +65,9 @@ for (const [database, createPlace] of places) {
           assert.equal(row.dunningActive, 3);
           assert.equal((await listCases(primary.keys, shop.id)).length, 7);
           assert.equal((await primary.entitlements.of(shop.id, 1)).length, 1);
-          throw takenBack;
+          throw rollback;
         });
-        await assert.rejects(migrating, takenBack);
+        await assert.rejects(migrating, rollback);
       }
 
       assert.equal((await migrate(write))[0], name);

@@ -228,8 +228,8 @@ onEveryDatabase('the history of a shop', (open) => {
       payment(4, 2, 'failed', at('18T00:00:00.000')),
     ]);
     const days = await listHistory(store.primary, shop, 3, about);
-    const told = days.map((each) => [each.failedPayments, each.recoveredPayments]);
-    assert.deepEqual(told, [
+    const counts = days.map((each) => [each.failedPayments, each.recoveredPayments]);
+    assert.deepEqual(counts, [
       [1, 0],
       [1, 0],
       [0, 1],

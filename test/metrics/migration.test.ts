@@ -37,16 +37,16 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
   async function isReadableDuring(name: string, end: RegExp, reading: () => Promise<unknown>) {
     const [first = '', last] = migration(name).split(end);
     assert.notEqual(last, undefined);
-    const takenBack = new Error('taken back');
+    const rollback = new Error('taken back');
     const building = store.write.begin(async (tx) => {
       await tx.script(first);
       await reading();
-      throw takenBack;
+      throw rollback;
     });
-    await assert.rejects(building, takenBack);
+    await assert.rejects(building, rollback);
   }
 
-  test('fills them from existing records while everything can be read; truncating tables empties them', async () => {
+  test('fills them from existing records without blocking readers; truncating tables empties them', async () => {
     const {
       write,
       primary: { keys: read },

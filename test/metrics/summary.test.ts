@@ -20,7 +20,7 @@ const batches = 6;
 const decimal = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 
 /** A canonical form: sums without trailing zeros, without intervals of no value. */
-function spelled(row: MetricsRow) {
+function canonical(row: MetricsRow) {
   return {
     ...row,
     paid: decimal(row.paid),
@@ -43,7 +43,7 @@ function unaffected(row: MetricsRow) {
     'upcomingRenewals',
     'upcomingRenewalsValue',
   ]);
-  return Object.fromEntries(Object.entries(spelled(row)).filter(([name]) => !affected.has(name)));
+  return Object.fromEntries(Object.entries(canonical(row)).filter(([name]) => !affected.has(name)));
 }
 
 onEveryDatabase('the metrics summary', (open) => {
@@ -56,8 +56,8 @@ onEveryDatabase('the metrics summary', (open) => {
   async function compare(shopId: number, instants: readonly number[], what: string) {
     for (const instant of instants) {
       assert.deepEqual(
-        spelled(await summariseMetrics(store.primary.analyse, shopId, instant)),
-        spelled(await summariseFromRecords(store.write, shopId, instant)),
+        canonical(await summariseMetrics(store.primary.analyse, shopId, instant)),
+        canonical(await summariseFromRecords(store.write, shopId, instant)),
         `${what}, at ${new Date(instant).toISOString()}`,
       );
       assert.deepEqual(

@@ -4,11 +4,8 @@ const at = (day: string) => `2026-11-${day}${day.includes('T') ? '' : 'T00:00:00
 const isPayment = ([, what]: readonly [string, string]) => what === 'pays' || what === 'fails';
 
 /** A subscription that started on 1 October, with payments and changes in November 2026. */
-function troubled(
-  id: number,
-  happenings: readonly (readonly [day: string, what: string])[],
-): object[] {
-  const changes = happenings.filter((each) => !isPayment(each));
+function troubled(id: number, events: readonly (readonly [day: string, what: string])[]): object[] {
+  const changes = events.filter((each) => !isPayment(each));
   return [
     {
       type: 'subscription',
@@ -20,7 +17,7 @@ function troubled(
       statusEvents: changes.map(([day, to]) => ({ at: at(day), to })),
       lines: [line],
     },
-    ...happenings.filter(isPayment).map(([day, what], index) => ({
+    ...events.filter(isPayment).map(([day, what], index) => ({
       type: 'payment',
       id: id * 100 + index,
       subscriptionId: id,

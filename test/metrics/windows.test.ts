@@ -63,12 +63,12 @@ onEveryDatabase('chart data besides the history', (open) => {
         const days = random.oneOf([3, 8, 30, 365]);
         const where = `seed ${seed}, now ${iso(now)}, ${days} days`;
         const rows = await listRenewals(store.primary.analyse, shop.id, days, now);
-        const spelled = ({ day: at, renewals, value }: Record<string, unknown>) =>
+        const canonical = ({ day: at, renewals, value }: Record<string, unknown>) =>
           `${at} ${renewals} ${Number(value)}`;
         const expected = await renewalsOf(shop.id, days, now);
         assert.deepEqual(
-          rows.map((row) => spelled({ ...row })),
-          expected.map(spelled),
+          rows.map((row) => canonical({ ...row })),
+          expected.map(canonical),
           where,
         );
 
@@ -87,7 +87,7 @@ onEveryDatabase('chart data besides the history', (open) => {
     }
   });
 
-  test('the summary’s renewals in 7 × 24 hours are those of the first days and part of the eighth', async () => {
+  test('the summary’s renewals in 7 × 24 hours include part of the eighth calendar day', async () => {
     const shop = await createShop(store);
     const bill = (id: number, at: number, over: object = {}) =>
       subscription(id, { customerId: id, nextBillingDate: iso(at), ...over });

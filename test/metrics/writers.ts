@@ -12,7 +12,7 @@ const iso = (at: number) => new Date(at).toISOString();
 type Change = (tx: Transaction, shopId: number, random: Random) => Promise<unknown>;
 
 /** Times and status changes of a subscription that is active at first. */
-function lifeOf(random: Random) {
+function randomHistory(random: Random) {
   const times = Array.from({ length: 1 + random.integer(4) }, () => timeOf(random)).toSorted(
     (a, b) => a - b,
   );
@@ -57,7 +57,7 @@ const lockHistories = (tx: Transaction, shopId: number, ids: readonly number[]) 
 const putSubscription: Change = async (tx, shopId, random) => {
   const id = subscriptionIdOf(random);
   await lockHistories(tx, shopId, [id]);
-  const { createdAt, status, since, events } = lifeOf(random);
+  const { createdAt, status, since, events } = randomHistory(random);
   const unit = random.chance(0.3) ? random.oneOf(units) : null;
   const count = unit === null ? null : 1 + random.integer(2);
   const customerId = 1 + random.integer(4);
@@ -206,18 +206,18 @@ export async function writeSomething(
     change: random.oneOf(changes),
     shopId: random.oneOf(shopIds),
   }));
-  const isTakenBack = random.chance(0.15);
-  const takenBack = new Error('taken back');
+  const isRolledBack = random.chance(0.15);
+  const rollback = new Error('taken back');
   for (;;) {
     try {
       await sql.begin(async (tx) => {
         for (const { change, shopId } of steps) await change(tx, shopId, random);
-        if (isTakenBack) throw takenBack;
+        if (isRolledBack) throw rollback;
       });
       return;
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-      if (error === takenBack || code === isOrphan) return;
+      if (error === rollback || code === isOrphan) return;
       if (!conflicts.has(code)) throw error;
     }
   }

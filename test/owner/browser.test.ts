@@ -59,7 +59,7 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
   const plans = async (key: string) =>
     (await get(`${service.baseUrl}/api/external/v1/plans`, key)).status;
 
-  test('lets an owner accept an invitation, and create, rotate and revoke a key, on accessible pages', async () => {
+  test('accepts an invitation, and creates, rotates and revokes a key, on accessible pages', async () => {
     const { shop, email, link } = await invite();
     const { context, page, problems } = await openPage();
     await page.goto(link);

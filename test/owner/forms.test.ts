@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { startService } from '../../src/service.ts';
 import { freePort } from '../support/postgres.ts';
 import { type World, silentLog, startWorld } from '../support/world.ts';
 import { Visitor, password, signedInOwner } from './visitor.ts';
 
-onEveryDatabase('the owner’s pages', (open) => {
+onOneDatabase('the owner’s pages', (open) => {
   let world: World;
   let baseUrl: string;
   before(async () => {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inviteOwner } from '../../src/accounts/links.ts';
 import { plan, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, startWorld } from '../support/world.ts';
 import { password, signedInOwner } from './visitor.ts';
 
-onEveryDatabase('the frame of the owner’s pages', (open) => {
+onOneDatabase('the frame of the owner’s pages', (open) => {
   let world: World;
   before(async () => {
     world = await startWorld(open());

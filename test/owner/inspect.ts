@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { timeoutMilliseconds } from '../support/browser.ts';
 
 const widths = [360, 768, 1440];
-/** Between these nothing is shown that neither shows. */
+/** Widths in between show nothing that these two do not. */
 const axeWidths = new Set([360, 1440]);
 
 /** The axe rules to check in each colour scheme; dark differs from light only in colours. */
@@ -13,7 +13,7 @@ const runOnly = {
   dark: ['color-contrast'],
 };
 
-/** Runs in the page. Everything that passed would be megabytes to hand over. */
+/** Runs in the page, and returns only the number of passes, whose details take megabytes. */
 async function runAxe(rules: string[]) {
   const found = await axe.run({ runOnly: rules, resultTypes: ['violations'] });
   return {

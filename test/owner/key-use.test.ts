@@ -4,7 +4,7 @@ import { FixedClock } from '../../src/clock.ts';
 import { createKey } from '../../src/access/keys/keys.ts';
 import { addKeyUse, listKeyRequests } from '../../src/store/keys/key-requests.ts';
 import type { Store } from '../../src/store/open.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, now, startTestService } from '../support/world.ts';
 import { mcpPost } from './mcp-call.ts';
 import { signedInOwner } from './visitor.ts';
@@ -14,7 +14,7 @@ const noon = 498_660;
 const hour = 3_600_000;
 const scopes = ['read:plans'] as const;
 
-onEveryDatabase('the use of a key', (open) => {
+onOneDatabase('the use of a key', (open) => {
   let store: Store;
   before(() => {
     store = open();

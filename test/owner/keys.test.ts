@@ -7,13 +7,13 @@ import { listKeys } from '../../src/store/keys/keys.ts';
 import { listLog } from '../../src/store/keys/key-log.ts';
 import type { Store } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, startTestService } from '../support/world.ts';
 import { mcpPost } from './mcp-call.ts';
 import { type Page, Visitor, signedInOwner } from './visitor.ts';
 import type { Tier } from '../../src/vocabulary.ts';
 
-onEveryDatabase('the developer pages', (open) => {
+onOneDatabase('the developer pages', (open) => {
   let store: Store;
   let service: Service;
   before(async () => {

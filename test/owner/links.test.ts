@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inviteOwner, resetPassword } from '../../src/accounts/links.ts';
 import { deleteMembership, listOwners } from '../../src/store/owners/owners.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, startWorld } from '../support/world.ts';
 import { Visitor, newEmail, password, signIn, signedInOwner } from './visitor.ts';
 
-onEveryDatabase('a one-time link', (open) => {
+onOneDatabase('a one-time link', (open) => {
   let world: World;
   let baseUrl: string;
   before(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import { listLog } from '../../src/store/keys/key-log.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, createTestKey, get, startWorld } from '../support/world.ts';
 import { type Page, signedInOwner } from './visitor.ts';
 
@@ -10,7 +10,7 @@ const hour = 3_600_000;
 const idOf = ({ text }: Page) => /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
 const keyOf = ({ text }: Page) => /rtn_[\w-]{43}/.exec(text)?.[0] ?? '';
 
-onEveryDatabase('an expiring or rotated key', (open) => {
+onOneDatabase('an expiring or rotated key', (open) => {
   let world: World;
   before(async () => {
     world = await startWorld(open());

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findOwnerByEmail } from '../../src/store/owners/owners.ts';
 import { beginSession } from '../../src/accounts/sessions.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, startWorld } from '../support/world.ts';
 import { Visitor, newEmail, password, signIn, signedInOwner } from './visitor.ts';
 
 const hour = 3_600_000;
 
-onEveryDatabase('signing in', (open) => {
+onOneDatabase('signing in', (open) => {
   let world: World;
   let baseUrl: string;
   before(async () => {
@@ -19,7 +19,7 @@ onEveryDatabase('signing in', (open) => {
 
   const isSignedIn = async (visitor: Visitor) => (await visitor.get('/app/account')).status === 200;
 
-  test('redirects to the shop; signing out redirects to the sign-in page and invalidates copied cookies', async () => {
+  test('redirects to the shop; signing out redirects to sign-in and invalidates copied cookies', async () => {
     const { email } = await signedInOwner(world);
     const { visitor, page } = await signIn(baseUrl, ` ${email.toUpperCase()} `);
     assert.deepEqual([page.status, page.location], [303, '/app']);

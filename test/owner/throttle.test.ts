@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
 import { hashPassword } from '../../src/accounts/passwords.ts';
 import { admitAttempt } from '../../src/accounts/throttle.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, startTestService, startWorld } from '../support/world.ts';
 import {
   type Page,
@@ -18,7 +18,7 @@ import {
 const hour = 3_600_000;
 const day = 24 * hour;
 
-onEveryDatabase('guessing passwords', (open) => {
+onOneDatabase('guessing passwords', (open) => {
   let world: World;
   let baseUrl: string;
   // In the future, because other tests share the database and their services delete old rows.
@@ -56,7 +56,7 @@ onEveryDatabase('guessing passwords', (open) => {
     return visitor.post('/app/sign-in', { email, password: tried });
   };
 
-  test('makes visitors wait after five wrong passwords, twice as long each time, even for unknown accounts', async () => {
+  test('makes visitors wait after five wrong passwords, ever longer, also for unknown accounts', async () => {
     const { email } = await signedInOwner(world);
     const seen: Page[][] = [];
     for (const each of [email, newEmail()]) {

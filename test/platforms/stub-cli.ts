@@ -1,4 +1,4 @@
-/* The command line with one more line in the registry of platforms. */
+/* The command line with one more platform in the registry. */
 import { platforms } from '../../src/platforms/registry.ts';
 import { stub } from './stub.ts';
 

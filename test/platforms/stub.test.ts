@@ -15,8 +15,8 @@ import { until } from '../support/until.ts';
 const secret = 'a_secret_of_sixteen_characters';
 const through = [process.execPath, path.join(import.meta.dirname, 'stub-cli.ts')] as const;
 
-/** Registered by one line (stub-cli.ts), and otherwise known to nothing outside of stub.ts. */
-describe('a platform with one line in the registry', { timeout: 600_000 }, () => {
+/** stub-cli.ts registers the platform in one line; everything else about it is in stub.ts. */
+describe('a platform that is only added to the registry', { timeout: 600_000 }, () => {
   const records = new Map<number, object>();
   let source: Server;
   let url = '';
@@ -52,7 +52,7 @@ describe('a platform with one line in the registry', { timeout: 600_000 }, () =>
   });
   after(() => source.close());
 
-  test('is synchronised by a command of its own', async () => {
+  test('has a sync command', async () => {
     const synced = await stub('sync', 'stub', '--once');
     assert.deepEqual(
       [synced.code, synced.out],
@@ -70,14 +70,14 @@ describe('a platform with one line in the registry', { timeout: 600_000 }, () =>
     assert.match(refused.err, /STUB_CREDENTIALS_FILE, \/nowhere, is not usable/);
   });
 
-  test('gives files to the import', async () => {
+  test('can be imported from files', async () => {
     const file = path.join(throwawayFolder(), 'export.ndjson');
     writeFileSync(file, JSON.stringify(subscription(9)));
     const imported = await stub('import', '--shop', '7', '--from', 'stub', file);
     assert.equal(imported.code, 0, imported.err);
   });
 
-  test('is received, followed and measured by the server, and shown to the owner', async () => {
+  test('has webhooks and metrics, and appears on the dashboard', async () => {
     const invited = await stub('owners', 'invite', '--shop', '7', '--email', 'ana@example.com');
     const [link = ''] = /\/app\/links\/[\w-]{43}/.exec(invited.out) ?? [];
     serving = launch(['serve'], { env, through });
@@ -113,7 +113,7 @@ describe('a platform with one line in the registry', { timeout: 600_000 }, () =>
     assert.equal((await serving.ended).code, 0);
   });
 
-  test('has its freshness and its jobs in feeds status, and its file in doctor', async () => {
+  test('appears in feeds status, and its credentials in doctor', async () => {
     const { out } = await stub('feeds', 'status', '--json');
     const feeds = JSON.parse(out) as { feed: string; webhooks?: object }[];
     assert.deepEqual(

@@ -5,14 +5,14 @@ import {
   type Intake,
   countRefused,
   countWritten,
-  takeRecords,
+  storeRecords,
 } from '../../src/platforms/intake.ts';
 import type { Connection, Platform, PlatformCode, Webhooks } from '../../src/platforms/platform.ts';
 import { idOf } from '../../src/platforms/webhooks/queue.ts';
 
 /*
- * A platform as small as one can be: it has subscriptions as import records, at `GET /subscriptions` and
- * `GET /subscriptions/ID` of its address, and its webhooks name one that has changed.
+ * A minimal platform. It serves subscriptions as import records, at `GET /subscriptions` and
+ * `GET /subscriptions/ID`; each of its webhooks names one that has changed.
  */
 export const stub: Platform = {
   name: 'stub',
@@ -20,10 +20,10 @@ export const stub: Platform = {
   settings: {
     name: 'stub',
     credentialsFile: 'STUB_CREDENTIALS_FILE',
-    webhookSecrets: { variable: 'STUB_SECRET', want: 'a secret of 16 characters or more' },
+    webhookSecrets: { variable: 'STUB_SECRET', expected: 'a secret of 16 characters or more' },
   },
   credentialFields: {
-    url: { want: 'an address', isUnique: true, fits: (value) => URL.canParse(String(value)) },
+    url: { expected: 'an address', isUnique: true, fits: (value) => URL.canParse(String(value)) },
   },
   queues: { hints: 'stub-hints', duties: 'stub-duties' },
   sourceIdOf: () => undefined,
@@ -40,7 +40,7 @@ const code: PlatformCode = {
     // It has no tables.
   },
   openWebhooks: async ({ secrets, credentials, queue, queues, clock }): Promise<Webhooks> => ({
-    openSignature(headers) {
+    startSignatureCheck(headers) {
       const given = headers['stub-signature'];
       if (typeof given !== 'string') return undefined;
       const hmacs = secrets.map((secret) => createHmac('sha256', secret));
@@ -55,7 +55,7 @@ const code: PlatformCode = {
             }),
       };
     },
-    async take({ body }) {
+    async handle({ body }) {
       const { url, event, id } = JSON.parse(body.toString());
       const shopId = credentials.find((each) => each['url'] === url)?.shop;
       if (shopId === undefined || !Number.isSafeInteger(id)) return 'malformed';
@@ -86,7 +86,7 @@ function connect(url: string, signal: AbortSignal | undefined): Connection {
     return (await response.json()) as object[];
   };
   const take = (intake: Intake, records: readonly object[]) =>
-    takeRecords(
+    storeRecords(
       intake,
       url,
       (async function* () {

@@ -10,7 +10,7 @@ import { updateShopTier } from '../../src/store/shops.ts';
 import { createShop, createTestKey, now, startTestService } from '../support/world.ts';
 
 const postgres = process.env['TEST_POSTGRES'];
-const skip = postgres === undefined && 'PostgreSQL could not be had on this machine';
+const skip = postgres === undefined && 'PostgreSQL is not available on this machine';
 
 const tries = 1_000;
 /** The changes are spread over this time, so that they meet leases of every age. */
@@ -67,7 +67,7 @@ describe('two instances under load', { skip, timeout: 600_000 }, () => {
       }
     });
 
-    const letIn = await Promise.all(
+    const admitted = await Promise.all(
       attempts.map(async ({ key, refusal, change }, index) => {
         await sleep((index / tries) * spreadMilliseconds);
         assert.deepEqual(await statuses(key), [200, 200]);
@@ -80,7 +80,7 @@ describe('two instances under load', { skip, timeout: 600_000 }, () => {
     over.abort();
     await Promise.all(load);
     assert.deepEqual(
-      letIn.filter((count) => count > 0),
+      admitted.filter((count) => count > 0),
       [],
     );
     assert.ok(sent > tries / 10, `only ${sent} requests were sent meanwhile`);

@@ -31,7 +31,7 @@ const paths = [
 ];
 
 /** A response without the headers that always differ. */
-function withoutChance({ status, headers, body }: RawAnswer) {
+function stable({ status, headers, body }: RawAnswer) {
   const { date: _, 'x-request-id': __, ...rest } = headers;
   return { status, headers: rest, body };
 }
@@ -91,7 +91,7 @@ onEveryDatabase('authentication', (open) => {
     for (const path of paths) {
       for (const headers of causes) {
         const answer = await request(world.service.baseUrl, 'GET', path, headers);
-        assert.deepEqual(withoutChance(answer), expected, headers.join());
+        assert.deepEqual(stable(answer), expected, headers.join());
       }
     }
   });
@@ -123,7 +123,7 @@ onEveryDatabase('authentication', (open) => {
       const { key } = await createTestKey(world.store, shop.id);
       for (const path of paths) {
         const answer = await request(world.service.baseUrl, 'GET', path, [bearer(key)]);
-        assert.deepEqual(withoutChance(answer), {
+        assert.deepEqual(stable(answer), {
           status: 403,
           headers: {
             'x-content-type-options': 'nosniff',
@@ -165,34 +165,33 @@ onEveryDatabase('authentication', (open) => {
 
   test('stores the last use at most once a minute', async (t) => {
     const store = open();
-    const minuted = await startWorld(store);
-    t.after(() => minuted.close());
-    const use = async () =>
-      assert.equal((await get(`${minuted.base}/plans`, minuted.key)).status, 200);
+    const own = await startWorld(store);
+    t.after(() => own.close());
+    const use = async () => assert.equal((await get(`${own.base}/plans`, own.key)).status, 200);
     const lastUse = async () =>
-      (await listKeys(store.write, minuted.shop.id))[0]?.lastUsedAt?.toISOString();
+      (await listKeys(store.write, own.shop.id))[0]?.lastUsedAt?.toISOString();
     assert.equal(await lastUse(), undefined);
     await use();
-    minuted.clock.advance(59_999);
+    own.clock.advance(59_999);
     await use();
     // Closing waits for pending writes, and a new process reads what the old one wrote.
-    await minuted.service.close();
+    await own.service.close();
     assert.equal(await lastUse(), '2026-11-20T12:00:00.000Z');
 
-    const next = await startTestService(store, { clock: minuted.clock });
+    const next = await startTestService(store, { clock: own.clock });
     t.after(() => next.close());
     const url = `${next.baseUrl}/api/external/v1/plans`;
-    await get(url, minuted.key);
-    minuted.clock.advance(1);
-    await get(url, minuted.key);
-    minuted.clock.advance(30_000);
-    await get(url, minuted.key);
+    await get(url, own.key);
+    own.clock.advance(1);
+    await get(url, own.key);
+    own.clock.advance(30_000);
+    await get(url, own.key);
     await next.close();
     assert.equal(await lastUse(), '2026-11-20T12:01:00.000Z');
 
     // Instances do not know of each other's writes, so the database enforces the minute as well.
     const touch = (at: string) =>
-      addKeyUse(store.write, minuted.shop.id, minuted.keyId, {
+      addKeyUse(store.write, own.shop.id, own.keyId, {
         lastUsedAt: new Date(at),
         requests: new Map(),
       });
@@ -208,8 +207,8 @@ const program = fileURLToPath(new URL('../../bin/retention', import.meta.url));
 
 // Requirements: rest.auth.revoked-at-once.
 test(
-  'a key revoked on the command line fails in every request that begins afterwards, on every instance',
-  { skip: postgres === undefined && 'PostgreSQL could not be had on this machine' },
+  'a key revoked on the command line is refused from then on by every instance',
+  { skip: postgres === undefined && 'PostgreSQL is not available on this machine' },
   async () => {
     const store = { ...connectAll(postgres as string), failed: new Promise<Error>(() => {}) };
     const shop = await createShop(store);

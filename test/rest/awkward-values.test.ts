@@ -65,26 +65,26 @@ onEveryDatabase('awkward texts and numbers', (open) => {
     );
     assert.deepEqual(refused, []);
 
-    const ask = async (path: string) => {
+    const send = async (path: string) => {
       const { status, body } = await get(`${world.base}${path}`, key);
       assert.equal(status, 200);
       return body as Record<string, any>;
     };
-    const { plans } = await ask('/plans');
+    const { plans } = await send('/plans');
     assert.deepEqual(
       plans.map((each: any) => [each.name, each.groupName, each.pricing.summary]),
       texts.map((text) => [text, text, text]),
     );
     assert.ok(plans.every((each: any) => each.pricing.discountValue === 10.1));
 
-    const { subscriptions } = await ask('/subscriptions');
+    const { subscriptions } = await send('/subscriptions');
     assert.deepEqual(
       subscriptions.map((each: any) => each.planName),
       texts.toReversed(),
     );
     const prices = [0, 0, 100, 999999999999.99, 0.1];
     for (const [index, text] of texts.entries()) {
-      const { subscription: one } = await ask(`/subscriptions/${index + 1}`);
+      const { subscription: one } = await send(`/subscriptions/${index + 1}`);
       assert.deepEqual(one, {
         ...subscriptions.find((each: any) => each.subscriptionId === index + 1),
         currentPrice: prices[index % 5],

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { runs } from '../support/seed.ts';
 import { get, importAll, openAnyStore, startWorld, type World } from '../support/world.ts';
-import { bearer, exchange, hold, type RawAnswer, request } from './raw.ts';
+import { bearer, exchange, checkRaw, type RawAnswer, request } from './raw.ts';
 import { plan, session, subscription } from './records.ts';
 
 const v1 = '/api/external/v1';
@@ -46,10 +46,10 @@ function encodeURIComponentSafely(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-function assertSound(path: string, answer: RawAnswer): void {
+function assertValid(path: string, answer: RawAnswer): void {
   assert.ok(answer.status < 500, `${answer.status}: ${answer.body}`);
   assert.match(answer.headers['x-request-id'] ?? '', /^[\w-]{8,}$/);
-  hold(path, answer);
+  checkRaw(path, answer);
 }
 
 describe('fuzzed REST requests', () => {
@@ -78,7 +78,7 @@ describe('fuzzed REST requests', () => {
         const url = `${path}?${parameters}`;
         const answer = await request(world.service.baseUrl, 'GET', url, [bearer(world.key)]);
         assert.ok([200, 400, 404].includes(answer.status), String(answer.status));
-        assertSound(path, answer);
+        assertValid(path, answer);
       }),
       runs(400),
     );
@@ -113,7 +113,7 @@ describe('fuzzed REST requests', () => {
           );
           sent.push(`content-length: ${Buffer.byteLength(body)}`);
           const answer = await request(world.service.baseUrl, method, path, sent, body);
-          assertSound(path, answer);
+          assertValid(path, answer);
         },
       ),
       runs(400),
@@ -145,7 +145,7 @@ describe('fuzzed REST requests', () => {
       fc.asyncProperty(fc.oneof(damaged, anything), async (bytes) => {
         const ended = Buffer.concat([bytes, Buffer.from('\r\n\r\n')]);
         const answer = await exchange(world.service.baseUrl, ended, 200);
-        if (answer) assertSound('', answer);
+        if (answer) assertValid('', answer);
       }),
       runs(400),
     );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../support/until.ts';
 import { get, openAnyStore, startWorld, type World } from '../support/world.ts';
-import { bearer, exchange, hold, type RawAnswer, request } from './raw.ts';
+import { bearer, exchange, checkRaw, type RawAnswer, request } from './raw.ts';
 
 const v1 = '/api/external/v1';
 const operationPaths = [
@@ -17,20 +17,20 @@ const operationPaths = [
 const openPaths = [`${v1}/openapi.json`, '/docs', '/healthz', '/readyz'];
 const notFound = '{"success":false,"message":"Not found."}';
 
-function withoutChance({ status, headers }: RawAnswer) {
+function stable({ status, headers }: RawAnswer) {
   const { date: _, 'x-request-id': __, ...rest } = headers;
   return { status, headers: rest };
 }
 
 describe('HTTP', () => {
   let world: World;
-  const ask = (method: string, path: string, headers: readonly string[] = [bearer(world.key)]) =>
+  const send = (method: string, path: string, headers: readonly string[] = [bearer(world.key)]) =>
     request(world.service.baseUrl, method, path, headers);
   /** Sends an unusual request, and checks that the response is still an envelope. */
-  const askRaw = async (bytes: string) => {
+  const sendRaw = async (bytes: string) => {
     const answer = await exchange(world.service.baseUrl, bytes);
     assert.ok(answer, 'not answered');
-    hold('', answer);
+    checkRaw('', answer);
     return answer;
   };
 
@@ -76,7 +76,7 @@ describe('HTTP', () => {
       `/${'a'.repeat(8000)}`,
     ]) {
       for (const headers of [[], [bearer(world.key)]]) {
-        const { status, body } = await ask('GET', path, headers);
+        const { status, body } = await send('GET', path, headers);
         assert.equal(status, 404, path);
         assert.equal(body, notFound, path);
       }
@@ -85,14 +85,14 @@ describe('HTTP', () => {
 
   test('accepts equivalent spellings and the absolute form of a path', async () => {
     for (const path of [`${v1}/%70lans`, `${v1}/plans?`, `http://example.com${v1}/plans`]) {
-      assert.equal((await ask('GET', path)).status, 200, path);
+      assert.equal((await send('GET', path)).status, 200, path);
     }
-    assert.equal((await ask('POST', `http://example.com${v1}/plans`)).status, 405);
+    assert.equal((await send('POST', `http://example.com${v1}/plans`)).status, 405);
   });
 
   test('treats an id with invalid percent-encoding as unknown', async () => {
     for (const id of ['%zz', '%', '%C0%80', '%E0%A4', '1%']) {
-      const { status, body } = await ask('GET', `${v1}/subscriptions/${id}`);
+      const { status, body } = await send('GET', `${v1}/subscriptions/${id}`);
       assert.equal(status, 404);
       assert.equal(body, '{"success":false,"message":"Subscription not found."}');
     }
@@ -103,14 +103,14 @@ describe('HTTP', () => {
     const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'];
     for (const path of [...operationPaths, ...openPaths]) {
       for (const method of methods) {
-        const { status, headers, body } = await ask(method, path, []);
+        const { status, headers, body } = await send(method, path, []);
         assert.equal(status, 405, `${method} ${path}`);
         assert.equal(headers['allow'], 'GET, HEAD');
         assert.equal(body, '{"success":false,"message":"Method not allowed."}');
       }
     }
-    assert.equal((await ask('POST', `${v1}/nothing`)).status, 404);
-    const connect = await askRaw('CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n');
+    assert.equal((await send('POST', `${v1}/nothing`)).status, 404);
+    const connect = await sendRaw('CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n');
     assert.equal(connect.status, 405);
     assert.equal(connect.headers['allow'], 'GET, HEAD');
   });
@@ -126,9 +126,9 @@ describe('HTTP', () => {
   test('responds to HEAD as to GET, without the body', async () => {
     for (const headers of [[], [bearer(world.key)]]) {
       for (const path of [...operationPaths, `${v1}/entitlements`, `${v1}/nothing`, ...openPaths]) {
-        const head = await ask('HEAD', path, headers);
+        const head = await send('HEAD', path, headers);
         assert.equal(head.body, '');
-        assert.deepEqual(withoutChance(head), withoutChance(await ask('GET', path, headers)), path);
+        assert.deepEqual(stable(head), stable(await send('GET', path, headers)), path);
       }
     }
   });
@@ -143,12 +143,10 @@ describe('HTTP', () => {
     for (const path of [...operationPaths, ...openPaths, '/nothing']) {
       for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
         for (const headers of [browser, [...browser, bearer(world.key)]]) {
-          const answer = await ask(method, path, headers);
+          const answer = await send(method, path, headers);
           const names = Object.keys(answer.headers);
-          assert.deepEqual(
-            names.filter((name) => name.startsWith('access-control-')),
-            [],
-          );
+          const cors = names.filter((name) => name.startsWith('access-control-'));
+          assert.deepEqual(cors, []);
         }
       }
     }
@@ -156,17 +154,17 @@ describe('HTTP', () => {
 
   test('sends its own unique X-Request-Id with every response', async () => {
     const answers = [
-      ...(await Promise.all(operationPaths.map((path) => ask('GET', path)))),
-      ...(await Promise.all(openPaths.map((path) => ask('GET', path, [])))),
-      await ask('GET', `${v1}/plans`, []),
-      await ask('HEAD', `${v1}/plans`),
-      await ask('GET', `${v1}/entitlements`),
-      await ask('GET', '/nothing'),
-      await ask('POST', `${v1}/plans`),
-      await ask('GET', `${v1}/plans`, ['x-request-id: mine', 'request-id: mine']),
-      await askRaw('nonsense\r\n\r\n'),
-      await askRaw(`GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`),
-      await askRaw('CONNECT x HTTP/1.1\r\nhost: x\r\n\r\n'),
+      ...(await Promise.all(operationPaths.map((path) => send('GET', path)))),
+      ...(await Promise.all(openPaths.map((path) => send('GET', path, [])))),
+      await send('GET', `${v1}/plans`, []),
+      await send('HEAD', `${v1}/plans`),
+      await send('GET', `${v1}/entitlements`),
+      await send('GET', '/nothing'),
+      await send('POST', `${v1}/plans`),
+      await send('GET', `${v1}/plans`, ['x-request-id: mine', 'request-id: mine']),
+      await sendRaw('nonsense\r\n\r\n'),
+      await sendRaw(`GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`),
+      await sendRaw('CONNECT x HTTP/1.1\r\nhost: x\r\n\r\n'),
     ];
     const ids = answers.map(({ headers }) => headers['x-request-id'] ?? '');
     for (const id of ids) assert.match(id, /^[\w-]{8,}$/);
@@ -196,7 +194,7 @@ describe('HTTP', () => {
       'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
       '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03',
     ]) {
-      const { status, headers, body } = await askRaw(bytes);
+      const { status, headers, body } = await sendRaw(bytes);
       assert.equal(status, 400, bytes);
       assert.equal(headers['connection'], 'close');
       assert.equal(body, '{"success":false,"message":"The request could not be read."}');
@@ -204,15 +202,15 @@ describe('HTTP', () => {
   });
 
   test('refuses a missing Host with 400, except in HTTP/1.0', async () => {
-    const { status, body } = await askRaw(`GET /healthz HTTP/1.1\r\n\r\n`);
+    const { status, body } = await sendRaw(`GET /healthz HTTP/1.1\r\n\r\n`);
     assert.equal(status, 400);
     assert.equal(body, '{"success":false,"message":"The Host header is missing."}');
-    assert.equal((await askRaw(`GET /healthz HTTP/1.0\r\n\r\n`)).status, 200);
+    assert.equal((await sendRaw(`GET /healthz HTTP/1.0\r\n\r\n`)).status, 200);
   });
 
   test('ignores unknown expectations', async () => {
-    assert.equal((await ask('GET', '/healthz', ['expect: miracles'])).status, 200);
-    assert.equal((await ask('GET', '/nothing', ['expect: miracles'])).status, 404);
+    assert.equal((await send('GET', '/healthz', ['expect: miracles'])).status, 200);
+    assert.equal((await send('GET', '/nothing', ['expect: miracles'])).status, 404);
   });
 
   test('responds 431 in the envelope to headers over 16 KiB', async () => {
@@ -221,7 +219,7 @@ describe('HTTP', () => {
       `GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(17_000)}\r\n\r\n`,
       `GET / HTTP/1.1\r\nhost: x\r\n${'a: b\r\n'.repeat(5_000)}\r\n`,
     ]) {
-      const { status, body } = await askRaw(bytes);
+      const { status, body } = await sendRaw(bytes);
       assert.equal(status, 431);
       assert.equal(
         body,
@@ -229,14 +227,14 @@ describe('HTTP', () => {
       );
     }
     const id = '9'.repeat(15_000);
-    assert.equal((await ask('GET', `${v1}/subscriptions/${id}`)).status, 404);
+    assert.equal((await send('GET', `${v1}/subscriptions/${id}`)).status, 404);
   });
 
   // Requirements: rest.endpoints.json.
   test('sends uncacheable JSON for requests with a key', async () => {
     for (const path of [...operationPaths, `${v1}/entitlements`]) {
       for (const headers of [[], [bearer(world.key), 'accept: text/html']]) {
-        const answer = await ask('GET', path, headers);
+        const answer = await send('GET', path, headers);
         assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
         assert.equal(answer.headers['cache-control'], 'private, no-store');
         assert.equal(answer.headers['etag'], undefined);
@@ -247,10 +245,10 @@ describe('HTTP', () => {
   test('returns the same bytes from the alias as from its version', async () => {
     for (const query of ['?customerId=1', '', '?customerId=x', '?customerId=1&x=%zz']) {
       for (const headers of [[], [bearer(world.key)]]) {
-        const alias = await ask('GET', `/api/external/entitlements${query}`, headers);
-        const versioned = await ask('GET', `${v1}/entitlements${query}`, headers);
+        const alias = await send('GET', `/api/external/entitlements${query}`, headers);
+        const versioned = await send('GET', `${v1}/entitlements${query}`, headers);
         assert.equal(alias.body, versioned.body);
-        assert.deepEqual(withoutChance(alias), withoutChance(versioned));
+        assert.deepEqual(stable(alias), stable(versioned));
       }
     }
   });
@@ -260,24 +258,22 @@ describe('HTTP', () => {
     const contract = await get(`${world.base}/openapi.json`);
     assert.equal(contract.status, 200);
     assert.match(contract.body.openapi, /^3\.1\./);
-    assert.deepEqual(
-      Object.keys(contract.body.paths).filter((path) => path.startsWith(v1)),
-      [
-        '/api/external/v1/entitlements',
-        '/api/external/v1/subscriptions',
-        '/api/external/v1/subscriptions/{id}',
-        '/api/external/v1/metrics/summary',
-        '/api/external/v1/plans',
-        '/api/external/v1/cancellations',
-      ],
-    );
-    const reference = await ask('GET', '/docs', []);
+    const paths = Object.keys(contract.body.paths).filter((path) => path.startsWith(v1));
+    assert.deepEqual(paths, [
+      '/api/external/v1/entitlements',
+      '/api/external/v1/subscriptions',
+      '/api/external/v1/subscriptions/{id}',
+      '/api/external/v1/metrics/summary',
+      '/api/external/v1/plans',
+      '/api/external/v1/cancellations',
+    ]);
+    const reference = await send('GET', '/docs', []);
     assert.equal(reference.status, 200);
     assert.equal(reference.headers['content-type'], 'text/html; charset=utf-8');
-    assert.equal((await ask('GET', '/healthz', [])).body, '{"status":"ok"}');
+    assert.equal((await send('GET', '/healthz', [])).body, '{"status":"ok"}');
     const ready = '{"status":"ready","database":"up"}';
     // If the database is busy for two seconds, it is reported as unavailable.
-    await until(async () => (await ask('GET', '/readyz', [])).body === ready);
+    await until(async () => (await send('GET', '/readyz', [])).body === ready);
   });
 
   // Requirements: rest.errors.500.

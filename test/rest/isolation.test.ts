@@ -37,32 +37,32 @@ onEveryDatabase('isolation of shops', (open) => {
 
   // Requirements: rest.service.shop-scoped.
   test('shows two shops with the same ids only their own records', async () => {
-    const askA = await shopWith(recordsOf('A', '1.00', 'active'));
-    const askB = await shopWith(recordsOf('B', '2.00', 'paused'));
-    for (const [ask, mark, price, status, reason] of [
-      [askA, 'A', 1, 'active', 'not_using'],
-      [askB, 'B', 2, 'paused', 'other'],
+    const sendA = await shopWith(recordsOf('A', '1.00', 'active'));
+    const sendB = await shopWith(recordsOf('B', '2.00', 'paused'));
+    for (const [send, mark, price, status, reason] of [
+      [sendA, 'A', 1, 'active', 'not_using'],
+      [sendB, 'B', 2, 'paused', 'other'],
     ] as const) {
-      const entitlements = await ask('/entitlements?customerId=501');
+      const entitlements = await send('/entitlements?customerId=501');
       assert.equal(entitlements.subscriptions.length, 1);
       assert.equal(entitlements.subscriptions[0].planName, `Plan of ${mark}`);
       assert.equal(entitlements.subscriptions[0].status, status);
-      const listing = await ask('/subscriptions');
+      const listing = await send('/subscriptions');
       assert.equal(listing.subscriptions.length, 1);
       assert.equal(listing.subscriptions[0].currentPrice, price * 2);
-      const { subscription: detail } = await ask('/subscriptions/1001');
+      const { subscription: detail } = await send('/subscriptions/1001');
       assert.equal(detail.planName, `Plan of ${mark}`);
       assert.equal(detail.lineItems.length, 1);
       assert.equal(detail.lineItems[0].productTitle, `Product of ${mark}`);
-      const { summary } = await ask('/metrics/summary');
+      const { summary } = await send('/metrics/summary');
       assert.equal(summary.activeSubscribers, status === 'active' ? 1 : 0);
       assert.equal(summary.pausedSubscribers, status === 'paused' ? 1 : 0);
-      const { plans } = await ask('/plans');
+      const { plans } = await send('/plans');
       assert.deepEqual(
         plans.map((each: { name: string }) => each.name),
         [`Plan of ${mark}`],
       );
-      const { cancellations } = await ask('/cancellations');
+      const { cancellations } = await send('/cancellations');
       assert.deepEqual(
         cancellations.map((each: { detectedReason: string }) => each.detectedReason),
         [reason],
@@ -73,27 +73,27 @@ onEveryDatabase('isolation of shops', (open) => {
   // Requirements: rest.entitlements.other-shop.
   test("treats another shop's ids as unknown", async () => {
     await shopWith(recordsOf('A', '1.00', 'active'));
-    const ask = await shopWith([]);
-    assert.deepEqual(await ask('/entitlements?customerId=501'), { subscriptions: [] });
-    assert.deepEqual(await ask('/subscriptions'), { subscriptions: [], nextCursor: null });
-    assert.deepEqual(await ask('/subscriptions/1001'), {
+    const send = await shopWith([]);
+    assert.deepEqual(await send('/entitlements?customerId=501'), { subscriptions: [] });
+    assert.deepEqual(await send('/subscriptions'), { subscriptions: [], nextCursor: null });
+    assert.deepEqual(await send('/subscriptions/1001'), {
       success: false,
       message: 'Subscription not found.',
     });
-    assert.deepEqual(await ask('/plans'), { plans: [] });
-    assert.deepEqual(await ask('/cancellations'), { cancellations: [], nextCursor: null });
-    const { summary } = await ask('/metrics/summary');
+    assert.deepEqual(await send('/plans'), { plans: [] });
+    assert.deepEqual(await send('/cancellations'), { cancellations: [], nextCursor: null });
+    const { summary } = await send('/metrics/summary');
     assert.deepEqual([...new Set(Object.values(summary))], [0, '2026-11-20T12:00:00.000Z', 'USD']);
   });
 
   // Requirements: rest.service.read-only.
   test('changes no stored data by any request', async () => {
-    const ask = await shopWith(recordsOf('A', '1.00', 'active'));
+    const send = await shopWith(recordsOf('A', '1.00', 'active'));
     const paths = ['/entitlements?customerId=501', '/subscriptions', '/subscriptions/1001'];
     paths.push('/metrics/summary', '/plans', '/cancellations');
     const answers = async () => {
       const bodies = [];
-      for (const path of paths) bodies.push(await ask(path));
+      for (const path of paths) bodies.push(await send(path));
       return bodies;
     };
     assert.deepEqual(await answers(), await answers());

@@ -53,21 +53,21 @@ const cursorMessage =
 
 onEveryDatabase('parameters', (open) => {
   let world: World;
-  const ask = (path: string, key = world.key) => get(world.base + path, key);
+  const send = (path: string, key = world.key) => get(world.base + path, key);
   const refusal = async (path: string) => {
-    const { status, body } = await ask(path);
+    const { status, body } = await send(path);
     assert.equal(status, 400, path);
     return body.message;
   };
 
   /** The number of subscriptions for this spelling of a customer id. */
   const count = async (text: string) => {
-    const { status, body } = await ask(`/entitlements?customerId=${text}`);
+    const { status, body } = await send(`/entitlements?customerId=${text}`);
     assert.equal(status, 200, text);
     return body.subscriptions.length;
   };
   const cursorOf = async (path: string, key?: string): Promise<string> => {
-    const { body } = await ask(path, key);
+    const { body } = await send(path, key);
     assert.equal(typeof body.nextCursor, 'string');
     return body.nextCursor;
   };
@@ -132,7 +132,7 @@ onEveryDatabase('parameters', (open) => {
       ['100', 4],
       ['0100', 4],
     ] as const) {
-      assert.equal((await ask(`/subscriptions?limit=${text}`)).body.subscriptions.length, length);
+      assert.equal((await send(`/subscriptions?limit=${text}`)).body.subscriptions.length, length);
     }
   });
 
@@ -175,16 +175,16 @@ onEveryDatabase('parameters', (open) => {
     ];
     for (const query of [...unknown, 'limit=0&cursor=x&status=x&outcome=x']) {
       assert.equal(
-        (await ask(`/entitlements?customerId=501&${query}`)).body.subscriptions.length,
+        (await send(`/entitlements?customerId=501&${query}`)).body.subscriptions.length,
         3,
       );
-      assert.equal((await ask(`/plans?${query}`)).body.plans.length, 1);
-      assert.equal((await ask(`/subscriptions/1?${query}`)).body.subscription.subscriptionId, 1);
-      assert.equal((await ask(`/metrics/summary?${query}`)).body.summary.activeSubscribers, 1);
+      assert.equal((await send(`/plans?${query}`)).body.plans.length, 1);
+      assert.equal((await send(`/subscriptions/1?${query}`)).body.subscription.subscriptionId, 1);
+      assert.equal((await send(`/metrics/summary?${query}`)).body.summary.activeSubscribers, 1);
     }
     for (const query of unknown) {
-      assert.equal((await ask(`/subscriptions?outcome=x&${query}`)).body.subscriptions.length, 4);
-      assert.equal((await ask(`/cancellations?status=x&${query}`)).body.cancellations.length, 3);
+      assert.equal((await send(`/subscriptions?outcome=x&${query}`)).body.subscriptions.length, 4);
+      assert.equal((await send(`/cancellations?status=x&${query}`)).body.cancellations.length, 3);
     }
   });
 
@@ -192,7 +192,7 @@ onEveryDatabase('parameters', (open) => {
     test('work with any limit, and repeatedly', async () => {
       const cursor = await cursorOf('/subscriptions?limit=1');
       for (const limit of ['1', '2', '2', '100']) {
-        const { body } = await ask(`/subscriptions?limit=${limit}&cursor=${cursor}`);
+        const { body } = await send(`/subscriptions?limit=${limit}&cursor=${cursor}`);
         assert.equal(body.subscriptions[0].subscriptionId, 3);
       }
     });

@@ -11,7 +11,7 @@ export interface RawAnswer {
 /**
  * Sends bytes unchanged; HTTP clients would correct or refuse much of what a server must
  * withstand.
- * @param timeoutMilliseconds less for a request that may not be whole, and so never be answered
+ * @param timeoutMilliseconds shorter for a request that may be incomplete and so get no response
  * @returns the first response, if any
  */
 export async function exchange(
@@ -77,12 +77,12 @@ export async function request(
   const head = [`${method} ${path} HTTP/1.1`, 'host: localhost', 'connection: close', ...headers];
   const answer = await exchange(baseUrl, `${head.join('\r\n')}\r\n\r\n${body}`);
   if (!answer) throw new Error(`${method} ${path} was not answered`);
-  hold(path, answer);
+  checkRaw(path, answer);
   return answer;
 }
 
 /** Checks a response against the contract, unless it has no body, as for HEAD. */
-export function hold(path: string, { status, headers, body }: RawAnswer): void {
+export function checkRaw(path: string, { status, headers, body }: RawAnswer): void {
   if (body !== '')
     checkAnswer(path.split('?', 1)[0] ?? '', status, headers['content-type'] ?? '', body);
 }

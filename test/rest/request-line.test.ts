@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../support/until.ts';
 import { openAnyStore, startWorld, type World } from '../support/world.ts';
-import { bearer, exchange, hold, request } from './raw.ts';
+import { bearer, exchange, checkRaw, request } from './raw.ts';
 
 const v1 = '/api/external/v1';
 const notFound = '{"success":false,"message":"Not found."}';
@@ -24,13 +24,13 @@ const operationPaths = [
 
 describe('request lines and Host headers', () => {
   let world: World;
-  const ask = (method: string, path: string) =>
+  const send = (method: string, path: string) =>
     request(world.service.baseUrl, method, path, [bearer(world.key)]);
   /** Sends an unusual request, and checks that the response is still an envelope. */
-  const askRaw = async (bytes: string) => {
+  const sendRaw = async (bytes: string) => {
     const answer = await exchange(world.service.baseUrl, bytes);
     assert.ok(answer, 'not answered');
-    hold('', answer);
+    checkRaw('', answer);
     return answer;
   };
 
@@ -55,7 +55,7 @@ describe('request lines and Host headers', () => {
         [`${v1}/%zz`, 404, undefined],
         ['/', 404, undefined],
       ] as const) {
-        const answer = await ask(method, path);
+        const answer = await send(method, path);
         assert.equal(answer.status, status, `${method} ${path}`);
         assert.equal(answer.headers['allow'], allow);
         assert.equal(answer.body, status === 405 ? notAllowed : notFound);
@@ -63,10 +63,10 @@ describe('request lines and Host headers', () => {
         assert.match(answer.headers['x-request-id'] ?? '', /^[\w-]{36}$/);
       }
     }
-    assert.equal((await askRaw('FOO * HTTP/1.0\r\n\r\n')).status, 404);
+    assert.equal((await sendRaw('FOO * HTTP/1.0\r\n\r\n')).status, 404);
   });
 
-  test('get a response after earlier requests if the method is unknown, even if split between packets', async () => {
+  test('get a response in turn for an unknown method, even if split between packets', async () => {
     const { hostname, port } = new URL(world.service.baseUrl);
     const plans = `GET ${v1}/plans HTTP/1.1\r\nhost: a\r\n${bearer(world.key)}\r\n\r\n`;
     const post = 'POST /api/mcp HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}';
@@ -103,21 +103,24 @@ describe('request lines and Host headers', () => {
   test('get 400 if Host is repeated or invalid', async () => {
     for (const path of [`${v1}/plans`, '/nothing', '/healthz', '/api/mcp']) {
       for (const method of ['GET', 'POST']) {
-        const twice = await askRaw(`${method} ${path} HTTP/1.1\r\nHost: a\r\nhOsT: a\r\n\r\n`);
+        const twice = await sendRaw(`${method} ${path} HTTP/1.1\r\nHost: a\r\nhOsT: a\r\n\r\n`);
         assert.equal(twice.status, 400);
         assert.equal(
           twice.body,
           '{"success":false,"message":"There must be only one Host header."}',
         );
-        const { status, body } = await askRaw(`${method} ${path} HTTP/1.1\r\nHost: a, b\r\n\r\n`);
+        const { status, body } = await sendRaw(`${method} ${path} HTTP/1.1\r\nHost: a, b\r\n\r\n`);
         assert.equal(status, 400);
         assert.equal(body, badHost);
       }
     }
-    assert.equal((await askRaw('GET /healthz HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n')).status, 400);
-    assert.equal((await askRaw('CONNECT a:1 HTTP/1.1\r\nHost: a b\r\n\r\n')).status, 400);
+    assert.equal(
+      (await sendRaw('GET /healthz HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n')).status,
+      400,
+    );
+    assert.equal((await sendRaw('CONNECT a:1 HTTP/1.1\r\nHost: a b\r\n\r\n')).status, 400);
     for (const host of ['', '[::1]:8787', 'retention.example:443']) {
-      assert.equal((await askRaw(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).status, 200);
+      assert.equal((await sendRaw(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).status, 200);
     }
   });
 });

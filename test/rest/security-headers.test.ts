@@ -32,36 +32,36 @@ for (const [baseUrl, transport] of [
       assert.ok(answer, bytes);
       return answer;
     };
-    const ask = (method: string, path: string, ...headers: string[]) =>
+    const sendTo = (method: string, path: string, ...headers: string[]) =>
       send(`${[`${method} ${path} HTTP/1.1`, 'Host: a', ...headers].join('\r\n')}\r\n\r\n`);
 
     test('include nosniff once, and Strict-Transport-Security with https', async () => {
       const key = bearer(world.key);
-      const signIn = await ask('GET', '/app/sign-in');
+      const signIn = await sendTo('GET', '/app/sign-in');
       const asset = /href="(\/app\/style-\w+\.css)"/.exec(signIn.body)?.[1] ?? '';
       const answers = [
-        await ask('GET', `${v1}/plans`, key),
-        await ask('HEAD', `${v1}/plans`, key),
-        await ask('GET', `${v1}/plans`),
-        await ask('GET', `${v1}/plans`, bearer(generateKey())),
-        await ask('GET', `${v1}/subscriptions/x`, key),
-        await ask('GET', `${v1}/entitlements`, key),
-        await ask('POST', `${v1}/plans`, key),
-        await ask('GET', '/nothing'),
-        await ask('GET', `${v1}/openapi.json`),
-        await ask('GET', '/docs'),
-        await ask('GET', '/llms.txt'),
-        await ask('GET', '/healthz'),
-        await ask('GET', '/readyz'),
-        await ask('POST', '/api/mcp'),
-        await ask('POST', '/api/mcp', key, 'Content-Type: text/plain'),
-        await ask('GET', '/api/mcp'),
-        await ask('POST', '/webhooks/shopify'),
+        await sendTo('GET', `${v1}/plans`, key),
+        await sendTo('HEAD', `${v1}/plans`, key),
+        await sendTo('GET', `${v1}/plans`),
+        await sendTo('GET', `${v1}/plans`, bearer(generateKey())),
+        await sendTo('GET', `${v1}/subscriptions/x`, key),
+        await sendTo('GET', `${v1}/entitlements`, key),
+        await sendTo('POST', `${v1}/plans`, key),
+        await sendTo('GET', '/nothing'),
+        await sendTo('GET', `${v1}/openapi.json`),
+        await sendTo('GET', '/docs'),
+        await sendTo('GET', '/llms.txt'),
+        await sendTo('GET', '/healthz'),
+        await sendTo('GET', '/readyz'),
+        await sendTo('POST', '/api/mcp'),
+        await sendTo('POST', '/api/mcp', key, 'Content-Type: text/plain'),
+        await sendTo('GET', '/api/mcp'),
+        await sendTo('POST', '/webhooks/shopify'),
         signIn,
-        await ask('GET', asset),
-        await ask('GET', '/app'),
-        await ask('GET', '/app/nothing'),
-        await ask('POST', '/app/sign-in'),
+        await sendTo('GET', asset),
+        await sendTo('GET', '/app'),
+        await sendTo('GET', '/app/nothing'),
+        await sendTo('POST', '/app/sign-in'),
         await send('GET /healthz HTTP/1.1\r\n\r\n'),
         await send('nonsense\r\n\r\n'),
         await send(`FOO ${v1}/plans HTTP/1.1\r\n\r\n`),

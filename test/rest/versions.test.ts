@@ -28,7 +28,7 @@ const windingDown: readonly RestVersion[] = [
 ];
 
 /** One request for every kind of response of a version. */
-async function askEverything(world: World, basePath: string): Promise<[string, RawAnswer][]> {
+async function requestEverything(world: World, basePath: string): Promise<[string, RawAnswer][]> {
   const free = await createShop(world.store, { tier: 'free' });
   const growth = await createShop(world.store, { tier: 'growth' });
   const withoutTier = (await createTestKey(world.store, free.id)).key;
@@ -69,7 +69,7 @@ describe('versions', () => {
 
   // Requirements: rest.versions.deprecation, rest.versions.sunset.
   test('announce the end of a version in every response during wind-down', async () => {
-    for (const [status, answer] of await askEverything(world, '/api/external/v1')) {
+    for (const [status, answer] of await requestEverything(world, '/api/external/v1')) {
       assert.equal(String(answer.status), status);
       assert.equal(answer.headers['deprecation'], '@1793491200', status);
       assert.equal(answer.headers['sunset'], 'Tue, 01 Dec 2026 00:00:00 GMT', status);
@@ -81,7 +81,7 @@ describe('versions', () => {
 
   // Requirements: rest.versions.side-by-side.
   test('serve the next version beside it, without an announced end', async () => {
-    for (const [status, answer] of await askEverything(world, '/api/external/v2')) {
+    for (const [status, answer] of await requestEverything(world, '/api/external/v2')) {
       assert.equal(String(answer.status), status);
       assert.equal(answer.headers['deprecation'], undefined);
       assert.equal(answer.headers['sunset'], undefined);
@@ -159,7 +159,7 @@ describe('versions', () => {
   test('have v1 in the path, with no announced end', async (t) => {
     const real = await startWorld(openAnyStore());
     t.after(() => real.close());
-    for (const [status, answer] of await askEverything(real, '/api/external/v1')) {
+    for (const [status, answer] of await requestEverything(real, '/api/external/v1')) {
       assert.equal(String(answer.status), status);
       assert.equal(answer.headers['deprecation'], undefined);
       assert.equal(answer.headers['sunset'], undefined);
@@ -196,22 +196,22 @@ describe('a version with one changed operation', () => {
     await importAll(world.store, world.shop, [plan({ id: 1 }), plan({ id: 2 })]);
   });
   after(() => world.close());
-  const ask = (path: string) => get(world.service.baseUrl + path, world.key);
+  const send = (path: string) => get(world.service.baseUrl + path, world.key);
 
   test('serves the changed operation beside the earlier version', async () => {
-    assert.deepEqual((await ask('/api/external/v2/plans')).body, { count: 2 });
-    assert.equal((await ask('/api/external/v1/plans')).body.plans.length, 2);
+    assert.deepEqual((await send('/api/external/v2/plans')).body, { count: 2 });
+    assert.equal((await send('/api/external/v1/plans')).body.plans.length, 2);
     // Unchanged operations are the same.
     const [one, two] = await Promise.all(
-      ['v1', 'v2'].map((name) => ask(`/api/external/${name}/entitlements?customerId=1`)),
+      ['v1', 'v2'].map((name) => send(`/api/external/${name}/entitlements?customerId=1`)),
     );
     assert.deepEqual(one?.body, two?.body);
-    assert.equal((await ask('/api/external/v2/entitlements')).status, 400);
+    assert.equal((await send('/api/external/v2/entitlements')).status, 400);
   });
 
   test('has its own contract and reference', async () => {
-    const first = (await ask('/api/external/v1/openapi.json')).body;
-    const second = (await ask('/api/external/v2/openapi.json')).body;
+    const first = (await send('/api/external/v1/openapi.json')).body;
+    const second = (await send('/api/external/v2/openapi.json')).body;
     assert.deepEqual([first.info.version, second.info.version], ['1.0.0', '2.0.0']);
     const schemaOf = (document: typeof first, path: string) =>
       document.paths[path].get.responses['200'].content['application/json'].schema;

@@ -103,7 +103,7 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
     await onServer(primary.url, 'revoke select on pg_stat_replication from public');
     assert.equal(
       (await revokeOne(service)).err,
-      'This login cannot see whether a failover can undo this; "retention doctor" says more.\n',
+      'This login cannot see whether a failover can undo this; "retention doctor" explains why.\n',
     );
     assert.match((await failoverOf(service)).detail, /^This login cannot see whether standbys /);
   });
@@ -128,9 +128,9 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
 
     store = { ...connectAll(standby.url), failed: new Promise(() => {}) };
     const service = await startTestService(store, { clock: systemClock });
-    const ask = async () => (await get(`${service.baseUrl}/api/external/v1/plans`, key)).status;
+    const send = async () => (await get(`${service.baseUrl}/api/external/v1/plans`, key)).status;
     try {
-      assert.equal(await ask(), 200);
+      assert.equal(await send(), 200);
       const list = ['keys', 'revoked', '--since', '1h', '--shop', String(shop.id), '--json'];
       const lost = await run(list, { env: env({ DATABASE_URL: standby.url }) });
       assert.deepEqual(JSON.parse(lost.out), []);
@@ -146,7 +146,7 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
         env: env({ DATABASE_URL: standby.url }),
       });
       assert.deepEqual([again.code, again.out, again.err], [0, `Key ${id} is revoked.\n`, '']);
-      assert.equal(await ask(), 401);
+      assert.equal(await send(), 401);
     } finally {
       await service.close();
     }

@@ -103,7 +103,7 @@ describe('connections', { skip }, () => {
       for (let each = 0; each < 1_000; each += 1) await assert.rejects(one(sql));
       // If it were sent on the other silent connection, it would be lost with it.
       const last = one(sql);
-      wire.mend();
+      wire.restore();
       await assert.rejects(last, { code: 'NO_ANSWER' });
       await until(() => one(sql).catch(() => 0));
     });

@@ -9,7 +9,7 @@ import { onEveryDatabase } from '../support/databases.ts';
  * Tables without a shop column: migrations, of which every server has its own, and shops, whose primary key
  * is the shop.
  */
-const shopless = ['schema_migrations', 'shops'];
+const tablesWithoutShop = ['schema_migrations', 'shops'];
 /** Finds a key's shop before anything else is known about the key. */
 const acrossShops = ['api_keys_by_hash'];
 
@@ -77,18 +77,20 @@ onEveryDatabase('tables can be distributed by shop', (open) => {
   let indexes: Index[];
   before(async () => {
     store = open();
-    indexes = (await listIndexes(store.write)).filter(({ table }) => !shopless.includes(table));
+    indexes = (await listIndexes(store.write)).filter(
+      ({ table }) => !tablesWithoutShop.includes(table),
+    );
   });
   after(() => store.close());
 
   test('every primary key starts with the shop', async () => {
     const tables = (await listTables(store.write)).map(({ name }) => name);
-    assert.ok(tables.length > 10 && shopless.every((name) => tables.includes(name)));
+    assert.ok(tables.length > 10 && tablesWithoutShop.every((name) => tables.includes(name)));
     const keyed = indexes
       .filter(({ isPrimary, columns }) => isPrimary && columns[0] === 'shop_id')
       .map(({ table }) => table);
     assert.deepEqual(
-      tables.filter((name) => !shopless.includes(name)),
+      tables.filter((name) => !tablesWithoutShop.includes(name)),
       keyed,
     );
   });

@@ -38,7 +38,7 @@ const deep = { createdAt: Date.parse('2025-01-20T00:00:00Z'), id: 900 };
 type Query = (sql: Sql, shopId: number) => Promise<unknown>;
 
 /** Queries that return everything there is; they may sort as many rows as they return. */
-const whole: Readonly<Record<string, Query>> = {
+const fullQueries: Readonly<Record<string, Query>> = {
   entitlements: (sql, shopId) => new Entitlements(sql).of(shopId, 700),
   'one subscription': (sql, shopId) => findSubscription(sql, shopId, 1500),
   plans: (sql, shopId) => listPlans(sql, shopId),
@@ -173,14 +173,14 @@ for (const [name, target] of [
         for (const mode of modes) {
           const steps = await explain(query, mode);
           assert.deepEqual(steps.filter(isSort), [], mode);
-          assert.deepEqual(steps.filter(isInVain), [], mode);
+          assert.deepEqual(steps.filter(isWasteful), [], mode);
         }
       });
     }
-    for (const [title, query] of Object.entries(whole)) {
+    for (const [title, query] of Object.entries(fullQueries)) {
       test(`${title}: reads no unneeded rows`, async () => {
         for (const mode of modes) {
-          assert.deepEqual((await explain(query, mode)).filter(isInVain), [], mode);
+          assert.deepEqual((await explain(query, mode)).filter(isWasteful), [], mode);
         }
       });
     }
@@ -203,7 +203,8 @@ for (const [name, target] of [
 
 const isSort = (step: PlanNode) => step['Node Type'].endsWith('Sort');
 /** The step reads other rows as well, or reads rows and filters them out. */
-const isInVain = (step: PlanNode) => step['Node Type'] === 'Seq Scan' || step.Filter !== undefined;
+const isWasteful = (step: PlanNode) =>
+  step['Node Type'] === 'Seq Scan' || step.Filter !== undefined;
 
 function stepsOf(node: PlanNode | undefined): PlanNode[] {
   return node ? [node, ...(node.Plans ?? []).flatMap(stepsOf)] : [];

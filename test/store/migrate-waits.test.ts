@@ -40,7 +40,7 @@ describe('migrating while tables are in use', { skip }, () => {
   });
 
   /** Holds a lock as pg_dump does: in one long transaction that keeps tables from being altered. */
-  async function holdTable(table: string, url = target) {
+  async function lockTable(table: string, url = target) {
     const sql = openClient(url);
     const session = await sql.reserve();
     await session`set application_name = 'pg_dump'`;
@@ -60,7 +60,7 @@ describe('migrating while tables are in use', { skip }, () => {
     const { base, key, service } = await startWorld(store);
     t.after(() => service.close());
     const folder = folderWith('0901_plans.sql', 'alter table plans add column later text;');
-    const dump = await holdTable('plans');
+    const dump = await lockTable('plans');
     const statuses: number[] = [];
     const over = new AbortController();
     const client = async () => {
@@ -93,7 +93,7 @@ describe('migrating while tables are in use', { skip }, () => {
       '0902_refunds.sql',
       'create table left_over (id int); alter table refunds add column later text;',
     );
-    const dump = await holdTable('refunds');
+    const dump = await lockTable('refunds');
     await assert.rejects(
       migrate(store.write, { folder, timeoutMilliseconds: 0 }),
       (error: unknown) =>
@@ -138,7 +138,7 @@ describe('migrating while tables are in use', { skip }, () => {
       await own.remove();
     });
     await migrateBefore(write, '0014_webhook_events.sql');
-    const dump = await holdTable('shopify.shops', url);
+    const dump = await lockTable('shopify.shops', url);
     const env = { DATABASE_URL: url };
     const command = launch(['migrate'], { env });
     await command.logged(/^Migration 0014_webhook_events\.sql is waiting for .*\(pg_dump, /m);

@@ -20,7 +20,7 @@ interface Equality {
 }
 
 /** Tables without shops' data. */
-const shopless = /^(?:shops|schema_migrations|pg_\w+)$/;
+const tablesWithoutShop = /^(?:shops|schema_migrations|pg_\w+)$/;
 
 /**
  * The scans of a plan that may return rows of any shop: their shop_id does not equal a given value, nor,
@@ -42,7 +42,8 @@ export function scansAcrossShops(plan: PlanNode): PlanNode[] {
     }
   }
   return scans.filter(
-    ({ 'Relation Name': table = '', Alias = '' }) => !shopless.test(table) && !limited.has(Alias),
+    ({ 'Relation Name': table = '', Alias = '' }) =>
+      !tablesWithoutShop.test(table) && !limited.has(Alias),
   );
 }
 

@@ -8,7 +8,7 @@ import { run } from '../cli/process.ts';
 import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import {
   type Replicated,
-  askEverything,
+  callEveryOperation,
   countConnections,
   fillShop,
   onServer,
@@ -82,7 +82,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
 
   test('the other standby continues when one dies', async () => {
     await all.standbys[0]?.stop('crash');
-    for (const answer of await askEverything(all.world)) assert.match(answer, / 200 /);
+    for (const answer of await callEveryOperation(all.world)) assert.match(answer, / 200 /);
     await untilReadyReplicas('left out', 'in use');
     await all.standbys[0]?.start();
     await bothInUse();
@@ -134,7 +134,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
   });
 
   test('have as many connections afterwards as at first: four each', async () => {
-    await Promise.all([askEverything(all.world), askEverything(all.world)]);
+    await Promise.all([callEveryOperation(all.world), callEveryOperation(all.world)]);
     for (const url of [...urls(), all.primary.url]) {
       // Only keys, and what only the primary can answer, are read from the primary.
       const reading = url === all.primary.url ? 'retention read keys' : 'retention read plans';
@@ -153,12 +153,12 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
       DATABASE_READ_URL: `postgres://postgres:sesame@${hosts.join()}/postgres`,
     };
     // It accepts a lag of two seconds, as the service does.
-    const well = await until(
+    const healthy = await until(
       () => run(['doctor', '--json'], { env }),
       ({ code, out }) => code === 0 || !out.includes('lags more than'),
     );
-    assert.equal(well.code, 0, well.out + well.err);
-    const { configuration, findings } = JSON.parse(well.out);
+    assert.equal(healthy.code, 0, healthy.out + healthy.err);
+    const { configuration, findings } = JSON.parse(healthy.out);
     assert.deepEqual(
       configuration.databaseReadUrls,
       hosts.map((host) => `postgres://postgres:redacted@${host}/postgres`),
@@ -169,27 +169,27 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
       hosts.map((host) => [`standby ${host}`, true]),
     );
     assert.match(about[0].detail, /^in recovery, lags \d+ ms$/);
-    assert.doesNotMatch(well.out + well.err, /sesame/);
+    assert.doesNotMatch(healthy.out + healthy.err, /sesame/);
 
     // While paused it is in recovery but does not reach the primary's position.
     await onServer(urls()[0] ?? '', 'select pg_wal_replay_pause()');
     await onServer(all.primary.url, "update plans set name = name || ''");
-    const asked = `127.0.0.1:1,${all.primary.url.split('@')[1]?.split('/')[0]}`;
-    const ill = await run(['doctor'], {
+    const unusableHosts = `127.0.0.1:1,${all.primary.url.split('@')[1]?.split('/')[0]}`;
+    const unhealthy = await run(['doctor'], {
       env: {
         ...env,
-        DATABASE_READ_URL: `postgres://postgres:sesame@${hosts[0]},${asked}/postgres`,
+        DATABASE_READ_URL: `postgres://postgres:sesame@${hosts[0]},${unusableHosts}/postgres`,
       },
     });
     await onServer(urls()[0] ?? '', 'select pg_wal_replay_resume()');
-    assert.equal(ill.code, 1);
+    assert.equal(unhealthy.code, 1);
     assert.match(
-      ill.out,
+      unhealthy.out,
       /^FAIL {2}standby 127\.0\.0\.1:\d+: in recovery, lags more than 2000 ms$/m,
     );
-    assert.match(ill.out, /^FAIL {2}standby 127\.0\.0\.1:1: connect ECONNREFUSED/m);
-    assert.match(ill.out, /^FAIL {2}standby 127\.0\.0\.1:\d+: it is not in recovery: /m);
-    assert.doesNotMatch(ill.out + ill.err, /sesame/);
+    assert.match(unhealthy.out, /^FAIL {2}standby 127\.0\.0\.1:1: connect ECONNREFUSED/m);
+    assert.match(unhealthy.out, /^FAIL {2}standby 127\.0\.0\.1:\d+: it is not in recovery: /m);
+    assert.doesNotMatch(unhealthy.out + unhealthy.err, /sesame/);
   });
 
   /** Waits until a service with this primary and these standbys has logged this for each. */
@@ -218,11 +218,11 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     const other = await startPostgres(['fsync=off'], { isNew: true });
     assert.ok(other);
     t.after(() => other.destroy());
-    const theirs = await other.startReplica();
-    t.after(() => theirs.destroy());
+    const foreignStandby = await other.startReplica();
+    t.after(() => foreignStandby.destroy());
     const elsewhere = Object.assign(new URL(urls()[0] ?? ''), { pathname: '/template1' }).href;
-    const stranger = 'it belongs to another cluster or database than the primary';
-    await untilFound(stranger, all.primary.url, [theirs.url, elsewhere]);
+    const verdict = 'it belongs to another cluster or database than the primary';
+    await untilFound(verdict, all.primary.url, [foreignStandby.url, elsewhere]);
   });
 
   test('are left out if they follow another history of the same cluster', async (t) => {

@@ -8,7 +8,7 @@ import { updateRevokedKey } from '../../src/store/keys/keys.ts';
 import { findPostgresPrograms } from '../support/postgres.ts';
 import {
   type Replicated,
-  askEverything,
+  callEveryOperation,
   countConnections,
   fillShop,
   onServer,
@@ -65,7 +65,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
         'select clock_timestamp()::text as now',
       );
       const since = server?.now ?? '';
-      await askEverything(all.world);
+      await callEveryOperation(all.world);
       await planNames();
       return {
         standby: await lastStatements(standbyUrl(), since),
@@ -196,7 +196,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
 
   test('has as many connections afterwards as at first', async () => {
     await all.untilInUse(true);
-    await askEverything(all.world);
+    await callEveryOperation(all.world);
     await until(
       () => countConnections(standbyUrl()),
       (counts) =>

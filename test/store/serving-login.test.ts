@@ -11,7 +11,7 @@ import { launchServer, run } from '../cli/process.ts';
 import { signedInOwner } from '../owner/visitor.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { findPostgresPrograms } from '../support/postgres.ts';
-import { askEverything, onServer } from '../support/replication.ts';
+import { callEveryOperation, onServer } from '../support/replication.ts';
 import { type ServingServer, startServingServer } from '../support/serving-server.ts';
 import { until } from '../support/until.ts';
 import { createShop, importAll, startWorld } from '../support/world.ts';
@@ -61,7 +61,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
       assert.deepEqual([code, err], [0, ''], `round ${round}`);
       assert.equal(
         out,
-        'The schema is up to date.\nThe login "reader" may read what is served, and nothing else.\n',
+        'The schema is up to date.\nThe login "reader" can read served data and nothing else.\n',
       );
     }
     const log = await until(server.log, (text) => /create role reader/.test(text));
@@ -138,7 +138,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
       session(71, { subscriptionId: 1001 }),
     ]);
     assert.deepEqual(refused, []);
-    const answers = await askEverything(world);
+    const answers = await callEveryOperation(world);
     assert.equal(answers.length, 12);
     for (const answer of answers) assert.match(answer, /^(?:mcp )?\w+ 200 \{/);
 
@@ -185,7 +185,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     assert.doesNotMatch(err, /s%C3%A9same|sésame/);
   });
 
-  test('serve refuses to start with further privileges, doctor shows them, and migrate --roles revokes them', async () => {
+  test('serve refuses excess privileges, doctor shows them, and migrate --roles revokes them', async () => {
     for (const statement of [
       'grant insert on plans to reader',
       'grant update (name) on shops to reader',
@@ -223,7 +223,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
         {
           check: 'serving login',
           ok: true,
-          detail: '"reader" may read what is served, and nothing else',
+          detail: '"reader" can read served data and nothing else',
         },
       ],
     );

@@ -76,7 +76,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     live.push(second.key);
   });
 
-  test('keys revoke fails where its wait for the standby is cancelled, and can be run again', async () => {
+  test('keys revoke fails if its wait for the standby is cancelled, and can be run again', async () => {
     const { id, first, second } = await createShopWithKeys();
     const env = { DATABASE_URL: primary.url, LOG_LEVEL: 'warn' };
     standby.freeze();
@@ -99,13 +99,13 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     live.push(second.key);
   });
 
-  test('a page that is only read does not wait for the standby', async () => {
+  test('viewing a page does not wait for the standby', async () => {
     const { shop } = await createShopWithKeys();
     const url = `${primary.url}?synchronous_commit=on`;
     const waiting: Store = { ...connectAll(url), failed: new Promise(() => {}) };
     const service = await startTestService(waiting, { clock: systemClock });
     const { visitor } = await signedInOwner({ store: waiting, clock: systemClock, service, shop });
-    // A session that was last seen a while ago is noted as seen.
+    // Makes the service update when the session was last seen.
     await onServer(primary.url, "update owners.sessions set seen_at = now() - interval '1 hour'");
     standby.freeze();
     const page = await visitor.get(`/app/shops/${shop.id}/keys`);
@@ -115,7 +115,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     await waiting.close();
   });
 
-  test('a standby is refused as the database, also where it is the only host', async () => {
+  test('a standby is refused as the database, even if it is the only host', async () => {
     const { code, out } = await run(['doctor'], { env: { DATABASE_URL: standby.url } });
     assert.equal(code, 1);
     assert.match(out, /^FAIL? *database: .*it is a standby/im);
@@ -124,7 +124,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     assert.match(served.err, /it is a standby/);
   });
 
-  test('a revocation waits for the standby, also of a key that was revoked before', async () => {
+  test('revoking a key waits for the standby, even if it was revoked before', async () => {
     const { shop, first, second } = await createShopWithKeys();
     const revoke = () => revokeKey(ending(), shop.id, 'command line', first.id);
     assert.deepEqual([await frozen(revoke), await frozen(revoke)], [true, true]);
@@ -185,13 +185,13 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     await onServer(standby.url, 'select pg_promote()');
     store = { ...connectAll(standby.url), failed: new Promise(() => {}) };
     const service = await startTestService(store, { clock: systemClock });
-    const ask = (keys: readonly string[]) =>
+    const send = (keys: readonly string[]) =>
       Promise.all(
         keys.map(
           async (key) => (await get(`${service.baseUrl}/api/external/v1/plans`, key)).status,
         ),
       );
-    const statuses = [await ask(ended), await ask(live)];
+    const statuses = [await send(ended), await send(live)];
     await service.close();
     assert.deepEqual(statuses, [ended.map(() => 401), live.map(() => 200)]);
     assert.deepEqual([ended.length, live.length], [8, 6]);

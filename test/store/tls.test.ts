@@ -110,7 +110,7 @@ describe('TLS of DATABASE_URL', { skip }, () => {
     }
   });
 
-  test('verify-ca, and require with sslrootcert, accept the authority’s certificates for any name', async () => {
+  test('verify-ca, and require with sslrootcert, accept the CA’s certificates for any name', async () => {
     await present(trusted.issue('DNS:elsewhere.example'));
     for (const mode of ['verify-ca', 'require']) {
       for (const host of ['localhost', '127.0.0.1']) {

@@ -89,7 +89,7 @@ export async function useEverything(store: Store): Promise<void> {
   const { id: keyId, key } = await createTestKey(store, shop.id);
   const service = await startTestService(store);
   const base = `${service.baseUrl}/api/external/v1`;
-  const ask = async (question: string) => {
+  const send = async (question: string) => {
     const { status, body } = await get(`${base}/${question}`, key);
     assert.equal(status, 200, question);
     return body;
@@ -99,14 +99,14 @@ export async function useEverything(store: Store): Promise<void> {
     'subscriptions?status=active',
     'cancellations?outcome=saved',
   ]) {
-    await ask(list);
+    await send(list);
   }
-  const { nextCursor } = await ask('cancellations?limit=1');
-  await ask(`cancellations?limit=1&cursor=${nextCursor}`);
-  await ask('subscriptions/1001');
-  await ask('entitlements?customerId=77');
-  await ask('metrics/summary');
-  await ask('plans');
+  const { nextCursor } = await send('cancellations?limit=1');
+  await send(`cancellations?limit=1&cursor=${nextCursor}`);
+  await send('subscriptions/1001');
+  await send('entitlements?customerId=77');
+  await send('metrics/summary');
+  await send('plans');
   await service.close();
 
   await listKeys(store.write, shop.id);

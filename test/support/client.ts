@@ -19,13 +19,13 @@ export interface Sent {
 }
 
 /** The same connections, reporting each statement. */
-export function watched(sql: Sql, tell: (statement: Sent) => void): Sql {
+export function watched(sql: Sql, report: (statement: Sent) => void): Sql {
   return new Proxy(sql, {
     apply(target, self, parts) {
       const query = Reflect.apply(target, self, parts);
       const run = query.run.bind(query);
       query.run = (resolve: never, reject: never) => {
-        tell({ text: query.text, parameters: query.parameters });
+        report({ text: query.text, parameters: query.parameters });
         run(resolve, reject);
       };
       return query;

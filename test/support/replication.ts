@@ -5,7 +5,7 @@ import { createLog } from '../../src/log/log.ts';
 import { operations } from '../../src/operations/index.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { restBody } from '../mcp/faces.ts';
+import { restBody } from '../mcp/rest-equivalents.ts';
 import { mcpPath, modernHeaders, modernRequest } from '../mcp/wire.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
@@ -131,7 +131,7 @@ async function mcpBody(world: World, name: string, input: object) {
 }
 
 /** The service's response to each operation by each transport: status and body, without the instant. */
-export async function askEverything(world: World): Promise<string[]> {
+export async function callEveryOperation(world: World): Promise<string[]> {
   const answers = await Promise.all(
     operations.flatMap(({ tool }) => {
       const input = inputs[tool] ?? {};
@@ -146,14 +146,14 @@ export async function askEverything(world: World): Promise<string[]> {
 
 /** Sends all requests repeatedly and compares the responses with the first ones. */
 export async function startLoad(world: World, clients: number) {
-  const expected = await askEverything(world);
+  const expected = await callEveryOperation(world);
   for (const answer of expected) assert.match(answer, /^(?:mcp )?\w+ 200 \{/);
   const wrong: string[] = [];
   let rounds = 0;
   const over = new AbortController();
   const client = async () => {
     while (!over.signal.aborted) {
-      const answers = await askEverything(world);
+      const answers = await callEveryOperation(world);
       wrong.push(...answers.filter((answer, index) => answer !== expected[index]));
       rounds += 1;
     }

@@ -9,10 +9,10 @@ const limitMinutes = 15;
 // The runner itself loads this too; it runs for as long as all files together.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   setTimeout(() => {
-    const keptBy = process.getActiveResourcesInfo().join(', ');
+    const resources = process.getActiveResourcesInfo().join(', ');
     writeSync(
       2,
-      `This file did not exit within ${limitMinutes} minutes; kept alive by ${keptBy}.\n`,
+      `This file did not exit within ${limitMinutes} minutes; kept alive by ${resources}.\n`,
     );
     process.exit(1);
   }, limitMinutes * 60_000).unref();

@@ -47,7 +47,7 @@ export interface Traffic {
    * Sends one more request, in addition to the clients.
    * @returns its result; undefined if the response was wrong or lost
    */
-  ask(target: Target, tool: string): Promise<Ending | undefined>;
+  send(target: Target, tool: string): Promise<Ending | undefined>;
   end(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export async function startTraffic(
   const over = new AbortController();
   const agents = new Map(targets.map((target) => [target, new Agent({ keepAlive: true })]));
 
-  async function ask(target: Target, key: string, question: number, isMcp: boolean) {
+  async function send(target: Target, key: string, question: number, isMcp: boolean) {
     const { path, tool, input } = questions[question] as Question;
     const url = target.baseUrl + (isMcp ? mcpPath : `/api/external/v1${path}`);
     const headers: Record<string, string> = { authorization: `Bearer ${key}` };
@@ -99,14 +99,14 @@ export async function startTraffic(
   for (const key of keys) {
     for (const [question] of questions.entries()) {
       for (const isMcp of [false, true]) {
-        const { status, text } = await ask(targets[0] as Target, key, question, isMcp);
+        const { status, text } = await send(targets[0] as Target, key, question, isMcp);
         assert.equal(status, 200, text);
         expected.set(`${key} ${question} ${isMcp}`, text);
       }
     }
   }
 
-  async function askAndCheck(target: Target, key: string, question: number, isMcp: boolean) {
+  async function sendAndCheck(target: Target, key: string, question: number, isMcp: boolean) {
     const begin = performance.now();
     const pending = {};
     waiting.set(pending, begin);
@@ -115,7 +115,7 @@ export async function startTraffic(
       return ending;
     };
     try {
-      const { status, text } = await ask(target, key, question, isMcp);
+      const { status, text } = await send(target, key, question, isMcp);
       const isRight = text === expected.get(`${key} ${question} ${isMcp}`);
       if (status === 200 && isRight) return note('right');
       if (status === 429) return note('limited');
@@ -139,7 +139,7 @@ export async function startTraffic(
         continue;
       }
       const key = keys[(number + turn) % keys.length] as string;
-      await askAndCheck(target, key, turn % questions.length, turn % 3 === 0);
+      await sendAndCheck(target, key, turn % questions.length, turn % 3 === 0);
       await sleep(Math.random() * maxPauseMilliseconds);
     }
   }
@@ -148,9 +148,9 @@ export async function startTraffic(
     outcomes,
     wrong,
     waiting,
-    ask(target, tool) {
+    send(target, tool) {
       const question = questions.findIndex((each) => each.tool === tool);
-      return askAndCheck(target, keys[0] as string, question, false);
+      return sendAndCheck(target, keys[0] as string, question, false);
     },
     async end() {
       over.abort();

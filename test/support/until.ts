@@ -9,16 +9,16 @@ const timeoutMilliseconds = 300_000;
  * @throws after five minutes, with the last answer
  */
 export async function until<T>(
-  ask: () => T | Promise<T>,
+  poll: () => T | Promise<T>,
   fits: (answer: T) => boolean = Boolean,
 ): Promise<T> {
   const error = new Error();
   const endsAt = performance.now() + timeoutMilliseconds;
   for (;;) {
-    const answer = await ask();
+    const answer = await poll();
     if (fits(answer)) return answer;
     if (performance.now() > endsAt) {
-      error.message = `Waited five minutes for ${fits === Boolean ? ask : fits}; the last answer: ${inspect(answer)}`;
+      error.message = `Waited five minutes for ${fits === Boolean ? poll : fits}; the last answer: ${inspect(answer)}`;
       throw error;
     }
     await sleep(20);

@@ -9,7 +9,7 @@ export interface Wire {
   /** New connections as well are accepted and then pass nothing. */
   silenceAll(): void;
   /** Silent connections stay silent; new ones pass data again. */
-  mend(): void;
+  restore(): void;
   /** Closes the silent connections on both sides. */
   cut(): void;
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export async function startWire(portOf: () => number): Promise<Wire> {
       isSilent = true;
       silenceOpen();
     },
-    mend() {
+    restore() {
       isSilent = false;
     },
     cut,

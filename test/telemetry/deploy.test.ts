@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { metricDefinitions } from '../../src/telemetry/definitions.ts';
 import { root } from '../cli/process.ts';
-import { holdToConventions } from './exposition.ts';
+import { assertConventions } from './exposition.ts';
 
 const alertsFile = path.join(root, 'deploy', 'prometheus-alerts.yaml');
 const alertsText = readFileSync(alertsFile, 'utf8');
@@ -93,7 +93,7 @@ function labelsOf(metrics: readonly string[]): ReadonlySet<string> {
   return new Set([...addedLabels, ...metrics.flatMap((name) => exposed.get(name) ?? [])]);
 }
 
-function holdToExposed(expression: string): void {
+function assertExposed(expression: string): void {
   const { metrics, labels } = namesIn(expression);
   assert.ok(metrics.length > 0, expression);
   const known = labelsOf(metrics);
@@ -117,7 +117,7 @@ test('every alert has everything that an on-call engineer needs', () => {
 });
 
 test('the alerts use only existing metrics and labels', () => {
-  for (const { expr = '' } of alerts) holdToExposed(expr.slice(1, -1));
+  for (const { expr = '' } of alerts) assertExposed(expr.slice(1, -1));
   for (const { summary = '', expr = '' } of alerts) {
     const { metrics } = namesIn(expr);
     const known = labelsOf(metrics);
@@ -141,9 +141,9 @@ test('the runbook lists the same alerts, with their condition and severity', () 
 test('the dashboard uses only existing metrics and labels', () => {
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   assert.ok(expressions.length >= 20);
-  for (const expression of expressions) holdToExposed(expression);
+  for (const expression of expressions) assertExposed(expression);
   const instances = dashboard.templating.list.find(({ name }) => name === 'instance');
-  holdToExposed(instances?.definition ?? '');
+  assertExposed(instances?.definition ?? '');
 });
 
 test('the dashboard lets users choose the data source', () => {
@@ -170,17 +170,17 @@ test('every metric is on the dashboard and in the documentation', () => {
 
 test('metric names follow Prometheus conventions', () => {
   for (const [name, { type, labels }] of Object.entries(metricDefinitions))
-    holdToConventions(name, type, labels);
-  assert.throws(() => holdToConventions('x_delay_seconds', 'gauge', ['quantile']), /of summaries/);
-  assert.throws(() => holdToConventions('x_delay_ms', 'gauge', []), /derived unit/);
-  assert.throws(() => holdToConventions('x_requests', 'counter', []), /_total is for counters/);
+    assertConventions(name, type, labels);
+  assert.throws(() => assertConventions('x_delay_seconds', 'gauge', ['quantile']), /of summaries/);
+  assert.throws(() => assertConventions('x_delay_ms', 'gauge', []), /derived unit/);
+  assert.throws(() => assertConventions('x_requests', 'counter', []), /_total is for counters/);
 });
 
 test('detects names that do not exist', () => {
-  assert.throws(() => holdToExposed('sum(rate(retention_requests_total[5m]))'), /is no metric/);
-  assert.throws(() => holdToExposed('retention_database_up{shop="1"} == 0'), /shop is no label/);
-  assert.throws(() => holdToExposed('average(retention_database_up)'), /average is no metric/);
-  assert.throws(() => holdToExposed('retention_request_duration_seconds'), /is no metric/);
+  assert.throws(() => assertExposed('sum(rate(retention_requests_total[5m]))'), /is no metric/);
+  assert.throws(() => assertExposed('retention_database_up{shop="1"} == 0'), /shop is no label/);
+  assert.throws(() => assertExposed('average(retention_database_up)'), /average is no metric/);
+  assert.throws(() => assertExposed('retention_request_duration_seconds'), /is no metric/);
 });
 
 const checker = 'promtool';

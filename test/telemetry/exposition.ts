@@ -45,7 +45,7 @@ export function parseExposition(text: string): Map<string, Family> {
     }
     assert.ok(samples.length > 0, `${name} has no sample`);
     const family = { name, type, help, samples };
-    holdToType(family);
+    assertType(family);
     families.set(name, family);
   }
   return families;
@@ -79,7 +79,7 @@ const misplacedWord =
   /(?:^|_)(?:ms|millis|milliseconds|us|microseconds|minutes|hours|days|kb|kilobytes|mb|megabytes|gb|gigabytes|percent|counter|gauge|histogram|summary)(?:_|$)/;
 
 /** The rules of `promtool check metrics`. */
-export function holdToConventions(name: string, type: string, labels: readonly string[]): void {
+export function assertConventions(name: string, type: string, labels: readonly string[]): void {
   assert.match(name, /^[a-z][a-z0-9_]*$/, `${name} is not in snake_case`);
   assert.doesNotMatch(name, misplacedWord, `${name} names a type or a derived unit`);
   assert.equal(name.endsWith('_total'), type === 'counter', `${name}: _total is for counters`);
@@ -91,17 +91,17 @@ export function holdToConventions(name: string, type: string, labels: readonly s
   }
 }
 
-function holdToType(family: Family): void {
+function assertType(family: Family): void {
   const labels = family.samples.flatMap((sample) => Object.keys(sample.labels));
-  holdToConventions(family.name, family.type, [...new Set(labels)]);
-  if (family.type === 'histogram') return holdToHistogram(family);
+  assertConventions(family.name, family.type, [...new Set(labels)]);
+  if (family.type === 'histogram') return assertHistogram(family);
   for (const { name, value } of family.samples) {
     assert.equal(name, family.name);
     if (family.type === 'counter') assert.ok(value >= 0);
   }
 }
 
-function holdToHistogram({ name, samples }: Family): void {
+function assertHistogram({ name, samples }: Family): void {
   const series = Map.groupBy(samples, ({ labels }) => JSON.stringify({ ...labels, le: undefined }));
   for (const each of series.values()) {
     const buckets = each.slice(0, -2);

@@ -18,7 +18,7 @@ onEveryDatabase('metrics', (open) => {
   });
   after(() => world.close());
 
-  const ask = async (path: string, key = world.key, init: RequestInit = {}) => {
+  const send = async (path: string, key = world.key, init: RequestInit = {}) => {
     const headers = { authorization: `Bearer ${key}` };
     const response = await fetch(world.service.baseUrl + path, { headers, ...init });
     await response.arrayBuffer();
@@ -34,26 +34,26 @@ onEveryDatabase('metrics', (open) => {
     const earlier = await counted(world.service.metricsUrl);
     const { families: first } = await scrape(world.service.metricsUrl);
 
-    for (let each = 0; each < 3; each += 1) assert.equal(await ask(`${base}/plans`), 200);
-    assert.equal(await ask('/api/external/entitlements?customerId=1'), 200);
-    assert.equal(await ask(`${base}/entitlements?customerId=1`), 200);
-    assert.equal(await ask(`${base}/subscriptions`), 200);
-    assert.equal(await ask(`${base}/metrics/summary`), 200);
-    assert.equal(await ask(`${base}/cancellations`), 200);
-    assert.equal(await ask(`${base}/entitlements`), 400);
-    assert.equal(await ask(`${base}/subscriptions/1`), 404);
-    assert.equal(await ask(`${base}/plans`, 'rtn_nobody'), 401);
-    assert.equal(await ask(`${base}/plans`, freeKey), 403);
-    assert.equal(await ask(`${base}/metrics/summary`, plansKey), 403);
+    for (let each = 0; each < 3; each += 1) assert.equal(await send(`${base}/plans`), 200);
+    assert.equal(await send('/api/external/entitlements?customerId=1'), 200);
+    assert.equal(await send(`${base}/entitlements?customerId=1`), 200);
+    assert.equal(await send(`${base}/subscriptions`), 200);
+    assert.equal(await send(`${base}/metrics/summary`), 200);
+    assert.equal(await send(`${base}/cancellations`), 200);
+    assert.equal(await send(`${base}/entitlements`), 400);
+    assert.equal(await send(`${base}/subscriptions/1`), 404);
+    assert.equal(await send(`${base}/plans`, 'rtn_nobody'), 401);
+    assert.equal(await send(`${base}/plans`, freeKey), 403);
+    assert.equal(await send(`${base}/metrics/summary`, plansKey), 403);
     for (let each = 1; each < 60; each += 1)
-      assert.equal(await ask(`${base}/plans`, plansKey), 200);
-    assert.equal(await ask(`${base}/plans`, plansKey), 429);
-    assert.equal(await ask(`${base}/plans`, plansKey), 429);
-    assert.equal(await ask(`${base}/nothing`), 404);
-    assert.equal(await ask(`${base}/plans`, world.key, { method: 'DELETE' }), 405);
-    assert.equal(await ask('/docs'), 200);
-    assert.equal(await ask(`${base}/openapi.json`), 200);
-    assert.equal(await ask('/readyz'), 200);
+      assert.equal(await send(`${base}/plans`, plansKey), 200);
+    assert.equal(await send(`${base}/plans`, plansKey), 429);
+    assert.equal(await send(`${base}/plans`, plansKey), 429);
+    assert.equal(await send(`${base}/nothing`), 404);
+    assert.equal(await send(`${base}/plans`, world.key, { method: 'DELETE' }), 405);
+    assert.equal(await send('/docs'), 200);
+    assert.equal(await send(`${base}/openapi.json`), 200);
+    assert.equal(await send('/readyz'), 200);
 
     const call = (name: string, args: object = {}) =>
       post(world, legacyRequest('tools/call', { name, arguments: args }));
@@ -97,25 +97,25 @@ onEveryDatabase('metrics', (open) => {
 
     const { families } = await scrape(world.service.metricsUrl);
     const refused = 'retention_limiter_refusals_total';
-    assert.equal(valueOf(first, refused, { face: 'rest' }), 0);
-    assert.equal(valueOf(families, refused, { face: 'rest' }), 2);
-    assert.equal(valueOf(families, refused, { face: 'mcp' }), 1);
+    assert.equal(valueOf(first, refused, { transport: 'rest' }), 0);
+    assert.equal(valueOf(families, refused, { transport: 'rest' }), 2);
+    assert.equal(valueOf(families, refused, { transport: 'mcp' }), 1);
     assert.ok((valueOf(families, 'retention_key_leases') ?? 0) >= 3);
   });
 
   test('labels contain nothing from callers', async () => {
-    const odd = 'w3ird';
+    const marker = 'w3ird';
     const { baseUrl } = world.service;
     for (const path of [
-      `/${odd}`,
-      `${base}/${odd}"} 1`,
-      `${base}/subscriptions/${odd}`,
-      `${base}/plans?${odd}="`,
-      `/%0A${odd}`,
-      `/${odd}\\n`,
+      `/${marker}`,
+      `${base}/${marker}"} 1`,
+      `${base}/subscriptions/${marker}`,
+      `${base}/plans?${marker}="`,
+      `/%0A${marker}`,
+      `/${marker}\\n`,
     ]) {
       const target = path.replaceAll(' ', '%20');
-      for (const key of [world.key, odd, `rtn_${odd}"`]) {
+      for (const key of [world.key, marker, `rtn_${marker}"`]) {
         await exchange(
           baseUrl,
           `GET ${target} HTTP/1.1\r\nhost: a\r\n${bearer(key)}\r\nconnection: close\r\n\r\n`,
@@ -124,20 +124,20 @@ onEveryDatabase('metrics', (open) => {
     }
     await exchange(
       baseUrl,
-      `PROPFIND /${odd} HTTP/1.1\r\nhost: ${odd}\r\nconnection: close\r\n\r\n`,
+      `PROPFIND /${marker} HTTP/1.1\r\nhost: ${marker}\r\nconnection: close\r\n\r\n`,
     );
-    for (const name of [odd, `${odd}"} 1\n`, 'none', '__proto__', 'constructor']) {
-      await post(world, legacyRequest('tools/call', { name, arguments: { [odd]: odd } }));
-      await post(world, legacyRequest(`${odd}/${name}`));
+    for (const name of [marker, `${marker}"} 1\n`, 'none', '__proto__', 'constructor']) {
+      await post(world, legacyRequest('tools/call', { name, arguments: { [marker]: marker } }));
+      await post(world, legacyRequest(`${marker}/${name}`));
     }
 
     const { text, families } = await scrape(world.service.metricsUrl);
-    assert.ok(!text.includes(odd), text);
+    assert.ok(!text.includes(marker), text);
     const known = new Set([...operations.map(({ tool }) => tool), 'none']);
     const samples = families.get(duration)?.samples ?? [];
     for (const { labels } of samples) {
       assert.ok(known.has(labels['operation'] ?? ''));
-      assert.match(labels['face'] ?? '', /^(?:rest|mcp|other)$/);
+      assert.match(labels['transport'] ?? '', /^(?:rest|mcp|other)$/);
       assert.match(labels['status'] ?? '', /^[2-5]\d\d$/);
     }
     for (const [name, family] of families) {
@@ -148,7 +148,7 @@ onEveryDatabase('metrics', (open) => {
   test('measures the process, the database and its connections', async () => {
     await importAll(world.store, world.shop, [plan()]);
     world.clock.advance(60_000);
-    assert.equal(await ask(`${base}/plans`), 200);
+    assert.equal(await send(`${base}/plans`), 200);
     // A scrape waits a second for the database, which other tests may keep busy for longer.
     const { families } = await until(
       () => scrape(world.service.metricsUrl),

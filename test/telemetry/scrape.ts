@@ -19,8 +19,8 @@ export async function counted(metricsUrl: string | undefined): Promise<Record<st
   return Object.fromEntries(
     samples
       .filter(({ name }) => name === `${duration}_count`)
-      .map(({ labels: { face, operation, status }, value }) => [
-        `${face} ${operation} ${status}`,
+      .map(({ labels: { transport, operation, status }, value }) => [
+        `${transport} ${operation} ${status}`,
         value,
       ]),
   );

@@ -46,7 +46,7 @@ test('serve logs the metrics address, and prints nothing more on standard output
   // On the loopback interface, wherever the public port listens.
   assert.match(metricsUrl, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
   const families = parseExposition(await (await fetch(metricsUrl)).text());
-  const labels = { face: 'other', operation: 'none', status: '200' };
+  const labels = { transport: 'other', operation: 'none', status: '200' };
   assert.equal(valueOf(families, 'retention_request_duration_seconds_count', labels), 1);
 
   server.child.kill('SIGTERM');

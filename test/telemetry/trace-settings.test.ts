@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask, prepareTraces, spanId } from './traced.ts';
+import { send, prepareTraces, spanId } from './traced.ts';
 
 const { collector, logged, traced } = await prepareTraces();
 
@@ -10,9 +10,9 @@ test('the caller decides whether its trace is sampled; the sampler decides for n
     collector.spans.length = 0;
     await traced(
       async (world) => {
-        await ask(world, '/plans', { traceparent: `00-${yes}-${spanId}-01` });
-        await ask(world, '/plans', { traceparent: `00-${no}-${spanId}-00` });
-        await ask(world, '/plans');
+        await send(world, '/plans', { traceparent: `00-${yes}-${spanId}-01` });
+        await send(world, '/plans', { traceparent: `00-${no}-${spanId}-00` });
+        await send(world, '/plans');
       },
       { sampler, samplerArgument },
     );
@@ -43,7 +43,7 @@ test('the caller decides whether its trace is sampled; the sampler decides for n
 test('honours OpenTelemetry’s environment variables', async () => {
   process.env['OTEL_EXPORTER_OTLP_HEADERS'] = 'x-tenant=seven';
   process.env['OTEL_RESOURCE_ATTRIBUTES'] = 'deployment.environment.name=test,service.name=other';
-  await traced(async (world) => void (await ask(world, '/plans')));
+  await traced(async (world) => void (await send(world, '/plans')));
   assert.deepEqual(
     collector.requests.map(({ url, headers }) => [url, headers['x-tenant']]),
     [['/v1/traces', 'seven']],
@@ -55,12 +55,12 @@ test('honours OpenTelemetry’s environment variables', async () => {
 
   process.env['OTEL_SERVICE_NAME'] = 'retention-eu';
   process.env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] = `${collector.url}/elsewhere`;
-  await traced(async (world) => void (await ask(world, '/plans')));
+  await traced(async (world) => void (await send(world, '/plans')));
   assert.equal(collector.spans.at(-1)?.resource['service.name'], 'retention-eu');
   assert.equal(collector.requests.at(-1)?.url, '/elsewhere');
 });
 
 test('uses the service’s own name by default', async () => {
-  await traced(async (world) => void (await ask(world, '/plans')));
+  await traced(async (world) => void (await send(world, '/plans')));
   assert.equal(collector.spans[0]?.resource['service.name'], 'retention-data-service');
 });

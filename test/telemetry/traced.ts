@@ -60,7 +60,7 @@ export async function prepareTraces() {
 }
 
 /** @returns the status */
-export async function ask(world: World, path: string, headers: Record<string, string> = {}) {
+export async function send(world: World, path: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${world.base}${path}`, {
     headers: { authorization: `Bearer ${world.key}`, ...headers },
   });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { callModern, legacyRequest, post } from '../mcp/wire.ts';
 import { bearer, exchange } from '../rest/raw.ts';
 import { openAnyStore, startWorld } from '../support/world.ts';
-import { ask, everything, prepareTraces, spanId, traceId } from './traced.ts';
+import { send, everything, prepareTraces, spanId, traceId } from './traced.ts';
 
 const { collector, store, log, logged, traced } = await prepareTraces();
 
@@ -13,7 +13,7 @@ test('a request is a span of its caller’s trace, with a child span for the ope
   await traced(async (world) => {
     [shopId, keyId] = [world.shop.id, world.keyId];
     const headers = { traceparent: `00-${traceId}-${spanId}-01`, tracestate: 'a=1,b=2' };
-    assert.equal(await ask(world, '/plans', headers), 200);
+    assert.equal(await send(world, '/plans', headers), 200);
   });
   assert.equal(collector.spans.length, 2);
   const [work, request] = collector.spans;
@@ -44,9 +44,9 @@ test('a request is a span of its caller’s trace, with a child span for the ope
 
 test('starts a trace if the caller has none, and logs its id', async () => {
   await traced(async (world) => {
-    assert.equal(await ask(world, '/subscriptions'), 200);
-    assert.equal(await ask(world, '/subscriptions/1'), 404);
-    assert.equal(await ask(world, '/nothing'), 404);
+    assert.equal(await send(world, '/subscriptions'), 200);
+    assert.equal(await send(world, '/subscriptions/1'), 404);
+    assert.equal(await send(world, '/nothing'), 404);
   });
   const requests = collector.spans.filter(({ kind }) => kind === 2);
   assert.deepEqual(
@@ -95,7 +95,7 @@ test('names MCP spans by method and tool', async () => {
 test('ignores an invalid header', async () => {
   await traced(async (world) => {
     for (const traceparent of ['', 'x', `00-${traceId}-${spanId}`, `ff-${traceId}-${spanId}-01`]) {
-      assert.equal(await ask(world, '/plans', { traceparent, tracestate: '=;,\t' }), 200);
+      assert.equal(await send(world, '/plans', { traceparent, tracestate: '=;,\t' }), 200);
     }
   });
   const requests = collector.spans.filter(({ kind }) => kind === 2);
@@ -107,40 +107,43 @@ test('ignores an invalid header', async () => {
 });
 
 test('spans contain no key, query, path or other caller input', async () => {
-  const odd = 'w3ird';
+  const marker = 'w3ird';
   const before = collector.text().length;
   let key = '';
   await traced(async (world) => {
     key = world.key;
-    await ask(world, `/plans?${odd}=${odd}`);
-    await ask(world, `/subscriptions/${odd}`);
-    await ask(world, `/subscriptions?cursor=${odd}`);
-    await ask(world, `/${odd}`);
-    await ask(world, '/plans', { authorization: `Bearer rtn_${odd}`, 'user-agent': odd });
-    await post(world, legacyRequest('tools/call', { name: odd, arguments: { [odd]: odd } }));
-    await post(world, legacyRequest(odd));
-    await callModern(world, 'list_plans', { [odd]: odd });
+    await send(world, `/plans?${marker}=${marker}`);
+    await send(world, `/subscriptions/${marker}`);
+    await send(world, `/subscriptions?cursor=${marker}`);
+    await send(world, `/${marker}`);
+    await send(world, '/plans', { authorization: `Bearer rtn_${marker}`, 'user-agent': marker });
+    await post(
+      world,
+      legacyRequest('tools/call', { name: marker, arguments: { [marker]: marker } }),
+    );
+    await post(world, legacyRequest(marker));
+    await callModern(world, 'list_plans', { [marker]: marker });
     await exchange(
       world.service.baseUrl,
-      `PROPFIND /${odd} HTTP/1.1\r\nhost: ${odd}\r\n${bearer(key)}\r\nconnection: close\r\n\r\n`,
+      `PROPFIND /${marker} HTTP/1.1\r\nhost: ${marker}\r\n${bearer(key)}\r\nconnection: close\r\n\r\n`,
     );
   });
   assert.ok(collector.spans.length >= 9);
   assert.ok(collector.text().length > before);
-  assert.ok(!collector.text().includes(odd, before));
+  assert.ok(!collector.text().includes(marker, before));
   assert.ok(!collector.text().includes(key, before));
-  const strange = collector.spans.find(
+  const unknownMethod = collector.spans.find(
     ({ attributes }) => attributes['http.request.method'] === '_OTHER',
   );
-  assert.equal(strange?.name, 'HTTP');
+  assert.equal(unknownMethod?.name, 'HTTP');
 });
 
 test('marks the span of an internal failure, with only the error’s name', async () => {
   const own = openAnyStore();
   const world = await startWorld(own, { log, telemetry: { tracing: everything } });
-  await ask(world, '/plans');
+  await send(world, '/plans');
   await own.close();
-  assert.equal(await ask(world, '/plans'), 500);
+  assert.equal(await send(world, '/plans'), 500);
   await world.service.close();
   const [work, request] = collector.spans.slice(-2);
   assert.equal(request?.status, 2);
@@ -152,7 +155,7 @@ test('an unavailable collector affects no request and logs one line', async () =
   process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = 'http://user:sesame@127.0.0.1:1';
   process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500';
   await traced(async (world) => {
-    for (let each = 0; each < 600; each += 1) assert.equal(await ask(world, '/plans'), 200);
+    for (let each = 0; each < 600; each += 1) assert.equal(await send(world, '/plans'), 200);
   });
   const warnings = logged({ level: 'warn' });
   assert.equal(warnings.length, 1);
@@ -164,10 +167,10 @@ test('an unavailable collector affects no request and logs one line', async () =
 test('logs the caller’s trace id even without tracing', async () => {
   const world = await startWorld(store, { log });
   try {
-    await ask(world, '/plans', { traceparent: `00-${traceId}-${spanId}-00` });
-    await ask(world, '/nothing', { traceparent: `00-${traceId}-${spanId}-01` });
-    await ask(world, '/plans', { traceparent: `00-${traceId}"-${spanId}-01` });
-    await ask(world, '/plans');
+    await send(world, '/plans', { traceparent: `00-${traceId}-${spanId}-00` });
+    await send(world, '/nothing', { traceparent: `00-${traceId}-${spanId}-01` });
+    await send(world, '/plans', { traceparent: `00-${traceId}"-${spanId}-01` });
+    await send(world, '/plans');
   } finally {
     await world.service.close();
   }

@@ -9,7 +9,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 
 interface OwnDatabase {
-  /** What DATABASE_URL would be, or the path of the embedded database's socket. */
+  /** A value for DATABASE_URL, or the socket path of the embedded database. */
   readonly target: string;
   drop(): Promise<void>;
 }
@@ -46,8 +46,8 @@ const kinds: Readonly<Record<string, () => Promise<OwnDatabase>>> = {
 };
 
 /**
- * A suite on every database there is, in one that no other file uses: whoever looks for jobs takes those
- * of all shops.
+ * Runs a suite on every available database, in one that no other file uses, because workers take the
+ * jobs of all shops.
  */
 export function onOwnDatabases(
   title: string,
@@ -55,7 +55,7 @@ export function onOwnDatabases(
 ): void {
   for (const [name, create] of Object.entries(kinds)) {
     const isMissing = name === 'PostgreSQL' && process.env['TEST_POSTGRES'] === undefined;
-    const skip = isMissing && `${name} could not be had on this machine`;
+    const skip = isMissing && `${name} is not available on this machine`;
     describe(`${title} (${name})`, { skip, timeout: 600_000 }, () => {
       let database: OwnDatabase;
       const open = (): Store => ({

@@ -18,7 +18,7 @@ import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
 const email = 'sam@example.com';
 const phone = '+15555550100';
 
-onOwnDatabases('what Shopify obliges to', (open) => {
+onOwnDatabases('privacy webhooks', (open) => {
   let store: Store;
   let world: Awaited<ReturnType<typeof startWebhookWorld>>;
   let said = '';
@@ -51,8 +51,8 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     select subscription_id as id, customer_id as customer from subscriptions
     where shop_id = ${shopId} order by 1`;
 
-  /** Two contracts of a customer and one of somebody else, in both shops. */
-  async function follow(customerId: number) {
+  /** Adds two contracts of a customer and one of another, in both shops. */
+  async function addContracts(customerId: number) {
     putContract(world.source, 1001, { customerId, paid: [2001] });
     putContract(world.source, 1002, { customerId, status: 'PAUSED' });
     putContract(world.source, 1003, { customerId: 500_004 });
@@ -66,9 +66,9 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     await untilQuiet(store);
   }
 
-  test('customers/data_request keeps who asked and when, and nothing else of it', async () => {
+  test('customers/data_request stores only the customer and the time', async () => {
     const customerId = randomInt(1e9, 1e10);
-    await follow(customerId);
+    await addContracts(customerId);
     const event = { event: '11111111-0000-4000-a000-000000000013' };
     const begun = Date.now();
     for (let each = 0; each < 2; each += 1) {
@@ -126,14 +126,14 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     assert.deepEqual(await listAllOfCustomer(store.write, world.shop.id, 7), []);
   });
 
-  test('customers/redact takes the number away, for good, and leaves the figures', async () => {
+  test('customers/redact removes the customer id for good, and keeps the metrics', async () => {
     const customerId = randomInt(1e9, 1e10);
-    await follow(customerId);
+    await addContracts(customerId);
     await send('customers/data_request', requestBody(customerId));
     await untilQuiet(store);
-    const places = await findEverywhere(store, customerId);
-    assert.ok(places.includes('shopify.data_requests'));
-    assert.ok(places.filter((table) => table === 'public.subscriptions').length === 4);
+    const tables = await findEverywhere(store, customerId);
+    assert.ok(tables.includes('shopify.data_requests'));
+    assert.ok(tables.filter((table) => table === 'public.subscriptions').length === 4);
     const { key } = await createTestKey(store, world.shop.id);
     const base = `${world.service.baseUrl}/api/external/v1`;
     const ask = async (path: string) => (await get(`${base}/${path}`, key)).body;
@@ -142,14 +142,14 @@ onOwnDatabases('what Shopify obliges to', (open) => {
 
     await send('customers/redact', redactBody(customerId));
     await untilQuiet(store);
-    // What is left is the other shop's.
+    // Only the other shop still has it.
     const left = await findEverywhere(store, customerId);
     const ofTheOther = ['customers', 'subscriber_changes', 'subscriptions'];
     assert.deepEqual(
       [...new Set(left)],
       ofTheOther.map((table) => `public.${table}`),
     );
-    assert.equal(left.length, places.filter((table) => table.startsWith('public.')).length / 2);
+    assert.equal(left.length, tables.filter((table) => table.startsWith('public.')).length / 2);
     const redacted = [
       { id: 1001, customer: 7768202435470761 },
       { id: 1002, customer: 5091417644781473 },
@@ -157,14 +157,14 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     ];
     assert.deepEqual([...(await customersOf(world.shop.id))], redacted);
     assert.equal((await findLedgerDifferences(store.write, world.shop.id)).length, 0);
-    // The customer was active by one subscription and paused by another; now these are two.
+    // The customer's active and paused subscription now count as two customers.
     const { summary: now } = await ask('metrics/summary');
     const { generatedAt } = now;
     assert.deepEqual(now, { ...summary, generatedAt, pausedSubscribers: 1 });
     const { subscriptions } = await ask(`entitlements?customerId=${customerId}`);
     assert.deepEqual(subscriptions, []);
 
-    // Neither the source nor a file brings it back.
+    // Neither the source nor a file restores it.
     putContract(world.source, 1001, { customerId, updatedAt: '2026-11-05T00:00:00Z' });
     await send('subscription_contracts/update', { id: 1001 });
     await untilQuiet(store);
@@ -184,7 +184,7 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     assert.deepEqual(await findEverywhere(store, customerId), left);
   });
 
-  test('shop/redact takes everything of the shop away, and nothing of another', async () => {
+  test('shop/redact deletes everything of the shop, and nothing of another', async () => {
     const { shop, service } = world;
     const place = { store, clock: systemClock, service };
     const sole = await signedInOwner({ ...place, shop });
@@ -212,7 +212,7 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     assert.deepEqual(await ofOthers(), theirs);
     assert.equal((await get(`${service.baseUrl}/api/external/v1/plans`, key)).status, 401);
 
-    // Shopify tells of it once more, or of something that happened before.
+    // Repeated webhooks, and late ones about earlier events, restore nothing.
     await send('subscription_contracts/update', { id: 1001 });
     await send('customers/redact', redactBody(500_004));
     await send('customers/data_request', requestBody(500_004));
@@ -222,7 +222,7 @@ onOwnDatabases('what Shopify obliges to', (open) => {
     assert.deepEqual(await findEverywhere(store, shop.id), []);
   });
 
-  test('no address, no phone number and no customer ever reached the database or the log', async () => {
+  test('no email address or phone number reaches the database or the log', async () => {
     for (const text of [email, phone, '15555550100']) {
       assert.deepEqual(await findEverywhere(store, text), []);
       assert.ok(!said.includes(text));

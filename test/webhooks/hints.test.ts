@@ -35,9 +35,9 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     where shop_id = ${world.shop.id} order by 1`;
   const send = async (topic: string, body: object, event?: string) =>
     assert.equal((await world.send(topic, body, event ? { event } : {})).status, 200);
-  const asked = () => world.standIn.asked.splice(0);
+  const takeRequests = () => world.standIn.requests.splice(0);
 
-  test('make the contract as it is at the source, whatever the webhook says', async () => {
+  test('store the contract as the source has it, whatever the webhook says', async () => {
     putContract(world.source, 1001, { paid: [2011] });
     await send('subscription_contracts/create', { id: 1001, status: 'cancelled', customer_id: 9 });
     await untilQuiet(store);
@@ -68,11 +68,11 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     assert.deepEqual([...(await subscriptions())], []);
   });
 
-  test('count once by their event, in any order and from any instance', async () => {
+  test('are processed once per event, in any order and on any instance', async () => {
     const second = await world.startService();
     const event = randomUUID();
     putContract(world.source, 1002, { status: 'CANCELLED' });
-    asked();
+    takeRequests();
     await send('subscription_contracts/cancel', { id: 1002 }, event);
     await untilQuiet(store);
     for (const { baseUrl } of [world.service, second, world.service]) {
@@ -85,54 +85,54 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
       );
       assert.equal(again.status, 200);
     }
-    // What happened before comes after.
+    // An earlier event arrives later.
     await send('subscription_contracts/create', { id: 1002 });
     await untilQuiet(store);
-    assert.deepEqual(asked(), ['Contract', 'Contract']);
+    assert.deepEqual(takeRequests(), ['Contract', 'Contract']);
     assert.deepEqual(
       (await subscriptions()).map(({ id, status }) => [id, status]),
       [[1002, 'cancelled']],
     );
 
-    // Without an event the webhook itself is named; without either, each counts.
+    // Without an event id the webhook id counts; without either, each webhook does.
     const nameless = { 'x-shopify-event-id': '', 'x-shopify-webhook-id': '' };
     const named = { ...nameless, 'x-shopify-webhook-id': event };
     for (const headers of [named, named, nameless, nameless]) {
       await world.send('subscription_contracts/pause', { id: 1002 }, { headers });
       await untilQuiet(store);
     }
-    assert.equal(asked().length, 3);
+    assert.equal(takeRequests().length, 3);
 
-    // One event may be about several topics.
+    // One event may have several topics.
     await send('subscription_contracts/update', { id: 1002 }, event);
     await untilQuiet(store);
-    assert.deepEqual(asked(), ['Contract']);
+    assert.deepEqual(takeRequests(), ['Contract']);
     await second.close();
   });
 
-  test('become one question while they wait, and the one that comes meanwhile is not lost', async () => {
+  test('are merged while they wait, without losing one that arrives during a query', async () => {
     putContract(world.source, 1003, { title: 'Before' });
     const gate = Promise.withResolvers<void>();
     world.standIn.pause = () => gate.promise;
-    asked();
+    takeRequests();
     await send('subscription_contracts/create', { id: 1003 });
-    await until(() => world.standIn.asked.length >= 1);
-    // Its answer was made before this.
+    await until(() => world.standIn.requests.length >= 1);
+    // The pending response was prepared before this change.
     putContract(world.source, 1003, { title: 'After', updatedAt: '2026-11-02T00:00:00Z' });
-    // With one that runs in each of two workers, all others wait.
+    // Now both workers are busy, so all others wait.
     await send('subscription_contracts/update', { id: 1003 });
-    await until(() => world.standIn.asked.length >= 2);
+    await until(() => world.standIn.requests.length >= 2);
     for (let each = 0; each < 5; each += 1)
       await send('subscription_contracts/update', { id: 1003 });
     gate.resolve();
     await untilQuiet(store);
     const title = (await subscriptions()).find(({ id }) => id === 1003)?.['title'];
     assert.equal(title, 'After');
-    assert.ok(asked().length <= 4);
+    assert.ok(takeRequests().length <= 4);
     world.standIn.pause = async () => {};
   });
 
-  test('bring selling plans, and take away those that are gone', async () => {
+  test('store selling plans, and delete those that are gone', async () => {
     putContract(world.source, 1004);
     await send('subscription_contracts/create', { id: 1004 });
     putPlanGroup(world.source, 201, 'Subscribe & save', [301, 302, 303]);
@@ -154,7 +154,7 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     assert.deepEqual([...(await plans())], [{ ...all[0], active: false }]);
   });
 
-  test('fail for a shop without credentials, and can be tried again', async () => {
+  test('fail for a shop without credentials, and can be retried', async () => {
     const shop = await createShop(store);
     const domain = `shop-${randomUUID()}.myshopify.com`;
     await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
@@ -166,7 +166,7 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     assert.deepEqual([...(await listJobCounts(store.write))], failed);
     const [job] = await store.write<{ output: object }[]>`
       select output from jobs.job where state = 'failed'`;
-    const reason = `SHOPIFY_CREDENTIALS_FILE has nothing for shop ${shop.id}.`;
+    const reason = `SHOPIFY_CREDENTIALS_FILE has no entry for shop ${shop.id}.`;
     assert.deepEqual(job?.output, { reason });
 
     assert.equal(await retryFailedJobs(store.write, shop.id), 1);
@@ -176,7 +176,7 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     await store.write`delete from jobs.job where state = 'failed'`;
   });
 
-  test('fail where not all of it can be taken in', async () => {
+  test('fail if part of the contract is refused', async () => {
     putContract(world.source, 1006).node['currencyCode'] = 'CAD';
     await send('subscription_contracts/create', { id: 1006 });
     await untilQuiet(store);
@@ -185,7 +185,7 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     await store.write`delete from jobs.job where state = 'failed'`;
   });
 
-  test('of a shop stay with it', async () => {
+  test('of one shop do not affect another', async () => {
     const { shop, domain } = world.other;
     putContract(world.source, 1007);
     const own = [...(await subscriptions())];

@@ -16,16 +16,16 @@ const databases = [
   { name: 'embedded', skip: false },
   {
     name: 'PostgreSQL',
-    skip: findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine',
+    skip: findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine',
   },
 ];
 
-// Most of it is waiting until jobs of a process that is gone are taken up.
-describe('webhooks and a server that is killed', { concurrency: 2 }, () => {
-  for (const { name, skip } of databases) killing(name, skip);
+// Most of the time passes until the jobs of a dead process are taken over.
+describe('acknowledged webhooks', { concurrency: 2 }, () => {
+  for (const { name, skip } of databases) describeOn(name, skip);
 });
 
-function killing(name: string, skip: boolean | string): void {
+function describeOn(name: string, skip: boolean | string): void {
   describe(name, { skip, timeout: 600_000, concurrency: 1 }, () => {
     let postgres: PostgresServer | undefined;
     let standIn: StandIn;
@@ -56,43 +56,43 @@ function killing(name: string, skip: boolean | string): void {
         .map((each: { subscriptionId: number }) => each.subscriptionId)
         .toSorted();
     };
-    const tell = async (baseUrl: string, ids: readonly number[]) => {
+    const notify = async (baseUrl: string, ids: readonly number[]) => {
       for (const id of ids) {
         const topic = 'subscription_contracts/create';
         assert.equal((await sendWebhook(baseUrl, domain, topic, { id })).status, 200);
       }
     };
 
-    test('what was acknowledged is done after the next start', async () => {
+    test('are processed after the server is killed and restarted', async () => {
       standIn.pause = () => new Promise(() => {});
       for (const id of contracts) putContract(standIn.world, id);
       const killed = await launchServer('serve', env);
-      await tell(killed.baseUrl, contracts);
-      // Some are under way by then, and some wait.
-      await until(() => standIn.asked.length >= 2);
+      await notify(killed.baseUrl, contracts);
+      // By then some are running, and some wait.
+      await until(() => standIn.requests.length >= 2);
       killed.child.kill('SIGKILL');
       assert.equal((await killed.ended).signal, 'SIGKILL');
 
       standIn.pause = async () => {};
-      standIn.asked.length = 0;
+      standIn.requests.length = 0;
       const next = await launchServer('serve', env);
       const all = await until(
         () => listed(next.baseUrl),
         (ids) => ids.length === contracts.length,
       );
       assert.deepEqual(all, contracts);
-      assert.equal(standIn.asked.length, contracts.length);
+      assert.equal(standIn.requests.length, contracts.length);
       next.child.kill('SIGTERM');
       assert.equal((await next.ended).code, 0);
     });
 
-    test('what is under way when the server is told to stop is done after the next start', async () => {
+    test('are processed after the server is stopped while they run, and restarted', async () => {
       standIn.pause = () => new Promise(() => {});
-      standIn.asked.length = 0;
+      standIn.requests.length = 0;
       putContract(standIn.world, 1009);
       const stopped = await launchServer('serve', env);
-      await tell(stopped.baseUrl, [1009]);
-      await until(() => standIn.asked.length >= 1);
+      await notify(stopped.baseUrl, [1009]);
+      await until(() => standIn.requests.length >= 1);
       stopped.child.kill('SIGTERM');
       assert.equal((await stopped.ended).code, 0);
 

@@ -13,7 +13,7 @@ import { deleteShop } from '../../src/store/shop-deletion.ts';
 import {
   findUninstall,
   linkShopifyShops,
-  noteInstall,
+  markReinstalled,
 } from '../../src/platforms/shopify/store/shops.ts';
 import { findShop, insertShop } from '../../src/store/shops.ts';
 import { doDuty } from '../../src/platforms/shopify/webhooks/duties.ts';
@@ -29,7 +29,7 @@ const { vectors } = JSON.parse(readFileSync(path.join(samples, 'hmac-vectors.jso
 };
 const destructive = ['app/uninstalled', 'customers/redact', 'shop/redact'];
 
-onOwnDatabases('signed bodies that are sent again, or under another topic', (open) => {
+onOwnDatabases('signed bodies sent again, or under another topic', (open) => {
   let store: Store;
   let world: Awaited<ReturnType<typeof startWebhookWorld>>;
   /** A shop with one subscription of customer 500003 and one key. */
@@ -53,12 +53,12 @@ onOwnDatabases('signed bodies that are sent again, or under another topic', (ope
     await createTestKey(store, shopId);
   });
 
-  /** What Shopify's sample of a topic says, of the shop with this domain. */
+  /** Shopify's sample of a topic, for the shop with this domain. */
   const sample = (topic: string, shop = domain): object => {
     const text = readFileSync(path.join(samples, `${topic.replace('/', '__')}.json`), 'utf8');
     return JSON.parse(text.replaceAll('sample-shop.myshopify.com', shop));
   };
-  /** Signed, under an id that no other has. */
+  /** Sends a signed body with a new event id. */
   const send = async (topic: string, body = sample(topic), shop = domain) => {
     const { baseUrl } = world.service;
     assert.equal((await sendWebhook(baseUrl, shop, topic, body)).status, 200, topic);
@@ -76,31 +76,31 @@ onOwnDatabases('signed bodies that are sent again, or under another topic', (ope
       .filter((count) => count.shopId === shopId)
       .reduce((sum, { jobs }) => sum + jobs, 0);
   const reinstall = async () => {
-    await noteInstall(store.write, shopId, new Date('2026-11-21T00:00:00Z'));
+    await markReinstalled(store.write, shopId, new Date('2026-11-21T00:00:00Z'));
     await createTestKey(store, shopId);
   };
-  /** All that is kept, but for what the job library notes of itself. */
+  /** All stored rows, except those about the job library itself. */
   const rows = async () =>
     (await listRows(store)).filter(({ table }) => !/^jobs\.(?!job)|warning/.test(table));
 
-  test('destroy nothing under a topic that they do not fit', async () => {
+  test('delete nothing under a topic that they do not match', async () => {
     const uninstalled = { id: (await createShop(store)).id, domain: `x-${domain}` };
     await linkShopifyShops(store.write, [{ shopId: uninstalled.id, domain: uninstalled.domain }]);
-    const { domain: away } = uninstalled;
-    await send('app/uninstalled', sample('app/uninstalled', away), away);
+    const { domain: uninstalledDomain } = uninstalled;
+    await send('app/uninstalled', sample('app/uninstalled', uninstalledDomain), uninstalledDomain);
     const kept = await rows();
     for (const topic of destructive) {
       const others = vectors.map((each) => each.headers['X-Shopify-Topic'] as string);
       for (const other of others.filter((each) => each !== topic)) {
         await send(topic, sample(other));
-        await send(topic, sample(other, away), away);
+        await send(topic, sample(other, uninstalledDomain), uninstalledDomain);
       }
     }
     assert.equal(destructive.length * 2 * (vectors.length - 1), 90);
     assert.deepEqual(await rows(), kept);
   });
 
-  test('destroy nothing where they only resemble what the topic promises', async () => {
+  test('delete nothing if they only resemble the body of the topic', async () => {
     await send('app/uninstalled');
     const kept = await rows();
     const [install, customer, shop] = destructive.map((topic) => sample(topic)) as [
@@ -131,7 +131,7 @@ onOwnDatabases('signed bodies that are sent again, or under another topic', (ope
     assert.deepEqual(await rows(), kept);
   });
 
-  test('destroy nothing of a shop that the body does not name', async () => {
+  test('delete nothing of a shop that the body does not name', async () => {
     await send('app/uninstalled');
     const kept = await rows();
     const { domain: other } = world.other;
@@ -144,7 +144,7 @@ onOwnDatabases('signed bodies that are sent again, or under another topic', (ope
   });
 
   test('delete a shop only while its app is uninstalled', async () => {
-    // All of them are one event, so an attacker cannot fill the queue.
+    // They count as one event, so an attacker cannot fill the queue.
     for (let each = 0; each < 3; each += 1) await send('shop/redact');
     assert.deepEqual(await customers(), [500_003]);
     assert.ok(await hasKey());
@@ -168,7 +168,7 @@ onOwnDatabases('signed bodies that are sent again, or under another topic', (ope
     assert.equal(await failedJobs(), 0);
   });
 
-  test('neither end keys nor delete anything of a shop that is there again after it was deleted', async () => {
+  test('do not affect a shop that was deleted and created again', async () => {
     await send('app/uninstalled');
     await send('shop/redact');
     assert.equal(await findShop(store.write, shopId), undefined);
@@ -188,20 +188,20 @@ onOwnDatabases('signed bodies that are sent again, or under another topic', (ope
     assert.ok(await hasKey());
   });
 
-  test('forget a customer once', async () => {
+  test('redact a customer once', async () => {
     await send('customers/redact');
     assert.notDeepEqual(await customers(), [500_003]);
-    // What is kept of the customer from here on stays, whatever id the replayed body has.
+    // A replayed body does not delete what is stored for the customer from here on.
     await send('customers/data_request');
     for (let each = 0; each < 2; each += 1) await send('customers/redact');
-    const asked = async () =>
+    const requestedBy = async () =>
       (await listDataRequests(store.write, shopId)).map(({ customerId }) => customerId);
-    assert.deepEqual(await asked(), [500_003]);
+    assert.deepEqual(await requestedBy(), [500_003]);
     await send('customers/redact', { ...sample('customers/redact'), orders_to_redact: [] });
-    assert.deepEqual(await asked(), []);
+    assert.deepEqual(await requestedBy(), []);
   });
 
-  test('are done once, and not lost, where the server dies in between', async () => {
+  test('take effect exactly once if the server dies in between', async () => {
     const failing = async (table: string, when: string) => {
       await store.write.script(`
         create function fail() returns trigger language plpgsql as $$
@@ -218,28 +218,28 @@ onOwnDatabases('signed bodies that are sent again, or under another topic', (ope
       receivedAt: '2026-11-20T12:00:00.000Z',
     } as const;
     const context = { sql: store.write, deleteShop: async () => assert.fail('no shop') };
-    const mendCustomers = await failing('customers', 'delete');
+    const restoreCustomers = await failing('customers', 'delete');
     await assert.rejects(doDuty(context, job), /as if the server had died/);
-    await mendCustomers();
+    await restoreCustomers();
     assert.deepEqual(await customers(), [500_003]);
     await doDuty(context, job);
     assert.notDeepEqual(await customers(), [500_003]);
-    // It died after the deed and before the job was taken off the queue: the customer is back by then.
+    // As if it died after the redaction, before the job was completed; then the customer returns.
     await send('customers/data_request');
     await doDuty(context, job);
     assert.equal((await listDataRequests(store.write, shopId)).length, 1);
 
-    const mendKeys = await failing('api_keys', 'update');
-    const told = [domain, 'app/uninstalled', sample('app/uninstalled')] as const;
-    assert.equal((await sendWebhook(world.service.baseUrl, ...told)).status, 503);
-    await mendKeys();
+    const restoreKeys = await failing('api_keys', 'update');
+    const webhook = [domain, 'app/uninstalled', sample('app/uninstalled')] as const;
+    assert.equal((await sendWebhook(world.service.baseUrl, ...webhook)).status, 503);
+    await restoreKeys();
     assert.ok(await hasKey());
     assert.equal(await findUninstall(store.write, shopId), null);
     await send('app/uninstalled');
     assert.ok(!(await hasKey()));
   });
 
-  test('no longer delete a shop whose app comes back while it is being deleted', async () => {
+  test('stop deleting a shop whose app is reinstalled meanwhile', async () => {
     const forget = (tx: Transaction) => forgetShop(tx, shopId);
     let transactions = 0;
     const check = async () => {
@@ -252,13 +252,13 @@ onOwnDatabases('signed bodies that are sent again, or under another topic', (ope
     assert.equal(await findShop(store.write, shopId), undefined);
   });
 
-  test('of a domain that the shop no longer has do not count for the one it has now', async () => {
+  test('for a former domain of the shop do not affect it', async () => {
     await send('app/uninstalled');
     const next = `next-${domain}`;
     await linkShopifyShops(store.write, [{ shopId, domain: next }]);
     await send('shop/redact', sample('shop/redact', next), next);
     assert.deepEqual(await customers(), [500_003]);
-    // An instance may still remember whose the former domain was.
+    // An instance may still have the former domain cached.
     await send('app/uninstalled', { ...sample('app/uninstalled'), name: 'Another name' });
     await send('customers/redact');
     assert.equal(await findUninstall(store.write, shopId), null);

@@ -24,13 +24,13 @@ const { clientSecret, vectors } = JSON.parse(
 const signatureHeader = 'X-Shopify-Hmac-Sha256';
 const sampleDomain = 'sample-shop.myshopify.com';
 
-onOwnDatabases('the route of webhooks', (open) => {
+onOwnDatabases('the webhook route', (open) => {
   let store: Store;
   let service: Service;
   before(async () => {
     store = open();
     service = await startTestService(store, {
-      // As while it is being rotated.
+      // Two secrets, as during a rotation.
       shopify: { webhookSecrets: [secret, clientSecret] },
     });
   });
@@ -49,7 +49,7 @@ onOwnDatabases('the route of webhooks', (open) => {
   const jobs = async () =>
     (await listJobCounts(store.write)).reduce((sum, count) => sum + count.jobs, 0);
 
-  test('takes every sample, and none of them with one byte changed', async () => {
+  test('accepts every sample, but none with one byte changed', async () => {
     assert.equal(vectors.length, 16);
     for (const { file, headers } of vectors) {
       const bytes = read(file);
@@ -61,11 +61,11 @@ onOwnDatabases('the route of webhooks', (open) => {
       }
       assert.equal((await post(bytes, headers)).status, 200, file);
     }
-    // They are of a shop that nobody has here.
+    // The samples are for an unknown shop.
     assert.equal(await jobs(), 0);
   });
 
-  test('refuses what Shopify has not signed, and says no more', async () => {
+  test('refuses what Shopify has not signed, without details', async () => {
     const [{ file, headers }] = vectors as [(typeof vectors)[0]];
     const bytes = read(file);
     const signature = headers[signatureHeader] as string;
@@ -90,7 +90,7 @@ onOwnDatabases('the route of webhooks', (open) => {
     assert.equal((await post(`${bytes.toString()} `, headers)).status, 401);
   });
 
-  test('reads no more than a webhook has, and nothing else than JSON', async () => {
+  test('refuses bodies that are too large or not JSON', async () => {
     const large = { id: 1, text: 'x'.repeat(256 * 1024) };
     const topic = 'subscription_contracts/update';
     assert.equal((await sendWebhook(service.baseUrl, sampleDomain, topic, large)).status, 413);
@@ -100,7 +100,7 @@ onOwnDatabases('the route of webhooks', (open) => {
     assert.equal((await fetch(`${service.baseUrl}/webhooks/shopify`)).status, 405);
   });
 
-  test('says where a signed body is not what its topic promises', async () => {
+  test('responds 400 if a signed body does not match its topic', async () => {
     const bad: [string, object][] = [
       ['subscription_contracts/update', {}],
       ['subscription_contracts/update', { id: 0 }],
@@ -111,7 +111,7 @@ onOwnDatabases('the route of webhooks', (open) => {
       ['subscription_contracts/update', []],
       ['subscription_billing_attempts/success', { id: 5 }],
       ['customers/data_request', { shop_domain: sampleDomain }],
-      // What is signed says for whom it is; the headers are not signed.
+      // The body decides which shop is meant, because headers are not signed.
       ['customers/data_request', { shop_domain: 'other.myshopify.com', customer: { id: 5 } }],
     ];
     for (const [topic, body] of bad) {
@@ -120,7 +120,7 @@ onOwnDatabases('the route of webhooks', (open) => {
     }
   });
 
-  test('takes what nothing follows from, so that it is not sent again', async () => {
+  test('accepts topics that it ignores, so that Shopify does not retry them', async () => {
     const shop = await createShop(store);
     const domain = `shop-${shop.id}.myshopify.com`;
     await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
@@ -131,7 +131,7 @@ onOwnDatabases('the route of webhooks', (open) => {
     assert.equal(await jobs(), 0);
   });
 
-  test('is not there where no secret is set', async () => {
+  test('responds 404 if no secret is set', async () => {
     const plain = await startTestService(store);
     const body = { id: 1 };
     const topic = 'subscription_contracts/update';
@@ -142,10 +142,10 @@ onOwnDatabases('the route of webhooks', (open) => {
   });
 });
 
-const skip = findPostgresPrograms() === undefined && 'PostgreSQL could not be had on this machine';
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
-describe('the route of webhooks without its database', { skip, timeout: 600_000 }, () => {
-  test('asks Shopify to send it again, and takes it once the database is back', async () => {
+describe('the webhook route without its database', { skip, timeout: 600_000 }, () => {
+  test('asks Shopify to retry, and accepts the webhook once the database is back', async () => {
     const server = await startPostgres(['fsync=off']);
     assert.ok(server);
     const store: Store = { ...connectAll(server.url), failed: new Promise(() => {}) };

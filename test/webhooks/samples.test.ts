@@ -7,7 +7,7 @@ import { sampleWorld } from '../feeds/shopify/stand-in-world.ts';
 import { onOwnDatabases } from './databases.ts';
 import { startWebhookWorld, untilQuiet } from './world.ts';
 
-/** What was worked out by hand, as the columns of its tables. */
+/** The expected rows, worked out by hand, by table and columns. */
 const expected = {
   'subscriptions: subscription_id, customer_id, plan_id, status, status_since, current_price, own_interval_unit, own_interval_count, next_billing_at, paid_through_at, created_at, updated_at':
     subscriptions,
@@ -20,7 +20,7 @@ const expected = {
     plans,
 };
 
-onOwnDatabases("the world of Shopify's samples by webhooks alone", (open) => {
+onOwnDatabases('the samples from Shopify, by webhooks alone', (open) => {
   let store: Store;
   let world: Awaited<ReturnType<typeof startWebhookWorld>>;
   before(async () => {
@@ -36,7 +36,7 @@ onOwnDatabases("the world of Shopify's samples by webhooks alone", (open) => {
   const cell = (value: unknown) =>
     value instanceof Date ? value.toISOString().replace('.000Z', 'Z') : String(value);
 
-  test('is as it was worked out by hand, in whatever order they come, and however often', async () => {
+  test('are stored as expected, in any order and with repeated webhooks', async () => {
     const contracts = numbersIn(world.source.contracts.keys());
     const groups = numbersIn(world.source.groups.keys());
     const random = randomOf(11);

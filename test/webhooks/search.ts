@@ -1,6 +1,6 @@
 import type { Store } from '../../src/store/open.ts';
 
-/** Every row of every table that is ours, the job library's among them, as text. */
+/** Every row of our tables, including those of the job library, as text. */
 export async function listRows({ write: sql }: Store): Promise<{ table: string; row: string }[]> {
   const tables = await sql<{ name: string }[]>`
     select format('%I.%I', nspname, relname) as name
@@ -17,11 +17,11 @@ export async function listRows({ write: sql }: Store): Promise<{ table: string; 
   return rows;
 }
 
-/** Where a number or a text stands, whatever is around it. */
-export async function findEverywhere(store: Store, wanted: number | string): Promise<string[]> {
+/** The table of each row that contains a number or a text. */
+export async function findEverywhere(store: Store, value: number | string): Promise<string[]> {
   const pattern =
-    typeof wanted === 'number'
-      ? new RegExp(`(?<!\\d)${wanted}(?!\\d)`)
-      : new RegExp(RegExp.escape(wanted));
+    typeof value === 'number'
+      ? new RegExp(`(?<!\\d)${value}(?!\\d)`)
+      : new RegExp(RegExp.escape(value));
   return (await listRows(store)).filter(({ row }) => pattern.test(row)).map(({ table }) => table);
 }

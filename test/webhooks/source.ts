@@ -12,11 +12,11 @@ interface ContractOptions {
   readonly status?: string;
   readonly updatedAt?: string;
   readonly title?: string;
-  /** Numbers of attempts that were paid. */
+  /** Ids of paid attempts. */
   readonly paid?: readonly number[];
 }
 
-/** Puts a monthly contract of one line at 10.00 on selling plan 301 there, as it is from then on. */
+/** Adds or replaces a monthly contract with one line at 10.00 on selling plan 301. */
 export function putContract(
   { contracts }: StandInWorld,
   id: number,
@@ -70,7 +70,7 @@ export function removeContract({ contracts }: StandInWorld, id: number): void {
   contracts.delete(gid('SubscriptionContract', id));
 }
 
-/** Puts a group of monthly selling plans without a discount there; of no plans, there is none. */
+/** Adds or replaces a group of monthly selling plans without a discount; no plans deletes it. */
 export function putPlanGroup(
   { groups }: StandInWorld,
   id: number,

@@ -6,7 +6,7 @@ import { createLog } from '../../src/log/log.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import { listLog } from '../../src/store/keys/key-log.ts';
 import type { Store } from '../../src/store/open.ts';
-import { findUninstall, noteInstall } from '../../src/platforms/shopify/store/shops.ts';
+import { findUninstall, markReinstalled } from '../../src/platforms/shopify/store/shops.ts';
 import { signedInOwner } from '../owner/visitor.ts';
 import { createTestKey, get } from '../support/world.ts';
 import { onOwnDatabases } from './databases.ts';
@@ -42,7 +42,7 @@ onOwnDatabases('a shop whose app is uninstalled', (open) => {
     updated_at: updatedAt,
   });
 
-  test('has no keys from the acknowledgement on, on any instance, and is left alone', async () => {
+  test('has no valid keys on any instance once acknowledged, and is no longer synced', async () => {
     const { shop, other, service } = world;
     const second = await world.startService();
     const keys = [await createTestKey(store, shop.id), await createTestKey(store, shop.id)];
@@ -57,7 +57,7 @@ onOwnDatabases('a shop whose app is uninstalled', (open) => {
       ]);
       return Promise.all(all);
     };
-    // Leases are held from here on, on both.
+    // From here on both instances hold leases.
     assert.deepEqual(await askAll(), [200, 200, 200, 200, 200, 200]);
 
     const event = randomUUID();
@@ -84,21 +84,21 @@ onOwnDatabases('a shop whose app is uninstalled', (open) => {
     putContract(world.source, 1001);
     await world.send('subscription_contracts/update', { id: 1001 });
     await untilQuiet(store);
-    assert.deepEqual(world.standIn.asked, []);
+    assert.deepEqual(world.standIn.requests, []);
 
-    // It comes back, with a key; what was signed before that does not count, whatever its id.
+    // After a reinstall with a new key, bodies signed earlier have no effect, whatever their id.
     const reinstalledAt = new Date('2026-11-10T00:00:00Z');
-    assert.equal(await noteInstall(store.write, shop.id, reinstalledAt), true);
+    assert.equal(await markReinstalled(store.write, shop.id, reinstalledAt), true);
     const { key } = await createTestKey(store, shop.id);
     const older = body('2026-11-09T18:59:59-05:00');
-    for (const [told, options] of [[body(), { event }], [body()], [older]] as const) {
-      assert.equal((await world.send('app/uninstalled', told, options)).status, 200);
+    for (const [sent, options] of [[body(), { event }], [body()], [older]] as const) {
+      assert.equal((await world.send('app/uninstalled', sent, options)).status, 200);
     }
     assert.equal(await findUninstall(store.write, shop.id), null);
     assert.equal(await ask(service.baseUrl, key), 200);
     await world.send('subscription_contracts/update', { id: 1001 });
     await untilQuiet(store);
-    assert.deepEqual(world.standIn.asked, ['Contract']);
+    assert.deepEqual(world.standIn.requests, ['Contract']);
 
     const newer = body('2026-11-09T19:00:00-05:00');
     assert.equal((await world.send('app/uninstalled', newer)).status, 200);

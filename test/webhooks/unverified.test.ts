@@ -56,11 +56,11 @@ describe('bodies of webhooks that are not verified yet', { timeout: 60_000 }, ()
     senders.filter(({ answer }) => answer.startsWith('HTTP/1.1 503 Service Unavailable\r\n'));
   const hangUp = async () => {
     for (const { socket } of senders.splice(0)) socket.destroy();
-    // What they had sent is given back.
+    // The memory for what they had sent is released.
     await until(send, (status) => status === 200);
   };
 
-  test('are verified in whatever parts they arrive', async () => {
+  test('are verified however they are split into chunks', async () => {
     const body = Buffer.from(JSON.stringify({ id: 1, title: 'Kaffee für Ünal' }));
     const signature = createHmac('sha256', secret).update(body).digest('base64');
     for (const bytes of [body, Buffer.concat([body, Buffer.from(' ')])]) {
@@ -76,7 +76,7 @@ describe('bodies of webhooks that are not verified yet', { timeout: 60_000 }, ()
     await hangUp();
   });
 
-  test('take 8 MiB in total; beyond that Shopify is asked to send again', async () => {
+  test('take up to 8 MiB in total; beyond that Shopify is asked to retry', async () => {
     const part = 'x'.repeat(250_000);
     for (let each = 0; each < 50; each += 1) {
       open().socket.write(head('x', 'Content-Length: 262144') + part);
@@ -93,8 +93,8 @@ describe('bodies of webhooks that are not verified yet', { timeout: 60_000 }, ()
     await hangUp();
   });
 
-  test('cannot hold more by coming in very small parts', async () => {
-    // One byte to a part, 120,000 parts: little on the wire, much in memory.
+  test('cannot exceed the limit by arriving in tiny chunks', async () => {
+    // 120,000 chunks of one byte: little on the wire, much in memory.
     const parts = '1\r\nx\r\n'.repeat(120_000);
     const { socket } = open();
     socket.write(head('x', 'Transfer-Encoding: chunked') + parts);

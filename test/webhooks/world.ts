@@ -14,7 +14,7 @@ import { type TestShop, createShop, startTestService } from '../support/world.ts
 
 export const secret = 'hush_made_up_for_tests';
 
-/** A shop at Shopify, and what lets us in there. */
+/** A shop and its Shopify domain. */
 export interface ShopAtShopify {
   readonly shop: TestShop;
   readonly domain: string;
@@ -40,12 +40,12 @@ export function writeCredentials(
 }
 
 interface SendOptions {
-  /** Names the event; one of its own if nothing is said. */
+  /** The event id; a new one by default. */
   readonly event?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends what Shopify would, signed. */
+/** Sends a signed webhook as Shopify does. */
 export async function sendWebhook(
   baseUrl: string,
   domain: string,
@@ -69,14 +69,14 @@ export async function sendWebhook(
   });
 }
 
-/** Waits until nothing waits, runs or is tried again. */
+/** Waits until no job is queued, running or due for a retry. */
 export async function untilQuiet(store: Store): Promise<void> {
   await until(async () =>
     (await listJobCounts(store.write)).every(({ state }) => state === 'failed'),
   );
 }
 
-/** A service that takes webhooks, a stand-in for Shopify, and a shop of its own. */
+/** A service that receives webhooks, a stand-in for Shopify, and two new shops. */
 export async function startWebhookWorld(
   store: Store,
   { log, source = new StandInWorld() }: { log?: Log; source?: StandInWorld } = {},

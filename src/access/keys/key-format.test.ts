@@ -6,7 +6,7 @@ import { generateKey, hashKey, isWellFormedKey } from './key-format.ts';
 
 // Their last six characters are a CRC-32 that another program computed.
 const pinned = 'rtn_0123456789abcdefghijklmnopqrstuvwxyz_CWSW8A';
-const pinnedToo = 'rtn_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAlZZfdg';
+const otherPinned = 'rtn_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAlZZfdg';
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 // Requirements: rest.auth.key-format.
@@ -25,7 +25,7 @@ test('a key is rtn_ and 43 URL-safe characters, and unique', () => {
 
 test('existing keys stay well formed: the checksum never changes', () => {
   assert.equal(isWellFormedKey(pinned), true);
-  assert.equal(isWellFormedKey(pinnedToo), true);
+  assert.equal(isWellFormedKey(otherPinned), true);
 });
 
 test('hashes keys as SHA-256 in base64', () => {

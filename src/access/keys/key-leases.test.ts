@@ -80,11 +80,11 @@ test('a revocation waits longer than any lease', () => {
 
 test('concurrent requests share one read per key', async () => {
   const { leases, reads } = start();
-  const asked = [leases.find(a, client), leases.find(a, client), leases.find(b, client)];
+  const pending = [leases.find(a, client), leases.find(a, client), leases.find(b, client)];
   assert.equal(reads.length, 2);
   reads[0]?.resolve(record);
   reads[1]?.resolve(undefined);
-  assert.deepEqual(await Promise.all(asked), [record, record, undefined]);
+  assert.deepEqual(await Promise.all(pending), [record, record, undefined]);
 });
 
 test('remembers unknown keys for as long as known ones', async () => {
@@ -99,9 +99,9 @@ test('remembers unknown keys for as long as known ones', async () => {
 
 test('a failed read fails the requests that share it, and the next request retries', async () => {
   const { leases, reads } = start();
-  const asked = [leases.find(a, client), leases.find(a, client)];
+  const pending = [leases.find(a, client), leases.find(a, client)];
   reads[0]?.reject(new Error('no database'));
-  for (const each of asked) await assert.rejects(each, /no database/);
+  for (const each of pending) await assert.rejects(each, /no database/);
   assert.equal(leases.size, 0);
 
   const again = leases.find(a, client);
@@ -111,9 +111,9 @@ test('a failed read fails the requests that share it, and the next request retri
 
 test('a refused look-up counts as an unknown key and is not remembered', async () => {
   const { leases, reads, clients } = start();
-  const asked = leases.find(a, { ip: '2001:db8:1:2::7' });
+  const pending = leases.find(a, { ip: '2001:db8:1:2::7' });
   reads[0]?.reject(new LookupRefused());
-  assert.equal(await asked, undefined);
+  assert.equal(await pending, undefined);
   assert.equal(leases.size, 0);
   const again = leases.find(a, client);
   reads[1]?.resolve(record);

@@ -10,7 +10,7 @@ const start = Date.parse('2026-11-20T12:00:00.000Z');
 const noon = 498_660;
 const minute = 60_000;
 
-function keyNamed(keyId: string, lastUsedAt = 0): KeyRecord {
+function keyRecord(keyId: string, lastUsedAt = 0): KeyRecord {
   return {
     shopId: 1,
     keyId,
@@ -38,14 +38,14 @@ function begin(store: () => Promise<unknown> = async () => {}) {
 }
 
 /** Waits for writes that complete immediately. */
-const writesEnd = () => new Promise(setImmediate);
+const writesSettled = () => new Promise(setImmediate);
 
 test('writes a constantly used key once a minute, with all its requests', async () => {
   const { clock, usage, written } = begin();
   for (let second = 0; second <= 120; second += 1) {
-    usage.note(keyNamed('key_1'));
+    usage.note(keyRecord('key_1'));
     usage.flush();
-    await writesEnd();
+    await writesSettled();
     clock.advance(1000);
   }
   assert.deepEqual(written, [
@@ -57,13 +57,13 @@ test('writes a constantly used key once a minute, with all its requests', async 
 
 test('each key has its own interval', async () => {
   const { clock, usage, written } = begin();
-  usage.note(keyNamed('key_1'));
+  usage.note(keyRecord('key_1'));
   clock.advance(30_000);
-  usage.note(keyNamed('key_2'));
-  await writesEnd();
+  usage.note(keyRecord('key_2'));
+  await writesSettled();
   clock.advance(30_000);
-  usage.note(keyNamed('key_1'));
-  usage.note(keyNamed('key_2'));
+  usage.note(keyRecord('key_1'));
+  usage.note(keyRecord('key_2'));
   assert.deepEqual(written, [
     ['key_1', 0, [noon, 1]],
     ['key_2', 30_000, [noon, 1]],
@@ -73,8 +73,8 @@ test('each key has its own interval', async () => {
 
 test('distinguishes keys of two shops with the same id', async () => {
   const { usage, written, clock } = begin();
-  const other = { ...keyNamed('key_1'), shopId: 2 };
-  usage.note(keyNamed('key_1'));
+  const other = { ...keyRecord('key_1'), shopId: 2 };
+  usage.note(keyRecord('key_1'));
   clock.advance(1000);
   usage.note(other);
   usage.note(other);
@@ -90,8 +90,8 @@ test('distinguishes keys of two shops with the same id', async () => {
 
 test('waits until a minute after another instance’s write', () => {
   const { clock, usage, written } = begin();
-  usage.note(keyNamed('key_1', start - 59_999));
-  usage.note(keyNamed('key_2', start - 60_000));
+  usage.note(keyRecord('key_1', start - 59_999));
+  usage.note(keyRecord('key_2', start - 60_000));
   assert.deepEqual(written, [['key_2', 0, [noon, 1]]]);
   usage.flush();
   assert.equal(written.length, 1);
@@ -102,10 +102,10 @@ test('waits until a minute after another instance’s write', () => {
 
 test('still writes if the clock goes back or another instance’s clock is ahead', async () => {
   const { clock, usage, written } = begin();
-  usage.note(keyNamed('key_1', start + 60 * minute));
+  usage.note(keyRecord('key_1', start + 60 * minute));
   await usage.settle();
   clock.advance(-60 * minute);
-  usage.note(keyNamed('key_1'));
+  usage.note(keyRecord('key_1'));
   assert.deepEqual(written, [
     ['key_1', 0, [noon, 1]],
     ['key_1', -60 * minute, [noon - 1, 1]],
@@ -114,14 +114,14 @@ test('still writes if the clock goes back or another instance’s clock is ahead
 
 test('counts requests in the hour of their arrival', async () => {
   const { clock, usage, written } = begin();
-  usage.note(keyNamed('key_1'));
+  usage.note(keyRecord('key_1'));
   await usage.settle();
   clock.advance(60 * minute - 1);
-  usage.note(keyNamed('key_1'));
+  usage.note(keyRecord('key_1'));
   await usage.settle();
   clock.advance(1);
-  usage.note(keyNamed('key_1'));
-  usage.note(keyNamed('key_1'));
+  usage.note(keyRecord('key_1'));
+  usage.note(keyRecord('key_1'));
   clock.advance(minute);
   usage.flush();
   assert.deepEqual(written, [
@@ -133,10 +133,10 @@ test('counts requests in the hour of their arrival', async () => {
 
 test('writes an unused key once more, then forgets it', async () => {
   const { clock, usage, written } = begin();
-  usage.note(keyNamed('key_1'));
+  usage.note(keyRecord('key_1'));
   await usage.settle();
   clock.advance(10_000);
-  usage.note(keyNamed('key_1'));
+  usage.note(keyRecord('key_1'));
   clock.advance(49_999);
   usage.flush();
   assert.equal(written.length, 1);
@@ -155,7 +155,7 @@ test('writes an unused key once more, then forgets it', async () => {
 
 test('writes many unused keys in batches', async () => {
   const { clock, usage, written } = begin();
-  for (let each = 0; each < 600; each += 1) usage.note(keyNamed(`key_${each}`, start));
+  for (let each = 0; each < 600; each += 1) usage.note(keyRecord(`key_${each}`, start));
   clock.advance(minute);
   for (const count of [250, 500, 600, 600]) {
     usage.flush();
@@ -169,10 +169,10 @@ test('a failed write is logged without the key, affects no request and loses no 
   const { clock, usage, written, logged } = begin(async () => {
     if (isDown) throw new Error('no database');
   });
-  usage.note(keyNamed('key_1'));
+  usage.note(keyRecord('key_1'));
   // The write fails a moment later; meanwhile requests wait for the next write.
-  usage.note(keyNamed('key_1'));
-  await writesEnd();
+  usage.note(keyRecord('key_1'));
+  await writesSettled();
   assert.deepEqual(written, [['key_1', 0, [noon, 1]]]);
   assert.equal(logged.length, 1);
   const line = JSON.parse(logged[0] ?? '');
@@ -183,10 +183,10 @@ test('a failed write is logged without the key, affects no request and loses no 
 
   clock.advance(minute);
   usage.flush();
-  await writesEnd();
+  await writesSettled();
   isDown = false;
   clock.advance(59 * minute);
-  usage.note(keyNamed('key_1'));
+  usage.note(keyRecord('key_1'));
   assert.deepEqual(written.slice(1), [
     ['key_1', 0, [noon, 2]],
     ['key_1', 60 * minute, [noon, 2], [noon + 1, 1]],
@@ -201,8 +201,8 @@ test('discards counts that could not be stored for two days', async () => {
     if (isDown) throw new Error('no database');
   });
   for (let hour = 0; hour < 100; hour += 1) {
-    usage.note(keyNamed('key_1'));
-    await writesEnd();
+    usage.note(keyRecord('key_1'));
+    await writesSettled();
     clock.advance(60 * minute);
   }
   isDown = false;
@@ -223,16 +223,16 @@ test('settle waits for pending writes, then writes newer requests', async () => 
   });
   await usage.settle();
 
-  usage.note(keyNamed('key_1'));
-  usage.note(keyNamed('key_2'));
-  usage.note(keyNamed('key_1'));
+  usage.note(keyRecord('key_1'));
+  usage.note(keyRecord('key_2'));
+  usage.note(keyRecord('key_1'));
   let isSettled = false;
   const settled = usage.settle().then(() => (isSettled = true));
   writes[0]?.resolve();
-  await writesEnd();
+  await writesSettled();
   assert.equal(written.length, 2);
   writes[1]?.resolve();
-  await writesEnd();
+  await writesSettled();
   assert.deepEqual(written.slice(2), [['key_1', 0, [noon, 1]]]);
   assert.equal(isSettled, false);
   writes[2]?.resolve();

@@ -18,21 +18,21 @@ import { scopes } from '../../vocabulary.ts';
 const demoShop = { id: 1, name: 'Demo Coffee', tier: 'pro', currency: 'USD' } as const;
 const subscriptions = 3000;
 const seed = 20_26;
-const linesAtOnce = 500;
-/** The name of its key marks a shop whose records are all in. */
+const batchSize = 500;
+/** A key with this name marks a demo shop whose import has finished. */
 const keyName = 'Demo key';
 const ownerEmail = 'owner@example.com';
 
 export const demoCommand: Command = {
   name: 'demo',
   synopsis: '',
-  summary: 'serves the embedded database, with a generated demo shop where it is empty',
+  summary: 'serves the embedded database, with a generated demo shop if it is empty',
   options: {},
   run({ config, log }) {
     const embedded = { ...config, databaseUrl: undefined, databaseServeUrl: undefined };
     limitHeap(embedded);
     if (config.databaseUrl !== undefined) {
-      tell('The demo uses the embedded database; DATABASE_URL is left alone.');
+      tell('The demo uses the embedded database; DATABASE_URL is ignored.');
     }
     let key: string | undefined;
     return serve(
@@ -40,9 +40,9 @@ export const demoCommand: Command = {
       log,
       async ({ baseUrl }, store) => {
         const [shop = demoShop] = await listShops(store.primary.keys);
-        // A disk too full for the link is no reason not to show what is there.
+        // The demo also starts without a link, for example if the disk is full.
         const path = await makeSignInPath(store, shop).catch((err: unknown) => {
-          log.warn({ err }, 'no sign-in link could be made');
+          log.warn({ err }, 'could not create a sign-in link');
           return '/app';
         });
         const signInUrl = `${baseUrl}${path}`;
@@ -55,7 +55,7 @@ export const demoCommand: Command = {
   },
 };
 
-/** @returns the demo shop's key, if it was made now; keys are shown once */
+/** @returns the demo shop's key if it was created now, since keys are shown only once */
 async function makeDemoShop(store: Store, log: Log): Promise<string | undefined> {
   const shops = await listShops(store.write);
   const isOurs = shops.length === 0 || (shops.length === 1 && shops[0]?.name === demoShop.name);
@@ -65,7 +65,7 @@ async function makeDemoShop(store: Store, log: Log): Promise<string | undefined>
 
   tell('Filling the empty database with a demo shop. This takes a few seconds.');
   await insertShop(store.write, { ...demoShop, createdAt: new Date(systemClock.now()) });
-  // After a start that was broken off, the time of that one: the same records come out again.
+  // After an interrupted start, this is the time of that start, so that the records are the same.
   const { createdAt } = (await findShop(store.write, demoShop.id)) as Shop;
   const progress = createProgress('records');
   await importRecords([demoRecords(createdAt.getTime())], {
@@ -89,7 +89,7 @@ async function makeDemoShop(store: Store, log: Log): Promise<string | undefined>
   return key;
 }
 
-/** A one-time link for the demo shop's owner; where the data is not the demo's, the page for all. */
+/** A one-time link for the demo shop's owner; the start page if the data is not the demo's. */
 async function makeSignInPath(store: Store, shop: Pick<Shop, 'id' | 'name'>): Promise<string> {
   if (shop.id !== demoShop.id || shop.name !== demoShop.name) return '/app';
   const owner = await findOwnerByEmail(store.write, ownerEmail);
@@ -113,7 +113,7 @@ function demoRecords(endAt: number): LineSource {
     })) {
       number += 1;
       some.push({ number, text: JSON.stringify(record) });
-      if (some.length < linesAtOnce) continue;
+      if (some.length < batchSize) continue;
       yield some;
       some = [];
     }
@@ -140,7 +140,7 @@ function greeting({ baseUrl, key, shop, signInUrl }: Greeting): string {
           shop.name === demoShop.name
             ? 'The demo shop is still there.'
             : 'The data that was there is still there.',
-          'Keys are shown once. To make another one:',
+          'Keys are shown once. To create another one:',
           `  bin/retention keys create --shop ${shop.id} --name "My key" --scopes ${scopes.join(',')}`,
           'Try it:',
         ]

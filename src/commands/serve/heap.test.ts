@@ -11,7 +11,7 @@ const share = (limitGigabytes: number, processes = 1, isEmbedded = false) =>
     isEmbedded,
   });
 
-test('without a limit the heap is what Node.js chooses', () => {
+test('without a limit Node.js chooses the heap size', () => {
   for (const limitBytes of [undefined, 0, 24 * gigabyte, 2 ** 64]) {
     for (const processes of [1, 4]) {
       const parts = { limitBytes, totalBytes: 24 * gigabyte, processes, isEmbedded: false };
@@ -20,7 +20,7 @@ test('without a limit the heap is what Node.js chooses', () => {
   }
 });
 
-test('one process on PostgreSQL has what Node.js chooses, half of the limit, but in a small container', () => {
+test('one process on PostgreSQL keeps the size that Node.js chooses, except in small containers', () => {
   assert.deepEqual(
     [0.5, 1, 4, 16].map((each) => share(each)),
     [undefined, undefined, undefined, undefined],
@@ -28,7 +28,7 @@ test('one process on PostgreSQL has what Node.js chooses, half of the limit, but
   assert.equal(share(0.375), 192);
 });
 
-test('workers divide the limit, less what their supervisor takes', () => {
+test('workers share the limit, less what their supervisor needs', () => {
   assert.deepEqual(
     [2, 4, 8].map((processes) => share(2, processes)),
     [496, 248, 128],
@@ -36,7 +36,7 @@ test('workers divide the limit, less what their supervisor takes', () => {
   assert.equal(share(16, 2), 2048);
 });
 
-test('the embedded database leaves half of what it does not take', () => {
+test('beside the embedded database, the heap gets half of the remaining memory', () => {
   assert.deepEqual(
     [0.5, 1, 2, 4, 8].map((each) => share(each, 1, true)),
     [128, 128, 640, 1664, 2048],

@@ -4,35 +4,35 @@ import { getHeapStatistics } from 'node:v8';
 import { type Config, limitsHeap } from '../../config.ts';
 
 interface Share {
-  /** What the container may take; 0 or undefined where the system cannot say. */
+  /** The container's memory limit; 0 or undefined if the system cannot tell. */
   readonly limitBytes: number | undefined;
-  /** Of the machine. */
+  /** The machine's memory. */
   readonly totalBytes: number;
-  /** How many share the limit, besides a supervisor if there are several. */
+  /** Processes that share the limit; if there are several, a supervisor is added. */
   readonly processes: number;
   /** Whether the embedded database runs in the process. */
   readonly isEmbedded: boolean;
 }
 
 const megabyte = 2 ** 20;
-/** Less, and nothing starts. */
+/** The service cannot start with less. */
 const minMegabytes = 128;
-/** What Node.js takes at most on machines of ordinary size; more was never needed. */
+/** Node.js's own maximum on machines of ordinary size; more was never needed. */
 const maxMegabytes = 2048;
-/** Below twice its own least heap, Node.js no longer takes half of the limit. */
+/** Below this limit, Node.js no longer sizes the heap at half of it. */
 const defaultFromMegabytes = 512;
 const supervisorMegabytes = 64;
-/** Of the embedded database's memory, which is outside of the heap: measured with the demo shop. */
+/** The embedded database's memory outside the heap, measured with the demo shop. */
 const embeddedMegabytes = 768;
 
 /**
- * Megabytes that the heap of each process may take (old space), so that all of them stay within the
- * container's limit: half of their share. The other half is for code, buffers and what a command takes.
- * @returns undefined where there is no limit, or what Node.js chooses by itself fits
+ * The heap limit (old space) of each process that keeps all of them within the container's limit:
+ * half of each share. The other half is for code, buffers, and commands run beside the service.
+ * @returns undefined if there is no limit, or Node.js's default fits
  */
 export function heapMegabytes(share: Share): number | undefined {
   const { limitBytes = 0, totalBytes, processes, isEmbedded } = share;
-  // Without a limit systems give a number beyond all memory.
+  // Without a limit, systems report a number larger than the memory.
   if (limitBytes <= 0 || limitBytes >= totalBytes) return undefined;
   const limit = limitBytes / megabyte;
   if (processes === 1 && !isEmbedded && limit >= defaultFromMegabytes) return undefined;
@@ -43,19 +43,19 @@ export function heapMegabytes(share: Share): number | undefined {
 
 /** Empty without a memory limit, and when the heap limit was set explicitly. */
 function heapFlags(config: Config, processes: number): string[] {
-  const isChosen = config.setsHeapLimit || limitsHeap(process.execArgv.join(' '));
+  const isSetExplicitly = config.setsHeapLimit || limitsHeap(process.execArgv.join(' '));
   const megabytes = heapMegabytes({
     limitBytes: process.constrainedMemory(),
     totalBytes: totalmem(),
     processes,
     isEmbedded: config.databaseUrl === undefined,
   });
-  return isChosen || megabytes === undefined ? [] : [`--max-old-space-size=${megabytes}`];
+  return isSetExplicitly || megabytes === undefined ? [] : [`--max-old-space-size=${megabytes}`];
 }
 
 /**
- * Limits the heap of this process where Node.js would let it outgrow the container. The limit is fixed
- * when a process starts, so this one is replaced by itself, with the same id, before it does anything.
+ * Limits the heap of this process if Node.js would let it outgrow the container. The limit is fixed
+ * when a process starts, so this one re-executes itself, with the same process id, first.
  */
 export function limitHeap(config: Config): void {
   const flags = heapFlags(config, 1);
@@ -64,17 +64,17 @@ export function limitHeap(config: Config): void {
   process.execve?.(execPath, [execPath, ...flags, ...execArgv, ...argv.slice(1)]);
 }
 
-/** The same for workers that are still to be started. */
+/** The same for workers that are started later. */
 export function limitWorkerHeaps(config: Config, workers: number): void {
   cluster.setupPrimary({ execArgv: [...process.execArgv, ...heapFlags(config, workers)] });
 }
 
-/** What the heap of this process may take, all of it. */
+/** The heap limit of this process, all spaces included. */
 export function heapLimitMegabytes(): number {
   return Math.round(getHeapStatistics().heap_size_limit / megabyte);
 }
 
-/** Of the container; undefined where there is none. */
+/** The container's memory limit; undefined if there is none. */
 export function memoryLimitMegabytes(): number | undefined {
   const limit = process.constrainedMemory();
   return limit > 0 && limit < totalmem() ? Math.round(limit / megabyte) : undefined;

@@ -10,7 +10,7 @@ import { type Store, openStore } from '../../store/open.ts';
 import { prepareServingLogin } from '../../store/serving-login.ts';
 import { type Command, exitStatus, listWarnings, print } from '../command.ts';
 import { heapLimitMegabytes, limitHeap } from './heap.ts';
-import { exitFlushed, logLastResort, setLastResort } from './last-resort.ts';
+import { flushLogAndExit, logLastResort, setLastResort } from './last-resort.ts';
 import { StopDeadline } from './stop-deadline.ts';
 import { stopSignal } from './stop-signal.ts';
 import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
@@ -18,28 +18,28 @@ import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
 export const serveCommand: Command = {
   name: 'serve',
   synopsis: '[--workers N]',
-  summary: 'serves REST, MCP and the reference on one port, until it is told to stop',
+  summary: 'serves REST, MCP and the reference on one port until stopped',
   details: ['--workers  how many processes share the port (1); several need REDIS_URL'],
   options: { workers: { type: 'string', default: '1' } },
   async run({ config, log, options }) {
     const count = parseWorkers(String(options['workers']), config);
     if (cluster.isWorker) {
       cluster.worker?.on('error', () => {
-        // Its supervisor has gone before it could be told something; that ends a worker in any case.
+        // The supervisor is gone, which ends a worker anyway.
       });
       try {
         return await serve(config, log, async ({ baseUrl }) => reportReady(baseUrl));
       } finally {
-        // Else what it hears of its supervisor through would keep it from ending.
+        // The channel to the supervisor would otherwise keep the process alive.
         cluster.worker?.disconnect();
       }
     }
     if (count === 1) {
       limitHeap(config);
-      return serve(config, log, async ({ baseUrl }) => sayAddress(baseUrl));
+      return serve(config, log, async ({ baseUrl }) => printAddress(baseUrl));
     }
     try {
-      const parts = { config, log, stopped: stopSignal(), greet: sayAddress };
+      const parts = { config, log, stopped: stopSignal(), greet: printAddress };
       return (await superviseWorkers(count, parts)) ? exitStatus.done : 1;
     } finally {
       log.flush();
@@ -47,17 +47,17 @@ export const serveCommand: Command = {
   },
 };
 
-function sayAddress(baseUrl: string): void {
+function printAddress(baseUrl: string): void {
   print(`Retention Data Service listens on ${baseUrl}`);
 }
 
-const lingerMilliseconds = 200;
-/** Most clients ask again within it, and learn that the connection ends. */
+const exitDelayMilliseconds = 200;
+/** Most clients send another request within it, and learn that the connection is closing. */
 const drainMilliseconds = 1_000;
 
 /**
- * Opens and migrates the store, listens, and stays until a signal comes or the database is lost.
- * @param prepare runs before the first request can come; fills the store, say
+ * Opens and migrates the store, and serves until a signal arrives or the embedded database stops.
+ * @param prepare runs before the first request can arrive; it may fill the store
  * @param greet runs once requests are answered
  */
 export async function serve(
@@ -95,7 +95,7 @@ export async function serve(
     const reason = await Promise.race([stopped, store.failed]);
     deadline = new StopDeadline(config.stopSeconds, log);
     if (reason instanceof Error) {
-      // Else what it listens on would keep the process alive, answering nothing.
+      // Open ports would otherwise keep the process alive.
       await service.close();
       throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
     }
@@ -107,8 +107,8 @@ export async function serve(
     await store.close();
     deadline.release();
     log.flush();
-    // What is open now was given up: a connection to a database that is frozen, an attempt to send
-    // traces to a collector that does not answer.
-    setTimeout(() => void exitFlushed(log), lingerMilliseconds).unref();
+    // Whatever is still open hangs: a connection to a frozen database, or traces on their way to a
+    // collector that does not answer.
+    setTimeout(() => void flushLogAndExit(log), exitDelayMilliseconds).unref();
   }
 }

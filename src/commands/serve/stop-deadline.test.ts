@@ -5,7 +5,7 @@ import { StopDeadline } from './stop-deadline.ts';
 
 const log = createLog('silent', { write() {} });
 
-test('closes connections three seconds before the time is over, so that stopping keeps to it', (t) => {
+test('closes connections three seconds before the deadline', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const deadline = new StopDeadline(20, log);
   t.mock.timers.tick(16_999);
@@ -14,7 +14,7 @@ test('closes connections three seconds before the time is over, so that stopping
   assert.equal(deadline.signal.aborted, true);
 });
 
-test('closes them after half of a short time', (t) => {
+test('closes connections halfway to a short deadline', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const deadline = new StopDeadline(1, log);
   t.mock.timers.tick(499);

@@ -1,12 +1,12 @@
 import type { Log } from '../../log/log.ts';
-import { exitFlushed } from './last-resort.ts';
+import { flushLogAndExit } from './last-resort.ts';
 
-/** For what comes after the connections are closed: saving, and closing the database. */
+/** Time reserved for saving and for closing the database, once connections are closed. */
 const maxReserveMilliseconds = 3_000;
 
 /**
- * Bounds how long stopping takes in all, from now on. The signal is aborted early enough for what comes after;
- * if the process is still there at the end, whatever it waits for, it ends with status 1.
+ * Limits how long stopping takes in all, from now on. The signal is aborted early enough to leave
+ * time for what follows. If the process is still running at the end, it exits with status 1.
  */
 export class StopDeadline {
   readonly #passed = new AbortController();
@@ -16,8 +16,8 @@ export class StopDeadline {
     const milliseconds = seconds * 1000;
     const reserve = Math.min(maxReserveMilliseconds, milliseconds / 2);
     const giveUp = () => {
-      log.error({ stopSeconds: seconds }, 'stopping took too long; what was left is given up');
-      void exitFlushed(log, 1);
+      log.error({ stopSeconds: seconds }, 'stopping took too long; exiting anyway');
+      void flushLogAndExit(log, 1);
     };
     this.#timers = [
       setTimeout(() => this.#passed.abort(), milliseconds - reserve),
@@ -29,7 +29,7 @@ export class StopDeadline {
     return this.#passed.signal;
   }
 
-  /** Lets the process end before; it still ends one that something else keeps alive. */
+  /** Lets the process exit early; the deadline still ends one that something else keeps alive. */
   release(): void {
     for (const timer of this.#timers) timer.unref();
   }

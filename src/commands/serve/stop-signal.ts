@@ -1,8 +1,9 @@
 const repeatMilliseconds = 500;
 
 /**
- * The first signal asks for a clean end; a later one ends the process at once. One that comes with the
- * first is the same request: npm passes on what the terminal has sent to all of its processes already.
+ * The first signal requests an orderly shutdown; a later one ends the process at once. A second one
+ * right after the first is a duplicate: the terminal signals all its processes, and npm also
+ * forwards the signal.
  */
 export function stopSignal(): Promise<NodeJS.Signals> {
   const signals = ['SIGINT', 'SIGTERM'] as const;

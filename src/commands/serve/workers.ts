@@ -6,27 +6,27 @@ import type { Log } from '../../log/log.ts';
 import { limitWorkerHeaps } from './heap.ts';
 import { logLastResort, setLastResort } from './last-resort.ts';
 
-const mostWorkers = 64;
-/** What a worker that is late is left to end by itself, as it does after its own deadline. */
+const maxWorkers = 64;
+/** How long after its own deadline a worker may still exit by itself. */
 const killMilliseconds = 1_000;
-/** So that one that cannot start does not keep a core busy with trying. */
+/** Keeps a worker that cannot start from using a whole core. */
 const restartMilliseconds = 1_000;
 
-/** @throws UsageError for what is no number of workers, or where several cannot work together */
+/** @throws UsageError for an invalid number, or if the configuration allows only one worker */
 export function parseWorkers(text: string, config: Config): number {
   const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > mostWorkers) {
-    throw new UsageError(`--workers takes a whole number from 1 to ${mostWorkers}, not "${text}".`);
+  if (count < 1 || count > maxWorkers) {
+    throw new UsageError(`--workers takes a whole number from 1 to ${maxWorkers}, not "${text}".`);
   }
   if (count > 1 && (config.databaseUrl === undefined || config.redisUrl === undefined)) {
     throw new UsageError(
-      'Several workers need DATABASE_URL, since the embedded database belongs to one process, and REDIS_URL, to limit together.',
+      'Several workers need DATABASE_URL, because the embedded database belongs to one process, and REDIS_URL, to share rate limits.',
     );
   }
   return count;
 }
 
-/** Called by a worker once it answers. */
+/** A worker calls this once it answers requests. */
 export function reportReady(baseUrl: string): void {
   process.send?.({ baseUrl });
 }
@@ -34,18 +34,18 @@ export function reportReady(baseUrl: string): void {
 interface Supervision {
   readonly config: Config;
   readonly log: Log;
-  /** Settles when all is to end. */
+  /** Settles when all workers should stop. */
   readonly stopped: Promise<NodeJS.Signals>;
-  /** Runs once every worker answers. */
+  /** Runs once all workers answer requests. */
   greet(baseUrl: string): void;
 }
 
 /**
- * Runs this same command in several processes that share its port, until it is told to stop. One that
- * dies is replaced; the others answer meanwhile. Each has the metrics of its own on a port of its own,
- * from METRICS_PORT upwards.
- * @returns whether all of them ended cleanly
- * @throws CommandError when one cannot even start; it has said why by then
+ * Runs this command in several processes that share its port, until stopped. A worker that dies is
+ * replaced while the others keep answering. Each serves its own metrics, on ports from
+ * METRICS_PORT up.
+ * @returns whether all of them exited cleanly
+ * @throws CommandError if a worker exits before it is ready; it has reported why
  */
 export async function superviseWorkers(
   count: number,
@@ -54,44 +54,44 @@ export async function superviseWorkers(
   limitWorkerHeaps(config, count);
   let isStopping = false;
   let isClean = true;
-  const living = new Set<Worker>();
-  const keepOne = (number: number): Promise<string> => {
+  const workers = new Set<Worker>();
+  const startWorker = (number: number): Promise<string> => {
     const { metricsPort } = config;
     const worker = cluster.fork(metricsPort ? { METRICS_PORT: metricsPort + number } : {});
-    living.add(worker);
+    workers.add(worker);
     const ready = Promise.withResolvers<string>();
     worker.once('message', ({ baseUrl }: { baseUrl: string }) => ready.resolve(baseUrl));
     worker.once('exit', (status, signal) => {
-      living.delete(worker);
-      ready.reject(new CommandError('A worker ended before it listened.'));
+      workers.delete(worker);
+      ready.reject(new CommandError('A worker exited before it was ready.'));
       if (isStopping) {
-        // One that was still starting ends by the signal itself.
+        // A worker that is still starting has no handler, so the signal itself ends it.
         if (status > 0 || signal === 'SIGKILL') isClean = false;
         return;
       }
-      log.error({ worker: number, status, signal }, 'worker died; another takes its place');
+      log.error({ worker: number, status, signal }, 'worker died; starting another');
       setTimeout(() => {
-        // Where it fails to start, its own end says so.
-        if (!isStopping) keepOne(number).catch(() => {});
+        // If it fails to start, its own exit is handled above.
+        if (!isStopping) startWorker(number).catch(() => {});
       }, restartMilliseconds).unref();
     });
     return ready.promise;
   };
 
-  const endAll = async () => {
+  const stopAll = async () => {
     isStopping = true;
-    const ends = [...living].map(async (worker) => {
-      const end = once(worker, 'exit');
+    const exits = [...workers].map(async (worker) => {
+      const exit = once(worker, 'exit');
       worker.kill('SIGTERM');
-      await end;
+      await exit;
     });
-    await Promise.all(ends);
+    await Promise.all(exits);
   };
-  // Workers die with their supervisor; told before, they store the use of keys first.
-  setLastResort(logLastResort(log, endAll));
+  // Workers die with their supervisor. Stopping them first lets them save key usage.
+  setLastResort(logLastResort(log, stopAll));
 
   try {
-    const all = Promise.all(Array.from({ length: count }, (_, number) => keepOne(number)));
+    const all = Promise.all(Array.from({ length: count }, (_, number) => startWorker(number)));
     const isReady = await Promise.race([all.then(() => true), stopped.then(() => false)]);
     if (isReady) {
       greet((await all)[0] as string);
@@ -100,12 +100,12 @@ export async function superviseWorkers(
   } finally {
     const kill = setTimeout(
       () => {
-        log.error({ workers: living.size }, 'workers did not end in time; they are killed');
-        for (const worker of living) worker.kill('SIGKILL');
+        log.error({ workers: workers.size }, 'workers did not exit in time; killing them');
+        for (const worker of workers) worker.kill('SIGKILL');
       },
       config.stopSeconds * 1000 + killMilliseconds,
     );
-    await endAll();
+    await stopAll();
     clearTimeout(kill);
   }
   return isClean;

@@ -2,7 +2,7 @@ import { systemClock } from '../../clock.ts';
 
 const intervalMilliseconds = 200;
 
-/** How far long work is, on one line of a terminal; nothing at all where standard error is not one. */
+/** Shows progress on one line of standard error; does nothing if that is not a terminal. */
 export function createProgress(unit: string): { show(count: number): void; clear(): void } {
   if (!process.stderr.isTTY) return { show() {}, clear() {} };
   const begin = systemClock.monotonic();

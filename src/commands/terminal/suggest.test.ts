@@ -23,12 +23,12 @@ const meant: [typed: string, name: string | undefined][] = [
   ['', undefined],
 ];
 for (const [typed, name] of meant) {
-  test(`${typed || 'nothing'} means ${name ?? 'nothing known'}`, () => {
+  test(`suggests ${name ?? 'nothing'} for "${typed}"`, () => {
     assert.equal(suggest(typed, names), name);
   });
 }
 
-test('the nearest name comes first, and of several the one listed first', () => {
+test('suggests the nearest name, and the first of several that are equally near', () => {
   assert.equal(suggest('shops list', ['shop list', 'shops list']), 'shops list');
   assert.equal(suggest('aac', ['aab', 'aad']), 'aab');
 });

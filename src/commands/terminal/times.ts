@@ -3,19 +3,19 @@ import { systemClock } from '../../clock.ts';
 import { UsageError } from '../../errors.ts';
 
 const hoursOf: Readonly<Record<string, number>> = { h: 1, d: 24 };
-const mostHours = 3650 * 24;
+const maxHours = 3650 * 24;
 
-/** @returns milliseconds; undefined for what is no whole number of hours or days, or over ten years */
+/** @returns milliseconds; undefined unless it is whole hours or days, up to 3650 days */
 export function parseDuration(text: string): number | undefined {
   const [, count = '0', unit = 'h'] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
   const hours = Number(count) * (hoursOf[unit] ?? 0);
-  return hours < 1 || hours > mostHours ? undefined : hours * 3_600_000;
+  return hours < 1 || hours > maxHours ? undefined : hours * 3_600_000;
 }
 
 const timestamp = z.iso.datetime({ offset: true });
 
 /**
- * An instant in the past, or how long ago it was.
+ * Parses a time in the past, given as a timestamp or as how long ago it was.
  * @throws UsageError for anything else
  */
 export function parsePast(text: string, option: string): Date {
@@ -29,7 +29,7 @@ export function parsePast(text: string, option: string): Date {
   }
   const instant = new Date(text);
   if (instant.getTime() > now) {
-    throw new UsageError(`${option} must not be in the future, and ${text} is.`);
+    throw new UsageError(`${option} must not be in the future, as ${text} is.`);
   }
   return instant;
 }

@@ -5,15 +5,15 @@ import { visible } from './visible.ts';
 const written: [what: string, text: string, shown: string][] = [
   ['escape sequences', '\x1b[2Jgone', '\\u001b[2Jgone'],
   ['a bell, a backspace and delete', 'a\x07\b\x7f', 'a\\u0007\\u0008\\u007f'],
-  ['eight-bit control sequences', '\x9b31m', '\\u009b31m'],
-  ['ends of lines', 'a\r\nb\u2028c\u2029', 'a\\r\\nb\\u2028c\\u2029'],
+  ['8-bit control sequences', '\x9b31m', '\\u009b31m'],
+  ['line ends', 'a\r\nb\u2028c\u2029', 'a\\r\\nb\\u2028c\\u2029'],
   ['tabs', 'a\tb', 'a\\tb'],
-  ['overrides of direction', '\u202egnp.exe\u202c', '\\u202egnp.exe\\u202c'],
+  ['direction overrides', '\u202egnp.exe\u202c', '\\u202egnp.exe\\u202c'],
   ['isolates', '\u2066a\u2069', '\\u2066a\\u2069'],
-  ['marks of direction', '\u200e\u200f\u061c', '\\u200e\\u200f\\u061c'],
+  ['direction marks', '\u200e\u200f\u061c', '\\u200e\\u200f\\u061c'],
 ];
 for (const [what, text, shown] of written) {
-  test(`writes out ${what}`, () => assert.equal(visible(text), shown));
+  test(`escapes ${what}`, () => assert.equal(visible(text), shown));
 }
 
 for (const text of [
@@ -24,5 +24,5 @@ for (const text of [
   'C:\\new',
   '',
 ]) {
-  test(`leaves ${text || 'nothing'} as it is`, () => assert.equal(visible(text), text));
+  test(`does not change "${text}"`, () => assert.equal(visible(text), text));
 }

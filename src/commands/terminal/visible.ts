@@ -1,11 +1,11 @@
-/** What moves a cursor, ends a line, or changes the direction in which text is shown. */
+/** Characters that move the cursor, end a line, or change the direction of text. */
 const invisible = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Text on one line, with such characters escaped (`\u202e`), so that no name can hide or forge other
- * output on a terminal.
+ * Puts text on one line and escapes such characters (`\u202e`), so that no name can hide or forge
+ * other output on a terminal.
  */
 export function visible(text: string): string {
   return text.replace(

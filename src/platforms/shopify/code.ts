@@ -10,7 +10,7 @@ export const shopifyCode: PlatformCode = {
   async findPause(sql, shopId) {
     const at = await findUninstall(sql, shopId);
     if (at === null) return undefined;
-    return `The app is uninstalled. Once it is back, "retention shopify reinstalled --shop ${shopId}" says so.`;
+    return `The app is uninstalled. After it is reinstalled, run "retention shopify reinstalled --shop ${shopId}".`;
   },
   openWebhooks: openShopifyWebhooks,
   forgetShop,

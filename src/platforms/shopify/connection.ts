@@ -8,12 +8,12 @@ import {
   deletionOf,
   linesOfContracts,
   linesOfPlanGroup,
-  once,
-  take,
-  takeNodes,
+  oneBatch,
+  storeLines,
+  storeNodes,
 } from './sync/intake.ts';
 import { gonePlans } from './sync/reconcile.ts';
-import { ownedState, syncShop } from './sync/sync-shop.ts';
+import { claimShop, syncShop } from './sync/sync-shop.ts';
 
 /** One shop on Shopify. */
 export function connectShopify(credentials: Credentials, context: ConnectContext): Connection {
@@ -34,9 +34,9 @@ export function connectShopify(credentials: Credentials, context: ConnectContext
 
 async function follow(synced: SyncedShop, { kind, id }: Hint): Promise<number> {
   const fetchAndStore = followers[kind];
-  if (!fetchAndStore) throw new Error(`Nothing follows a hint of the kind ${kind}.`);
-  // What is not in Shopify is deleted, so all that the shop has must be from there.
-  await ownedState(synced, false);
+  if (!fetchAndStore) throw new Error(`Unknown kind of hint: ${kind}.`);
+  // Records that Shopify does not have will be deleted, so the shop must belong to Shopify.
+  await claimShop(synced, false);
   return fetchAndStore(synced, id);
 }
 
@@ -48,17 +48,17 @@ const followers: Readonly<Record<string, Follow>> = {
     const whole = await fetchContract(synced.client, gid);
     return countRefused(
       whole
-        ? await takeNodes(synced, linesOfContracts([whole]))
-        : await take(synced, once([deletionOf('subscription', id)])),
+        ? await storeNodes(synced, linesOfContracts([whole]))
+        : await storeLines(synced, oneBatch([deletionOf('subscription', id)])),
     );
   },
 
-  // A plan does not say which group it was in, so all that are stored are looked for: there are few.
+  // A stored plan does not name its group, so all stored plans are looked up. There are few.
   async planGroup(synced, id) {
     const gid = formatGid({ type: 'SellingPlanGroup', key: `${id}` });
     const whole = await fetchPlanGroup(synced.client, gid);
-    const taken = whole ? await takeNodes(synced, linesOfPlanGroup(whole)) : {};
-    const gone = await take(synced, gonePlans(synced, { has: () => false }));
-    return countRefused(taken) + countRefused(gone);
+    const stored = whole ? await storeNodes(synced, linesOfPlanGroup(whole)) : {};
+    const gone = await storeLines(synced, gonePlans(synced, { has: () => false }));
+    return countRefused(stored) + countRefused(gone);
   },
 };

@@ -3,14 +3,14 @@ import type { RecordKind } from '../../store/records/source-ids.ts';
 import type { Platform } from '../platform.ts';
 import { formatGid } from './api/gid.ts';
 
-/** In clear text a token may go to this machine only. */
+/** Unencrypted, a token may be sent only to this machine. */
 function isSafeAddress(url: URL | null): boolean {
   if (!url || url.username !== '' || url.search !== '' || url.hash !== '') return false;
   const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
   return url.protocol === 'https:' || (url.protocol === 'http:' && isHere);
 }
 
-/** The types in GIDs of what records are made from. */
+/** GID types by the kind of record that is made from them. */
 const gidTypes: Partial<Readonly<Record<RecordKind, string>>> = {
   plan: 'SellingPlan',
   subscription: 'SubscriptionContract',
@@ -26,23 +26,25 @@ export const shopify: Platform = {
     credentialsFile: 'SHOPIFY_CREDENTIALS_FILE',
     webhookSecrets: {
       variable: 'SHOPIFY_CLIENT_SECRET',
-      want: "the app's client secret, at least 16 characters without spaces; during rotation, the new and the old one, separated by a comma",
+      expected:
+        "the app's client secret, at least 16 characters without spaces; during rotation, the new and the old one, separated by a comma",
     },
   },
   credentialFields: {
     domain: {
-      want: 'text such as "sample-shop.myshopify.com"',
+      expected: 'text such as "sample-shop.myshopify.com"',
       isUnique: true,
       fits: (value) =>
         typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,62}\.myshopify\.com$/.test(value),
     },
     accessToken: {
-      want: "the app's access token for the Admin API, which begins with shpat_ or another shp…_",
+      expected:
+        "the app's access token for the Admin API, which begins with shpat_ or another shp…_",
       fits: (value) => typeof value === 'string' && /^shp[a-z]{2,3}_[\w-]{8,500}$/.test(value),
     },
-    // A proxy, or a stand-in.
+    // For a proxy, or a stand-in in tests.
     baseUrl: {
-      want: 'left out, or an https:// address (http:// on this machine only)',
+      expected: 'left out, or an https:// address (http:// on this machine only)',
       fits: (value) =>
         value === undefined || (typeof value === 'string' && isSafeAddress(URL.parse(value))),
     },

@@ -22,20 +22,20 @@ interface SyncParts {
   readonly log: Log;
   readonly linesPerTransaction: number | undefined;
   readonly signal: AbortSignal;
-  /** Keeps other processes from synchronising the shop. @returns undefined if one does already */
+  /** Prevents other processes from syncing the shop. @returns undefined if one already is */
   lock(store: Store, shopId: number): Promise<(() => Promise<void>) | undefined>;
 }
 
-/** What became of one shop's turn. */
-export type Turn =
+/** The result of one shop's sync. */
+export type SyncOutcome =
   | { readonly kind: 'synced'; readonly shop: number; readonly report: SyncReport }
   | { readonly kind: 'paused'; readonly shop: number; readonly reason: string }
   | { readonly kind: 'failed'; readonly shop: number; readonly reason: string };
 
-/** Synchronises shops with one platform, in turn. */
+/** Syncs shops with one platform, one after another. */
 export class SyncLoop {
   readonly #parts: SyncParts;
-  /** One for each shop, so that what it knows of the platform's limits stays. */
+  /** By shop id. Kept between rounds, because a connection remembers the platform's rate limits. */
   readonly #connections = new Map<number, Connection>();
 
   constructor(parts: SyncParts) {
@@ -43,18 +43,18 @@ export class SyncLoop {
   }
 
   /**
-   * Each shop once. One that fails does not keep the others from their turn.
-   * @throws the reason of the signal
+   * Syncs each shop once. A failure of one does not stop the others.
+   * @throws the signal's reason once it is aborted
    */
   async *round(
     store: Store,
     shops: readonly Credentials[],
     options: SyncOptions,
-  ): AsyncGenerator<Turn> {
+  ): AsyncGenerator<SyncOutcome> {
     for (const credentials of shops) {
       const { shop } = credentials;
       try {
-        yield await this.#turn(store, credentials, options);
+        yield await this.#syncShop(store, credentials, options);
       } catch (error) {
         this.#parts.signal.throwIfAborted();
         yield { kind: 'failed', shop, reason: describeError(error) };
@@ -63,18 +63,24 @@ export class SyncLoop {
     }
   }
 
-  async #turn(store: Store, credentials: Credentials, options: SyncOptions): Promise<Turn> {
+  async #syncShop(
+    store: Store,
+    credentials: Credentials,
+    options: SyncOptions,
+  ): Promise<SyncOutcome> {
     const { platform, code, clock, log, linesPerTransaction, signal, lock } = this.#parts;
     const { shop } = credentials;
     const found = await findShop(store.write, shop);
     if (!found) {
-      throw new CommandError(`There is no shop ${shop}; "retention shops create" makes one.`);
+      throw new CommandError(`There is no shop ${shop}; "retention shops create" creates one.`);
     }
     const reason = await code.findPause(store.write, shop);
     if (reason !== undefined) return { kind: 'paused', shop, reason };
     const unlock = await lock(store, shop);
     if (!unlock) {
-      throw new CommandError(`Another process synchronises shop ${shop}; wait until it ends.`);
+      throw new CommandError(
+        `Another process is already syncing shop ${shop}; wait until it finishes.`,
+      );
     }
     try {
       const connection = this.#connect(credentials);

@@ -20,15 +20,15 @@ interface FollowParts {
 }
 
 /**
- * Fetches what a webhook was about as it is now, and stores that. What the webhook itself said does not
- * count, so neither order nor repetition matters.
+ * Fetches the current state of what a webhook was about, and stores it. The webhook's own content
+ * is ignored, so neither order nor duplicates matter.
  */
 export function createFollower({ platform, code, credentials, sql, clock, log }: FollowParts) {
   return async (job: Job & Partial<Hint>, signal: AbortSignal): Promise<void> => {
     const { shopId, kind, id = 0 } = job;
     const shop = await findShop(sql, shopId);
     if (!shop) {
-      // An instance may still receive webhooks of a shop that was deleted. Nothing of it may stay.
+      // An instance may still receive webhooks for a deleted shop; nothing about it may remain.
       await deleteJobsOfShop(sql, shopId);
       return;
     }
@@ -36,21 +36,19 @@ export function createFollower({ platform, code, credentials, sql, clock, log }:
     const known = credentials.find((each) => each.shop === shopId);
     if (!known) {
       const { credentialsFile } = platform.settings;
-      throw new NonRetryableError(`${credentialsFile} has nothing for shop ${shopId}.`);
+      throw new NonRetryableError(`${credentialsFile} has no entry for shop ${shopId}.`);
     }
     const connection = code.connect(known, { clock, log, signal });
     const feed = feedsOf(platform).webhooks;
     const intake = { sql, shop: importShopOf(shop), feed, clock, log, signal };
     const refused = await connection.follow(intake, { kind, id }).catch((error: unknown) => {
-      const mayPass = error instanceof PlatformError && error.kind === 'unavailable';
-      throw error instanceof CommandError && !mayPass
+      const isTemporary = error instanceof PlatformError && error.kind === 'unavailable';
+      throw error instanceof CommandError && !isTemporary
         ? new NonRetryableError(error.message)
         : error;
     });
     if (refused > 0) {
-      throw new NonRetryableError(
-        `Of ${kind} ${id} not everything could be stored; the log says why.`,
-      );
+      throw new NonRetryableError(`Some records of ${kind} ${id} were refused; the log says why.`);
     }
   };
 }

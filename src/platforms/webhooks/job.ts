@@ -1,8 +1,8 @@
-/** hints: something has changed, ask again; duties: something must be done, such as forgetting a customer. */
+/** hints: something changed and must be fetched; duties: required actions, such as redactions. */
 export const jobKinds = ['hints', 'duties'] as const;
 export type JobKind = (typeof jobKinds)[number];
 
-/** A stored job: what is known of its webhook, and its task. */
+/** A stored job: where it came from, and its task. */
 export interface Job {
   readonly shopId: number;
   /** A UUID: the same if the webhook is sent again. */

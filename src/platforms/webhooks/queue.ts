@@ -9,11 +9,11 @@ import { type Job, type JobKind, jobKinds } from './job.ts';
 const hour = 3600;
 const day = 24 * hour;
 
-/** Seconds. What an instance has begun and left is begun again elsewhere once its heartbeat is missed. */
+/** Seconds. When an instance stops sending heartbeats, another one restarts its jobs. */
 const common = { retryBackoff: true, heartbeatSeconds: 10, retentionSeconds: 365 * day };
 const settings: Readonly<Record<JobKind, Omit<Queue, 'name' | 'deadLetter'>>> = {
-  // One waits for each key; one that comes while another runs waits, and runs after it. A job that
-  // is done stays for longer than platforms send a webhook again, so that it is known.
+  // `short`: at most one job per key waits, also while another one runs. Completed jobs are kept
+  // for longer than platforms redeliver a webhook, so that duplicates are recognised.
   hints: {
     ...common,
     policy: 'short',
@@ -34,20 +34,20 @@ const settings: Readonly<Record<JobKind, Omit<Queue, 'name' | 'deadLetter'>>> = 
   },
 };
 
-/** Looked for this often by each instance; what it has stored itself it begins at once. Seconds. */
+/** How often each instance looks for jobs. It starts those that it stored itself at once. */
 const pollingIntervalSeconds = 5;
 const superviseIntervalSeconds = 10;
-/** Of one queue, in one instance. */
-const atOnce = 2;
+/** Per instance. */
+const workersPerQueue = 2;
 const stopMilliseconds = 5_000;
 
 type Handler = (job: Job, signal: AbortSignal) => Promise<void>;
 
-/** Jobs in the database: each is done once, or shows as failed. */
+/** Jobs in the database. Each completes once, or is reported as failed. */
 export class JobQueue {
   readonly #boss: PgBoss;
   readonly #log: Log;
-  /** By their queue. */
+  /** Worker ids by queue. */
   readonly #workers = new Map<string, string[]>();
 
   private constructor(boss: PgBoss, log: Log) {
@@ -55,7 +55,7 @@ export class JobQueue {
     this.#log = log;
   }
 
-  /** Brings the library's tables up to date, too. */
+  /** Also migrates pg-boss's tables. */
   static async open(
     sql: Sql,
     log: Log,
@@ -64,7 +64,7 @@ export class JobQueue {
     const boss = new PgBoss({
       db: jobDatabase(sql),
       schema: 'jobs',
-      // Nothing recurs, and rebuilding indexes is the database's owner's business.
+      // No job recurs, and rebuilding indexes is up to the database's owner.
       schedule: false,
       reindex: false,
       monitorVacuum: false,
@@ -72,8 +72,8 @@ export class JobQueue {
       superviseIntervalSeconds,
       monitorIntervalSeconds: superviseIntervalSeconds,
     });
-    boss.on('error', (err) => log.error({ err }, 'the queue of webhooks failed'));
-    boss.on('warning', (warning) => log.warn({ warning }, 'the queue of webhooks warns'));
+    boss.on('error', (err) => log.error({ err }, 'webhook queue failed'));
+    boss.on('warning', (warning) => log.warn({ warning }, 'webhook queue warning'));
     await boss.start();
     for (const kind of jobKinds) {
       const { policy: _policy, ...rest } = settings[kind];
@@ -86,8 +86,8 @@ export class JobQueue {
   }
 
   /**
-   * Stores a job, in one statement; it is begun soon. A webhook that is known changes nothing.
-   * @param key of those that are one and the same while they wait
+   * Stores a job in one statement. Does nothing if the webhook is already known.
+   * @param key jobs with the same key are duplicates while they wait
    */
   async send(queue: string, job: Job, key: string): Promise<void> {
     await this.#boss.send(queue, job, { id: job.event, singletonKey: key });
@@ -108,37 +108,34 @@ export class JobQueue {
         const { shopId, topic } = data;
         try {
           await handle(data, signal);
-          // It may hold an id that had to be forgotten. Done again, it would change nothing.
+          // It may contain an id that had to be forgotten. Running it twice is harmless.
           if (kind === 'duties') await this.#boss.deleteJob(queue, id);
           return [{ id, status: 'completed' as const }];
         } catch (err) {
           const isFinal = err instanceof NonRetryableError;
           const status = isFinal ? ('deadletter' as const) : ('failed' as const);
-          this.#log.error(
-            { err, shopId, topic, retryCount, job: id },
-            'a webhook was not followed',
-          );
+          this.#log.error({ err, shopId, topic, retryCount, job: id }, 'webhook job failed');
           return [{ id, status, output: { reason: (err as Error).message } }];
         } finally {
-          // After one there may be more.
+          // There may be more jobs.
           this.#wake(queue);
         }
       });
-    this.#workers.set(queue, await Promise.all(Array.from({ length: atOnce }, work)));
+    this.#workers.set(queue, await Promise.all(Array.from({ length: workersPerQueue }, work)));
   }
 
-  /** Has the workers look for jobs once they are free. */
+  /** Makes the workers look for jobs as soon as they are free. */
   #wake(queue: string): void {
     for (const worker of this.#workers.get(queue) ?? []) this.#boss.notifyWorker(worker);
   }
 
-  /** Lets jobs under way come to their end; what takes longer goes back, and is begun again. */
+  /** Lets running jobs finish; those that take too long go back to the queue. */
   async close(): Promise<void> {
     await this.#boss.stop({ close: false, graceful: true, timeout: stopMilliseconds });
   }
 }
 
-/** The same for the same words: an id for what has none that the database could take. */
+/** Derives a UUID, always the same one for the same words. */
 export function idOf(...words: readonly string[]): string {
   const digits = hash('sha256', JSON.stringify(words)).slice(0, 32);
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

@@ -6,29 +6,29 @@ import type { Log } from '../../log/log.ts';
 import { within } from '../../time-limit.ts';
 import type { ReceivedWebhook, SignatureCheck, Webhooks } from '../platform.ts';
 
-/** Those that matter have far less. */
+/** Relevant webhooks are far smaller. */
 const maxBytes = 256 * 1024;
-/** Of one platform and instance: bodies that are not verified yet, all together. */
+/** All bodies that are not verified yet, per platform and instance. */
 const maxUnverifiedBytes = 8 * 1024 * 1024;
-/** What a part of a body takes in memory besides its bytes: a client may send one byte at a time. */
+/** Memory overhead of each part of a body: a client may send one byte at a time. */
 const bytesPerPart = 512;
-/** Webhooks of one instance that wait for the database. The platform sends the others again. */
+/** Webhooks per instance that wait for the database. The platform redelivers the others. */
 const maxWaiting = 100;
-/** Shopify waits for five seconds, others for longer. */
+/** Shopify gives up after five seconds, others later. */
 const timeoutMilliseconds = 4_000;
 
 const accepted: Answer = { status: 200, headers: json, body: '{"success":true}' };
 const unauthorized = () => refuse(401, 'Unauthorized.');
-const malformed = () => refuse(400, 'The body is not what its topic promises.');
+const malformed = () => refuse(400, 'The body does not match its topic.');
 const later = (headers: Readonly<Record<string, string>> = {}) =>
   refuse(503, 'Try again later.', { 'retry-after': '60', ...headers });
 
-/** Receives the webhooks of a platform within bounds, and acts on those that it has signed. */
+/** Receives a platform's webhooks within limits, and handles those with a valid signature. */
 export function webhookRoute(platform: string, webhooks: Webhooks, log: Log): Route {
   let unverifiedBytes = 0;
   let waiting = 0;
 
-  /** The body, if it is signed. Hashed while it arrives; until then it counts as unverified. */
+  /** The body, if its signature is valid. Hashed as it arrives; unverified until its end. */
   async function receive(request: FastifyRequest, check: SignatureCheck): Promise<Body> {
     let held = 0;
     try {
@@ -37,7 +37,7 @@ export function webhookRoute(platform: string, webhooks: Webhooks, log: Log): Ro
         maxBytes,
         receive(part) {
           const cost = part.length + bytesPerPart;
-          // The rest is not worth receiving, and without it the connection is of no use.
+          // The rest is not read, so the connection cannot be reused.
           if (unverifiedBytes + cost > maxUnverifiedBytes) return later({ connection: 'close' });
           unverifiedBytes += cost;
           held += cost;
@@ -51,9 +51,9 @@ export function webhookRoute(platform: string, webhooks: Webhooks, log: Log): Ro
     }
   }
 
-  /** What takes too long continues, and is known when the platform sends it again. */
-  async function take(webhook: ReceivedWebhook) {
-    const work = webhooks.take(webhook);
+  /** After the timeout, work continues; a redelivery is then recognised as a duplicate. */
+  async function handleInTime(webhook: ReceivedWebhook) {
+    const work = webhooks.handle(webhook);
     work.catch(() => {});
     return within(timeoutMilliseconds, work);
   }
@@ -63,17 +63,17 @@ export function webhookRoute(platform: string, webhooks: Webhooks, log: Log): Ro
     url: `/webhooks/${platform}`,
     async handle(request) {
       const { id: requestId, headers } = request;
-      const check = webhooks.openSignature(headers);
+      const check = webhooks.startSignatureCheck(headers);
       if (!check) return unauthorized();
       const body = await receive(request, check);
       if ('refusal' in body) return body.refusal;
       if (waiting >= maxWaiting) return later();
       waiting += 1;
       try {
-        const result = await take({ requestId, headers, body: body.bytes });
+        const result = await handleInTime({ requestId, headers, body: body.bytes });
         return result === 'accepted' ? accepted : malformed();
       } catch (err) {
-        log.error({ requestId, err }, 'a webhook could not be stored');
+        log.error({ requestId, err }, 'webhook not stored');
         return later();
       } finally {
         waiting -= 1;

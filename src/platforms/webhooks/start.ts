@@ -25,8 +25,9 @@ export interface RunningWebhooks {
 }
 
 /**
- * Receives the webhooks of each platform that has a secret, and follows them: both in each instance.
- * @returns undefined if no platform has one
+ * Receives the webhooks of each platform that has a secret, and runs their jobs. Every instance
+ * does both.
+ * @returns undefined if no platform has a secret
  */
 export async function startWebhooks({
   config,

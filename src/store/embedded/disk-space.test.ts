@@ -67,7 +67,7 @@ after(async () => {
 
 const listKept = async () => (await writer`select id from kept order by id`).map(({ id }) => id);
 
-test('while the disk is full, writes fail with the reason and reads work; writes resume with free space', async () => {
+test('a full disk fails writes with the reason, but not reads; freeing space ends that', async () => {
   await writer`insert into kept values (1)`;
   shortage = reason;
   await assert.rejects(Promise.resolve(writer`insert into kept values (${2})`), isRefused);

@@ -48,7 +48,7 @@ async function rawClient(to = server): Promise<Socket> {
 const code = (expected: string) => (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === expected;
 
-test('returns each of the pipelined queries of four connections its own result', async () => {
+test('returns its own result to each pipelined query of four connections', async () => {
   await using first = client({ isShared: true });
   await using second = client({ isShared: true });
   await using third = client({ isShared: true, readOnly: true });

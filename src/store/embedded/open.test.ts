@@ -154,7 +154,7 @@ test('rejects a folder that cannot be opened, with the reason', async () => {
   assert.match(await refusal(broken), /^Cannot open the database in \/broken: .*FATAL/s);
 });
 
-test('connecting waits for its turn, however long a transaction of another client takes', async (t) => {
+test('connecting waits for its turn, however long another client’s transaction takes', async (t) => {
   const server = await openEmbedded(copyOfPristine('turns'), { role: 'serve' });
   const [one, other] = [openClient(server.socketPath), openClient(server.socketPath)];
   const held = await one.reserve();
@@ -164,7 +164,7 @@ test('connecting waits for its turn, however long a transaction of another clien
   let isOver = false;
   connecting.finally(() => (isOver = true)).catch(() => {});
   t.mock.timers.tick(50_000);
-  // Whatever that has set off is through by then.
+  // Anything that the timers triggered has happened by then.
   await held`select 1`;
   assert.equal(isOver, false);
   t.mock.timers.reset();

@@ -8,7 +8,7 @@ import { createShop } from '../../support/world.ts';
 import { sample, subscriptions } from './mapped.ts';
 
 const target = process.env['TEST_POSTGRES'];
-const skip = target === undefined && 'PostgreSQL could not be had on this machine';
+const skip = target === undefined && 'PostgreSQL is not available on this machine';
 const stripe = path.join(root, 'mappings/stripe-subscriptions.json');
 const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
@@ -39,27 +39,24 @@ describe('retention import --mapping', { skip, concurrency: 2 }, () => {
     };
   }
 
-  test('standard input; rows that gave nothing are told of', async () => {
-    const place = await prepare();
+  test('reads standard input, and reports rows that matched no rule', async () => {
+    const fixture = await prepare();
     const content = readFileSync(sample('stripe-subscriptions.csv'), 'utf8');
-    const { code, out, err } = await place.run(['--json', '--mapping', stripe, '-'], content);
+    const { code, out, err } = await fixture.run(['--json', '--mapping', stripe, '-'], content);
     assert.deepEqual(JSON.parse(out), {
-      shop: place.shop.id,
+      shop: fixture.shop.id,
       counts: { plan: { ...none, stored: 2 }, subscription: { ...none, stored: 3 } },
     });
-    assert.equal(
-      err,
-      'Rows to which no condition of the mapping applies, and which gave nothing: 1.\n',
-    );
+    assert.equal(err, '1 row matched no rule and was skipped.\n');
     assert.equal(code, 0);
   });
 
-  test('what a reason quotes cannot move the cursor or forge a line', async () => {
-    const place = await prepare();
+  test('escapes control characters in reasons', async () => {
+    const fixture = await prepare();
     const content = readFileSync(sample('stripe-subscriptions.csv'), 'utf8');
     const status = '"\x1b[2J\u202e\nexport.csv:9: forged"';
-    writeFileSync(place.at('export.csv'), content.replace(',past_due,', `,${status},`));
-    const { code, err } = await place.run(['--mapping', stripe, 'export.csv']);
+    writeFileSync(fixture.at('export.csv'), content.replace(',past_due,', `,${status},`));
+    const { code, err } = await fixture.run(['--mapping', stripe, 'export.csv']);
     assert.equal(code, 3);
     assert.match(
       err,
@@ -68,18 +65,18 @@ describe('retention import --mapping', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(err, /^export\.csv:9/m);
   });
 
-  test('refused rows: reasons on standard error and in the file, where no other columns are', async () => {
-    const place = await prepare();
+  test('writes refused rows to stderr and a file, without columns that are not mapped', async () => {
+    const fixture = await prepare();
     const content = readFileSync(sample('stripe-subscriptions.csv'), 'utf8');
-    writeFileSync(place.at('export.csv'), content.replace(',past_due,', ',frozen,'));
-    const { code, out, err } = await place.run(['--mapping', stripe, 'export.csv']);
+    writeFileSync(fixture.at('export.csv'), content.replace(',past_due,', ',frozen,'));
+    const { code, out, err } = await fixture.run(['--mapping', stripe, 'export.csv']);
     const reason =
       'column Status: "frozen" is not in its table, which has active, trialing, past_due, unpaid, paused, canceled';
     assert.match(err, /^export\.csv:4: column Status: "frozen" is not in its table/);
     assert.equal(code, 3);
     assert.match(out, /\nsubscription {2}2 .* 1\n/);
 
-    const file = readFileSync(place.at('export.csv.refused.ndjson'), 'utf8');
+    const file = readFileSync(fixture.at('export.csv.refused.ndjson'), 'utf8');
     const { text, ...entry } = JSON.parse(file) as { text: string };
     assert.deepEqual(entry, { file: 'export.csv', line: 4, reason });
     assert.deepEqual(JSON.parse(text), {
@@ -105,11 +102,11 @@ describe('retention import --mapping', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(file + err + out, /planted/i);
   });
 
-  test('a wrong mapping file: everything that is wrong in it, status 2, nothing imported', async () => {
-    const place = await prepare();
+  test('exits with 2 for an invalid mapping file, lists its problems and imports nothing', async () => {
+    const fixture = await prepare();
     const mapping = { ...subscriptions({}, { status: {} }), extra: 1 };
-    writeFileSync(place.at('wrong.json'), JSON.stringify(mapping));
-    const { code, out, err } = await place.run([
+    writeFileSync(fixture.at('wrong.json'), JSON.stringify(mapping));
+    const { code, out, err } = await fixture.run([
       '--mapping',
       'wrong.json',
       sample('stripe-subscriptions.csv'),
@@ -118,27 +115,27 @@ describe('retention import --mapping', { skip, concurrency: 2 }, () => {
     assert.equal(out, '');
     assert.match(err, /wrong\.json is not a mapping:/);
     assert.match(err, / {2}records\[0\]\.fields\.status must have one of column and value\n/);
-    assert.match(err, / {2}it has "extra", which is not known here/);
-    assert.equal(await place.planCount(), 0);
+    assert.match(err, / {2}it has unknown keys: "extra"/);
+    assert.equal(await fixture.planCount(), 0);
   });
 
-  test('no mapping file, a file of other columns, and two ways at once', async () => {
-    const place = await prepare();
-    const missing = await place.run(['--mapping', 'none.json', 'x.csv']);
+  test('fails for a missing mapping file, missing columns, or --mapping with --from', async () => {
+    const fixture = await prepare();
+    const missing = await fixture.run(['--mapping', 'none.json', 'x.csv']);
     assert.equal(missing.code, 1);
     assert.match(missing.err, /none\.json cannot be read: there is no such file\./);
 
     const recharge = sample('recharge-subscriptions.csv');
-    const other = await place.run(['--mapping', stripe, recharge]);
+    const other = await fixture.run(['--mapping', stripe, recharge]);
     assert.equal(other.code, 1);
     assert.match(
       other.err,
       /has no column "Plan", "Interval", "Status", "id", .* names\. Is its first/,
     );
-    assert.equal(await place.planCount(), 0);
+    assert.equal(await fixture.planCount(), 0);
     assert.equal(existsSync(`${recharge}.refused.ndjson`), false);
 
-    const both = await place.run(['--mapping', stripe, '--from', 'shopify', recharge]);
+    const both = await fixture.run(['--mapping', stripe, '--from', 'shopify', recharge]);
     assert.equal(both.code, 2);
     assert.match(both.err, /--from and --mapping cannot be given together\./);
   });

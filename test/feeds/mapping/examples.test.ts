@@ -11,7 +11,7 @@ import { importMapped, sample } from './mapped.ts';
 
 const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
-// What is larger than 2^52 is 2^52 + the first 52 bits of the SHA-256 of "plan:month 1", and so on.
+// Ids above 2^52 are 2^52 + the first 52 bits of the SHA-256 of "plan:month 1", and so on.
 const examples = {
   'shopify-contracts': {
     plans: [
@@ -77,7 +77,7 @@ const examples = {
   },
 };
 
-onEveryDatabase('the worked examples', (open) => {
+onEveryDatabase('the example mappings', (open) => {
   let store: Store;
   before(() => {
     store = open();
@@ -109,7 +109,7 @@ onEveryDatabase('the worked examples', (open) => {
     };
   }
 
-  /** Tables that have a text anywhere. */
+  /** Tables that contain a text anywhere. */
   async function tablesWith(part: string): Promise<string[]> {
     const tables = await store.write<{ schema: string; name: string }[]>`
       select table_schema as schema, table_name as name from information_schema.tables
@@ -126,7 +126,7 @@ onEveryDatabase('the worked examples', (open) => {
   }
 
   for (const [name, expected] of Object.entries(examples)) {
-    test(`${name}: what is stored, twice the same, without names and addresses`, async () => {
+    test(`${name} stores the expected rows, the same again, and no personal data`, async () => {
       const shop = await createShop(store);
       const mapping = readFileSync(path.join(root, 'mappings', `${name}.json`), 'utf8');
       const { counts, refused, left } = await importMapped(
@@ -157,7 +157,7 @@ onEveryDatabase('the worked examples', (open) => {
       for (const planted of ['Plantedfirst', 'Plantedlast', 'planted@example', '+1503555']) {
         assert.deepEqual(await tablesWith(planted), []);
       }
-      // The search finds what is there.
+      // Proves that the search above can find something.
       assert.ok((await tablesWith(found)).includes('plans'));
     });
   }

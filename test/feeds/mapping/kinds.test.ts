@@ -10,7 +10,7 @@ import { onEveryDatabase } from '../../support/databases.ts';
 import { createShop, importAll } from '../../support/world.ts';
 import { importContent, importMapped as importFile, subscriptions } from './mapped.ts';
 
-onEveryDatabase('what rows may give', (open) => {
+onEveryDatabase('records made from rows', (open) => {
   let store: Store;
   before(() => {
     store = open();
@@ -20,7 +20,7 @@ onEveryDatabase('what rows may give', (open) => {
   const importMapped = (mapping: object, content: string | Buffer, name?: string) =>
     importContent(store, mapping, content, name);
 
-  test('JSON: lists of lines, cents, seconds, a history; and NDJSON, packed', async () => {
+  test('may come from JSON or gzipped NDJSON, with nested lists, cents and Unix times', async () => {
     const [record] = subscriptions()['records'] as [{ fields: object }];
     const fields = {
       ...record.fields,
@@ -71,7 +71,7 @@ onEveryDatabase('what rows may give', (open) => {
     const problems = (at: readonly number[]) => [
       `${at[0]}: items.data[1]: column price.unit_amount: "15.3" must be an amount such as 123400 (in the smallest unit)`,
       `${at[1]}: column items.data is not a list`,
-      `${at[2]}: column id is a list or an object; name a path that leads into it`,
+      `${at[2]}: column id is a list or an object; name a path to a value in it`,
     ];
 
     const json = { input: { format: 'json', list: 'data' }, records };
@@ -95,7 +95,7 @@ onEveryDatabase('what rows may give', (open) => {
     assert.doesNotMatch([...ofJson.texts, ...ofNdjson.texts].join(''), /planted/);
   });
 
-  test('a later export adds to the history, where rows tell one status only', async () => {
+  test('add a status change to the history with each later export', async () => {
     const shop = await createShop(store);
     await importAll(store, shop, [plan()]);
     const mapping = JSON.stringify(subscriptions({}, { status: 'status', updatedAt: 'updated' }));
@@ -120,7 +120,7 @@ onEveryDatabase('what rows may give', (open) => {
     );
   });
 
-  const booked = (event: object) =>
+  const withScheduledEnd = (event: object) =>
     subscriptions(
       {
         statusEvents: [
@@ -138,8 +138,8 @@ onEveryDatabase('what rows may give', (open) => {
     ].join('\n');
   const ends = ['2026-11-20T12:05:00Z', '2026-11-20T12:05:00.001Z'] as const;
 
-  test('a change that is booked ahead is left out where the mapping says what holds until then', async () => {
-    const mapping = booked({
+  test('leave out a scheduled change if the mapping gives the status until then', async () => {
+    const mapping = withScheduledEnd({
       until: { column: 'paused', table: { '': 'active' }, otherwise: 'paused' },
     });
     const { refused, stored } = await importContent(store, mapping, rowsWithEnds(...ends));
@@ -151,8 +151,12 @@ onEveryDatabase('what rows may give', (open) => {
     ]);
   });
 
-  test('a change that is booked ahead is refused where the mapping does not', async () => {
-    const { refused, stored } = await importContent(store, booked({}), rowsWithEnds(...ends));
+  test('are refused for a scheduled change if the mapping gives no status until then', async () => {
+    const { refused, stored } = await importContent(
+      store,
+      withScheduledEnd({}),
+      rowsWithEnds(...ends),
+    );
     assert.deepEqual(stored, ['1 cancelled 1.00 2026-11-01 00:00']);
     assert.deepEqual(refused, [
       '3: statusEvents[0].at 2026-11-20T12:05:00.001Z lies in the future; send it once it has happened',
@@ -160,7 +164,7 @@ onEveryDatabase('what rows may give', (open) => {
     ]);
   });
 
-  test('payments, refunds and sessions of the cancel flow, several of one row', async () => {
+  test('may be payments, refunds and cancel-flow sessions, several from one row', async () => {
     const records = [
       ...(subscriptions()['records'] as object[]),
       {

@@ -11,7 +11,7 @@ import { type TestShop, createShop, importAll, now, silentLog } from '../../supp
 
 export const sample = (name: string) => path.join(root, 'test/feeds/mapping', name);
 
-/** Imports a file by a mapping, as the command does. */
+/** Imports a file with a mapping, as the command does. */
 export async function importMapped(store: Store, shop: TestShop, mapping: string, file: string) {
   const clock = new FixedClock(now);
   const refused: string[] = [];
@@ -33,7 +33,7 @@ export async function importMapped(store: Store, shop: TestShop, mapping: string
   return { counts, refused, texts, left: left.rows };
 }
 
-/** A mapping of subscriptions out of a CSV file, with what a test does not care for filled in. */
+/** A mapping of subscriptions from a CSV file, with defaults for what a test does not override. */
 export function subscriptions(over: object = {}, fields: object = {}): Record<string, unknown> {
   return {
     input: { format: 'csv' },
@@ -63,7 +63,7 @@ export function subscriptions(over: object = {}, fields: object = {}): Record<st
   };
 }
 
-/** A shop with plan 11, into which a file with some content is imported. */
+/** Imports a file with this content into a new shop that has plan 11. */
 export async function importContent(
   store: Store,
   mapping: object,

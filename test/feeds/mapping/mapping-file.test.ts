@@ -14,57 +14,54 @@ const problemsOf = (mapping: unknown): string[] => {
   return [];
 };
 
-/** The problems of a mapping with one field's description replaced. */
+/** The problems of a mapping with one field replaced. */
 const field = (name: string, spec: unknown) => problemsOf(subscriptions({}, { [name]: spec }));
 const at = 'records[0].fields';
 
 const wrong: Readonly<Record<string, readonly [found: () => string[], ...expected: string[]]>> = {
-  'no JSON': [
+  'invalid JSON': [
     () => problemsOf('{"input"').map((line) => line.replace(/JSON: .*/, 'JSON')),
     'm.json is not JSON',
   ],
-  'no object': [() => problemsOf([]), 'it must be an object'],
-  'nothing in it': [() => problemsOf({}), 'input is missing', 'records is missing'],
-  'a key that is not known': [
+  'a list instead of an object': [() => problemsOf([]), 'it must be an object'],
+  'an empty object': [() => problemsOf({}), 'input is missing', 'records is missing'],
+  'an unknown key': [
     () => problemsOf({ ...subscriptions(), recods: [] }),
-    'it has "recods", which is not known here; known are about, input, formats, records',
+    'it has unknown keys: "recods"; known keys are about, input, formats, records',
   ],
   'no records': [
     () => problemsOf({ ...subscriptions(), records: [] }),
     'records must not be empty',
   ],
-  'a format that is not known': [
+  'an unknown format': [
     () => problemsOf({ ...subscriptions(), input: { format: 'xml' } }),
     'input.format must be one of csv, ndjson, json',
   ],
   'a delimiter for JSON': [
     () => problemsOf({ ...subscriptions(), input: { format: 'ndjson', delimiter: ';' } }),
-    'input has "delimiter", which is not known here; known are format',
+    'input has unknown keys: "delimiter"; known keys are format',
   ],
   'a delimiter of two characters': [
     () => problemsOf({ ...subscriptions(), input: { format: 'csv', delimiter: '||' } }),
-    'input.delimiter must be one character, no line end',
+    'input.delimiter must be one character other than a line break',
   ],
-  'a delimiter that is the quote': [
+  'the same delimiter and quote': [
     () => problemsOf({ ...subscriptions(), input: { format: 'csv', delimiter: '"' } }),
     'input.quote must not be the delimiter',
   ],
-  'a header that is neither': [
+  'a header that is neither true nor a list': [
     () => problemsOf({ ...subscriptions(), input: { format: 'csv', header: false } }),
-    'input.header must be true, or the list of the columns where the file does not name them',
+    'input.header must be true, or a list of the column names if the file has none',
   ],
-  'a type that is not known': [
+  'an unknown record type': [
     () => problemsOf(subscriptions({ type: 'customer' })),
     'records[0].type must be one of plan, subscription, payment, refund, cancellation',
   ],
-  'a field that is not known': [
+  'an unknown field': [
     () => field('statuss', 'status'),
-    `${at} has "statuss", which is not known here; known are id, customerId, planId, status, createdAt, nextBillingDate, paidThroughAt, intervalUnit, intervalCount, updatedAt`,
+    `${at} has unknown keys: "statuss"; known keys are id, customerId, planId, status, createdAt, nextBillingDate, paidThroughAt, intervalUnit, intervalCount, updatedAt`,
   ],
-  'a required field that is missing': [
-    () => field('customerId', undefined),
-    `${at}.customerId is missing`,
-  ],
+  'a missing required field': [() => field('customerId', undefined), `${at}.customerId is missing`],
   'no lines': [
     () => problemsOf(subscriptions({ lines: undefined })),
     'records[0].lines is missing',
@@ -78,11 +75,11 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
     `${at}.id must have one of column, columns and value`,
   ],
   'no source': [() => field('status', {}), `${at}.status must have one of column and value`],
-  'an option of another kind': [
+  'an option of another kind of field': [
     () => field('status', { column: 'status', timeZone: 'UTC' }),
-    `${at}.status has "timeZone", which is not known here; known are column, value, table, otherwise, empty`,
+    `${at}.status has unknown keys: "timeZone"; known keys are column, value, table, otherwise, empty`,
   ],
-  'a table with a word that is none': [
+  'a table with an unknown value': [
     () => field('status', { column: 's', table: { ACTIVE: 'aktiv' } }),
     `${at}.status.table.ACTIVE must be one of active, paused, cancelled, expired, failed`,
   ],
@@ -94,13 +91,13 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
     () => field('createdAt', { value: '2026-01-01T00:00:00' }),
     `${at}.createdAt.value must be an ISO 8601 time with an offset or Z`,
   ],
-  'a time zone that is none': [
+  'an unknown time zone': [
     () => field('createdAt', { column: 'c', timeZone: 'America/Gotham' }),
     `${at}.createdAt.timeZone must be an IANA time zone, such as UTC or America/New_York`,
   ],
   'a pattern without a zone': [
     () => field('createdAt', { column: 'c', time: 'MM/DD/YYYY' }),
-    `${at}.createdAt needs a timeZone, such as UTC or America/New_York: its times tell no offset`,
+    `${at}.createdAt needs a timeZone, such as UTC or America/New_York: its times have no offset`,
   ],
   'a pattern without a year': [
     () => field('createdAt', { column: 'c', time: 'DD.MM.', timeZone: 'UTC' }),
@@ -114,11 +111,11 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
     () => field('createdAt', { column: 'c', time: 'epoch', timeZone: 'UTC' }),
     `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds or a pattern of YYYY, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
   ],
-  'a time format that every object has': [
+  'a time format named like a property of every object': [
     () => field('createdAt', { column: 'c', time: 'constructor', timeZone: 'UTC' }),
     `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds or a pattern of YYYY, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
   ],
-  'hours to 12 without AM and PM': [
+  '12-hour times without AM or PM': [
     () => field('createdAt', { column: 'c', time: 'MM/DD/YYYY h:mm', timeZone: 'UTC' }),
     `${at}.createdAt.time must have hh (or h) and A together: the hours from 1 to 12, and AM or PM`,
   ],
@@ -126,29 +123,29 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
     () => field('planId', { columns: ['unit', 'count'] }),
     `${at}.planId joins columns, which needs "ids": "text"`,
   ],
-  'one character for two things in amounts': [
+  'the same decimal and thousands separator': [
     () => {
       const mapping = subscriptions();
       return problemsOf({ ...mapping, formats: { decimal: ',', thousands: ',' } });
     },
-    'records[0].lines.fields.currentPrice must not have the same character as decimal and as thousands',
+    'records[0].lines.fields.currentPrice must not use the same character for decimal and thousands',
   ],
   'a condition without values': [
     () => problemsOf(subscriptions({ when: { status: {} } })),
     'records[0].when.status must have is or isNot: a list of values, "" for an empty one',
   ],
-  'a condition of a required field': [
+  'a condition on a required field': [
     () => field('id', { column: 'id', when: { a: { is: ['b'] } } }),
-    `${at}.id has "when", which is not known here; known are column, columns, separator, value, table, otherwise, empty, ids`,
+    `${at}.id has unknown keys: "when"; known keys are column, columns, separator, value, table, otherwise, empty, ids`,
   ],
   'a group, and lines from a list': [
     () => {
       const [record] = subscriptions()['records'] as { lines: object }[];
       return problemsOf(subscriptions({ group: 'id', lines: { ...record?.lines, from: 'items' } }));
     },
-    'records[0].group and lines.from must not be given together: lines come from rows, or from a list in one',
+    'records[0].group and lines.from must not be given together: lines come either from rows or from a list in a row',
   ],
-  'all at once': [
+  'several problems': [
     () => {
       const fields = { status: { column: 's', table: { A: 'b' } }, createdAt: { value: 'today' } };
       return problemsOf({ ...subscriptions({ color: 'red' }, fields), input: { format: 'csw' } });
@@ -156,12 +153,12 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
     'input.format must be one of csv, ndjson, json',
     `${at}.status.table.A must be one of active, paused, cancelled, expired, failed`,
     `${at}.createdAt.value must be an ISO 8601 time with an offset or Z`,
-    'records[0] has "color", which is not known here; known are type, when, currency, group, fields, lines, statusEvents',
+    'records[0] has unknown keys: "color"; known keys are type, when, currency, group, fields, lines, statusEvents',
   ],
 };
 
 for (const [title, [found, ...expected]] of Object.entries(wrong)) {
-  test(`a mapping file with ${title} is refused, and says so`, () => {
+  test(`refuses a mapping file with ${title}`, () => {
     const [first = '', ...problems] = found();
     const isOfJson = first.startsWith('m.json is not JSON');
     if (!isOfJson) assert.equal(first, 'm.json is not a mapping:');
@@ -169,7 +166,7 @@ for (const [title, [found, ...expected]] of Object.entries(wrong)) {
   });
 }
 
-test('a right one is taken, with a byte order mark too', () => {
+test('accepts a valid mapping file, also with a byte order mark', () => {
   const text = JSON.stringify(subscriptions());
   assert.deepEqual(problemsOf(text), []);
   assert.deepEqual(problemsOf(`\uFEFF${text}`), []);

@@ -4,7 +4,7 @@ import { importContent, subscriptions } from './mapped.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 
-onEveryDatabase('rows that a mapping makes no record of', (open) => {
+onEveryDatabase('rows that are refused or skipped', (open) => {
   let store: Store;
   before(() => {
     store = open();
@@ -13,7 +13,7 @@ onEveryDatabase('rows that a mapping makes no record of', (open) => {
 
   const importMapped = (mapping: object, content: string) => importContent(store, mapping, content);
 
-  test('each says its line, the column, what is wrong and what would be right; the rest is in', async () => {
+  test('are reported by line and column, while the other rows are stored', async () => {
     const mapping = subscriptions(
       { currency: 'currency' },
       { status: { column: 'status', table: { ON: 'active', OFF: 'cancelled' } } },
@@ -36,9 +36,9 @@ x2,501,yesterday,"15,30",FROZEN,EUR,,planted@example.com
       '6 cancelled 7.00 2026-11-01 22:00',
     ]);
     assert.deepEqual(refused, [
-      '4: column id: "x2" must be an integer from 1 to 9007199254740991; with "ids": "text" it may be any text; column status: "FROZEN" is not in its table, which has ON, OFF; column created: "yesterday" must be a time in ISO 8601; column currency: "EUR" is not the shop\'s currency, USD; column price: "15,30" must be an amount such as 1234.50',
-      '5: column created is empty; column price: "15.305" has more than 2 decimals, which the shop\'s currency has',
-      '6: the row has 4 values, and there are 8 columns; is a value with a delimiter in it not quoted?',
+      '4: column id: "x2" must be an integer from 1 to 9007199254740991; "ids": "text" allows any text; column status: "FROZEN" is not in its table, which has ON, OFF; column created: "yesterday" must be a time in ISO 8601; column currency: "EUR" is not the shop\'s currency, USD; column price: "15,30" must be an amount such as 1234.50',
+      '5: column created is empty; column price: "15.305" has more decimals than the shop\'s currency, which has 2',
+      '6: the row has 4 values, but there are 8 columns; does an unquoted value contain the delimiter?',
       '7: column customer has an e-mail address; map only columns without personal data',
     ]);
     assert.deepEqual(counts, {
@@ -102,7 +102,7 @@ x2,501,yesterday,"15,30",FROZEN,EUR,,planted@example.com
     assert.doesNotMatch(texts.join(''), /planted/i);
   });
 
-  test('what the import itself refuses is told with its columns too', async () => {
+  test('are reported with their columns if the import refuses the record', async () => {
     const mapping = subscriptions({}, { planId: { column: 'plan', ids: 'text' } });
     const { refused, texts } = await importMapped(
       mapping,
@@ -113,7 +113,7 @@ x2,501,yesterday,"15,30",FROZEN,EUR,,planted@example.com
     assert.match(texts[0] ?? '', /"rows":\[\{"line":2,"columns":\{.*"plan":"gold"/);
   });
 
-  test('defaults, empty values, conditions, and rows that give nothing', async () => {
+  test('are skipped if they match no condition; empty and unknown values get defaults', async () => {
     const mapping = subscriptions(
       { when: { kind: { is: ['sub', ''] }, id: { isNot: ['9'] } } },
       {
@@ -130,7 +130,7 @@ x2,501,yesterday,"15,30",FROZEN,EUR,,planted@example.com
     assert.equal(left, 2);
   });
 
-  test('groups: lines of several rows, and what keeps them from being one record', async () => {
+  test('include grouped rows that disagree, are apart or cannot be read', async () => {
     const { refused, stored, counts } = await importMapped(
       subscriptions({ group: 'id' }),
       `id,customer,created,price
@@ -153,16 +153,16 @@ x2,501,yesterday,"15,30",FROZEN,EUR,,planted@example.com
     assert.deepEqual(refused, [
       '4: line 5: column customer: "503" must be empty or "502", as in line 4',
       '6: line 7: column price: "free" must be an amount such as 1234.50',
-      '8: column id: "1" has rows further up, which were taken without this one; sort the file by id',
-      '10: the row has 2 values, and there are 4 columns; is a value with a delimiter in it not quoted?',
+      '8: column id: "1" has earlier rows, whose record was made without this one; sort the file by id',
+      '10: the row has 2 values, but there are 4 columns; does an unquoted value contain the delimiter?',
       `9: ${gap}`,
       `11: ${gap}`,
-      '13: column id is empty; it tells which rows belong together',
+      '13: column id is empty, but rows are grouped by it',
     ]);
     assert.equal(counts['subscription']?.refused, 7);
   });
 
-  test('a group of more rows than a subscription may have lines', async () => {
+  test('include a group with more rows than a subscription may have lines', async () => {
     const rows = Array.from({ length: 300 }, () => '1,501,2026-11-01T00:00:00Z,1\n').join('');
     const { refused } = await importMapped(
       subscriptions({ group: 'id' }),

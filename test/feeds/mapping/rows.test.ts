@@ -4,7 +4,7 @@ import { readCsv } from '../../../src/mapping/csv.ts';
 import { readJsonList } from '../../../src/mapping/json-list.ts';
 import type { Row } from '../../../src/mapping/rows.ts';
 
-/** The bytes in pieces of some size, so that every place is once a border. */
+/** The bytes in chunks of one size, so that chunk borders can fall anywhere. */
 async function* pieces(content: string | Buffer, size = 1_000_000): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(content);
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -27,7 +27,7 @@ const csv = { delimiter: ',', quote: '"', header: true } as const;
 const read = (content: string | Buffer, format: object = {}, size?: number, columns = ['a', 'b']) =>
   show(readCsv('f.csv', pieces(content, size), { ...csv, ...format }, columns), columns);
 
-test('CSV: quotes, delimiters and lines inside of values, blank lines, however the file is cut', async () => {
+test('CSV: reads quotes, delimiters and line breaks in values, in chunks of any size', async () => {
   const lines = ['a,b,c', '1,"x, ""y""",', '"2', '', '2","z', '3"', '', '', ' 4 ,5" disc,'];
   const expected = (end: string) => [
     [2, '1', 'x, "y"'],
@@ -44,16 +44,16 @@ test('CSV: quotes, delimiters and lines inside of values, blank lines, however t
   }
 });
 
-test('CSV: other delimiters and quotes, and files that do not name their columns', async () => {
+test('CSV: reads other delimiters and quotes, and files without a header', async () => {
   assert.deepEqual(await read("a;b\n'1;2';3\n", { delimiter: ';', quote: "'" }), [[2, '1;2', '3']]);
   assert.deepEqual(await read('1\t2\n', { delimiter: '\t', header: ['a', 'b'] }), [[1, '1', '2']]);
   assert.deepEqual(await read(''), []);
   assert.deepEqual(await read('a,b\n'), []);
 });
 
-test('CSV: a row with too few or too many values, and one that is not UTF-8', async () => {
+test('CSV: reports rows with too few or too many values, and refuses invalid UTF-8', async () => {
   const problem = (count: number) =>
-    `the row has ${count} values, and there are 2 columns; is a value with a delimiter in it not quoted?`;
+    `the row has ${count} values, but there are 2 columns; does an unquoted value contain the delimiter?`;
   assert.deepEqual(await read('a,b\n1\n2,3\n4,5,6\n'), [
     [2, problem(1)],
     [3, '2', '3'],
@@ -64,7 +64,7 @@ test('CSV: a row with too few or too many values, and one that is not UTF-8', as
   assert.deepEqual(await read(latin, {}, 10, ['a']), [[2, '1']]);
 });
 
-test('CSV: a missing column, one that is there twice, and a quote that does not end', async () => {
+test('CSV: fails for a missing or duplicate column, and for an unclosed quote', async () => {
   const fails = (content: string, message: string) =>
     assert.rejects(read(content), { name: 'CommandError', message });
   await fails(
@@ -73,23 +73,23 @@ test('CSV: a missing column, one that is there twice, and a quote that does not 
   );
   await fails(
     'Plantedfirst,5\n',
-    'f.csv has no column "a", "b", which the mapping names. Is its first row the names of the columns? Else name them in input.header.',
+    'f.csv has no column "a", "b", which the mapping names. If its first row does not name the columns, list them in input.header.',
   );
   await fails('a,b,a\n', 'f.csv has more than one column "a"; give each its own name.');
   const endless = (line: number) =>
-    `f.csv:${line}: a row begins here that does not end; is a quote missing, or the mapping's quote another one? Records from before it may be stored.`;
+    `f.csv:${line}: the row that starts here does not end; is a closing quote missing, or the mapping's quote character wrong? Earlier records may have been stored.`;
   await fails('a,b\n1,2\n3,"4\n5,6\n', endless(3));
   const rows = readCsv('f.csv', pieces('a,b\n1,2\n3,"4'), csv, ['a']);
   assert.equal((await rows.next()).value?.length, 1);
   await assert.rejects(rows.next(), { message: endless(3) });
-  // Far more than a row may have: it is not read to the end of the file.
+  // Far longer than a row may be: reading stops before the end of the file.
   await fails(`a,b\n1,2\n3,"${'x\n'.repeat(6_000_000)}`, endless(3));
 });
 
 const list = (content: string, path: readonly string[] = [], size?: number) =>
   show(readJsonList('f.json', pieces(content, size), path), ['id', 'at.0.name']);
 
-test('JSON: the entries of a list wherever it is, by their lines, however the file is cut', async () => {
+test('JSON: reads a list at any path, with line numbers, in chunks of any size', async () => {
   const document = `{ "note": "a [ \\" { b", "other": [{"data": [9]}], "page": {"data": 1, "x": []},
   "data": { "data": [
     {"id": 1, "at": [{"name": "x]"}]},
@@ -115,20 +115,20 @@ test('JSON: the entries of a list wherever it is, by their lines, however the fi
   assert.deepEqual(await list('[]'), []);
 });
 
-test('JSON: no such list, or one that does not end', async () => {
+test('JSON: fails for a missing list, and for one that does not end', async () => {
   await assert.rejects(list('{"items":[]}', ['data']), {
     name: 'CommandError',
-    message: 'f.json has no such list. The mapping names data.',
+    message: 'f.json has no list data, which the mapping names.',
   });
   await assert.rejects(list('{"data":[]}'), {
-    message: 'f.json has no such list. It must be a list itself.',
+    message: 'f.json is not a list. If the list is inside it, name its path in input.list.',
   });
   await assert.rejects(list('[{"id":1},{"id"'), {
     message:
-      'f.json ends before its list does. Records from before the break may be stored; import the whole file again.',
+      'f.json ends inside the list. Earlier records may have been stored; import the whole file again.',
   });
   await assert.rejects(list(`[{"id":"${'x'.repeat(5_000_000)}`), {
     message:
-      'f.json:1: an entry begins here that is longer than 4194304 bytes. Records from before it may be stored.',
+      'f.json:1: the entry that starts here is longer than 4194304 bytes. Earlier records may have been stored.',
   });
 });

@@ -12,7 +12,7 @@ const time = (format: string, timeZone: string | undefined, text: string) =>
 const amount = (text: string, format: AmountFormat = {}, digits = 2) =>
   show(readAmount(text, format, digits));
 
-test('times as files write them', () => {
+test('reads times in the formats of common exports', () => {
   const expected = '2026-11-05T11:00:02.000Z';
   assert.deepEqual(
     [
@@ -36,7 +36,7 @@ test('times as files write them', () => {
   assert.equal(time('iso', undefined, '2026-11-05T11:00:02.1239Z'), '2026-11-05T11:00:02.123Z');
 });
 
-test('times that are none say what would be right', () => {
+test('says for an invalid time what would be right', () => {
   assert.equal(time('iso', undefined, '2026-11-05'), 'has no offset; give the mapping a timeZone');
   assert.equal(time('iso', 'UTC', '11/05/2026'), 'must be a time in ISO 8601');
   assert.equal(time('iso', 'UTC', '2026-02-30'), 'must be a time in ISO 8601');
@@ -58,7 +58,7 @@ test('times that are none say what would be right', () => {
   );
 });
 
-test('a local time that is left out is later, one that occurs twice is the first', () => {
+test('shifts a skipped local time forward, and takes the first of a repeated one', () => {
   // New York goes from 02:00 to 03:00 on 8 March 2026, and from 02:00 to 01:00 on 1 November.
   const newYork = (text: string) => time('YYYY-MM-DD HH:mm', 'America/New_York', text);
   assert.equal(newYork('2026-03-08 01:59'), '2026-03-08T06:59:00.000Z');
@@ -68,7 +68,7 @@ test('a local time that is left out is later, one that occurs twice is the first
   assert.equal(newYork('2026-11-01 02:00'), '2026-11-01T07:00:00.000Z');
 });
 
-test('a time that is written in a zone is read back', () => {
+test('reads back a time written in any zone', () => {
   const zones = ['UTC', 'America/New_York', 'Europe/Berlin', 'Asia/Kolkata', 'Pacific/Auckland'];
   const instants = fc.integer({ min: 0, max: 4_000_000_000 });
   fc.assert(
@@ -93,7 +93,7 @@ test('a time that is written in a zone is read back', () => {
   );
 });
 
-test('amounts as files write them', () => {
+test('reads amounts in the formats of common exports', () => {
   const german: AmountFormat = { decimal: ',', thousands: '.', signs: ['€', 'EUR'] };
   assert.equal(amount('1.234,50 €', german), '1234.50');
   assert.equal(amount('EUR 0,5', german), '0.50');
@@ -109,7 +109,7 @@ test('amounts as files write them', () => {
   assert.equal(amount('3060', {}, 0), '3060');
 });
 
-test('amounts that are none say what would be right', () => {
+test('says for an invalid amount what would be right', () => {
   const must = 'must be an amount such as 1234.50';
   for (const text of ['-1.00', '1,5', '1e3', '12.', '.5', '1 000', '$5', 'free']) {
     assert.equal(amount(text), must);
@@ -123,11 +123,11 @@ test('amounts that are none say what would be right', () => {
     amount('15.30', { minorUnits: true }),
     'must be an amount such as 123400 (in the smallest unit)',
   );
-  assert.equal(amount('1.005'), "has more than 2 decimals, which the shop's currency has");
+  assert.equal(amount('1.005'), "has more decimals than the shop's currency, which has 2");
   assert.equal(amount('1000000000000'), 'must be below 10^12');
 });
 
-test('an amount that is written in a format is read back, to the last digit', () => {
+test('reads back an amount written in any format, to the last digit', () => {
   const formats = fc.constantFrom<AmountFormat>(
     { decimal: '.', thousands: ',' },
     { decimal: ',', thousands: '.' },
@@ -153,7 +153,7 @@ test('an amount that is written in a format is read back, to the last digit', ()
   );
 });
 
-test('intervals, in one column or two', () => {
+test('reads intervals from one column or two', () => {
   const interval = (text: string) => [
     show(createReader({ kind: 'intervalCount' }, {})(text, 2)),
     show(createReader({ kind: 'intervalUnit' }, {})(text, 2)),
@@ -172,9 +172,9 @@ test('intervals, in one column or two', () => {
   assert.equal(interval('1001')[0], 'must be an integer from 1 to 1000');
 });
 
-test('truths', () => {
-  const truth = (text: string) => show(createReader({ kind: 'boolean' }, {})(text, 2));
-  assert.deepEqual(['true', 'Yes', '1', 'FALSE', 'no', '0'].map(truth), [
+test('reads booleans', () => {
+  const boolean = (text: string) => show(createReader({ kind: 'boolean' }, {})(text, 2));
+  assert.deepEqual(['true', 'Yes', '1', 'FALSE', 'no', '0'].map(boolean), [
     true,
     true,
     true,
@@ -183,11 +183,11 @@ test('truths', () => {
     false,
   ]);
   for (const text of ['maybe', 'constructor', '__proto__', 'toString']) {
-    assert.equal(truth(text), 'must be true or false, yes or no, 1 or 0', text);
+    assert.equal(boolean(text), 'must be true or false, yes or no, 1 or 0', text);
   }
 });
 
-test('ids: numbers as they are, texts as numbers of our own', () => {
+test('keeps numeric ids, and derives numbers from text ids', () => {
   const id = (ids: 'number' | 'text', text: string) =>
     show(createReader({ kind: 'id', of: 'subscription' }, { ids })(text, 2));
   assert.equal(id('number', '9007199254740991'), 9_007_199_254_740_991);

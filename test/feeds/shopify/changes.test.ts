@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { takeResults } from '../../../src/platforms/shopify/sync/intake.ts';
+import { storeBulkResults } from '../../../src/platforms/shopify/sync/intake.ts';
 import { syncShop } from '../../../src/platforms/shopify/sync/sync-shop.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { findShopifySync } from '../../../src/platforms/shopify/store/syncs.ts';
@@ -11,11 +11,11 @@ import type { StandIn } from './stand-in.ts';
 import { type StandInContract, sourcesOf } from './stand-in-world.ts';
 import { beginSync, syncedShop } from './synced.ts';
 
-const usual = { whole: false, takeOver: false };
-const everything = { whole: true, takeOver: false };
+const changesOnly = { full: false, takeOver: false };
+const fullSync = { full: true, takeOver: false };
 const gidOf = (id: number) => `gid://shopify/SubscriptionContract/${id}`;
 
-onEveryDatabase('what changes in Shopify', (open) => {
+onEveryDatabase('a sync of changes in Shopify', (open) => {
   let store: Store;
   const standIns: StandIn[] = [];
   before(() => {
@@ -26,14 +26,14 @@ onEveryDatabase('what changes in Shopify', (open) => {
     for (const standIn of standIns) await standIn.close();
   });
 
-  /** A shop that was brought whole, and what was asked for is forgotten. */
+  /** A shop after a full sync, without the requests recorded so far. */
   async function begin() {
     const it = await beginSync(store, standIns);
     const { standIn } = it;
-    await syncShop(it.synced, usual);
-    standIn.asked.length = 0;
+    await syncShop(it.synced, changesOnly);
+    standIn.requests.length = 0;
     const contract = (id: number) => standIn.world.contracts.get(gidOf(id)) as StandInContract;
-    /** Changes a contract as of a time before now. */
+    /** Changes a contract, dated some seconds ago. */
     const change = (id: number, fields: object, secondsAgo = 0) => {
       const updatedAt = new Date(Date.now() - secondsAgo * 1000).toISOString();
       Object.assign(contract(id).node, fields, { updatedAt });
@@ -44,10 +44,10 @@ onEveryDatabase('what changes in Shopify', (open) => {
   const watermarkOf = async (shopId: number) =>
     (await findShopifySync(store.write, shopId))?.watermark?.getTime() ?? 0;
 
-  test('a date that no webhook tells of', async () => {
+  test('stores a new date that no webhook reports', async () => {
     const { synced, shop, change } = await begin();
     change(1001, { nextBillingDate: '2026-12-25T09:00:00Z' });
-    const report = await syncShop(synced, usual);
+    const report = await syncShop(synced, changesOnly);
     assert.deepEqual(report, {
       kind: 'changes',
       read: { contracts: 1 },
@@ -61,7 +61,7 @@ onEveryDatabase('what changes in Shopify', (open) => {
     assert.deepEqual(row?.['next_billing_at'], new Date('2026-12-25T09:00:00Z'));
   });
 
-  test('a price that rises is that of the payments to come, not of those that were made', async () => {
+  test('applies a new price only to later payments', async () => {
     const { synced, shop, change, contract } = await begin();
     const { lines, attempts } = contract(1001);
     const [line, attempt] = [lines[0], attempts[0]];
@@ -74,7 +74,7 @@ onEveryDatabase('what changes in Shopify', (open) => {
       completedAt: '2026-11-20T09:00:00Z',
     });
     change(1001, {});
-    await syncShop(synced, usual);
+    await syncShop(synced, changesOnly);
     const amounts = async () => {
       const rows = await store.write<{ id: number; amount: string }[]>`
         select payment_id as id, amount::float8 as amount from payments
@@ -85,50 +85,50 @@ onEveryDatabase('what changes in Shopify', (open) => {
       [2001, 30.6],
       [2999, 40],
     ]);
-    await syncShop(synced, everything);
+    await syncShop(synced, fullSync);
     assert.deepEqual(await amounts(), [
       [2001, 30.6],
       [2999, 40],
     ]);
   });
 
-  test('contracts with several pages of lines and attempts, and several pages of contracts', async () => {
+  test('reads all pages of contracts, and of their lines and attempts', async () => {
     const { synced, shop, standIn, change, contract, world } = await begin();
     for (const id of [1001, 1006, 1007, 1008, 1011]) change(id, {});
     for (const place of [100, 101, 102, 103]) {
       const [line] = contract(1001).lines;
       const id = `gid://shopify/SubscriptionLine/00000000-0000-4000-8000-000000000${place}`;
-      // Without a price: payments that are stored would keep their amount.
+      // Free of charge, because stored payments keep their amount.
       const free = { amount: '0.0', currencyCode: 'USD' };
       contract(1001).lines.push({ ...line, id, title: `Line ${place}`, currentPrice: free });
       const [attempt] = contract(1001).attempts;
       const attemptId = `gid://shopify/SubscriptionBillingAttempt/${place}`;
       contract(1001).attempts.push({ ...attempt, id: attemptId });
     }
-    const report = await syncShop(synced, usual);
+    const report = await syncShop(synced, changesOnly);
     assert.deepEqual([report.read['contracts'], report.refused], [5, 0]);
-    const asked = (name: string) => standIn.asked.filter((each) => each === name).length;
+    const countRequests = (name: string) => standIn.requests.filter((each) => each === name).length;
     assert.deepEqual(
-      ['ChangedContracts', 'Contract', 'ContractLines', 'ContractAttempts'].map(asked),
+      ['ChangedContracts', 'Contract', 'ContractLines', 'ContractAttempts'].map(countRequests),
       [2, 5, 2, 2],
     );
     const other = await createShop(store);
-    await takeResults(syncedShop(store, other, standIn).synced, sourcesOf(world));
+    await storeBulkResults(syncedShop(store, other, standIn).synced, sourcesOf(world));
     await assertSameShop(store.write, shop.id, other.id);
   });
 
-  test('a change that Shopify tells of late, and another of the same time', async () => {
+  test('finds a change that Shopify reports minutes late', async () => {
     const { synced, shop, change } = await begin();
     change(1001, { nextBillingDate: '2026-12-25T09:00:00Z' });
-    await syncShop(synced, usual);
+    await syncShop(synced, changesOnly);
     const watermark = await watermarkOf(shop.id);
     change(1003, { nextBillingDate: '2026-12-26T09:00:00Z' }, 240);
-    const { read, written } = await syncShop(synced, usual);
+    const { read, written } = await syncShop(synced, changesOnly);
     assert.deepEqual([read, written], [{ contracts: 2 }, 2]);
     assert.ok((await watermarkOf(shop.id)) >= watermark);
   });
 
-  test('the watermark does not move before what it covers is stored, and never back', async () => {
+  test('moves the watermark only once its changes are stored, and never back', async () => {
     const { synced, shop, change, standIn, stopping } = await begin();
     await store.write`
       update shopify_syncs set watermark = ${new Date(Date.now() - 600_000)}
@@ -136,7 +136,7 @@ onEveryDatabase('what changes in Shopify', (open) => {
     for (const id of [1001, 1002, 1003, 1004]) change(id, {}, 300 - 60 * (id - 1000));
     const [second, fourth] = [1002, 1004].map((id) => standIn.world.contracts.get(gidOf(id)));
     const reason = new Error('Enough.');
-    standIn.world.contractsAPage = 2;
+    standIn.world.contractsPerPage = 2;
     const { query } = synced.client;
     const client = {
       ...synced.client,
@@ -146,22 +146,22 @@ onEveryDatabase('what changes in Shopify', (open) => {
         return query(document, variables);
       }) satisfies typeof query,
     };
-    await assert.rejects(syncShop({ ...synced, client }, usual), reason);
+    await assert.rejects(syncShop({ ...synced, client }, changesOnly), reason);
     const between = await watermarkOf(shop.id);
     assert.equal(between, Date.parse(String(second?.node['updatedAt'])));
 
     const next = syncedShop(store, shop, standIn);
-    assert.equal((await syncShop(next.synced, usual)).read['contracts'], 4);
+    assert.equal((await syncShop(next.synced, changesOnly)).read['contracts'], 4);
     const last = await watermarkOf(shop.id);
     assert.ok(last > between);
     await store.write`
       update shopify_syncs set watermark = '2030-01-01' where shop_id = ${shop.id}`;
-    await syncShop(next.synced, usual);
-    await syncShop(next.synced, everything);
+    await syncShop(next.synced, changesOnly);
+    await syncShop(next.synced, fullSync);
     assert.equal(await watermarkOf(shop.id), Date.UTC(2030, 0, 1));
   });
 
-  test('more changes than a bulk query takes for all', async () => {
+  test('becomes a full sync if there are too many changes', async () => {
     const { synced, standIn, world, contract } = await begin();
     const { node, lines } = contract(1001);
     const updatedAt = new Date().toISOString();
@@ -173,33 +173,33 @@ onEveryDatabase('what changes in Shopify', (open) => {
       const changed = { ...node, id: gidOf(id), updatedAt };
       world.contracts.set(gidOf(id), { node: changed, lines: own, attempts: [] });
     }
-    world.contractsAPage = 3000;
-    const report = await syncShop(synced, usual);
+    world.contractsPerPage = 3000;
+    const report = await syncShop(synced, changesOnly);
     assert.deepEqual(
       [report.kind, report.read['contracts'], report.written],
       ['whole', 2012, 2001],
     );
-    assert.equal(standIn.asked.filter((name) => name === 'Contract').length, 0);
+    assert.equal(standIn.requests.filter((name) => name === 'Contract').length, 0);
   });
 
-  test('contracts that are gone, but none that is there, refused, or young', async () => {
+  test('deletes missing contracts, but none that is present, refused or new', async () => {
     const { synced, shop, standIn, world, contract, change } = await begin();
     const other = await createShop(store);
-    await takeResults(syncedShop(store, other, standIn).synced, sourcesOf(world));
+    await storeBulkResults(syncedShop(store, other, standIn).synced, sourcesOf(world));
     const untouched = await dumpShop(store.write, other.id);
 
     world.contracts.delete(gidOf(1002));
     change(1003, { status: 'STALE' });
-    // Made after the bulk query began, as it were: neither in its result nor, for once, found by id.
+    // As if created after the bulk query began: neither in its result nor found by id.
     await store.write`
       update subscriptions set created_at = ${new Date()}
       where shop_id = ${shop.id} and subscription_id = 1004`;
-    const young = contract(1004);
+    const recent = contract(1004);
     world.contracts.delete(gidOf(1004));
-    // Only the result lacks it.
+    // Missing only from the bulk result.
     world.hidden.add(gidOf(1005));
 
-    const report = await syncShop(synced, everything);
+    const report = await syncShop(synced, fullSync);
     assert.deepEqual([report.read['contracts'], report.deleted], [8, 1]);
     const stored = await store.write`
       select subscription_id as id from subscriptions where shop_id = ${shop.id} order by 1`;
@@ -209,19 +209,19 @@ onEveryDatabase('what changes in Shopify', (open) => {
     );
     assert.deepEqual(await dumpShop(store.write, other.id), untouched);
 
-    world.contracts.set(gidOf(1004), young);
+    world.contracts.set(gidOf(1004), recent);
     world.contracts.clear();
     const [payments] = await store.write`
       select count(*)::int as count from payments where shop_id = ${shop.id}`;
     assert.notEqual(payments?.['count'], 0);
     await store.write`
       update subscriptions set created_at = '2026-01-01' where shop_id = ${shop.id}`;
-    assert.equal((await syncShop(synced, everything)).deleted, 10);
+    assert.equal((await syncShop(synced, fullSync)).deleted, 10);
     const dump = await dumpShop(store.write, shop.id);
     assert.deepEqual([dump['subscriptions'], dump['payments'], dump['customers']], [[], [], []]);
   });
 
-  test('selling plans that are gone: one that nobody is on, and one that is still in use', async () => {
+  test('deletes missing selling plans, but deactivates one that is still in use', async () => {
     const { synced, shop, world } = await begin();
     const plansOf = async () =>
       (
@@ -237,7 +237,7 @@ onEveryDatabase('what changes in Shopify', (open) => {
     assert.ok(group);
     const all = group.plans;
     group.plans = all.filter(({ id }) => !/301|307/.test(id));
-    assert.equal((await syncShop(synced, everything)).deleted, 1);
+    assert.equal((await syncShop(synced, fullSync)).deleted, 1);
     assert.deepEqual(
       await plansOf(),
       stored
@@ -245,15 +245,15 @@ onEveryDatabase('what changes in Shopify', (open) => {
         .map((each) => each.replace('301 true', '301 false')),
     );
     group.plans = all;
-    await syncShop(synced, everything);
+    await syncShop(synced, fullSync);
     assert.deepEqual(await plansOf(), stored);
   });
 
-  test('a shop that has nothing any more', async () => {
+  test('deletes everything if the shop is empty', async () => {
     const { synced, shop, world } = await begin();
     world.contracts.clear();
     world.groups.clear();
-    const report = await syncShop(synced, everything);
+    const report = await syncShop(synced, fullSync);
     assert.deepEqual(report, {
       kind: 'whole',
       read: { contracts: 0 },

@@ -16,7 +16,7 @@ interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Cut off, or left without an answer. */
+  /** The connection is cut, or no response is sent. */
   readonly fails?: 'cut' | 'silent';
 }
 
@@ -27,7 +27,7 @@ const cost = (requestedQueryCost: number, currentlyAvailable: number, restoreRat
 });
 
 const data = { shop: { id: 'gid://shopify/Shop/1' } };
-const fine: Reply = { body: { data, extensions: { cost: cost(10, 1990) } } };
+const success: Reply = { body: { data, extensions: { cost: cost(10, 1990) } } };
 
 const throttled = (requested: number, available: number): Reply => ({
   body: {
@@ -36,7 +36,7 @@ const throttled = (requested: number, available: number): Reply => ({
   },
 });
 
-/** A server that gives these answers, one after the other, and a client of it. */
+/** A server that sends these responses one after the other, and a client for it. */
 async function begin(t: TestContext, replies: readonly Reply[]) {
   const left = [...replies];
   const requests: { url: string | undefined; token: unknown; type: unknown }[] = [];
@@ -58,21 +58,21 @@ async function begin(t: TestContext, replies: readonly Reply[]) {
   });
   const clock = new FixedClock('2026-11-20T12:00:00Z');
   const pauses = noPauses(clock);
-  const said: string[] = [];
+  const logLines: string[] = [];
   const stopping = new AbortController();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const client = createShopifyClient({
     domain: 'sample-shop.myshopify.com',
     accessToken,
     clock,
-    log: createLog('debug', { write: (line) => void said.push(line) }),
+    log: createLog('debug', { write: (line) => void logLines.push(line) }),
     baseUrl: url,
     pauses,
-    // As short as a machine that is busy allows where an answer is waited for in vain.
+    // Short, because a test waits until it passes, but long enough for a busy machine.
     ...(replies.some(({ fails }) => fails === 'silent') && { timeoutMilliseconds: 1_500 }),
     signal: stopping.signal,
   });
-  return { url, client, clock, pauses, said, requests, stopping };
+  return { url, client, clock, pauses, logLines, requests, stopping };
 }
 
 const rejection = (work: Promise<unknown>): Promise<Error> =>
@@ -81,8 +81,8 @@ const rejection = (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-test('a query goes to the pinned version, with the token in its header', async (t) => {
-  const { client, requests, pauses } = await begin(t, [fine]);
+test('sends a query to the pinned API version, with the token in its header', async (t) => {
+  const { client, requests, pauses } = await begin(t, [success]);
   assert.deepEqual(await client.query(documentOf('A')), data);
   assert.deepEqual(requests, [
     { url: '/admin/api/2026-01/graphql.json', token: accessToken, type: 'application/json' },
@@ -91,29 +91,29 @@ test('a query goes to the pinned version, with the token in its header', async (
   assert.deepEqual([client.usage.queries, client.usage.cost], [1, 10]);
 });
 
-test('where the bucket lacks what a query costs, it is asked once it has refilled', async (t) => {
+test('waits before a query until the bucket has refilled enough', async (t) => {
   const low: Reply = { body: { data, extensions: { cost: cost(202, 118) } } };
-  const { client, clock, pauses } = await begin(t, [low, fine, low, fine]);
+  const { client, clock, pauses } = await begin(t, [low, success, low, success]);
   await client.query(documentOf('A'));
   await client.query(documentOf('A'));
   // 84 points at 100 a second.
   assert.deepEqual(pauses.waited, [840]);
-  // Another query, of which nothing is known, is not held up; time refills by itself.
+  // A query of unknown cost does not wait; the bucket refills with time.
   await client.query(documentOf('B'));
   clock.advance(500);
   await client.query(documentOf('B'));
   assert.deepEqual(pauses.waited, [840, 340]);
 });
 
-test('a throttled query is asked again once the bucket has what it needs', async (t) => {
-  const { client, pauses, requests } = await begin(t, [throttled(202, 118), fine]);
+test('retries a throttled query once the bucket has refilled enough', async (t) => {
+  const { client, pauses, requests } = await begin(t, [throttled(202, 118), success]);
   assert.deepEqual(await client.query(documentOf('A')), data);
-  // Half of a quarter of a second by chance, the rest for the points.
+  // Half of 250 ms as jitter, then the rest until the bucket has refilled.
   assert.deepEqual(pauses.waited, [125, 715]);
   assert.equal(requests.length, 2);
 });
 
-test('throttled without an end, it says so in one sentence', async (t) => {
+test('gives up after 20 throttled responses, and says so in one sentence', async (t) => {
   const { client } = await begin(
     t,
     Array.from({ length: 40 }, () => throttled(10, 0)),
@@ -122,11 +122,11 @@ test('throttled without an end, it says so in one sentence', async (t) => {
   assert.ok(error instanceof PlatformError);
   assert.equal(
     error.message,
-    'sample-shop.myshopify.com has refused the same query 20 times because too much was asked of it; another process may use the same token.',
+    'sample-shop.myshopify.com has throttled the same query 20 times; another process may be using the same token.',
   );
 });
 
-test('5xx, a lost connection, no answer, no JSON and intermittent errors are asked again', async (t) => {
+test('retries after 5xx, lost connections, timeouts, invalid JSON and internal errors', async (t) => {
   const internal = {
     errors: [{ message: 'Internal error', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
   };
@@ -139,21 +139,21 @@ test('5xx, a lost connection, no answer, no JSON and intermittent errors are ask
     { body: {} },
     { body: internal },
   ] as const satisfies Reply[]) {
-    const { client, pauses } = await begin(t, [reply, reply, fine]);
+    const { client, pauses } = await begin(t, [reply, reply, success]);
     assert.deepEqual(await client.query(documentOf('A')), data, JSON.stringify(reply));
     // Full jitter: half of 1 s, half of 2 s.
     assert.deepEqual(pauses.waited, [500, 1000], JSON.stringify(reply));
   }
 });
 
-test('after 429 it waits as long as Shopify says', async (t) => {
+test('waits after 429 as long as Shopify says', async (t) => {
   const slow: Reply = { status: 429, headers: { 'retry-after': '2.0' } };
-  const { client, pauses } = await begin(t, [slow, fine]);
+  const { client, pauses } = await begin(t, [slow, success]);
   await client.query(documentOf('A'));
   assert.deepEqual(pauses.waited, [2500]);
 });
 
-test('what does not pass is given up after six attempts', async (t) => {
+test('gives up after six attempts', async (t) => {
   const { client, requests } = await begin(
     t,
     Array.from({ length: 9 }, () => ({ status: 502 })),
@@ -162,12 +162,12 @@ test('what does not pass is given up after six attempts', async (t) => {
   assert.ok(error instanceof PlatformError);
   assert.deepEqual(
     [error.kind, error.message],
-    ['unavailable', 'sample-shop.myshopify.com could not be asked in 6 attempts: it answered 502.'],
+    ['unavailable', 'Querying sample-shop.myshopify.com failed 6 times: it answered 502.'],
   );
   assert.equal(requests.length, 6);
 });
 
-test('what is refused is refused once, in one sentence', async (t) => {
+test('does not retry a refusal, and explains it in one sentence', async (t) => {
   const denied = 'Access denied for subscriptionContracts field.';
   const refusals: readonly (readonly [Reply, string])[] = [
     [
@@ -175,13 +175,13 @@ test('what is refused is refused once, in one sentence', async (t) => {
       'does not accept the access token; put a valid one into SHOPIFY_CREDENTIALS_FILE.',
     ],
     [{ status: 402 }, 'is frozen: its bill is not paid.'],
-    [{ status: 403 }, 'does not let this app in (403).'],
+    [{ status: 403 }, 'denies this app access (403).'],
     [
       { status: 404 },
-      'does not have this API (404); look at the domain in SHOPIFY_CREDENTIALS_FILE.',
+      'does not have this API (404); check the domain in SHOPIFY_CREDENTIALS_FILE.',
     ],
     [{ status: 423 }, 'is locked by Shopify (423).'],
-    [{ status: 400, body: 'no' }, 'answered 400, which nothing here expects.'],
+    [{ status: 400, body: 'no' }, 'answered with an unexpected status (400).'],
     [
       { body: { errors: [{ message: denied, extensions: { code: 'ACCESS_DENIED' } }] } },
       `refused a query: ${denied}`,
@@ -193,7 +193,7 @@ test('what is refused is refused once, in one sentence', async (t) => {
     ],
   ];
   for (const [reply, sentence] of refusals) {
-    const { client, requests } = await begin(t, [reply, fine]);
+    const { client, requests } = await begin(t, [reply, success]);
     const error = await rejection(client.query(documentOf('A')));
     assert.ok(error instanceof PlatformError);
     assert.deepEqual(
@@ -204,35 +204,35 @@ test('what is refused is refused once, in one sentence', async (t) => {
   }
 });
 
-test('nobody else is sent the token: a redirection is not followed', async (t) => {
-  const elsewhere = await begin(t, [fine]);
+test('does not follow redirects, so that no other server gets the token', async (t) => {
+  const elsewhere = await begin(t, [success]);
   const { client, requests } = await begin(t, [
     { status: 307, headers: { location: elsewhere.url } },
-    fine,
+    success,
   ]);
   const error = await rejection(client.query(documentOf('A')));
-  assert.match(error.message, /answered 307/);
+  assert.match(error.message, /unexpected status \(307\)/);
   assert.deepEqual([requests.length, elsewhere.requests.length], [1, 0]);
 });
 
-test('the token is in no line of the log and in no error', async (t) => {
+test('keeps the token out of the log and errors', async (t) => {
   const replies: Reply[] = [
     { status: 500 },
     { fails: 'cut' },
     { fails: 'silent' },
     { status: 401 },
   ];
-  const { client, said } = await begin(t, replies);
+  const { client, logLines } = await begin(t, replies);
   const error = await rejection(client.query(documentOf('A')));
-  const shown = [...said, error.message, error.stack, JSON.stringify(client)].join('\n');
-  assert.equal(said.length, 3);
+  const shown = [...logLines, error.message, error.stack, JSON.stringify(client)].join('\n');
+  assert.equal(logLines.length, 3);
   assert.ok(!shown.includes(accessToken.slice(6)));
 });
 
-test('once it is to end, whatever is under way ends with the reason', async (t) => {
+test('aborts a running query with the reason of the signal', async (t) => {
   const { client, stopping } = await begin(t, [{ fails: 'silent' }]);
-  const asking = rejection(client.query(documentOf('A')));
+  const pending = rejection(client.query(documentOf('A')));
   const reason = new Error('Enough.');
   stopping.abort(reason);
-  assert.equal(await asking, reason);
+  assert.equal(await pending, reason);
 });

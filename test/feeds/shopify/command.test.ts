@@ -14,7 +14,7 @@ import { attempt, contract, line } from './nodes.ts';
 import { flat, grouped, plans, randomOf, sample, samplePath, shuffled } from './samples.ts';
 
 const target = process.env['TEST_POSTGRES'];
-const skip = target === undefined && 'PostgreSQL could not be had on this machine';
+const skip = target === undefined && 'PostgreSQL is not available on this machine';
 const env = { DATABASE_URL: target ?? '', LOG_LEVEL: 'error' };
 
 describe('retention import --from shopify', { skip }, () => {
@@ -36,7 +36,7 @@ describe('retention import --from shopify', { skip }, () => {
     return { shop, folder, take };
   };
 
-  test('tells of each line that is refused, and keeps no more of it than its GID', async () => {
+  test('reports each refused line, and saves only its GID', async () => {
     const { folder, take } = await prepare();
     writeFileSync(path.join(folder, 'a.jsonl'), readFileSync(samplePath(grouped)));
     writeFileSync(path.join(folder, 'b.jsonl'), readFileSync(samplePath('bad/orphan_child.jsonl')));
@@ -71,19 +71,19 @@ describe('retention import --from shopify', { skip }, () => {
     });
   });
 
-  test('reads what is packed, and standard input', async () => {
-    const [packed, piped, plain] = [await prepare(), await prepare(), await prepare()];
+  test('reads gzipped files and standard input', async () => {
+    const [gzipped, piped, plain] = [await prepare(), await prepare(), await prepare()];
     const texts = [readFileSync(samplePath(flat)), readFileSync(samplePath(plans))];
-    writeFileSync(path.join(packed.folder, 'contracts.jsonl.gz'), gzipSync(texts[0] ?? ''));
-    writeFileSync(path.join(packed.folder, 'plans.jsonl.gz'), gzipSync(texts[1] ?? ''));
-    assert.equal((await packed.take(['contracts.jsonl.gz', 'plans.jsonl.gz'])).code, 3);
+    writeFileSync(path.join(gzipped.folder, 'contracts.jsonl.gz'), gzipSync(texts[0] ?? ''));
+    writeFileSync(path.join(gzipped.folder, 'plans.jsonl.gz'), gzipSync(texts[1] ?? ''));
+    assert.equal((await gzipped.take(['contracts.jsonl.gz', 'plans.jsonl.gz'])).code, 3);
     assert.equal((await piped.take([samplePath(plans), '-'], String(texts[0]))).code, 3);
     assert.equal((await plain.take([samplePath(flat), samplePath(plans)])).code, 3);
-    await assertSameShop(store.write, packed.shop.id, plain.shop.id);
+    await assertSameShop(store.write, gzipped.shop.id, plain.shop.id);
     await assertSameShop(store.write, piped.shop.id, plain.shop.id);
   });
 
-  test('leaves nothing behind in the folder for temporary files', async () => {
+  test('leaves no temporary files behind', async () => {
     const { folder, shop } = await prepare();
     const args = ['import', '--shop', String(shop.id), '--from', 'shopify', samplePath(plans)];
     const { code } = await run(args, { env: { ...env, TMPDIR: folder } });
@@ -91,7 +91,7 @@ describe('retention import --from shopify', { skip }, () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  test('killed again and again, ends in the same world once it is through', async () => {
+  test('stores the same after being killed repeatedly and run again', async () => {
     const [shop, other] = [await createShop(store), await createShop(store)];
     await killAndCompare({
       file: writeContracts(3000),
@@ -103,7 +103,7 @@ describe('retention import --from shopify', { skip }, () => {
   });
 });
 
-test('so does one into the embedded database', async () => {
+test('an import from Shopify into the embedded database stores the same after being killed', async () => {
   const dataDir = migratedFolder();
   const embedded = { RETENTION_DATA_DIR: dataDir, LOG_LEVEL: 'error', TMPDIR: throwawayFolder() };
   const options = { databaseUrl: undefined, dataDir, role: 'command' } as const;
@@ -113,7 +113,7 @@ test('so does one into the embedded database', async () => {
   const file = writeContracts(600);
   const args = (id: number) => ['import', '--shop', String(id), '--from', 'shopify', file];
   const { child, ended } = launch(args(shop.id), { env: embedded });
-  // Once the database is open, what it stores follows at once.
+  // The import stores rows soon after the database is open.
   await until(() => existsSync(path.join(dataDir, 'server.json')) || child.exitCode !== null);
   const timer = setTimeout(() => child.kill('SIGKILL'), randomInt(200, 1500));
   await ended;
@@ -127,7 +127,7 @@ test('so does one into the embedded database', async () => {
   await store.close();
 });
 
-/** Contracts with their plans, several transactions of them, in no order. */
+/** Contracts and plans in random order, enough for several transactions. */
 function writeContracts(count: number): string {
   const random = randomOf(3);
   const many = Array.from({ length: count }, (_, index) => index + 10_000).flatMap((id) => [
@@ -169,7 +169,7 @@ async function killAndCompare({ file, shopId, otherId, env: of, sql }: Killing):
   assert.equal(total, 9000);
 
   let killed = 0;
-  // As it begins, while it reads, and after so many rows.
+  // On startup, while reading, and after a share of the rows.
   for (const [share, milliseconds] of [
     [0, 0],
     [0, 900],
@@ -178,8 +178,8 @@ async function killAndCompare({ file, shopId, otherId, env: of, sql }: Killing):
     [0.9, 40],
   ] as const) {
     const { child, ended } = launch(args(shopId), { env: of });
-    const isThere = async () => child.exitCode !== null || (await count(shopId)) >= share * total;
-    await until(isThere);
+    const isReached = async () => child.exitCode !== null || (await count(shopId)) >= share * total;
+    await until(isReached);
     const timer = setTimeout(() => child.kill('SIGKILL'), randomInt(0, milliseconds + 1));
     const { signal, code, err } = await ended;
     clearTimeout(timer);

@@ -24,14 +24,14 @@ async function problemsOf(file: string): Promise<string[]> {
   return problems.map((line) => line.trim());
 }
 
-test('the shops of a file', async () => {
+test('reads the shops of a credentials file', async () => {
   const other = { ...shop, shop: 2, domain: 'a.myshopify.com', baseUrl: 'https://proxy.example/a' };
   const here = { ...shop, shop: 3, domain: 'b.myshopify.com', baseUrl: 'http://127.0.0.1:8080' };
   const shops = [shop, other, here];
   assert.deepEqual(await readCredentials(shopify, fileOf({ shops })), shops);
 });
 
-test('everything that is wrong is told together, and no value is shown', async () => {
+test('reports all problems together, without showing values', async () => {
   const shops = [
     { shop: '1', domain: 'sample-shop.example', accessToken: 'sesame' },
     { ...shop, [accessToken]: accessToken },
@@ -46,22 +46,22 @@ test('everything that is wrong is told together, and no value is shown', async (
     'shops[0].shop must be the number of a shop.',
     'shops[0].domain must be text such as "sample-shop.myshopify.com".',
     `shops[0].${token}`,
-    'shops[1] has a field besides shop, domain, accessToken, baseUrl.',
+    'shops[1] has an unknown field; the known ones are shop, domain, accessToken, baseUrl.',
     'shops[2] must be an object with shop, domain and accessToken.',
     'shops[3].baseUrl must be left out, or an https:// address (http:// on this machine only).',
     `shops[4].${token}`,
   ]);
 });
 
-test('a shop, or a domain, that is there twice', async () => {
+test('refuses duplicate shops and domains', async () => {
   const shops = [shop, { ...shop }];
   assert.deepEqual(await problemsOf(fileOf({ shops })), [
-    'shop 1 is there more than once.',
-    'domain sample-shop.myshopify.com is there more than once.',
+    'shop 1 appears more than once.',
+    'domain sample-shop.myshopify.com appears more than once.',
   ]);
 });
 
-test('what is no such file at all', async () => {
+test('refuses a file that is missing, unreadable or not a list of shops', async () => {
   assert.deepEqual(await problemsOf(fileOf(`{"shops": [${accessToken}`)), ['It is not JSON.']);
   for (const content of [[], {}, { shops: [] }, { shops: shop }, 'null']) {
     assert.deepEqual(await problemsOf(fileOf(content)), [

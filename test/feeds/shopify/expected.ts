@@ -1,4 +1,4 @@
-/** What the samples come to, worked out by hand: rows as their columns, an amount as it is stored. */
+/** The rows expected from the samples, worked out by hand, with amounts as they are stored. */
 
 const month = 'month | 1';
 
@@ -11,12 +11,12 @@ export const subscriptions = [
   '1006 | 500001 | 304 | active | 2026-01-01T00:00:00Z | 99 | year | 1 | 2027-01-01T00:00:00Z | 2027-01-01T00:00:00Z | 2026-01-01T00:00:00Z | 2026-01-01T00:00:05Z',
   '1007 | 500007 | 305 | active | 2026-10-25T13:00:00Z | 60.6 | month | 3 | 2027-01-25T13:00:00Z | 2027-01-25T13:00:00Z | 2026-10-25T13:00:00Z | 2026-10-25T13:00:09Z',
   `1008 | 500008 | 301 | active | 2026-02-14T14:00:00Z | 72 | ${month} | 2026-11-14T14:00:00Z | 2026-03-14T14:00:00Z | 2026-02-14T14:00:00Z | 2026-11-18T14:00:00Z`,
-  // Its customer, product and selling plan are gone: numbers of our own.
+  // Its customer, product and selling plan were deleted in Shopify, so their ids are derived.
   '1010 | 8583393439723134 | 7842138469200290 | active | 2026-09-09T16:00:00Z | 19.99 | day | 30 | 2026-12-09T16:00:00Z | 2026-12-09T16:00:00Z | 2026-09-09T16:00:00Z | 2026-11-09T16:00:00Z',
   '1011 | 500011 | 306 | active | 2026-11-19T17:00:00Z | 9 | week | 1 | null | 2026-11-26T17:00:00Z | 2026-11-19T17:00:00Z | 2026-11-19T17:00:00Z',
 ];
 
-/** Line ids are 2^52 and the first 52 bits of the SHA-256 of their UUIDs. */
+/** Line ids are 2^52 + the first 52 bits of the SHA-256 of their UUIDs. */
 export const lines = [
   '1001 | 0 | 4818443535128920 | 8001 | House Blend | 9001 | 1 lb / Whole bean | 2 | 15.3',
   '1002 | 0 | 8578032591358080 | 8002 | Oat Bars | 9002 | Box of 12 | 1 | 24',

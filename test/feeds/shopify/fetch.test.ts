@@ -30,7 +30,7 @@ async function begin(t: TestContext) {
   return { standIn, client, contract };
 }
 
-/** Does something whenever a further page of attempts is about to be read. */
+/** Makes a change before each further page of attempts is read. */
 function beforeNextPage(client: ShopifyClient, change: () => void): ShopifyClient {
   return {
     ...client,
@@ -41,15 +41,15 @@ function beforeNextPage(client: ShopifyClient, change: () => void): ShopifyClien
   };
 }
 
-test('a contract with all pages of its attempts', async (t) => {
+test('reads a contract with all pages of its attempts', async (t) => {
   const { client, contract, standIn } = await begin(t);
   const { node, lines, attempts } = contract;
   assert.equal(attempts.length, 3);
   assert.deepEqual(await fetchContract(client, gid), { contract: node, lines, attempts });
-  assert.deepEqual(standIn.asked, ['Contract', 'ContractAttempts']);
+  assert.deepEqual(standIn.requests, ['Contract', 'ContractAttempts']);
 });
 
-test('a selling plan group with all pages of its plans', async (t) => {
+test('reads a selling plan group with all pages of its plans', async (t) => {
   const { client, standIn } = await begin(t);
   const id = 'gid://shopify/SellingPlanGroup/201';
   const { node, plans } = standIn.world.groups.get(id) ?? {};
@@ -57,13 +57,13 @@ test('a selling plan group with all pages of its plans', async (t) => {
   assert.deepEqual(await fetchPlanGroup(client, id), { group: node, sellingPlans: plans });
 });
 
-test('what is not there any more', async (t) => {
+test('returns undefined for a missing contract or group', async (t) => {
   const { client } = await begin(t);
   assert.equal(await fetchContract(client, 'gid://shopify/SubscriptionContract/1'), undefined);
   assert.equal(await fetchPlanGroup(client, 'gid://shopify/SellingPlanGroup/1'), undefined);
 });
 
-test('a contract that changes between two pages is read again, as a whole', async (t) => {
+test('reads a contract again that changes between two pages', async (t) => {
   const { client, contract } = await begin(t);
   let changes = 0;
   const changing = beforeNextPage(client, () => {
@@ -81,7 +81,7 @@ test('a contract that changes between two pages is read again, as a whole', asyn
   );
 });
 
-test('one that never stands still is given up', async (t) => {
+test('gives up on a contract that keeps changing', async (t) => {
   const { client, contract } = await begin(t);
   let changes = 0;
   const changing = beforeNextPage(client, () => {
@@ -91,6 +91,6 @@ test('one that never stands still is given up', async (t) => {
   assert.ok(error instanceof PlatformError);
   assert.deepEqual(
     [error.message, changes],
-    ['sample-shop.myshopify.com changed a contract faster than its pages can be read.', 5],
+    ['sample-shop.myshopify.com changed a contract faster than its pages could be read.', 5],
   );
 });

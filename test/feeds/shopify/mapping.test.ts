@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
 import { attempt, contract, line } from './nodes.ts';
-import { type Made, dollars, policy, recordsOf } from './records-of.ts';
+import { type MadeRecord, dollars, policy, recordsOf } from './records-of.ts';
 import { file } from './samples.ts';
 
 const failed = { errorCode: 'CARD_DECLINED' };
 
-/** The cycles of attempts at these times, in the order of their ids; "!" marks one that failed. */
+/** The cycles of attempts at these times, in the order of their ids; "!" marks a failure. */
 async function cyclesOf(interval: object, ...times: readonly string[]) {
   const attempts = times.map((time, index) =>
     attempt(1, index + 1, `2026-${time.replace('!', '')}:00:00Z`, time.endsWith('!') ? failed : {}),
@@ -20,7 +20,7 @@ async function cyclesOf(interval: object, ...times: readonly string[]) {
   return payments.toSorted((a, b) => Number(a['id']) - Number(b['id'])).map(({ cycle }) => cycle);
 }
 
-test('retries of a bill are one cycle, which ends with a success', async () => {
+test('puts retries of a bill into one cycle, which ends with a success', async () => {
   assert.deepEqual(await cyclesOf(policy('MONTH'), '01-31T09!', '02-03T09!', '02-05T09'), [
     '2026-01-31',
     '2026-01-31',
@@ -33,7 +33,7 @@ test('retries of a bill are one cycle, which ends with a success', async () => {
   ]);
 });
 
-test('a cycle ends when a billing interval has passed since its first attempt', async () => {
+test('ends a cycle one billing interval after its first attempt', async () => {
   // A month from January 31 ends on February 28, at the same time of day.
   assert.deepEqual(await cyclesOf(policy('MONTH'), '01-31T09!', '02-28T08!', '02-28T09!'), [
     '2026-01-31',
@@ -47,7 +47,7 @@ test('a cycle ends when a billing interval has passed since its first attempt', 
   ]);
 });
 
-test('cycles that begin on one day have different names', async () => {
+test('gives cycles that begin on the same day different names', async () => {
   assert.deepEqual(await cyclesOf(policy('WEEK'), '01-31T09', '01-31T10', '01-31T11!'), [
     '2026-01-31',
     '2026-01-31-2',
@@ -55,7 +55,7 @@ test('cycles that begin on one day have different names', async () => {
   ]);
 });
 
-test('what an attempt says of its payment', async () => {
+test('maps the state of an attempt to a payment', async () => {
   const at = '2026-11-05T11:00:00Z';
   const cases: [over: object, status: string, failureKind?: string][] = [
     [{}, 'succeeded'],
@@ -89,7 +89,7 @@ test('what an attempt says of its payment', async () => {
   }
 });
 
-test('an attempt is processed when it is completed, and due at its origin time', async () => {
+test('dates a payment by its completion, and its cycle by the origin time', async () => {
   const { payments } = await recordsOf([
     contract(1),
     line(1, 1),
@@ -100,11 +100,11 @@ test('an attempt is processed when it is completed, and due at its origin time',
   ]);
   assert.equal(payments[0]?.['processedAt'], '2026-11-21T10:00:00.000Z');
   assert.equal(payments[0]?.['cycle'], '2026-11-18');
-  // Newer than the contract, so that what it said while it was pending is stale.
+  // Newer than the contract, so that the pending version of the payment is stale.
   assert.equal(payments[0]?.['updatedAt'], '2026-11-21T10:00:00.000Z');
 });
 
-test('until when it is paid: the latest end that anything tells of', async () => {
+test('takes the latest known end of a paid period as paidThroughAt', async () => {
   const nothing = { nextBillingDate: null, lastPaymentStatus: null, originOrder: null };
   const paidThrough = async (over: object, ...attempts: object[]) => {
     const { subscriptions } = await recordsOf([contract(1, over), line(1, 1), ...attempts]);
@@ -132,7 +132,7 @@ test('until when it is paid: the latest end that anything tells of', async () =>
   assert.equal(await paidThrough(nothing, ...attempts), '2026-04-30T09:00:00.000Z');
 });
 
-test('products and variants that are deleted in Shopify keep apart by their titles', async () => {
+test('tells products and variants deleted in Shopify apart by their titles', async () => {
   const deleted = (number: number, title: string, variantTitle: string | null) =>
     line(1, number, { title, variantTitle, productId: null, variantId: null });
   const { subscriptions } = await recordsOf([
@@ -159,7 +159,7 @@ test('products and variants that are deleted in Shopify keep apart by their titl
   );
 });
 
-test("the plan is the first line's, by the ids of the lines", async () => {
+test('takes the plan of the first line that has one, by line id', async () => {
   const on = (planId: number | null) => ({
     sellingPlanId: planId && `gid://shopify/SellingPlan/${planId}`,
   });
@@ -172,7 +172,7 @@ test("the plan is the first line's, by the ids of the lines", async () => {
   assert.equal(subscriptions[0]?.['planId'], 302);
 });
 
-test('zeros at the end of an amount are no digits', async () => {
+test('ignores trailing zeros of an amount', async () => {
   const yen = { currency: 'JPY', minorDigits: 0 };
   const price = (amount: string, currencyCode: string) => ({
     currentPrice: { amount, currencyCode },
@@ -194,17 +194,17 @@ test('zeros at the end of an amount are no digits', async () => {
   assert.equal(inDollars.subscriptions[0]?.lines[0]?.['currentPrice'], '15.3');
 });
 
-test('of versions of a contract each is handed over, the oldest first, with its own lines', async () => {
+test('yields each version of a contract, the oldest first, with its own lines', async () => {
   const old = contract(1, { updatedAt: '2026-11-01T00:00:00Z' });
   const renewed = contract(1, { status: 'PAUSED' });
-  const records: Made[] = [];
+  const records: MadeRecord[] = [];
   const files = [
     file('new', [line(1, 2), renewed]),
     file('old', [old, line(1, 1), attempt(1, 7, '2026-10-01T00:00:00Z')]),
     file('neither', [line(1, 3)]),
   ];
   for await (const lines of readBulkResults(files, dollars)) {
-    records.push(...lines.map(({ text }): Made => JSON.parse(text)));
+    records.push(...lines.map(({ text }): MadeRecord => JSON.parse(text)));
   }
   assert.deepEqual(
     records.map((record) => [record.type, record['status'], record.lines?.length]),

@@ -1,4 +1,4 @@
-/** Nodes as Shopify answers them, with what a test does not care for filled in. */
+/** Nodes as Shopify returns them, with defaults for what a test does not override. */
 
 const gid = (type: string, key: number | string) => `gid://shopify/${type}/${key}`;
 const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;

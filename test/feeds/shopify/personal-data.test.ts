@@ -19,7 +19,7 @@ const person = {
   address1: '1 planted St',
 };
 const address = { ...person, city: 'planted-city', zip: 'planted-zip' };
-/** Wherever Shopify, or an app, has data on people, or could have them one day. */
+/** Every field in which Shopify or an app has, or may get, personal data. */
 const planted = {
   ...person,
   note: 'planted note',
@@ -43,7 +43,7 @@ const planted = {
   planted: 'planted',
   'planted key': { planted: ['planted'] },
 };
-/** Values in the place of those that are read, so that the lines are refused. */
+/** Personal data in fields that are read, so that the lines are refused. */
 const misplaced = [
   contract(2, { ...planted, status: 'planted' }),
   contract(3, { ...planted, customer: { id: 'planted' } }),
@@ -68,14 +68,14 @@ const lines = [
   contract(1, planted),
   line(1, 1, planted),
   attempt(1, 1, '2026-11-05T11:00:00Z', planted),
-  // A name and a title that are those of a plan and of a product are no personal data.
+  // The names of groups and plans are not personal data.
   group(201, { ...planted, name: 'Boxes' }),
   sellingPlan(201, 301, { ...planted, name: 'Monthly' }),
   ...misplaced,
 ];
 
-onEveryDatabase('no personal data passes the door', (open) => {
-  test('into no table of the database, nor to what is said and kept of refused lines', async (t) => {
+onEveryDatabase('personal data', (open) => {
+  test('is neither stored, nor reported or saved with refused lines', async (t) => {
     const store = open();
     t.after(() => store.close());
     const shop = await createShop(store);
@@ -98,12 +98,12 @@ onEveryDatabase('no personal data passes the door', (open) => {
   });
 });
 
-test('no personal data is staged on disk, nor handed to the importer', async () => {
+test('personal data is neither staged on disk nor passed to the importer', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'retention-cli-test-'));
   const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = folder;
   try {
-    // So many that records come while the rows are still there.
+    // Enough that records are yielded while staged rows still exist.
     const many = Array.from({ length: 1500 }, (_, index) => index + 1000).flatMap((id) => [
       contract(id, planted),
       line(id, id, planted),
@@ -116,7 +116,7 @@ test('no personal data is staged on disk, nor handed to the importer', async () 
     const staged: string[] = [];
     for await (const some of read) {
       texts.push(...some.map((each) => JSON.stringify(each)));
-      // All that lies there now, in files that are removed one by one while they are read.
+      // The staged files that are left; each is removed once it is read.
       for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
         if (name.includes('rows')) staged.push(readFileSync(path.join(folder, name), 'utf8'));
       }

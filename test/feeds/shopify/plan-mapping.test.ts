@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { contract, group, line, sellingPlan } from './nodes.ts';
 import { policy, recordsOf } from './records-of.ts';
 
-test('a plan of our own for contracts without one, the same for the same interval', async () => {
+test('derives a plan for contracts without one, the same for the same interval', async () => {
   const none = { sellingPlanId: null, sellingPlanName: null };
   const every = (id: number, billing: object, delivery: object, over: object = {}) => [
     contract(id, { billingPolicy: billing, deliveryPolicy: delivery }),
@@ -33,7 +33,7 @@ test('a plan of our own for contracts without one, the same for the same interva
   assert.equal(plans[0]?.['id'], 7842138469200290);
 });
 
-test('a stand-in for a selling plan that no file has, from the first contract on it', async () => {
+test('makes a placeholder for a selling plan that no file has, from its first contract', async () => {
   const { plans } = await recordsOf([
     contract(2),
     line(2, 2, { sellingPlanName: 'Later' }),
@@ -55,7 +55,7 @@ test('a stand-in for a selling plan that no file has, from the first contract on
   ]);
 });
 
-test('what a selling plan is, and what a new customer gets', async () => {
+test('maps the type of a selling plan, and its discount for a new customer', async () => {
   const percentage = (percent: number) => ({
     adjustmentType: 'PERCENTAGE',
     adjustmentValue: { percentage: percent },
@@ -86,7 +86,7 @@ test('what a selling plan is, and what a new customer gets', async () => {
   }
 });
 
-test('a selling plan that bills once has no record', async () => {
+test('skips a selling plan that bills once', async () => {
   const once = { billingPolicy: { remainingBalanceChargeTrigger: 'EXACT_TIME' } };
   const { plans } = await recordsOf([
     group(201),
@@ -99,7 +99,7 @@ test('a selling plan that bills once has no record', async () => {
   );
 });
 
-test('a membership is a plan of which lines are known, and none is shipped', async () => {
+test('treats a plan as a membership if its known lines are never shipped', async () => {
   const typeWith = async (...shipped: (boolean | null)[]) => {
     const contracts = shipped.flatMap((requiresShipping, index) => [
       contract(index + 1),

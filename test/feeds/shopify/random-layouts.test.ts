@@ -10,13 +10,13 @@ import { file, importShopify, randomOf, shuffled } from './samples.ts';
 const seeds = [1, 2, 3, 4, 5, 6];
 
 type Random = () => number;
-const upTo = (random: Random, most: number) => Math.floor(random() * (most + 1));
+const upTo = (random: Random, max: number) => Math.floor(random() * (max + 1));
 const oneOf = <T>(random: Random, values: readonly T[]) =>
   values[upTo(random, values.length - 1)] as T;
 const dayOf = (random: Random) =>
   `2026-${String(1 + upTo(random, 10)).padStart(2, '0')}-${String(1 + upTo(random, 27)).padStart(2, '0')}T0${upTo(random, 9)}:00:00Z`;
 
-/** A contract with whatever may be the case; some are refused, some have plans that no file has. */
+/** A random contract; some are refused, some have plans that no file has. */
 function randomFamily(random: Random, id: number): object[] {
   const policy = () => ({
     interval: oneOf(random, ['DAY', 'WEEK', 'MONTH', 'YEAR']),
@@ -76,7 +76,7 @@ onEveryDatabase('random contracts in random layouts', (open) => {
   after(() => store.close());
 
   for (const seed of seeds) {
-    test(`give the same world (seed ${seed})`, async () => {
+    test(`are stored the same (seed ${seed})`, async () => {
       const random = randomOf(seed);
       const families = Array.from({ length: 40 }, (_, index) => randomFamily(random, index + 1));
       const [ordered, other] = [await createShop(store), await createShop(store)];

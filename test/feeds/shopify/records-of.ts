@@ -3,11 +3,14 @@ import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
 import { file } from './samples.ts';
 
 export const dollars = { currency: 'USD', minorDigits: 2 };
-export type Made = Record<string, unknown> & { type: string; lines: Record<string, unknown>[] };
+export type MadeRecord = Record<string, unknown> & {
+  type: string;
+  lines: Record<string, unknown>[];
+};
 
-/** The records that nodes come to, by their type. */
+/** The records made from nodes, by type. */
 export async function recordsOf(nodes: readonly object[], shop = dollars) {
-  const records: Made[] = [];
+  const records: MadeRecord[] = [];
   for await (const lines of readBulkResults([file('test', nodes)], shop)) {
     for (const { text, problem } of lines) {
       assert.equal(problem, undefined);

@@ -6,9 +6,9 @@ import { file, sample } from './samples.ts';
 
 const shop = { currency: 'USD', minorDigits: 2 };
 
-/** What is said of the lines of one file, and the types of the records that it comes to all the same. */
+/** The problems of the lines of a file, the text saved of each, and the types of its records. */
 async function read(lines: readonly (object | string)[]) {
-  const said: string[] = [];
+  const problems: string[] = [];
   const kept: string[] = [];
   const types: string[] = [];
   for await (const some of readBulkResults([file('f', lines)], shop)) {
@@ -17,32 +17,34 @@ async function read(lines: readonly (object | string)[]) {
         types.push(JSON.parse(text).type);
         continue;
       }
-      said.push(`${source}:${number} (${countsAs}): ${problem}`);
+      problems.push(`${source}:${number} (${countsAs}): ${problem}`);
       kept.push(text);
     }
   }
-  return { said, kept, types };
+  return { problems, kept, types };
 }
 
 const good = [contract(1), line(1, 1), attempt(1, 1, '2026-11-05T11:00:00Z')];
 const goodTypes = ['plan', 'subscription', 'payment'];
 
-test("Shopify's broken samples: what cannot be taken in is named, the rest is", async () => {
+test('refuses the broken lines of samples, and reads the rest', async () => {
   const orphan = await read(sample('bad/orphan_child.jsonl'));
-  assert.deepEqual(orphan.said, ['f:7 (line): its SubscriptionContract 9999 is not in the input']);
+  assert.deepEqual(orphan.problems, [
+    'f:7 (line): its SubscriptionContract 9999 is not in the input',
+  ]);
   assert.deepEqual(orphan.kept, [
     'gid://shopify/SubscriptionLine/00000000-0000-4000-8000-000000000099',
   ]);
   assert.deepEqual(orphan.types, [...goodTypes, ...goodTypes]);
 
   const truncated = await read(sample('bad/truncated_last_line.jsonl'));
-  assert.deepEqual(truncated.said, ['f:7 (unknown): the line is not JSON']);
+  assert.deepEqual(truncated.problems, ['f:7 (unknown): the line is not JSON']);
   assert.deepEqual(truncated.kept, ['gid://shopify/SubscriptionContract/1003']);
   assert.deepEqual(truncated.types, [...goodTypes, ...goodTypes]);
 
   const stale = [...sample('bad/unknown_status.jsonl'), line(1099, 1), ...good];
   const unknown = await read([attempt(1099, 9, '2026-11-05T11:00:00Z'), ...stale]);
-  assert.deepEqual(unknown.said, [
+  assert.deepEqual(unknown.problems, [
     'f:2 (subscription): status STALE is not known; it must be one of ACTIVE, PAUSED, CANCELLED, EXPIRED, FAILED',
     'f:1 (payment): its SubscriptionContract was refused',
     'f:3 (line): its SubscriptionContract was refused',
@@ -57,7 +59,7 @@ const dollars = 'must be an amount of 0 or more, below 10^12, with at most 2 dec
 const time = 'must be an ISO 8601 time with an offset or Z, in the years 1970 to 9999';
 const anId = 'an id of the form gid://shopify/TYPE/ID';
 
-test('a contract is refused whole where anything of it or of its lines is wrong', async () => {
+test('refuses a whole contract if it or one of its lines is invalid', async () => {
   const ofContract: [over: object, says: string][] = [
     [
       { customer: { id: 'gid://shopify/Company/1' } },
@@ -85,8 +87,8 @@ test('a contract is refused whole where anything of it or of its lines is wrong'
     ],
   ];
   for (const [over, says] of ofContract) {
-    const { said, types } = await read([contract(7, over), line(7, 7), ...good]);
-    assert.deepEqual(said, [
+    const { problems, types } = await read([contract(7, over), line(7, 7), ...good]);
+    assert.deepEqual(problems, [
       `f:1 (subscription): ${says}`,
       'f:2 (line): its SubscriptionContract was refused',
     ]);
@@ -117,8 +119,8 @@ test('a contract is refused whole where anything of it or of its lines is wrong'
       contract(7),
       attempt(7, 7, '2026-11-05T11:00:00Z'),
     ];
-    const { said, types } = await read([...lines, ...good]);
-    assert.deepEqual(said, [
+    const { problems, types } = await read([...lines, ...good]);
+    assert.deepEqual(problems, [
       `f:2 (line): ${says}`,
       'f:3 (subscription): one of its lines was refused',
       'f:1 (line): its SubscriptionContract was refused',
@@ -128,32 +130,32 @@ test('a contract is refused whole where anything of it or of its lines is wrong'
   }
 });
 
-test('a contract needs lines, and not too many', async () => {
-  assert.deepEqual((await read([contract(7)])).said, [
+test('refuses a contract without lines or with too many', async () => {
+  assert.deepEqual((await read([contract(7)])).problems, [
     'f:1 (subscription): the contract has no lines',
   ]);
   const lines = Array.from({ length: 251 }, (_, index) => line(7, index));
-  const { said, types } = await read([contract(7), ...lines]);
-  assert.equal(said[0], 'f:1 (subscription): the contract has more than 250 lines');
-  assert.equal(said.length, 252);
+  const { problems, types } = await read([contract(7), ...lines]);
+  assert.equal(problems[0], 'f:1 (subscription): the contract has more than 250 lines');
+  assert.equal(problems.length, 252);
   assert.deepEqual(types, []);
 });
 
-test('an attempt that is wrong is refused alone', async () => {
-  const { said, types } = await read([
+test('refuses only the attempt if an attempt is invalid', async () => {
+  const { problems, types } = await read([
     ...good,
     attempt(1, 2, 'today'),
     attempt(1, 3, '2026-11-05T11:00:00Z', { ready: null }),
   ]);
-  assert.deepEqual(said, [
+  assert.deepEqual(problems, [
     `f:4 (payment): createdAt ${time}`,
     'f:5 (payment): ready must be true or false',
   ]);
   assert.deepEqual(types, goodTypes);
 });
 
-test('selling plans and their groups', async () => {
-  const { said, types } = await read([
+test('refuses invalid selling plans and groups', async () => {
+  const { problems, types } = await read([
     sellingPlan(201, 301, {
       pricingPolicies: [
         { adjustmentType: 'PRICE', adjustmentValue: { amount: '9.0', currencyCode: 'CAD' } },
@@ -170,7 +172,7 @@ test('selling plans and their groups', async () => {
     sellingPlan(202, 306),
     sellingPlan(203, 307),
   ]);
-  assert.deepEqual(said, [
+  assert.deepEqual(problems, [
     "f:1 (plan): adjustmentValue is in CAD, and the shop's currency is USD",
     'f:2 (plan): billingPolicy must be an object',
     'f:3 (plan): adjustmentType FREE is not known; it must be one of PERCENTAGE, FIXED_AMOUNT, PRICE',
@@ -182,8 +184,8 @@ test('selling plans and their groups', async () => {
   assert.deepEqual(types, ['plan']);
 });
 
-test('what is no line of a known kind, or stands in the wrong place', async () => {
-  const { said, kept, types } = await read([
+test('refuses lines of an unknown kind or with the wrong parent', async () => {
+  const { problems, kept, types } = await read([
     { id: 'gid://shopify/Order/5', email: 'sam@example.com' },
     { id: 'gid://shopify/Metafield/5', __parentId: 'gid://shopify/SubscriptionContract/1' },
     { ...line(1, 5), __parentId: 'gid://shopify/Order/5' },
@@ -197,9 +199,9 @@ test('what is no line of a known kind, or stands in the wrong place', async () =
     'sam@example.com',
     ...good,
   ]);
-  assert.deepEqual(said, [
-    'f:1 (unknown): Order is no kind of node that is taken in',
-    'f:2 (unknown): Metafield is no kind of node that is taken in',
+  assert.deepEqual(problems, [
+    'f:1 (unknown): nodes of the type Order are not imported',
+    'f:2 (unknown): nodes of the type Metafield are not imported',
     'f:3 (line): __parentId is of the type Order; a SubscriptionLine belongs to a SubscriptionContract',
     'f:4 (line): __parentId is missing',
     `f:5 (line): __parentId must be ${anId}`,

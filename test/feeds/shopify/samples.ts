@@ -11,7 +11,7 @@ import { type TestShop, now, silentLog } from '../../support/world.ts';
 const folder = path.join(import.meta.dirname, 'samples');
 
 export const samplePath = (name: string) => path.join(folder, name);
-/** The lines of a sample: what Shopify answers to the queries of docs/shopify.md. */
+/** The lines of a sample: a result from Shopify for the queries in docs/shopify.md. */
 export const sample = (name: string): string[] =>
   readFileSync(samplePath(name), 'utf8').trimEnd().split('\n');
 
@@ -19,7 +19,7 @@ export const flat = 'subscription_contracts.bulk.flat.jsonl';
 export const grouped = 'subscription_contracts.bulk.grouped.jsonl';
 export const plans = 'selling_plan_groups.bulk.jsonl';
 
-/** A file, by its name and lines, objects or texts. */
+/** A file with this name and these lines. */
 export function file(name: string, lines: readonly (object | string)[]): LineSource {
   const text = lines.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
   async function* bytes() {
@@ -34,9 +34,9 @@ export function sampleFile(name: string): LineSource {
 
 export interface Imported {
   readonly counts: Awaited<ReturnType<typeof importRecords>>;
-  /** As the command tells them. */
+  /** As the command prints them. */
   readonly refused: readonly string[];
-  /** What is kept of the refused lines. */
+  /** What is saved of the refused lines. */
   readonly kept: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export async function importShopify(
   return { counts, refused, kept };
 }
 
-/** Numbers from 0 to 1 that look random and are the same for the same seed. */
+/** Pseudo-random numbers from 0 to 1, the same for the same seed. */
 export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -83,7 +83,7 @@ export function shuffled<T>(values: readonly T[], random: () => number): T[] {
     .map(({ value }) => value);
 }
 
-/** Fails where a run refused anything. */
+/** Fails if a run refused anything. */
 export function assertTaken({ refused }: Imported): void {
   assert.deepEqual(refused, []);
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Troubles, strikes } from './stand-in.ts';
+import { type Faults, occurs } from './stand-in.ts';
 import type { StandInWorld } from './stand-in-world.ts';
 
 interface Operation {
@@ -15,28 +15,28 @@ interface Operation {
   readonly query: string;
 }
 
-/** Bulk operations: each runs for a few looks, then its result can be had. */
+/** Bulk operations: each completes after being polled a few times. */
 export class BulkOperations {
   readonly operations: Operation[] = [];
-  /** How often one is looked at before it is through. */
-  looks = 2;
-  /** Whether it takes no other query while one runs, as before 2026-01. */
+  /** The number of polls after which an operation completes. */
+  polls = 2;
+  /** Whether it refuses another query while one runs, as before 2026-01. */
   isOneAtATime = true;
   readonly #world: StandInWorld;
-  readonly #troubles: Troubles;
+  readonly #faults: Faults;
   readonly #baseUrl: string;
   readonly #results = new Map<string, Buffer>();
-  readonly #looked = new Map<string, number>();
+  readonly #polled = new Map<string, number>();
 
-  constructor(world: StandInWorld, troubles: Troubles, baseUrl: string) {
+  constructor(world: StandInWorld, faults: Faults, baseUrl: string) {
     this.#world = world;
-    this.#troubles = troubles;
+    this.#faults = faults;
     this.#baseUrl = baseUrl;
   }
 
   run(query: string) {
     const isRunning = this.operations.some(({ status }) => status === 'RUNNING');
-    if (strikes(this.#troubles, 'busy') || (this.isOneAtATime && isRunning)) {
+    if (occurs(this.#faults, 'busy') || (this.isOneAtATime && isRunning)) {
       const message = 'A bulk query operation for this app and shop is already in progress.';
       return {
         bulkOperation: null,
@@ -63,25 +63,25 @@ export class BulkOperations {
     return this.operations;
   }
 
-  look(id: string): Operation | null {
+  poll(id: string): Operation | null {
     const operation = this.operations.find((each) => each.id === id);
     if (!operation) return null;
-    const looked = (this.#looked.get(id) ?? 0) + 1;
-    this.#looked.set(id, looked);
-    if (operation.status === 'RUNNING' && looked >= this.looks) this.#end(operation);
+    const polled = (this.#polled.get(id) ?? 0) + 1;
+    this.#polled.set(id, polled);
+    if (operation.status === 'RUNNING' && polled >= this.polls) this.#end(operation);
     return operation;
   }
 
   #end(operation: Operation): void {
     operation.completedAt = new Date().toISOString();
-    if (strikes(this.#troubles, 'failedOperations')) {
+    if (occurs(this.#faults, 'failedOperations')) {
       Object.assign(operation, { status: 'FAILED', errorCode: 'INTERNAL_SERVER_ERROR' });
       operation.partialDataUrl = this.#keep(operation, this.#linesOf(operation).slice(0, 3));
       return;
     }
     operation.status = 'COMPLETED';
     const lines = this.#linesOf(operation);
-    if (strikes(this.#troubles, 'partialOperations')) {
+    if (occurs(this.#faults, 'partialOperations')) {
       operation.partialDataUrl = this.#keep(operation, lines.slice(0, 3));
       return;
     }
@@ -101,26 +101,26 @@ export class BulkOperations {
     return `${this.#baseUrl}${path}?Expires=1764287470&Signature=secret`;
   }
 
-  /** A result, from where it is asked on. */
+  /** Sends a result, from the requested offset on. */
   async send(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const bytes = this.#results.get(request.url?.split('?')[0] ?? '');
     if (!bytes || request.headers['x-shopify-access-token'] !== undefined) {
       response.writeHead(404).end();
       return;
     }
-    if (strikes(this.#troubles, 'expiredDownloads')) {
+    if (occurs(this.#faults, 'expiredDownloads')) {
       response.writeHead(403).end('<Error><Code>ExpiredToken</Code></Error>');
       return;
     }
     const begin = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
     const rest = bytes.subarray(begin);
-    const isShort = strikes(this.#troubles, 'shortDownloads');
+    const isShort = occurs(this.#faults, 'shortDownloads');
     response.writeHead(begin > 0 ? 206 : 200, {
       'content-type': 'application/jsonl',
       ...(!isShort && { 'content-length': rest.length }),
       ...(begin > 0 && { 'content-range': `bytes ${begin}-${bytes.length - 1}/${bytes.length}` }),
     });
-    if (strikes(this.#troubles, 'brokenDownloads')) {
+    if (occurs(this.#faults, 'brokenDownloads')) {
       response.write(rest.subarray(0, Math.ceil(rest.length / 2)), () => response.destroy());
       return;
     }

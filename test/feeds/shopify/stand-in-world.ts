@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { LineSource } from '../../../src/ingest/import.ts';
 
-/** As Shopify writes it; a test may change any field. */
+/** As Shopify returns it; a test may change any field. */
 export interface Node extends Record<string, unknown> {
   id: string;
 }
@@ -22,11 +22,11 @@ export interface StandInGroup {
 export class StandInWorld {
   readonly contracts = new Map<string, StandInContract>();
   readonly groups = new Map<string, StandInGroup>();
-  contractsAPage = 3;
-  /** Contracts that results of bulk queries lack although they are there. */
+  contractsPerPage = 3;
+  /** Contracts that exist but are missing from bulk results. */
   readonly hidden = new Set<string>();
 
-  /** @param bulkResults text of results of bulk queries, children after their parents or not */
+  /** @param bulkResults texts of bulk results, with children before or after their parents */
   constructor(...bulkResults: string[]) {
     const nodes = bulkResults.flatMap((result) =>
       result
@@ -90,7 +90,7 @@ const samples = path.join(import.meta.dirname, 'samples');
 
 const read = (name: string) => readFileSync(path.join(samples, name), 'utf8');
 
-/** Eleven contracts, of which a shop in USD takes in nine, and seven selling plans. */
+/** Eleven contracts, of which a shop in USD accepts ten, and seven selling plans. */
 export function sampleWorld(): StandInWorld {
   return new StandInWorld(
     read('subscription_contracts.bulk.grouped.jsonl'),
@@ -98,7 +98,7 @@ export function sampleWorld(): StandInWorld {
   );
 }
 
-/** All of a world, as files. */
+/** The whole world, as files. */
 export function sourcesOf(world: StandInWorld): LineSource[] {
   return (['groups', 'contracts'] as const).map((name) => {
     async function* lines() {

@@ -6,27 +6,27 @@ import { text } from 'node:stream/consumers';
 import { BulkOperations } from './stand-in-bulk.ts';
 import { type StandInWorld, contractOf, groupOf } from './stand-in-world.ts';
 
-/** What goes wrong, how often; each time that it does, one is taken off. */
-export interface Troubles {
-  /** Answers 503. */
+/** Faults to inject, each with how many times it still occurs. */
+export interface Faults {
+  /** Responds 503. */
   unavailable: number;
-  /** Answers 429, with a Retry-After of no time at all. */
+  /** Responds 429, with a Retry-After of one millisecond. */
   tooMany: number;
-  /** Cuts the connection instead of answering. */
+  /** Cuts the connection instead of responding. */
   cut: number;
-  /** Answers that the bucket lacks what the query costs. */
+  /** Responds that the bucket has less than the query costs. */
   throttled: number;
   /** Bulk operations that end as FAILED. */
   failedOperations: number;
-  /** Bulk operations that end as COMPLETED with only a part of the data. */
+  /** Bulk operations that end as COMPLETED with only some of the data. */
   partialOperations: number;
   /** Downloads that break off in the middle. */
   brokenDownloads: number;
-  /** Downloads that end in the middle as if that were the end. */
+  /** Downloads that end early but look complete. */
   shortDownloads: number;
-  /** Downloads that are answered as if their address had expired. */
+  /** Downloads whose signed URL has expired. */
   expiredDownloads: number;
-  /** Answers to bulkOperationRunQuery that another app's operation runs. */
+  /** Bulk queries that are refused because another operation is running. */
   busy: number;
 }
 
@@ -34,18 +34,18 @@ export interface StandIn {
   readonly baseUrl: string;
   readonly accessToken: string;
   readonly world: StandInWorld;
-  readonly troubles: Troubles;
+  readonly faults: Faults;
   readonly bulk: BulkOperations;
-  /** Names of the operations that were asked, in order. */
-  readonly asked: string[];
-  /** What it answers instead of letting anybody in. */
+  /** Names of the requested GraphQL operations, in order. */
+  readonly requests: string[];
+  /** If set, the status with which it refuses every request. */
   status: number | undefined;
-  /** Awaited before an answer is sent, after what it says was looked up. */
+  /** Awaited after a response is prepared and before it is sent. */
   pause: () => Promise<void>;
   close(): Promise<void>;
 }
 
-const none: Troubles = {
+const none: Faults = {
   unavailable: 0,
   tooMany: 0,
   cut: 0,
@@ -58,10 +58,10 @@ const none: Troubles = {
   busy: 0,
 };
 
-/** Takes one off; whether there was one. */
-export function strikes(troubles: Troubles, trouble: keyof Troubles): boolean {
-  if (troubles[trouble] <= 0) return false;
-  troubles[trouble] -= 1;
+/** Whether a fault occurs now, which uses it up once. */
+export function occurs(faults: Faults, fault: keyof Faults): boolean {
+  if (faults[fault] <= 0) return false;
+  faults[fault] -= 1;
   return true;
 }
 
@@ -70,7 +70,7 @@ interface Page {
   readonly nodes: readonly unknown[];
 }
 
-/** Cursors are places, as text. */
+/** Cursors are offsets, as text. */
 function pageOf(all: readonly unknown[], first: number, after: unknown): Page {
   const begin = typeof after === 'string' ? Number(after) : 0;
   const nodes = all.slice(begin, begin + first);
@@ -81,35 +81,35 @@ function pageOf(all: readonly unknown[], first: number, after: unknown): Page {
   };
 }
 
-interface Asked {
+interface GraphqlRequest {
   readonly query: string;
   readonly variables: Record<string, unknown>;
 }
 
-/** Children a page, so that the samples have several. */
-const childrenAPage = 2;
+/** Few, so that the samples have several pages. */
+const childrenPerPage = 2;
 
-/** Shopify's Admin API for one shop, as far as it is asked here, over real HTTP. */
+/** The parts of Shopify's Admin API that the service uses, for one shop, over real HTTP. */
 export async function startStandIn(world: StandInWorld): Promise<StandIn> {
-  const troubles = { ...none };
+  const faults = { ...none };
   const accessToken = `shpat_${randomBytes(16).toString('hex')}`;
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
       response.destroy(error as Error);
     });
   });
   const baseUrl = await listen(server);
-  const bulk = new BulkOperations(world, troubles, baseUrl);
+  const bulk = new BulkOperations(world, faults, baseUrl);
   let available = 2000;
 
   const standIn: StandIn = {
     baseUrl,
     accessToken,
     world,
-    troubles,
+    faults,
     bulk,
-    asked,
+    requests,
     status: undefined,
     pause: async () => {},
     async close() {
@@ -127,7 +127,7 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
         .map(({ node }) => ({ id: node.id, updatedAt: String(node['updatedAt']) }))
         .filter(({ updatedAt }) => Date.parse(updatedAt) >= since)
         .toSorted((a, b) => Date.parse(a.updatedAt) - Date.parse(b.updatedAt));
-      return { subscriptionContracts: pageOf(changed, world.contractsAPage, after) };
+      return { subscriptionContracts: pageOf(changed, world.contractsPerPage, after) };
     },
     Contract: ({ id, after }) => ({ subscriptionContract: contractPage(id, after, true, true) }),
     ContractLines: ({ id, after }) => ({ subscriptionContract: contractPage(id, after, true) }),
@@ -139,7 +139,7 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
       return {
         sellingPlanGroup: group && {
           ...group.node,
-          sellingPlans: pageOf(group.plans, childrenAPage, after),
+          sellingPlans: pageOf(group.plans, childrenPerPage, after),
         },
       };
     },
@@ -147,7 +147,7 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
       nodes: (ids as string[]).map((id) => (world.has(id) ? { id } : null)),
     }),
     RunBulkQuery: ({ query }) => ({ bulkOperationRunQuery: bulk.run(String(query)) }),
-    BulkOperation: ({ id }) => ({ node: bulk.look(String(id)) }),
+    BulkOperation: ({ id }) => ({ node: bulk.poll(String(id)) }),
     RunningBulkQueries: () => ({ bulkOperations: { nodes: bulk.list() } }),
   };
 
@@ -157,39 +157,39 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
     const { node, lines, attempts } = contract;
     return {
       ...node,
-      ...(hasLines && { lines: pageOf(lines, childrenAPage, after) }),
-      ...(hasAttempts && { billingAttempts: pageOf(attempts, childrenAPage, after) }),
+      ...(hasLines && { lines: pageOf(lines, childrenPerPage, after) }),
+      ...(hasAttempts && { billingAttempts: pageOf(attempts, childrenPerPage, after) }),
     };
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url?.startsWith('/results/')) return bulk.send(request, response);
     const body = await text(request);
-    if (strikes(troubles, 'cut')) return void request.socket.destroy();
+    if (occurs(faults, 'cut')) return void request.socket.destroy();
     if (request.method !== 'POST' || request.url !== '/admin/api/2026-01/graphql.json') {
-      return say(response, 404, { errors: 'Not Found' });
+      return respond(response, 404, { errors: 'Not Found' });
     }
     if (request.headers['x-shopify-access-token'] !== accessToken) {
-      return say(response, 401, { errors: '[API] Invalid API key or access token' });
+      return respond(response, 401, { errors: '[API] Invalid API key or access token' });
     }
-    if (standIn.status !== undefined) return say(response, standIn.status, { errors: 'No' });
-    if (strikes(troubles, 'unavailable')) return say(response, 503, { errors: 'Unavailable' });
-    if (strikes(troubles, 'tooMany')) {
+    if (standIn.status !== undefined) return respond(response, standIn.status, { errors: 'No' });
+    if (occurs(faults, 'unavailable')) return respond(response, 503, { errors: 'Unavailable' });
+    if (occurs(faults, 'tooMany')) {
       response.setHeader('retry-after', '0.001');
-      return say(response, 429, { errors: 'Too many requests' });
+      return respond(response, 429, { errors: 'Too many requests' });
     }
-    const { query, variables } = JSON.parse(body) as Asked;
+    const { query, variables } = JSON.parse(body) as GraphqlRequest;
     const name = /^(?:query|mutation) (\w+)/.exec(query)?.[1] ?? '';
-    asked.push(name);
+    requests.push(name);
     const cost = { requestedQueryCost: 12, actualQueryCost: 10 as number | null };
     const throttleStatus = () => ({
       maximumAvailable: 2000,
       currentlyAvailable: available,
       restoreRate: 1000,
     });
-    if (strikes(troubles, 'throttled')) {
+    if (occurs(faults, 'throttled')) {
       const extensions = { code: 'THROTTLED', documentation: 'https://shopify.dev' };
-      return say(response, 200, {
+      return respond(response, 200, {
         errors: [{ message: 'Throttled', extensions }],
         extensions: {
           cost: {
@@ -202,10 +202,10 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
     }
     available = Math.max(100, available - 10);
     const found = answers[name];
-    if (!found) return say(response, 200, { errors: [{ message: `What is ${name}?` }] });
+    if (!found) return respond(response, 200, { errors: [{ message: `What is ${name}?` }] });
     const data = structuredClone(found(variables, query));
     await standIn.pause();
-    say(response, 200, {
+    respond(response, 200, {
       data,
       extensions: { cost: { ...cost, throttleStatus: throttleStatus() } },
     });
@@ -214,7 +214,7 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
   return standIn;
 }
 
-function say(response: ServerResponse, status: number, body: object): void {
+function respond(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 }

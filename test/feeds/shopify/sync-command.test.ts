@@ -5,7 +5,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { takeResults } from '../../../src/platforms/shopify/sync/intake.ts';
+import { storeBulkResults } from '../../../src/platforms/shopify/sync/intake.ts';
 import { type Store, connectAll } from '../../../src/store/open.ts';
 import { lockShop } from '../../../src/store/shop-lock.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';
@@ -17,7 +17,7 @@ import { sampleWorld, sourcesOf } from './stand-in-world.ts';
 import { domain, syncedShop } from './synced.ts';
 
 const target = process.env['TEST_POSTGRES'] ?? '';
-const skip = target === '' && 'PostgreSQL could not be had on this machine';
+const skip = target === '' && 'PostgreSQL is not available on this machine';
 
 interface Entry {
   readonly shop: number;
@@ -30,7 +30,7 @@ function entryOf(shop: { readonly id: number }, { accessToken, baseUrl }: StandI
   return { shop: shop.id, domain, accessToken, baseUrl };
 }
 
-/** The environment of a process that has these credentials. */
+/** The environment of a process with these credentials. */
 function envOf(entries: readonly Entry[], more: Readonly<Record<string, string>> = {}) {
   const file = path.join(throwawayFolder(), 'shopify.json');
   writeFileSync(file, JSON.stringify({ shops: entries }));
@@ -51,19 +51,19 @@ describe('retention sync shopify', { skip }, () => {
 
   async function begin() {
     const standIn = await startStandIn(sampleWorld());
-    standIn.bulk.looks = 1;
+    standIn.bulk.polls = 1;
     standIns.push(standIn);
     return { standIn, shop: await createShop(store) };
   }
 
-  /** Another shop, into which what Shopify has by now is imported as files are. */
+  /** Another shop, with Shopify's current data imported as from files. */
   async function imported(standIn: StandIn): Promise<TestShop> {
     const shop = await createShop(store);
-    await takeResults(syncedShop(store, shop, standIn).synced, sourcesOf(standIn.world));
+    await storeBulkResults(syncedShop(store, shop, standIn).synced, sourcesOf(standIn.world));
     return shop;
   }
 
-  test('once: everything, then what changed; the token is nowhere', async () => {
+  test('--once reads everything first and then changes, and shows no token', async () => {
     const { standIn, shop } = await begin();
     const env = envOf([entryOf(shop, standIn)], { LOG_LEVEL: 'debug' });
     const first = await run(['sync', 'shopify', '--once'], { env });
@@ -110,13 +110,13 @@ describe('retention sync shopify', { skip }, () => {
     assert.ok(!shown.includes(standIn.accessToken) && !shown.includes('Signature'));
   });
 
-  test('shops are taken in turn; what fails for one is said and keeps no other', async () => {
-    const [refused, missing, well] = [await begin(), await begin(), await begin()];
+  test('syncs the other shops if one fails, and says why it failed', async () => {
+    const [refused, missing, healthy] = [await begin(), await begin(), await begin()];
     refused.standIn.status = 401;
     const entries = [
       entryOf(refused.shop, refused.standIn),
       { ...entryOf({ id: Number(newShopId()) }, missing.standIn), domain: 'b.myshopify.com' },
-      { ...entryOf(well.shop, well.standIn), domain: 'c.myshopify.com' },
+      { ...entryOf(healthy.shop, healthy.standIn), domain: 'c.myshopify.com' },
     ];
     const env = envOf(entries, { LOG_LEVEL: 'silent' });
     const { code, out, err } = await run(['sync', 'shopify', '--once'], { env });
@@ -124,12 +124,14 @@ describe('retention sync shopify', { skip }, () => {
       [code, out, err],
       [
         1,
-        `Shop ${well.shop.id}: read all 11 contracts; 27 records written, 0 deleted, 3 lines refused.\n`,
+        `Shop ${healthy.shop.id}: read all 11 contracts; 27 records written, 0 deleted, 3 lines refused.\n`,
         `retention: shop ${refused.shop.id}: ${domain} does not accept the access token; put a valid one into SHOPIFY_CREDENTIALS_FILE.\n` +
-          `retention: shop ${entries[1]?.shop}: There is no shop ${entries[1]?.shop}; "retention shops create" makes one.\n`,
+          `retention: shop ${entries[1]?.shop}: There is no shop ${entries[1]?.shop}; "retention shops create" creates one.\n`,
       ],
     );
-    const only = await run(['sync', 'shopify', '--once', '--shop', String(well.shop.id)], { env });
+    const only = await run(['sync', 'shopify', '--once', '--shop', String(healthy.shop.id)], {
+      env,
+    });
     assert.deepEqual([only.code, only.err], [0, '']);
     const other = await run(['sync', 'shopify', '--once', '--shop', '12'], { env });
     assert.deepEqual(
@@ -138,7 +140,7 @@ describe('retention sync shopify', { skip }, () => {
     );
   });
 
-  test('a shop that another process synchronises is left to it', async () => {
+  test('refuses a shop that another process is syncing', async () => {
     const { standIn, shop } = await begin();
     const config = { databaseUrl: target, dataDir: '' };
     const unlock = await lockShop(store.write, config, 'sync', shop.id);
@@ -149,49 +151,49 @@ describe('retention sync shopify', { skip }, () => {
       [code, err],
       [
         1,
-        `retention: shop ${shop.id}: Another process synchronises shop ${shop.id}; wait until it ends.\n`,
+        `retention: shop ${shop.id}: Another process is already syncing shop ${shop.id}; wait until it finishes.\n`,
       ],
     );
-    assert.deepEqual(standIn.asked, []);
+    assert.deepEqual(standIn.requests, []);
     await unlock();
     assert.equal((await run(['sync', 'shopify', '--once'], { env })).code, 3);
   });
 
-  test('it goes on looking until a signal comes, whatever it is doing', async () => {
+  test('syncs until a signal, and stops cleanly at any time', async () => {
     const { standIn, shop } = await begin();
     const env = envOf([entryOf(shop, standIn)], { LOG_LEVEL: 'info' });
     const running = launch(['sync', 'shopify', '--interval', '1'], { env });
-    await until(() => standIn.asked.filter((name) => name === 'ChangedContracts').length >= 2);
+    await until(() => standIn.requests.filter((name) => name === 'ChangedContracts').length >= 2);
     for (const { node } of standIn.world.contracts.values()) {
       node['nextBillingDate'] = '2027-03-01T00:00:00Z';
       node['updatedAt'] = new Date().toISOString();
       break;
     }
-    await until(() => standIn.asked.includes('Contract'));
+    await until(() => standIn.requests.includes('Contract'));
     running.child.kill('SIGTERM');
     const { code, signal, err } = await running.ended;
     assert.deepEqual([code, signal], [0, null], err);
     assert.match(err, /"signal":"SIGTERM","msg":"stopping"/);
 
-    // While it waits for a bulk query, too.
-    standIn.bulk.looks = 1000;
+    // Also while it waits for a bulk query.
+    standIn.bulk.polls = 1000;
     const waiting = launch(['sync', 'shopify', '--full'], { env });
     await until(() => standIn.bulk.operations[0]?.status === 'RUNNING');
     waiting.child.kill('SIGINT');
     assert.equal((await waiting.ended).code, 0);
   });
 
-  test('killed at any moment and run again, it ends in the same world', async () => {
+  test('stores the same after being killed at random moments and run again', async () => {
     const { standIn, shop } = await begin();
     const env = envOf([entryOf(shop, standIn)], { LOG_LEVEL: 'error' });
     const { world } = standIn;
     let kills = 0;
     for (let time = 0; time < 8; time += 1) {
-      standIn.asked.length = 0;
+      standIn.requests.length = 0;
       const { child, ended } = launch(['sync', 'shopify', '--interval', '1'], { env });
-      // Somewhere in the first whole synchronisation, or among changes.
-      const patience = randomInt(1, time < 4 ? 6 : 12);
-      await until(() => child.exitCode !== null || standIn.asked.length >= patience);
+      // During the first full sync, or while reading changes.
+      const requestsBeforeKill = randomInt(1, time < 4 ? 6 : 12);
+      await until(() => child.exitCode !== null || standIn.requests.length >= requestsBeforeKill);
       await sleep(randomInt(0, 150));
       child.kill('SIGKILL');
       if ((await ended).signal === 'SIGKILL') kills += 1;
@@ -208,7 +210,7 @@ describe('retention sync shopify', { skip }, () => {
     await assertSameShop(store.write, shop.id, (await imported(standIn)).id);
   });
 
-  test('options and settings that cannot be meant', async () => {
+  test('refuses invalid options and missing credentials', async () => {
     const { standIn, shop } = await begin();
     const env = envOf([entryOf(shop, standIn)]);
     const cases = [
@@ -228,10 +230,10 @@ describe('retention sync shopify', { skip }, () => {
   });
 });
 
-test('the embedded database: one process a shop there too', async () => {
+test('one process at a time syncs a shop in the embedded database, also beside serve', async () => {
   const dataDir = migratedFolder();
   const standIn = await startStandIn(sampleWorld());
-  standIn.bulk.looks = 1;
+  standIn.bulk.polls = 1;
   const env = {
     ...envOf([entryOf({ id: 7 }, standIn)], { RETENTION_DATA_DIR: dataDir, LOG_LEVEL: 'silent' }),
     DATABASE_URL: '',
@@ -239,32 +241,35 @@ test('the embedded database: one process a shop there too', async () => {
   try {
     const create = ['shops', 'create', '--id', '7', '--name', 'x', '--currency', 'USD'];
     assert.equal((await run(create, { env })).code, 0);
-    standIn.bulk.looks = 1000;
+    standIn.bulk.polls = 1000;
     const first = launch(['sync', 'shopify'], { env });
-    await until(() => standIn.asked.includes('BulkOperation'));
+    await until(() => standIn.requests.includes('BulkOperation'));
     const second = await run(['sync', 'shopify', '--once'], { env });
     assert.deepEqual(
       [second.code, second.err],
-      [1, 'retention: shop 7: Another process synchronises shop 7; wait until it ends.\n'],
+      [
+        1,
+        'retention: shop 7: Another process is already syncing shop 7; wait until it finishes.\n',
+      ],
     );
     first.child.kill('SIGKILL');
     await first.ended;
-    standIn.bulk.looks = 1;
+    standIn.bulk.polls = 1;
     assert.equal((await run(['sync', 'shopify', '--once'], { env })).code, 3);
-    // The operation that the first one had begun was taken up.
+    // The second process resumed the bulk operation of the first.
     assert.equal(standIn.bulk.operations.length, 2);
 
-    // In the loop it leaves the database alone between two looks, and joins whoever has it by then.
+    // Between two syncs it closes the database, and then joins a process that has opened it.
     const looping = launch(['sync', 'shopify', '--interval', '2'], { env });
-    await until(() => standIn.asked.includes('ChangedContracts'));
+    await until(() => standIn.requests.includes('ChangedContracts'));
     const server = launch(['serve'], { env: { ...env, PORT: '0' } });
     await server.said(/listens on/);
-    standIn.asked.length = 0;
-    await until(() => standIn.asked.includes('ChangedContracts'));
+    standIn.requests.length = 0;
+    await until(() => standIn.requests.includes('ChangedContracts'));
     server.child.kill('SIGTERM');
     assert.equal((await server.ended).code, 0);
-    standIn.asked.length = 0;
-    await until(() => standIn.asked.includes('ChangedContracts'));
+    standIn.requests.length = 0;
+    await until(() => standIn.requests.includes('ChangedContracts'));
     looping.child.kill('SIGTERM');
     assert.equal((await looping.ended).code, 0);
   } finally {

@@ -8,7 +8,7 @@ import { type TestShop, createShop } from '../../support/world.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 import { sampleWorld } from './stand-in-world.ts';
 
-/** Pauses that are over at once by the real clock, and not by the one they move. */
+/** Pauses that advance the given clock instead of waiting. */
 export function noPauses(clock: FixedClock): Pauses & { readonly waited: number[] } {
   const waited: number[] = [];
   return {
@@ -23,12 +23,12 @@ export function noPauses(clock: FixedClock): Pauses & { readonly waited: number[
 
 export const domain = 'sample-shop.myshopify.com';
 
-/** A shop that is synchronised from the stand-in, all in this process and without waiting. */
+/** A shop that is synced from the stand-in, in this process and without waiting. */
 export function syncedShop(store: Store, shop: TestShop, standIn: StandIn) {
   const clock = new FixedClock(Date.now());
   const pauses = noPauses(clock);
-  const said: string[] = [];
-  const log = createLog('debug', { write: (line) => void said.push(line) });
+  const logLines: string[] = [];
+  const log = createLog('debug', { write: (line) => void logLines.push(line) });
   const { accessToken, baseUrl } = standIn;
   const stopping = new AbortController();
   const client = createShopifyClient({
@@ -43,10 +43,10 @@ export function syncedShop(store: Store, shop: TestShop, standIn: StandIn) {
   const { signal } = stopping;
   const intake = { sql: store.write, shop, feed: 'shopify', clock, log, signal };
   const synced: SyncedShop = { ...intake, client };
-  return { synced, clock, pauses, said, stopping };
+  return { synced, clock, pauses, logLines, stopping };
 }
 
-/** A new shop, and a stand-in of its own that has the samples. @param standIns gains what must be closed */
+/** A new shop and its own stand-in with the samples. @param standIns collects those to close */
 export async function beginSync(store: Store, standIns: StandIn[]) {
   const standIn = await startStandIn(sampleWorld());
   standIns.push(standIn);

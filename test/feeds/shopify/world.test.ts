@@ -40,7 +40,7 @@ const refusedInGrouped = [
   `${grouped}:28: its SubscriptionContract was refused`,
 ];
 
-onEveryDatabase("the world of Shopify's samples", (open) => {
+onEveryDatabase('the samples from Shopify', (open) => {
   let store: Store;
   let service: Service | undefined;
   let shop: TestShop;
@@ -80,36 +80,36 @@ onEveryDatabase("the world of Shopify's samples", (open) => {
   const cell = (value: unknown) =>
     value instanceof Date ? value.toISOString().replace('.000Z', 'Z') : String(value);
 
-  test('its subscriptions', async () => {
+  test('have the expected subscriptions', async () => {
     const columns =
       'subscription_id, customer_id, plan_id, status, status_since, current_price, own_interval_unit, own_interval_count, next_billing_at, paid_through_at, created_at, updated_at';
     assert.deepEqual(await rows('subscriptions', columns), subscriptions);
   });
 
-  test('their lines', async () => {
+  test('have the expected lines', async () => {
     const columns =
       'subscription_id, position, line_id, product_id, product_title, variant_id, variant_title, quantity, current_price';
     assert.deepEqual(await rows('subscription_lines', columns), lines);
   });
 
-  test('their changes of status', async () => {
+  test('have the expected status changes', async () => {
     const columns = 'subscription_id, position, at, from_status, to_status';
     assert.deepEqual(await rows('status_events', columns), statusEvents);
   });
 
-  test('their payments with the cycles', async () => {
+  test('have the expected payments and cycles', async () => {
     const columns =
       'payment_id, subscription_id, cycle, status, failure_kind, amount, processed_at, updated_at';
     assert.deepEqual(await rows('payments', columns), payments);
   });
 
-  test('the plans', async () => {
+  test('have the expected plans', async () => {
     const columns =
       'plan_id, name, group_name, plan_type, interval_unit, interval_count, active, product_count, discount_type, discount_value, pricing_summary';
     assert.deepEqual(await rows('plans', columns), planRows);
   });
 
-  test('who is entitled to what', async () => {
+  test('have the expected entitlements', async () => {
     for (const [customerId, expected] of Object.entries(entitlements)) {
       const { body } = await get(`${base}/entitlements?customerId=${customerId}`, key);
       const found = body.subscriptions as Record<string, unknown>[];
@@ -120,7 +120,7 @@ onEveryDatabase("the world of Shopify's samples", (open) => {
     }
   });
 
-  test('the summary of its metrics', async () => {
+  test('have the expected metrics summary', async () => {
     const { body } = await get(`${base}/metrics/summary`, key);
     assert.deepEqual(body, { summary });
   });
@@ -131,7 +131,7 @@ onEveryDatabase("the world of Shopify's samples", (open) => {
     ['all in one file', () => [file('all', [...sample(flat), ...sample(plans)])]],
     ['shuffled', () => [file('all', shuffled([...sample(flat), ...sample(plans)], randomOf(7)))]],
     [
-      'each kind of line in its own file',
+      'split by kind of line',
       () =>
         ['Attempt/', 'Line/', 'Contract/', 'Plan/', 'Group/'].map((kind) =>
           file(
@@ -140,12 +140,12 @@ onEveryDatabase("the world of Shopify's samples", (open) => {
           ),
         ),
     ],
-    ['cut into parts that hardly hold a line', () => [sampleFile(flat), sampleFile(plans)], 1],
-    ['cut into a few parts', () => [sampleFile(grouped), sampleFile(plans)], 2000],
-    ['twice in one run', () => [grouped, plans, flat, plans].map(sampleFile)],
+    ['sorted in parts of about one line', () => [sampleFile(flat), sampleFile(plans)], 1],
+    ['sorted in a few parts', () => [sampleFile(grouped), sampleFile(plans)], 2000],
+    ['twice in the same run', () => [grouped, plans, flat, plans].map(sampleFile)],
   ];
   for (const [order, files, bytesInMemory] of orders) {
-    test(`is the same from files that are ${order}`, async () => {
+    test(`are stored the same from files that are ${order}`, async () => {
       const other = await createShop(store);
       const { counts } = await importShopify(store, other, files(), bytesInMemory);
       assert.equal(counts['subscription']?.refused, order.startsWith('twice') ? 2 : 1);
@@ -153,7 +153,7 @@ onEveryDatabase("the world of Shopify's samples", (open) => {
     });
   }
 
-  test('changes nothing when it is imported again, in another layout', async () => {
+  test('change nothing when imported again in another layout', async () => {
     const dump = await dumpShop(store.write, shop.id);
     const { counts } = await importShopify(store, shop, [sampleFile(plans), sampleFile(flat)]);
     assert.deepEqual(counts, {
@@ -165,7 +165,7 @@ onEveryDatabase("the world of Shopify's samples", (open) => {
     assert.deepEqual(await dumpShop(store.write, shop.id), dump);
   });
 
-  test('leaves every other shop as it is', async () => {
+  test('change no other shop', async () => {
     const [other, empty] = [await createShop(store), await createShop(store)];
     await importShopify(store, other, [sampleFile(flat)]);
     const [dump, ofEmpty] = [

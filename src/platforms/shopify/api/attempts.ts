@@ -1,7 +1,7 @@
 import type { Log } from '../../../log/log.ts';
 import { PlatformError } from '../../errors.ts';
 import { jittered } from '../../pauses.ts';
-import type { Unavailable } from './answer.ts';
+import type { RetryableError } from './answer.ts';
 
 const maxFailures = 6;
 const maxThrottled = 20;
@@ -10,11 +10,11 @@ const maxPauseMilliseconds = 300_000;
 interface AttemptsOptions {
   readonly domain: string;
   readonly log: Log;
-  /** From 0 to below 1. */
+  /** From 0 up to, but not including, 1. */
   random(): number;
 }
 
-/** The attempts of one query: how long to wait before the next one, and when to give up. */
+/** Decides for one query how long to wait before the next attempt, and when to give up. */
 export class Attempts {
   readonly #options: AttemptsOptions;
   #failures = 0;
@@ -34,27 +34,27 @@ export class Attempts {
     if (this.#throttled === maxThrottled) {
       throw new PlatformError(
         'unavailable',
-        `${domain} has refused the same query ${maxThrottled} times because too much was asked of it; another process may use the same token.`,
+        `${domain} has throttled the same query ${maxThrottled} times; another process may be using the same token.`,
       );
     }
-    // Others draw from the same bucket: never at once, never all together.
+    // Others use the same bucket: wait even if it has points, and not in step with them.
     return random() * 250 * this.#throttled;
   }
 
   /**
-   * @returns milliseconds, at least as many as Shopify asks for
+   * @returns milliseconds, at least as many as Shopify requests
    * @throws PlatformError after too many
    */
-  pauseAfterFailure(error: Unavailable): number {
+  pauseAfterFailure(error: RetryableError): number {
     const { domain, log, random } = this.#options;
     this.#failures += 1;
     if (this.#failures === maxFailures) {
       throw new PlatformError(
         'unavailable',
-        `${domain} could not be asked in ${maxFailures} attempts: ${error.message}.`,
+        `Querying ${domain} failed ${maxFailures} times: ${error.message}.`,
       );
     }
-    log.debug({ domain, failures: this.#failures, reason: error.message }, 'asking Shopify again');
+    log.debug({ domain, failures: this.#failures, reason: error.message }, 'retrying a query');
     return (
       jittered(this.#failures, random()) +
       Math.min(error.retryAfterMilliseconds, maxPauseMilliseconds)

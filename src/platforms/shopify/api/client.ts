@@ -1,12 +1,12 @@
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log/log.ts';
-import { type ShopifyAnswer, Unavailable, readAnswer } from './answer.ts';
+import { type ShopifyAnswer, RetryableError, readAnswer } from './answer.ts';
 import { PlatformError } from '../../errors.ts';
 import { CostBucket } from './cost-bucket.ts';
 import { type Pauses, realPauses } from '../../pauses.ts';
 import { Attempts } from './attempts.ts';
 
-/** The Admin API's version: what our queries ask for and the mapping reads. */
+/** The version of the Admin API that the queries and the mapping are written for. */
 const apiVersion = '2026-01';
 
 export interface ShopifyClientOptions {
@@ -14,21 +14,21 @@ export interface ShopifyClientOptions {
   readonly accessToken: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where the API is instead of at the domain. */
+  /** Replaces `https://` and the domain. */
   readonly baseUrl?: string | undefined;
   readonly pauses?: Pauses;
-  /** Ends whatever is under way, with its reason. */
+  /** Stops everything in progress; its reason is thrown. */
   readonly signal?: AbortSignal;
-  /** For one answer. */
+  /** For one attempt. */
   readonly timeoutMilliseconds?: number;
 }
 
-/** What was asked of Shopify so far. */
+/** What was requested of Shopify so far. */
 interface Usage {
   queries: number;
   /** Points, as Shopify counts them. */
   cost: number;
-  /** Shopify's own time at the last answer, epoch milliseconds. */
+  /** The time of the last answer by Shopify's clock, in epoch milliseconds. */
   answeredAt: number | undefined;
 }
 
@@ -38,8 +38,8 @@ export interface ShopifyClient {
   readonly pauses: Pauses;
   readonly signal: AbortSignal | undefined;
   /**
-   * The data that Shopify answers. Waits for the bucket of points; what may pass (5xx, 429, a lost
-   * connection, no answer in time) is asked again, six times in all.
+   * Returns the data of Shopify's answer. Waits until the bucket has enough points. Temporary
+   * failures (5xx, 429, a lost connection, a timeout) are retried: six attempts in all.
    * @throws PlatformError in one sentence, without the token
    */
   query<Data>(document: string, variables?: Readonly<Record<string, unknown>>): Promise<Data>;
@@ -53,14 +53,13 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
   const bucket = new CostBucket(clock);
   const usage: Usage = { queries: 0, cost: 0, answeredAt: undefined };
 
-  /** One attempt. */
-  const ask = async (document: string, body: string): Promise<ShopifyAnswer> => {
+  const attempt = async (document: string, body: string): Promise<ShopifyAnswer> => {
     const release = bucket.reserve(document);
     const timeout = AbortSignal.timeout(timeoutMilliseconds);
     try {
       const response = await fetch(url, {
         method: 'POST',
-        // Elsewhere the token has no business.
+        // The token must not be sent anywhere else.
         redirect: 'manual',
         headers: {
           'content-type': 'application/json',
@@ -75,8 +74,8 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
       return await readAnswer(response, domain);
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof PlatformError || error instanceof Unavailable) throw error;
-      throw new Unavailable(
+      if (error instanceof PlatformError || error instanceof RetryableError) throw error;
+      throw new RetryableError(
         timeout.aborted
           ? `it did not answer within ${timeoutMilliseconds / 1000} s`
           : reasonOf(error as Error),
@@ -104,14 +103,14 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
       await waitForPoints(document);
       let pause: number;
       try {
-        const answer = await ask(document, body);
+        const answer = await attempt(document, body);
         usage.queries += 1;
         usage.cost += answer.cost?.actualQueryCost ?? 0;
         if (answer.cost) bucket.learn(document, answer.cost);
         if (!answer.isThrottled) return answer.data as Data;
         pause = attempts.pauseAfterThrottling();
       } catch (error) {
-        if (!(error instanceof Unavailable)) throw error;
+        if (!(error instanceof RetryableError)) throw error;
         pause = attempts.pauseAfterFailure(error);
       }
       await pauses.wait(pause, signal);
@@ -120,7 +119,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
   return { domain, usage, pauses, signal, query };
 }
 
-/** Of a failed request the driver only says that it failed; its cause says why. */
+/** The error of `fetch` says only that it failed; its cause says why. */
 function reasonOf(error: Error): string {
   const { cause } = error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';

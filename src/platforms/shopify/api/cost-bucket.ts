@@ -7,28 +7,28 @@ export interface QueryCost {
   readonly throttleStatus: {
     readonly maximumAvailable: number;
     readonly currentlyAvailable: number;
-    /** Points a second. */
+    /** Points per second. */
     readonly restoreRate: number;
   };
 }
 
 /**
- * What Shopify lets an app ask of a shop: a bucket of points that refills steadily. It is known from
- * the last answer; what others have taken with the same token since then is not.
+ * Shopify's rate limit for an app on a shop: a bucket of points that refills at a constant rate.
+ * Its level is known from the last answer, but not what others used with the same token since.
  */
 export class CostBucket {
   readonly #clock: Clock;
-  /** What each document cost to ask when it was asked last. */
+  /** The requested cost of each document, from its last answer. */
   readonly #costs = new Map<string, number>();
   #last: { readonly status: QueryCost['throttleStatus']; readonly at: number } | undefined;
-  /** Points of queries that are under way. */
+  /** Points of queries in progress. */
   #reserved = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Milliseconds until the bucket should have what the document costs; 0 if nothing is known. */
+  /** Milliseconds until the bucket should have enough points for the document; 0 if unknown. */
   pauseBefore(document: string): number {
     const cost = this.#costs.get(document);
     if (cost === undefined || !this.#last) return 0;
@@ -40,7 +40,7 @@ export class CostBucket {
     return lacking <= 0 ? 0 : Math.ceil((lacking / restoreRate) * 1000);
   }
 
-  /** Counts a query as under way until what is returned is called. */
+  /** Reserves points for a query. @returns a function that releases them */
   reserve(document: string): () => void {
     const cost = this.#costs.get(document) ?? 0;
     this.#reserved += cost;

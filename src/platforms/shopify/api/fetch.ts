@@ -9,14 +9,14 @@ interface Connection {
   readonly nodes: readonly Node[];
 }
 
-/** A contract with all of its lines and billing attempts, as Shopify answers them. */
+/** A contract with all of its lines and billing attempts, as Shopify returns them. */
 export interface ContractNodes {
   readonly contract: Node;
   readonly lines: readonly Node[];
   readonly attempts: readonly Node[];
 }
 
-/** A selling plan group with all of its selling plans, as Shopify answers them. */
+/** A selling plan group with all of its selling plans, as Shopify returns them. */
 export interface PlanGroupNodes {
   readonly group: Node;
   readonly sellingPlans: readonly Node[];
@@ -27,27 +27,27 @@ type ContractPage = Node & {
   readonly billingAttempts?: Connection;
 };
 
-/** A contract that changes while its pages are read is read again, so often at most. */
-const attemptsToReadWhole = 5;
+/** A contract that changes while its pages are read is read again from the start. */
+const maxAttempts = 5;
 
 /**
  * @param id the GID of a contract
- * @returns undefined where there is no such contract any more
+ * @returns undefined if the contract no longer exists
  * @throws PlatformError
  */
 export async function fetchContract(
   client: ShopifyClient,
   id: string,
 ): Promise<ContractNodes | undefined> {
-  for (let attempt = 1; attempt <= attemptsToReadWhole; attempt += 1) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const first = await readContract(client, contract, id, null);
     if (!first) return undefined;
     const { lines, billingAttempts, ...fields } = first;
-    const allLines = await rest(lines, async (after) => {
+    const allLines = await readAllPages(lines, async (after) => {
       const next = await readContract(client, contractLines, id, after);
       return isSameState(first, next) ? next?.lines : undefined;
     });
-    const allAttempts = await rest(billingAttempts, async (after) => {
+    const allAttempts = await readAllPages(billingAttempts, async (after) => {
       const next = await readContract(client, contractAttempts, id, after);
       return isSameState(first, next) ? next?.billingAttempts : undefined;
     });
@@ -56,7 +56,7 @@ export async function fetchContract(
   }
   throw new PlatformError(
     'unavailable',
-    `${client.domain} changed a contract faster than its pages can be read.`,
+    `${client.domain} changed a contract faster than its pages could be read.`,
   );
 }
 
@@ -78,7 +78,7 @@ async function readContract(
 
 /**
  * @param id the GID of a selling plan group
- * @returns undefined where there is no such group any more
+ * @returns undefined if the group no longer exists
  * @throws PlatformError
  */
 export async function fetchPlanGroup(
@@ -94,12 +94,12 @@ export async function fetchPlanGroup(
   const first = await read(null);
   if (!first) return undefined;
   const { sellingPlans, ...group } = first;
-  const all = await rest(sellingPlans, async (after) => (await read(after))?.sellingPlans);
+  const all = await readAllPages(sellingPlans, async (after) => (await read(after))?.sellingPlans);
   return all && { group, sellingPlans: all };
 }
 
-/** The nodes of all pages; undefined where a page is not of the same state as the first. */
-async function rest(
+/** The nodes of all pages; undefined if `read` finds that the state has changed in between. */
+async function readAllPages(
   first: Connection | undefined,
   read: (after: string | null) => Promise<Connection | undefined>,
 ): Promise<Node[] | undefined> {

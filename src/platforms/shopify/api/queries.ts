@@ -1,6 +1,6 @@
 /*
- * What is asked of the Admin GraphQL API: only what the mapping reads, so that names, addresses and
- * messages never leave Shopify. https://shopify.dev/docs/api/admin-graphql/2026-01
+ * The queries to the Admin GraphQL API. They request only what the mapping reads, so names,
+ * addresses and messages never leave Shopify. https://shopify.dev/docs/api/admin-graphql/2026-01
  */
 
 const interval = '{ interval intervalCount }';
@@ -37,7 +37,7 @@ const sellingPlanFields = `
     ... on SellingPlanRecurringPricingPolicy { afterCycle ${adjustment} }
   }`;
 
-/** For bulkOperationRunQuery: connections without pages. */
+/** For bulkOperationRunQuery, which takes connections without paging. */
 export const bulkContracts = `{
   subscriptionContracts { edges { node {
     ${contractFields}
@@ -83,7 +83,7 @@ export const planGroup = `query PlanGroup($id: ID!, $after: String) {
   sellingPlanGroup(id: $id) { ${groupFields} ${plans} }
 }`;
 
-/** Which of these are there: a node that is gone is null. */
+/** Which of these exist: a deleted node is null. */
 export const nodesById = `query NodesById($ids: [ID!]!) { nodes(ids: $ids) { id } }`;
 
 const operationFields = `

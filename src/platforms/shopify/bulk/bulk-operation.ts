@@ -17,67 +17,68 @@ interface BulkOperation {
   readonly query: string;
 }
 
-/** What a bulk query found, all of it. */
+/** The complete result of a bulk query, still at Shopify. */
 export interface BulkResult {
   readonly id: string;
-  /** When Shopify began to look, epoch milliseconds by its clock. */
+  /** When the query started, in epoch milliseconds by Shopify's clock. */
   readonly startedAt: number;
-  /** Where the lines are, signed, so not to be shown; undefined where nothing was found. */
+  /** The signed URL of the lines, which is a secret; undefined if there are none. */
   readonly url: string | undefined;
   readonly bytes: number | undefined;
   readonly lines: number;
 }
 
-/** A bulk query ended without a whole result; another run of it may do better. */
-export class NotWhole extends Error {
-  override readonly name = 'NotWhole';
+/** A bulk query ended without a complete result. Running it again may help. */
+export class IncompleteResultError extends Error {
+  override readonly name = 'IncompleteResultError';
 }
 
 export interface BulkQuery {
   readonly client: ShopifyClient;
   readonly log: Log;
   readonly query: string;
-  /** An operation of an earlier process, for the same query. */
-  readonly begun: string | null;
-  /** Called with the operation that is waited for, so that another process could take it up. */
-  begin(id: string): Promise<void>;
+  /** The operation that an earlier process started for the same query. */
+  readonly earlierOperation: string | null;
+  /** Saves the operation that is waited for, so that another process can resume it. */
+  saveOperation(id: string): Promise<void>;
 }
 
-const firstPauseMilliseconds = 1_000;
-const longestPauseMilliseconds = 60_000;
-/** Other users of the app's bulk queries should have finished by then. */
-const longestWaitMilliseconds = 6 * 3_600_000;
+const minPauseMilliseconds = 1_000;
+const maxPauseMilliseconds = 60_000;
+/** For other bulk queries of the app to finish. */
+const maxWaitMilliseconds = 6 * 3_600_000;
 
-const underway = new Set(['CREATED', 'RUNNING', 'CANCELING']);
-const busy = new Set(['OPERATION_IN_PROGRESS', 'LIMIT_REACHED']);
+const unfinished = new Set(['CREATED', 'RUNNING', 'CANCELING']);
+const busyCodes = new Set(['OPERATION_IN_PROGRESS', 'LIMIT_REACHED']);
 
 /**
- * Runs a bulk query to its end, or takes up one that was begun before.
- * @throws NotWhole
+ * Runs a bulk query and waits for it, or resumes waiting for an earlier one.
+ * @throws IncompleteResultError
  * @throws PlatformError
  */
-export async function runToEnd(bulk: BulkQuery): Promise<BulkResult> {
-  const { client, begun } = bulk;
-  const wait = growingWait(client);
-  const known = begun === null ? null : await find(client, begun);
-  let operation = known ?? (await start(bulk));
-  while (underway.has(operation.status)) {
+export async function runToCompletion(bulk: BulkQuery): Promise<BulkResult> {
+  const { client, earlierOperation } = bulk;
+  const wait = createBackoff(client);
+  const earlier = earlierOperation === null ? null : await find(client, earlierOperation);
+  let operation = earlier ?? (await start(bulk));
+  while (unfinished.has(operation.status)) {
     await wait();
     const next = await find(client, operation.id);
-    if (!next) throw new NotWhole('Shopify has lost the bulk query');
+    if (!next) throw new IncompleteResultError('Shopify no longer has the bulk query');
     operation = next;
   }
   return resultOf(operation, client.domain);
 }
 
-function growingWait(client: ShopifyClient): () => Promise<number> {
-  let pause = firstPauseMilliseconds;
+/** @returns a function that waits a little longer each time, and returns the total so far */
+function createBackoff(client: ShopifyClient): () => Promise<number> {
+  let pause = minPauseMilliseconds;
   let waited = 0;
   return async () => {
-    // Up to a fifth more, so that several do not ask in step.
+    // Up to 20% of jitter, so that several clients do not poll in step.
     const milliseconds = pause * (1 + client.pauses.random() / 5);
     await client.pauses.wait(milliseconds, client.signal);
-    pause = Math.min(longestPauseMilliseconds, pause * 1.5);
+    pause = Math.min(maxPauseMilliseconds, pause * 1.5);
     waited += milliseconds;
     return waited;
   };
@@ -88,57 +89,59 @@ async function find(client: ShopifyClient, id: string): Promise<BulkOperation | 
   return node?.id === undefined ? null : node;
 }
 
-interface Started {
+interface StartResult {
   readonly bulkOperationRunQuery: {
     readonly bulkOperation: BulkOperation | null;
     readonly userErrors: readonly { readonly code: string | null; readonly message: string }[];
   };
 }
 
-/** Begins the query once Shopify takes it; one that runs already for the same query is ours. */
-async function start({ client, log, query, begin }: BulkQuery): Promise<BulkOperation> {
-  const wait = growingWait(client);
+/** Starts the query once Shopify accepts it, or adopts a running operation with the same query. */
+async function start({ client, log, query, saveOperation }: BulkQuery): Promise<BulkOperation> {
+  const wait = createBackoff(client);
   for (let waited = 0; ; waited = await wait()) {
-    const { bulkOperationRunQuery: started } = await client.query<Started>(runBulkQuery, { query });
-    const { bulkOperation: operation, userErrors } = started;
+    const { bulkOperationRunQuery: result } = await client.query<StartResult>(runBulkQuery, {
+      query,
+    });
+    const { bulkOperation: operation, userErrors } = result;
     const [error] = userErrors;
     if (operation && !error) {
-      await begin(operation.id);
+      await saveOperation(operation.id);
       return operation;
     }
-    if (!busy.has(error?.code ?? '') && !/already in progress/i.test(error?.message ?? '')) {
+    if (!busyCodes.has(error?.code ?? '') && !/already in progress/i.test(error?.message ?? '')) {
       throw new PlatformError(
         'refused',
-        `${client.domain} refused a bulk query (${error?.code ?? 'without a code'}).`,
+        `${client.domain} refused a bulk query (${error?.code ?? 'no error code'}).`,
       );
     }
     const { bulkOperations } = await client.query<{
       bulkOperations: { readonly nodes: readonly BulkOperation[] };
     }>(runningBulkQueries);
-    const running = bulkOperations.nodes.filter(({ status }) => underway.has(status));
-    const own = running.find((each) => isSame(each.query, query));
-    if (own) {
-      await begin(own.id);
-      return own;
+    const running = bulkOperations.nodes.filter(({ status }) => unfinished.has(status));
+    const same = running.find((each) => isSameQuery(each.query, query));
+    if (same) {
+      await saveOperation(same.id);
+      return same;
     }
-    if (waited > longestWaitMilliseconds) {
+    if (waited > maxWaitMilliseconds) {
       throw new PlatformError(
         'unavailable',
-        `${client.domain} has run other bulk queries of this app for six hours; cancel them, or wait and run this again.`,
+        `${client.domain} has been running other bulk queries of this app for six hours; cancel them, or try again later.`,
       );
     }
     if (waited === 0) {
-      log.info({ domain: client.domain }, 'waiting until another bulk query of this app has ended');
+      log.info({ domain: client.domain }, 'waiting for another bulk query of this app');
     }
   }
 }
 
-function isSame(one: string, other: string): boolean {
-  return bare(one) === bare(other);
+function isSameQuery(one: string, other: string): boolean {
+  return normalize(one) === normalize(other);
 }
 
-/** Shopify may reformat a query. */
-function bare(query: string): string {
+/** Removes differences in formatting, which Shopify may change. */
+function normalize(query: string): string {
   return query
     .replace(/[\s,]+/g, ' ')
     .replace(/ ?([{}():]) ?/g, '$1')
@@ -150,18 +153,24 @@ function resultOf(operation: BulkOperation, domain: string): BulkResult {
   if (errorCode === 'ACCESS_DENIED') {
     throw new PlatformError(
       'refused',
-      `${domain} does not let this app read all that is synchronised; docs/shopify.md lists the access scopes that it needs.`,
+      `${domain} denies this app access to some of the data to sync; docs/shopify.md lists the required access scopes.`,
     );
   }
   if (status !== 'COMPLETED') {
-    throw new NotWhole(`the bulk query ended as ${status}${errorCode ? ` (${errorCode})` : ''}`);
+    throw new IncompleteResultError(
+      `the bulk query ended as ${status}${errorCode ? ` (${errorCode})` : ''}`,
+    );
   }
-  if (partialDataUrl !== null) throw new NotWhole('the bulk query found a part only');
+  if (partialDataUrl !== null) {
+    throw new IncompleteResultError('the bulk query returned only part of the data');
+  }
   const lines = Number(operation.objectCount);
-  if (url === null && lines > 0) throw new NotWhole('the result of the bulk query is gone');
+  if (url === null && lines > 0) {
+    throw new IncompleteResultError('the result of the bulk query is gone');
+  }
   const startedAt = Date.parse(operation.createdAt);
   if (!Number.isSafeInteger(lines) || Number.isNaN(startedAt)) {
-    throw new NotWhole('the bulk query is described in a way that nothing here expects');
+    throw new IncompleteResultError('Shopify described the bulk query in an unexpected format');
   }
   return {
     id: operation.id,

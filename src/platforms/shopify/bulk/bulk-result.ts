@@ -5,24 +5,24 @@ import { readLines } from '../../../ingest/lines.ts';
 import type { ShopifySync } from '../store/syncs.ts';
 import { updateOperation } from '../store/syncs.ts';
 import { PlatformError } from '../../errors.ts';
-import { type BulkResult, NotWhole, runToEnd } from './bulk-operation.ts';
+import { type BulkResult, IncompleteResultError, runToCompletion } from './bulk-operation.ts';
 import { download } from './download.ts';
-import { gidAtBeginning, numberOf, parseGid } from '../api/gid.ts';
+import { leadingGid, numberOf, parseGid } from '../api/gid.ts';
 import type { SyncedShop } from '../sync/intake.ts';
 import { jittered } from '../../pauses.ts';
 import { bulkContracts, bulkPlanGroups } from '../api/queries.ts';
 import { SortedIds } from './sorted-ids.ts';
 
-/** The whole of a bulk query's result, on this machine. */
-export interface BroughtResult {
-  /** When Shopify began to look, epoch milliseconds by its clock. */
+/** The result of a bulk query, on this machine. */
+export interface DownloadedResult {
+  /** When the query started, in epoch milliseconds by Shopify's clock. */
   readonly startedAt: number;
-  /** Undefined where there is nothing. */
+  /** Undefined if the result is empty. */
   readonly source: LineSource | undefined;
-  /** Of the contracts, or of the selling plans, whether or not they can be taken in. */
+  /** Of all contracts, or of all selling plans, including refused ones. */
   readonly ids: SortedIds;
-  /** Whether what is not in it is not there. */
-  readonly tellsWhatIsGone: boolean;
+  /** Whether every line that Shopify counted was read, so that missing records may be deleted. */
+  readonly isComplete: boolean;
 }
 
 export type BulkKind = 'plans' | 'contracts';
@@ -32,53 +32,53 @@ const kinds = {
   contracts: { query: bulkContracts, type: 'SubscriptionContract' },
 } as const;
 
-const attempts = 3;
+const maxAttempts = 3;
 
 /**
- * Runs a bulk query, or takes up the one that an earlier process has begun, and brings its result.
- * @throws PlatformError once it has come to nothing three times
+ * Runs a bulk query, or resumes the one that an earlier process started, and downloads its result.
+ * @throws PlatformError after three attempts without a complete result
  */
-export async function bringResult(
+export async function fetchBulkResult(
   synced: SyncedShop,
   kind: BulkKind,
   { plansOperation, contractsOperation }: ShopifySync,
   folder: string,
-): Promise<BroughtResult> {
+): Promise<DownloadedResult> {
   const { client, sql, shop, clock, log } = synced;
   const { query } = kinds[kind];
   const file = path.join(folder, `${kind}.jsonl`);
-  const note = (id: string | null) =>
+  const saveOperation = (id: string | null) =>
     updateOperation(sql, shop.id, kind, id, new Date(clock.now()));
-  let begun = kind === 'plans' ? plansOperation : contractsOperation;
+  let earlierOperation = kind === 'plans' ? plansOperation : contractsOperation;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const result = await runToEnd({ client, log, query, begun, begin: note });
-      return await bring(result, kind, file, synced);
+      const result = await runToCompletion({ client, log, query, earlierOperation, saveOperation });
+      return await downloadResult(result, kind, file, synced);
     } catch (error) {
-      if (!(error instanceof NotWhole)) throw error;
-      await note(null);
-      begun = null;
-      if (attempt === attempts) {
+      if (!(error instanceof IncompleteResultError)) throw error;
+      await saveOperation(null);
+      earlierOperation = null;
+      if (attempt === maxAttempts) {
         throw new PlatformError(
           'unavailable',
-          `${client.domain} gave no whole result in ${attempts} bulk queries: ${error.message}. Nothing was deleted.`,
+          `${client.domain} returned no complete result in ${maxAttempts} bulk queries: ${error.message}. Nothing was deleted.`,
         );
       }
-      log.warn({ shop: shop.id, kind, reason: error.message }, 'running a bulk query again');
+      log.warn({ shop: shop.id, kind, reason: error.message }, 'retrying a bulk query');
       await client.pauses.wait(jittered(attempt, client.pauses.random()), client.signal);
     }
   }
 }
 
-async function bring(
+async function downloadResult(
   { startedAt, url, bytes, lines }: BulkResult,
   kind: BulkKind,
   file: string,
   { client, shop, log }: SyncedShop,
-): Promise<BroughtResult> {
+): Promise<DownloadedResult> {
   const { pauses, signal } = client;
   const ids = new SortedIds();
-  if (url === undefined) return { startedAt, source: undefined, ids, tellsWhatIsGone: true };
+  if (url === undefined) return { startedAt, source: undefined, ids, isComplete: true };
   await download({ url, file, bytes, pauses, signal });
 
   let [read, unreadable] = [0, 0];
@@ -86,19 +86,21 @@ async function bring(
     signal?.throwIfAborted();
     read += some.length;
     for (const { text } of some) {
-      const gid = parseGid(gidAtBeginning(text));
+      const gid = parseGid(leadingGid(text));
       if (!gid) unreadable += 1;
       else if (gid.type === kinds[kind].type) ids.add(numberOf(gid.key) ?? 0);
     }
   }
-  if (bytes === undefined && read < lines) throw new NotWhole('lines of its result are missing');
-  const tellsWhatIsGone = unreadable === 0 && read === lines;
-  if (!tellsWhatIsGone) {
+  if (bytes === undefined && read < lines) {
+    throw new IncompleteResultError('lines of the result are missing');
+  }
+  const isComplete = unreadable === 0 && read === lines;
+  if (!isComplete) {
     log.warn(
       { shop: shop.id, kind, lines, read, unreadable },
-      'the result has other lines than Shopify says, so nothing is deleted by it',
+      'bulk result may be incomplete; not deleting missing records',
     );
   }
   const source = { name: `${client.domain} ${kind}`, lines: readLines(createReadStream(file)) };
-  return { startedAt, source, ids, tellsWhatIsGone };
+  return { startedAt, source, ids, isComplete };
 }

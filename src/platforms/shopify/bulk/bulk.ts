@@ -1,6 +1,6 @@
 import type { LineSource } from '../../../ingest/import.ts';
 import { type Line, lineOf } from '../../../ingest/lines.ts';
-import { type Made, recordsOfContract, recordsOfGroup } from './families.ts';
+import { type MappedRow, recordsOfContract, recordsOfGroup } from './families.ts';
 import type { ShopMoney } from '../mapping/fields.ts';
 import { formatGid } from '../api/gid.ts';
 import { kinds } from './kinds.ts';
@@ -9,20 +9,20 @@ import type { ContractLine } from '../mapping/nodes.ts';
 import { type Row, Staging } from './staging.ts';
 
 export interface BulkOptions {
-  /** The most bytes of what is staged on disk that are read into memory at once. */
+  /** How many bytes of staged rows may be read from disk into memory at once. */
   readonly bytesInMemory?: number;
-  /** Called with how many lines were read so far. */
+  /** Called with the number of lines read so far. */
   readonly progress?: (lines: number) => void;
 }
 
 /** Enough to keep the import busy while the next ones are made. */
-const linesAtATime = 1000;
+const linesPerBatch = 1000;
 
 /**
- * The results of Shopify's bulk operations as lines of records, plans first: contracts and selling
- * plan groups in any number of files, parents and children in any order. All of the input is read
- * before the first record is made. Names, addresses and whatever else is not needed go no further
- * than the line they stand in.
+ * Converts results of Shopify's bulk operations to lines of records, plans first. The sources
+ * contain contracts and selling plan groups, with parents and children in any order. So all of them
+ * are read before the first record is made. Names, addresses and other unneeded fields are dropped
+ * as each line is read.
  */
 export async function* readBulkResults(
   sources: readonly LineSource[],
@@ -53,9 +53,9 @@ class BulkReading {
   readonly #shop: ShopMoney;
   readonly #contracts: Staging;
   readonly #groups: Staging;
-  /** Whether any line of a contract on this selling plan is shipped. */
+  /** By selling plan: whether any line of a contract on it is shipped. */
   readonly #shipped = new Map<number, boolean>();
-  /** Plans that have a record in this run. */
+  /** Plans that already have a record in this run. */
   readonly #plans = new Set<number>();
 
   constructor(
@@ -70,7 +70,7 @@ class BulkReading {
     this.#groups = groups;
   }
 
-  /** Keeps what the line says until all are read, or gives back why it is refused. */
+  /** Stages what the line contains. @returns a line with the reason if it is refused */
   take(file: number, line: Line): Line | undefined {
     const reading = readBulkLine(line, this.#shop);
     if ('shownGid' in reading) {
@@ -80,7 +80,7 @@ class BulkReading {
     const { kind, gid, family, read, problem } = reading;
     if (kind.type === 'SubscriptionLine' && read) this.#noteShipping(read as ContractLine);
     const isGroup = (kind.parent ?? kind.type) === 'SellingPlanGroup';
-    // A contract is refused with a line of it; without an attempt or a plan, the rest stands.
+    // A refused line refuses its contract; a refused attempt or plan is left out alone.
     if (read || kind.parent === undefined || kind.type === 'SubscriptionLine') {
       const staging = isGroup ? this.#groups : this.#contracts;
       staging.add([family, kinds.indexOf(kind), file, line.number, gid.key, read]);
@@ -90,51 +90,51 @@ class BulkReading {
   }
 
   async *planLines(): AsyncGenerator<Line[]> {
-    yield* this.#linesOf(this.#groups, (rows) => this.#madeOfGroup(rows));
+    yield* this.#linesOf(this.#groups, (rows) => this.#mapGroup(rows));
   }
 
   async *contractLines(): AsyncGenerator<Line[]> {
-    const takesPlan = (planId: number) => {
+    const claimPlan = (planId: number) => {
       if (this.#plans.has(planId)) return false;
       this.#plans.add(planId);
       return true;
     };
     yield* this.#linesOf(this.#contracts, (rows) =>
-      recordsOfContract(rows, (planId) => this.#shipped.get(planId), takesPlan),
+      recordsOfContract(rows, (planId) => this.#shipped.get(planId), claimPlan),
     );
   }
 
-  *#madeOfGroup(rows: readonly Row[]): Generator<Made> {
-    for (const made of recordsOfGroup(rows, (planId) => this.#shipped.get(planId))) {
-      if ('record' in made) this.#plans.add(Number(made.row[4]));
-      yield made;
+  *#mapGroup(rows: readonly Row[]): Generator<MappedRow> {
+    for (const mapped of recordsOfGroup(rows, (planId) => this.#shipped.get(planId))) {
+      if ('record' in mapped) this.#plans.add(Number(mapped.row[4]));
+      yield mapped;
     }
   }
 
   async *#linesOf(
     staging: Staging,
-    map: (rows: readonly Row[]) => Iterable<Made>,
+    map: (rows: readonly Row[]) => Iterable<MappedRow>,
   ): AsyncGenerator<Line[]> {
     let lines: Line[] = [];
     for await (const rows of staging.families()) {
-      for (const made of map(rows)) lines.push(this.#lineOf(made));
-      if (lines.length < linesAtATime) continue;
+      for (const mapped of map(rows)) lines.push(this.#lineOf(mapped));
+      if (lines.length < linesPerBatch) continue;
       yield lines;
       lines = [];
     }
     yield lines;
   }
 
-  #lineOf(made: Made): Line {
-    const [, kind, file, number, key] = made.row;
+  #lineOf(mapped: MappedRow): Line {
+    const [, kind, file, number, key] = mapped.row;
     const { type = '', countsAs = 'unknown' } = kinds[kind] ?? {};
-    if ('problem' in made) {
-      return this.#refused(file, number, formatGid({ type, key }), countsAs, made.problem);
+    if ('problem' in mapped) {
+      return this.#refused(file, number, formatGid({ type, key }), countsAs, mapped.problem);
     }
-    return lineOf({ source: this.#nameOf(file), number, value: made.record });
+    return lineOf({ source: this.#nameOf(file), number, value: mapped.record });
   }
 
-  /** Of a refused line only its GID is kept: the rest of it may be personal data. */
+  /** Keeps only the GID of a refused line: the rest may be personal data. */
   #refused(file: number, number: number, gid: string, countsAs: string, problem: string): Line {
     return { source: this.#nameOf(file), number, text: gid, countsAs, problem };
   }

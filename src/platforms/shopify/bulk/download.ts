@@ -1,44 +1,46 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import { NotWhole } from './bulk-operation.ts';
+import { IncompleteResultError } from './bulk-operation.ts';
 import { type Pauses, jittered } from '../../pauses.ts';
 
 interface Download {
-  /** Signed: it is a secret, and the access token has no business there. */
+  /** Signed, so it is a secret, and must be requested without the access token. */
   readonly url: string;
   readonly file: string;
-  /** How many bytes there must be; undefined where Shopify does not say. */
+  /** The expected size; undefined if Shopify does not report it. */
   readonly bytes: number | undefined;
   readonly pauses: Pauses;
   readonly signal: AbortSignal | undefined;
-  /** How long nothing may come. */
-  readonly silenceMilliseconds?: number;
+  /** The longest time without receiving any data. */
+  readonly idleTimeoutMilliseconds?: number;
 }
 
-/** In a row that bring nothing new. */
-const attempts = 5;
+/** Attempts in a row without progress. */
+const maxFailures = 5;
 
-/** The signed URL has expired; they last for seven days at most. */
-const expired = new Set([400, 401, 403, 404, 410]);
+/** Answers for a signed URL that has expired. They are valid for at most seven days. */
+const expiredStatuses = new Set([400, 401, 403, 404, 410]);
 
 /**
- * Brings a result into a file, which only its owner can read. Where the connection breaks it goes on
- * behind the last byte, if the other side can, else from the beginning.
- * @throws NotWhole
+ * Downloads a result to a file that only its owner can read. After a lost connection it continues
+ * where it stopped if the server supports ranges, otherwise from the beginning.
+ * @throws IncompleteResultError
  */
 export async function download(options: Download): Promise<void> {
   const { file, bytes, pauses, signal } = options;
   const handle = await open(file, 'w', 0o600);
   try {
-    let have = 0;
+    let received = 0;
     for (let failures = 0; ;) {
-      const before = have;
-      const outcome = await fetchFrom(handle, have, options);
-      have = outcome.have;
-      if (outcome.isEnd && (bytes === undefined || have === bytes)) return;
-      if (bytes !== undefined && have > bytes) have = 0;
-      failures = have > before ? 0 : failures + 1;
-      if (failures === attempts) {
-        throw new NotWhole('the result of the bulk query could not be downloaded whole');
+      const before = received;
+      const progress = await fetchFrom(handle, received, options);
+      received = progress.received;
+      if (progress.isEnd && (bytes === undefined || received === bytes)) return;
+      if (bytes !== undefined && received > bytes) received = 0;
+      failures = received > before ? 0 : failures + 1;
+      if (failures === maxFailures) {
+        throw new IncompleteResultError(
+          'the result of the bulk query could not be downloaded completely',
+        );
       }
       await pauses.wait(jittered(failures + 1, pauses.random()), signal);
     }
@@ -47,57 +49,57 @@ export async function download(options: Download): Promise<void> {
   }
 }
 
-interface Fetched {
+interface Progress {
   /** Bytes from the beginning of the file. */
-  readonly have: number;
-  /** Whether the other side said that this was all. */
+  readonly received: number;
+  /** Whether the server completed its answer. */
   readonly isEnd: boolean;
 }
 
-async function fetchFrom(handle: FileHandle, begin: number, options: Download): Promise<Fetched> {
-  const { url, signal, silenceMilliseconds = 60_000 } = options;
-  const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(), silenceMilliseconds);
-  let have = begin;
+async function fetchFrom(handle: FileHandle, begin: number, options: Download): Promise<Progress> {
+  const { url, signal, idleTimeoutMilliseconds = 60_000 } = options;
+  const idle = new AbortController();
+  const timer = setTimeout(() => idle.abort(), idleTimeoutMilliseconds);
+  let received = begin;
   try {
     const response = await fetch(url, {
-      // Packed on the way, bytes could not be counted.
+      // Compressed, the bytes could not be counted.
       headers: {
         'accept-encoding': 'identity',
         ...(begin > 0 && { range: `bytes=${begin}-` }),
       },
-      signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
+      signal: signal ? AbortSignal.any([signal, idle.signal]) : idle.signal,
     });
-    if (expired.has(response.status)) {
-      throw new NotWhole('the address of the result of the bulk query has expired');
+    if (expiredStatuses.has(response.status)) {
+      throw new IncompleteResultError('the signed URL of the bulk query result has expired');
     }
     if (!response.ok || !response.body) {
       await response.body?.cancel();
-      return { have, isEnd: false };
+      return { received, isEnd: false };
     }
     const isRest = response.headers.get('content-range')?.startsWith(`bytes ${begin}-`) === true;
     if (!isRest) {
-      have = 0;
+      received = 0;
       await handle.truncate(0);
     }
     for await (const chunk of response.body) {
-      await handle.write(chunk, 0, chunk.length, have);
-      have += chunk.length;
+      await handle.write(chunk, 0, chunk.length, received);
+      received += chunk.length;
       timer.refresh();
     }
-    return { have, isEnd: true };
+    return { received, isEnd: true };
   } catch (error) {
     signal?.throwIfAborted();
-    if (error instanceof NotWhole) throw error;
-    if (isOfDisk(error)) throw error;
-    return { have, isEnd: false };
+    if (error instanceof IncompleteResultError) throw error;
+    if (isDiskError(error)) throw error;
+    return { received, isEnd: false };
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** What the disk says is no fault of the connection. */
-function isOfDisk(error: unknown): boolean {
+/** A failed write to the file, which a new connection would not fix. */
+function isDiskError(error: unknown): boolean {
   return (
     error instanceof Error && 'syscall' in error && error.syscall === 'write' && 'errno' in error
   );

@@ -11,12 +11,12 @@ import type {
 import { type AreShipped, mapSellingPlan } from '../mapping/plans.ts';
 import type { Row } from './staging.ts';
 
-/** A record that was made of a row, or why none was. */
-export type Made =
+/** A row with the record made from it, or with the reason why none was. */
+export type MappedRow =
   | { readonly row: Row; readonly record: object }
   | { readonly row: Row; readonly problem: string };
 
-/** A contract or a group as one file has it. */
+/** A contract or a group as it is in one file. */
 interface Version {
   readonly parent: Row;
   readonly children: readonly Row[];
@@ -26,21 +26,23 @@ const kindOf = ([, kind]: Row) => kinds[kind];
 const fileOf = ([, , file]: Row) => file;
 const readOf = <T>([, , , , , read]: Row) => read as T;
 const isRefused = (row: Row) => readOf(row) === null;
-/** Groups have no such time: their versions stay in the order in which they were read. */
+/**
+ * 0 for groups, which have no such time: their versions stay in the order in which they were read.
+ */
 const updatedAtOf = (row: Row) => readOf<{ updatedAt?: number } | null>(row)?.updatedAt ?? 0;
 const ofType = (rows: readonly Row[], type: string) =>
   rows.filter((row) => kindOf(row)?.type === type);
 
 /**
- * The records of one contract: of each version of it, the oldest first.
- * @param takesPlan whether the stand-in for a plan is to be handed over
+ * The records of all versions of one contract, the oldest first.
+ * @param claimPlan returns true once for each plan without a record, to store its stand-in
  */
 export function* recordsOfContract(
   rows: readonly Row[],
   areShipped: AreShipped,
-  takesPlan: (planId: number) => boolean,
-): Generator<Made> {
-  yield* ofVersions(rows, ({ parent, children }) => {
+  claimPlan: (planId: number) => boolean,
+): Generator<MappedRow> {
+  yield* mapVersions(rows, ({ parent, children }) => {
     const lines = ofType(children, 'SubscriptionLine');
     const attempts = ofType(children, 'SubscriptionBillingAttempt');
     if (lines.some(isRefused)) throw new Refusal('one of its lines was refused');
@@ -53,7 +55,7 @@ export function* recordsOfContract(
       areShipped,
     );
     return [
-      ...(takesPlan(records.plan.id) ? [{ row: parent, record: records.plan }] : []),
+      ...(claimPlan(records.plan.id) ? [{ row: parent, record: records.plan }] : []),
       { row: parent, record: records.subscription },
       ...records.payments.map((record, index) => ({ row: attempts[index] as Row, record })),
     ];
@@ -61,8 +63,11 @@ export function* recordsOfContract(
 }
 
 /** The records of the selling plans of one group; those that bill once have none. */
-export function* recordsOfGroup(rows: readonly Row[], areShipped: AreShipped): Generator<Made> {
-  yield* ofVersions(rows, ({ parent, children }) =>
+export function* recordsOfGroup(
+  rows: readonly Row[],
+  areShipped: AreShipped,
+): Generator<MappedRow> {
+  yield* mapVersions(rows, ({ parent, children }) =>
     children.flatMap((row) => {
       const group = readOf<SellingPlanGroup>(parent);
       const record = mapSellingPlan(group, readOf<SellingPlan>(row), areShipped);
@@ -71,13 +76,16 @@ export function* recordsOfGroup(rows: readonly Row[], areShipped: AreShipped): G
   );
 }
 
-/** @param map throws a Refusal of the version as a whole */
-function* ofVersions(rows: readonly Row[], map: (version: Version) => Made[]): Generator<Made> {
+/** @param map throws a Refusal to refuse the whole version */
+function* mapVersions(
+  rows: readonly Row[],
+  map: (version: Version) => MappedRow[],
+): Generator<MappedRow> {
   const parents = rows
     .filter((row) => kindOf(row)?.parent === undefined)
     .toSorted((a, b) => updatedAtOf(a) - updatedAtOf(b));
   const refused: Version[] = [];
-  const taken = new Set<Row>();
+  const mapped = new Set<Row>();
   for (const parent of parents) {
     const version = { parent, children: childrenOf(parent, parents, rows) };
     if (isRefused(parent)) {
@@ -86,7 +94,7 @@ function* ofVersions(rows: readonly Row[], map: (version: Version) => Made[]): G
     }
     try {
       yield* map(version);
-      if (parents.length > 1) for (const row of version.children) taken.add(row);
+      if (parents.length > 1) for (const row of version.children) mapped.add(row);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       refused.push(version);
@@ -97,7 +105,7 @@ function* ofVersions(rows: readonly Row[], map: (version: Version) => Made[]): G
   const children = parents.length > 0 ? refused.flatMap((each) => each.children) : rows;
   for (const row of new Set(children)) {
     const [family] = row;
-    if (isRefused(row) || taken.has(row)) continue;
+    if (isRefused(row) || mapped.has(row)) continue;
     const parent = kindOf(row)?.parent;
     const problem =
       parents.length > 0
@@ -108,16 +116,17 @@ function* ofVersions(rows: readonly Row[], map: (version: Version) => Made[]): G
 }
 
 /**
- * What belongs to a parent: the children in its file, and those in files that have no version of it.
- * Of a child that is there twice, the later one.
+ * The children of a parent: those in its file, and those in files without a version of it. If a
+ * child occurs twice, the later one counts.
  */
 function childrenOf(parent: Row, parents: readonly Row[], rows: readonly Row[]): Row[] {
   const children = new Map<string, Row>();
   for (const row of rows) {
     if (kindOf(row)?.parent === undefined) continue;
     const file = fileOf(row);
-    const isElsewhere = file !== fileOf(parent) && parents.some((other) => fileOf(other) === file);
-    if (!isElsewhere) children.set(`${row[1]} ${row[4]}`, row);
+    const hasOtherParent =
+      file !== fileOf(parent) && parents.some((other) => fileOf(other) === file);
+    if (!hasOtherParent) children.set(`${row[1]} ${row[4]}`, row);
   }
   return [...children.values()];
 }

@@ -7,18 +7,18 @@ import {
   readSellingPlan,
 } from '../mapping/nodes.ts';
 
-/** A kind of node that a bulk result has lines of. */
+/** A kind of node in a bulk result. */
 export interface Kind {
-  /** Its name in GIDs. */
+  /** The type in its GIDs. */
   readonly type: string;
-  /** The kind whose `id` is its `__parentId`; undefined for one that stands at the top. */
+  /** The kind that its `__parentId` refers to; undefined for a top-level node. */
   readonly parent: string | undefined;
-  /** As what a line of it is counted where it is refused. */
+  /** The name under which refused lines are counted. */
   readonly countsAs: string;
   read(key: string, node: Node, shop: ShopMoney): object;
 }
 
-/** In a fixed order: rows on disk name them by their places. */
+/** Rows refer to kinds by their index in this list. */
 export const kinds: readonly Kind[] = [
   {
     type: 'SubscriptionContract',

@@ -1,35 +1,35 @@
 import { isObject } from '../../../json.ts';
 import type { Line } from '../../../ingest/lines.ts';
 import { type Node, type ShopMoney, Refusal } from '../mapping/fields.ts';
-import { type Gid, gidAtBeginning, numberOf, parseGid } from '../api/gid.ts';
+import { type Gid, leadingGid, numberOf, parseGid } from '../api/gid.ts';
 import { type Kind, kinds } from './kinds.ts';
 
-/** What a line of a bulk result is. */
+/** What was read from a line of a bulk result. */
 export type Reading =
   | {
       readonly kind: Kind;
       readonly gid: Gid;
-      /** Number of the contract, or of the group, that it belongs to or is. */
+      /** The number of the contract or group that the node is, or belongs to. */
       readonly family: number;
-      /** Null where there is a problem. */
+      /** Null if there is a problem. */
       readonly read: object | null;
       readonly problem?: string;
     }
   | {
-      /** Undefined where nothing can be told of it. */
+      /** Undefined if it cannot be determined. */
       readonly kind: Kind | undefined;
-      /** As text, to show which line it is; empty where it has none. */
+      /** Identifies the line in messages; empty if it has no GID. */
       readonly shownGid: string;
       readonly problem: string;
     };
 
 const kindsByType = new Map(kinds.map((kind) => [kind.type, kind]));
-const idOrder = 'an id of the form gid://shopify/TYPE/ID';
+const gidFormat = 'an id of the form gid://shopify/TYPE/ID';
 
 export function readBulkLine(line: Line, shop: ShopMoney): Reading {
   const unreadable = (problem: string): Reading => ({
     kind: undefined,
-    shownGid: gidAtBeginning(line.text),
+    shownGid: leadingGid(line.text),
     problem,
   });
   if (line.problem !== undefined) return unreadable(line.problem);
@@ -41,17 +41,17 @@ export function readBulkLine(line: Line, shop: ShopMoney): Reading {
   }
   if (!isObject(node)) return unreadable('the line is not a JSON object');
   const gid = parseGid(node['id']);
-  if (!gid) return unreadable(`the line must have ${idOrder}`);
+  if (!gid) return unreadable(`the line must have ${gidFormat}`);
   const kind = kindsByType.get(gid.type);
   const shownGid = node['id'] as string;
-  if (!kind) return { kind, shownGid, problem: `${gid.type} is no kind of node that is taken in` };
-  const place = placeOf(kind, gid, node);
-  if (typeof place === 'string') return { kind, shownGid, problem: place };
-  return { kind, gid, family: place, ...readNode(kind, gid, node, shop) };
+  if (!kind) return { kind, shownGid, problem: `nodes of the type ${gid.type} are not imported` };
+  const family = familyOf(kind, gid, node);
+  if (typeof family === 'string') return { kind, shownGid, problem: family };
+  return { kind, gid, family, ...readNode(kind, gid, node, shop) };
 }
 
-/** The number of what it belongs to, or what is wrong with where it stands. */
-function placeOf(kind: Kind, gid: Gid, node: Node): number | string {
+/** The number of the contract or group, or what is wrong with the reference to it. */
+function familyOf(kind: Kind, gid: Gid, node: Node): number | string {
   const parentId = node['__parentId'] ?? undefined;
   if (kind.parent === undefined) {
     if (parentId !== undefined) return `a ${kind.type} must have no __parentId`;
@@ -59,7 +59,7 @@ function placeOf(kind: Kind, gid: Gid, node: Node): number | string {
   }
   if (parentId === undefined) return '__parentId is missing';
   const parent = parseGid(parentId);
-  if (!parent) return `__parentId must be ${idOrder}`;
+  if (!parent) return `__parentId must be ${gidFormat}`;
   if (parent.type !== kind.parent) {
     return `__parentId is of the type ${parent.type}; a ${kind.type} belongs to a ${kind.parent}`;
   }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SortedIds } from './sorted-ids.ts';
 
-test('what was added is there, and nothing else', () => {
+test('contains exactly the ids that were added', () => {
   const ids = new SortedIds();
   assert.equal(ids.has(0), false);
-  // Every third number, in no order: 7,919 has no factor in common with 30,000.
+  // Every third number, shuffled: 7,919 and 30,000 have no common factor.
   for (let index = 0; index < 30_000; index += 1) ids.add(((index * 7919) % 30_000) * 3 + 1);
   for (let id = 0; id <= 90_000; id += 1) assert.equal(ids.has(id), id % 3 === 1, String(id));
   assert.equal(ids.count, 30_000);

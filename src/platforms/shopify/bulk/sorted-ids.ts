@@ -1,4 +1,4 @@
-/** Numbers, 8 bytes each, to be looked up once all of them are there. */
+/** A compact set of numbers, 8 bytes each. Add all of them before looking any up. */
 export class SortedIds {
   #ids = new Float64Array(1024);
   #count = 0;

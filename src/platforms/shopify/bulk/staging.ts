@@ -3,76 +3,76 @@ import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** What is kept of one line: nothing but what was read of its node. */
+/** What is kept of one line: only what was read from its node. */
 export type Row = readonly [
-  /** Number of the contract, or of the group, that it belongs to or is. */
+  /** The number of the contract or group that the node is, or belongs to. */
   family: number,
-  /** Its kind, file and line, in the caller's terms. */
+  /** Indexes of its kind and file, and its line number; defined by the caller. */
   kind: number,
   file: number,
   line: number,
-  /** Key of its GID. */
+  /** The key of its GID. */
   key: string,
-  /** Null where the line was refused. */
+  /** Null if the line was refused. */
   read: object | null,
 ];
 
-/** The most bytes of rows that are read into memory at once. */
+/** How many bytes of rows may be read into memory at once. */
 const maxBytesInMemory = 8 * 1024 * 1024;
 const maxParts = 128;
 const bufferedCharacters = 64 * 1024;
-/** Read at once, where a file is cut into parts. */
-const bytesAtOnce = 1024 * 1024;
+/** When a file is split into parts. */
+const chunkBytes = 1024 * 1024;
 const maxSampled = 8192;
 
-/** Until there are more, nothing is written to disk. */
+/** With more rows than this, all go to disk. */
 const maxRowsInMemory = 1000;
 
 /**
- * Rows given back family by family, in the order of the families' numbers. A few are kept in memory; more go
- * to disk, so that memory does not grow with their number. Numbers grow with time, as those of most stored rows do; in any
- * other order the database would look for the place of each row all over its indexes.
+ * Groups rows by family, and returns the families by ascending number. A few rows stay in memory;
+ * more go to disk, so that memory use stays bounded. Shopify's numbers grow with time, as do those
+ * of most stored rows. In any other order, inserts would hit random index pages.
  */
 export class Staging {
   readonly #bytesInMemory: number;
   readonly #rows: Row[] = [];
-  #onDisk: { readonly folder: string; readonly pile: Pile } | undefined;
+  #onDisk: { readonly folder: string; readonly rows: RowFile } | undefined;
 
-  /** @param bytesInMemory the most bytes of rows that are read into memory at once */
+  /** @param bytesInMemory how many bytes of rows may be read into memory at once */
   constructor(bytesInMemory = maxBytesInMemory) {
     this.#bytesInMemory = bytesInMemory;
   }
 
   add(row: Row): void {
-    if (this.#onDisk) return this.#onDisk.pile.add(row[0], JSON.stringify(row));
+    if (this.#onDisk) return this.#onDisk.rows.add(row[0], JSON.stringify(row));
     this.#rows.push(row);
     if (this.#rows.length > Math.min(maxRowsInMemory, this.#bytesInMemory / 1024)) this.#spill();
   }
 
   #spill(): void {
     const folder = mkdtempSync(path.join(tmpdir(), 'retention-import-'));
-    this.#onDisk = { folder, pile: new Pile(path.join(folder, 'rows'), this.#bytesInMemory) };
+    this.#onDisk = { folder, rows: new RowFile(path.join(folder, 'rows'), this.#bytesInMemory) };
     for (const row of this.#rows.splice(0)) this.add(row);
   }
 
-  /** The rows of each family, in the order in which they were added; once nothing more is. */
+  /** The rows of each family, in the order they were added. Call it after the last `add`. */
   async *families(): AsyncGenerator<readonly Row[]> {
-    if (this.#onDisk) yield* this.#onDisk.pile.families();
+    if (this.#onDisk) yield* this.#onDisk.rows.families();
     else yield* familiesOf(this.#rows);
   }
 
   async dispose(): Promise<void> {
     if (!this.#onDisk) return;
-    this.#onDisk.pile.close();
+    this.#onDisk.rows.close();
     await rm(this.#onDisk.folder, { recursive: true, force: true });
   }
 }
 
 /**
- * Rows in one file. Where it is too large for memory, it is cut into parts by the numbers of the
- * families, at places that a sample says are evenly apart.
+ * Rows in one file. If it is too large for memory, it is split into parts by family number, of
+ * about the same size according to a sample.
  */
-class Pile {
+class RowFile {
   readonly #file: string;
   readonly #bytesInMemory: number;
   readonly #sample = new Sample();
@@ -96,16 +96,16 @@ class Pile {
     this.close();
     const parts = Math.min(Math.ceil((2 * this.#bytes) / this.#bytesInMemory), maxParts);
     const bounds = this.#bytes > this.#bytesInMemory ? this.#sample.bounds(parts) : [];
-    // What is one family cannot be cut.
+    // A single family cannot be split.
     if (bounds.length === 0) yield* await readFamilies(this.#file);
     else yield* this.#partsAt(bounds);
     await rm(this.#file);
   }
 
-  /** @param bounds ascending; each is the least number of the part that begins there */
+  /** @param bounds ascending; each is the smallest number of a part */
   async *#partsAt(bounds: readonly number[]): AsyncGenerator<readonly Row[]> {
     const parts = [Number.NEGATIVE_INFINITY, ...bounds].map(
-      (_, index) => new Pile(`${this.#file}.${index}`, this.#bytesInMemory),
+      (_, index) => new RowFile(`${this.#file}.${index}`, this.#bytesInMemory),
     );
     try {
       for await (const rows of readRows(this.#file)) {
@@ -113,7 +113,7 @@ class Pile {
           const family = Number(json.slice(1, json.indexOf(',')));
           parts[countUpTo(bounds, family)]?.add(family, json);
         }
-        // What waits to be written are pieces of these rows' text, and would keep all of it.
+        // Buffered rows are slices of the chunk's text, and would keep all of it in memory.
         for (const part of parts) part.flush();
       }
       for (const part of parts) part.close();
@@ -130,19 +130,19 @@ class Pile {
     this.#descriptor = undefined;
   }
 
-  /** Without waiting: rows come too quickly for a promise each, and go to the system's memory first. */
+  /** Synchronous, so that adding a row needs no promise. The system buffers the writes. */
   flush(): void {
     const bytes = Buffer.from(this.#buffer);
     this.#buffer = '';
     this.#bytes += bytes.length;
-    // A disk that is nearly full takes a part of it before it says so.
+    // If the disk is almost full, only part of the buffer may be written before the error.
     for (let written = 0; written < bytes.length;) {
       written += writeSync(this.#descriptor as number, bytes, written);
     }
   }
 }
 
-/** An evenly spaced sample of many numbers. */
+/** An evenly spaced sample of many numbers, in constant memory. */
 class Sample {
   #numbers: number[] = [];
   #every = 1;
@@ -156,20 +156,20 @@ class Sample {
     this.#every *= 2;
   }
 
-  /** Numbers between which as many lie each; none where all are the same. */
+  /** Numbers that divide the sample into parts of equal size; none if all are the same. */
   bounds(parts: number): number[] {
     const sorted = this.#numbers.toSorted((a, b) => a - b);
     const places = Array.from({ length: parts - 1 }, (_, index) =>
       Math.floor(((index + 1) * sorted.length) / parts),
     );
     const bounds = new Set([...places.map((place) => sorted[place] ?? 0), sorted.at(-1) ?? 0]);
-    // No number lies below the least.
+    // No number lies below the smallest one.
     bounds.delete(sorted[0] ?? 0);
     return [...bounds];
   }
 }
 
-/** How many of ascending numbers are not above another one. */
+/** How many of the ascending numbers are at most `number`. */
 function countUpTo(ascending: readonly number[], number: number): number {
   let [from, to] = [0, ascending.length];
   while (from < to) {
@@ -180,12 +180,12 @@ function countUpTo(ascending: readonly number[], number: number): number {
   return from;
 }
 
-/** The rows of a file that a pile has written: each ends in a newline, so it is known to be sound. */
+/** Reads the rows that a `RowFile` wrote, so each ends in a newline. */
 async function* readRows(file: string): AsyncGenerator<string[]> {
   let rest = '';
   for await (const chunk of createReadStream(file, {
     encoding: 'utf8',
-    highWaterMark: bytesAtOnce,
+    highWaterMark: chunkBytes,
   })) {
     const rows = (rest + chunk).split('\n');
     rest = rows.pop() ?? '';

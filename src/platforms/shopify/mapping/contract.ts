@@ -15,31 +15,30 @@ export interface WholeContract {
 }
 
 export interface ContractRecords {
-  /** To be handed over first where nothing better is known of the plan. */
+  /** To be stored before the subscription if nothing better is known about the plan. */
   readonly plan: ReturnType<typeof standInPlan>;
   readonly subscription: InputOf<'subscription'>;
   /** In the order of the attempts. */
   readonly payments: readonly InputOf<'payment'>[];
 }
 
-const mostLines = 250;
-/** How Shopify calls the one variant of a product that has no variants. */
+const maxLines = 250;
+/** Shopify's title for the only variant of a product without variants. */
 const noVariants = 'Default Title';
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 /**
- * The records of one contract. The same contract gives the same records, whatever order its lines
- * and attempts come in.
- * @throws Refusal where the contract has no lines, or too many
+ * Maps one contract to records. The order of its lines and attempts makes no difference.
+ * @throws Refusal if the contract has no lines, or too many
  */
 export function mapContract(whole: WholeContract, areShipped: AreShipped): ContractRecords {
   const { contract, attempts } = whole;
   const lines = whole.lines.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   if (lines.length === 0) throw new Refusal('the contract has no lines');
-  if (lines.length > mostLines) throw new Refusal(`the contract has more than ${mostLines} lines`);
+  if (lines.length > maxLines) throw new Refusal(`the contract has more than ${maxLines} lines`);
 
-  const planned = lines.find((line) => line.sellingPlanId !== null);
-  const plan = standInPlan(contract, planned, shippedAs(lines, planned, areShipped));
+  const lineWithPlan = lines.find((line) => line.sellingPlanId !== null);
+  const plan = standInPlan(contract, lineWithPlan, isShipped(lines, lineWithPlan, areShipped));
   const paidThroughAt = paidThrough(contract, attempts);
   return {
     plan,
@@ -62,13 +61,13 @@ export function mapContract(whole: WholeContract, areShipped: AreShipped): Contr
   };
 }
 
-/** By all contracts on the selling plan; without one, by this contract's own lines. */
-function shippedAs(
+/** Judged by all contracts on the selling plan; without one, by this contract's lines. */
+function isShipped(
   lines: readonly ContractLine[],
-  planned: ContractLine | undefined,
+  lineWithPlan: ContractLine | undefined,
   areShipped: AreShipped,
 ): boolean | undefined {
-  if (planned?.sellingPlanId) return areShipped(planned.sellingPlanId);
+  if (lineWithPlan?.sellingPlanId) return areShipped(lineWithPlan.sellingPlanId);
   if (lines.some(({ requiresShipping }) => requiresShipping === true)) return true;
   return lines.every(({ requiresShipping }) => requiresShipping === false) ? false : undefined;
 }
@@ -76,7 +75,7 @@ function shippedAs(
 function mapLine(line: ContractLine) {
   const { id, title, quantity, currentPrice } = line;
   const variantTitle = line.variantTitle === noVariants ? '' : (line.variantTitle ?? '');
-  // Of what is deleted in Shopify the number is gone; its title still tells one from another.
+  // A deleted product or variant no longer has a number, so its title identifies it.
   const productId = line.productId ?? ownNumber(`Product: ${title}`);
   return {
     lineId: ownNumber(id),
@@ -89,16 +88,16 @@ function mapLine(line: ContractLine) {
   };
 }
 
-/** The end of the last period that anything says was paid for; undefined where nothing does. */
+/** The end of the last period known to be paid for; undefined if none is. */
 function paidThrough(contract: Contract, attempts: readonly BillingAttempt[]): number | undefined {
   const { billing, createdAt, nextBillingDate } = contract;
-  const oneMore = (at: number) => addInterval(at, billing.unit, billing.count);
+  const afterInterval = (at: number) => addInterval(at, billing.unit, billing.count);
   const ends: number[] = [];
   for (const attempt of attempts) {
-    if (attempt.outcome === 'succeeded') ends.push(oneMore(dueAt(attempt)));
+    if (attempt.outcome === 'succeeded') ends.push(afterInterval(dueAt(attempt)));
   }
   if (contract.isLastPaymentSucceeded && nextBillingDate !== null) ends.push(nextBillingDate);
-  if (contract.hasOriginOrder) ends.push(oneMore(createdAt));
+  if (contract.hasOriginOrder) ends.push(afterInterval(createdAt));
   return ends.length === 0 ? undefined : ends.reduce((a, b) => Math.max(a, b));
 }
 
@@ -127,7 +126,7 @@ function mapAttempts(
       ...statuses[attempt.outcome],
       amount,
       processedAt: iso(processedAt),
-      // An attempt that is settled is newer than while it was pending, also where the contract is not.
+      // A settled attempt must replace its pending record even if the contract did not change.
       updatedAt: iso(Math.max(contract.updatedAt, processedAt)),
       keeps: 'amount',
     };

@@ -2,16 +2,16 @@ import { addInterval } from '../../../intervals.ts';
 import type { Interval } from './fields.ts';
 import type { BillingAttempt } from './nodes.ts';
 
-/** When an attempt was due, in epoch milliseconds: what the bill is for, not when it was collected. */
+/** When the bill of an attempt was due, not when it was collected. Epoch milliseconds. */
 export function dueAt(attempt: BillingAttempt): number {
   return attempt.originTime ?? attempt.completedAt ?? attempt.createdAt;
 }
 
 /**
- * The billing cycle of each attempt of one contract: retries of a bill are one cycle. Shopify does
- * not say which attempts belong together, so a cycle begins with the first attempt, with the first
- * one after a success, and when a billing interval has passed since its first. It is named for the
- * day of its first attempt, the second of one day with "-2" behind it.
+ * Groups the attempts of one contract into billing cycles: retries of a bill belong to its cycle.
+ * Shopify does not say which attempts belong together. So a cycle begins with the first attempt,
+ * with the first one after a success, and when a billing interval has passed since the cycle began.
+ * It is named after the day of its first attempt, with "-2" appended for the second cycle of a day.
  */
 export function cyclesOf(
   attempts: readonly BillingAttempt[],

@@ -3,14 +3,14 @@ import { isObject } from '../../../json.ts';
 import { numberOf, parseGid } from '../api/gid.ts';
 
 /**
- * Why a node is not taken in, as a sentence about it. It never has a value that was read, but for
- * words in capitals: whatever else stands in a field may be personal data.
+ * Why a node is refused. The message repeats no value except enum-like words in capitals, because
+ * any other value may be personal data.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 }
 
-/** An object as Shopify's GraphQL API answers it. */
+/** An object as Shopify's GraphQL API returns it. */
 export type Node = Readonly<Record<string, unknown>>;
 
 export interface Interval {
@@ -19,7 +19,7 @@ export interface Interval {
   readonly count: number;
 }
 
-/** What an amount must fit to be one of the shop. */
+/** The shop's currency, which every amount must be in. */
 export interface ShopMoney {
   /** ISO 4217 code. */
   readonly currency: string;
@@ -28,18 +28,18 @@ export interface ShopMoney {
 
 type Read<T> = (node: Node, field: string) => T;
 
-const longestText = 1000;
+const maxTextLength = 1000;
 const earliest = Date.UTC(1970, 0, 1);
 const latest = Date.UTC(10_000, 0, 1);
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 const amountPattern = /^\d{1,12}(?:\.\d+)?$/;
-/** All that is ever repeated of a value: such words name things, not people. */
-const wordPattern = /^[A-Z][A-Z_]{0,40}$/;
+/** The only values that messages repeat: such words never identify a person. */
+const enumPattern = /^[A-Z][A-Z_]{0,40}$/;
 
-const wrong = (field: string, value: unknown, be: string) =>
-  new Refusal(value === undefined ? `${field} is missing` : `${field} must be ${be}`);
+const wrong = (field: string, value: unknown, expected: string) =>
+  new Refusal(value === undefined ? `${field} is missing` : `${field} must be ${expected}`);
 
-/** Null where the field is null or not there. */
+/** Reads null if the field is null or missing. */
 export function optional<T>(read: Read<T>): Read<T | null> {
   return (node, field) =>
     node[field] === undefined || node[field] === null ? null : read(node, field);
@@ -53,8 +53,8 @@ export function objectOf(node: Node, field: string): Node {
 
 export function textOf(node: Node, field: string): string {
   const value = node[field];
-  if (typeof value !== 'string' || value.length > longestText) {
-    throw wrong(field, value, `text of at most ${longestText} characters`);
+  if (typeof value !== 'string' || value.length > maxTextLength) {
+    throw wrong(field, value, `text of at most ${maxTextLength} characters`);
   }
   if (!value.isWellFormed() || value.includes('\0')) {
     throw wrong(field, value, 'text without NUL or broken surrogates');
@@ -68,24 +68,24 @@ export function booleanOf(node: Node, field: string): boolean {
   return value;
 }
 
-export function integerOf(least: number, most: number): Read<number> {
+export function integerOf(min: number, max: number): Read<number> {
   return (node, field) => {
     const value = node[field];
-    if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > most) {
-      throw wrong(field, value, `an integer from ${least} to ${most}`);
+    if (!Number.isSafeInteger(value) || (value as number) < min || (value as number) > max) {
+      throw wrong(field, value, `an integer from ${min} to ${max}`);
     }
     return value as number;
   };
 }
 
-/** What a word in capitals stands for here. */
-export function wordOf<T>(words: ReadonlyMap<string, T>): Read<T> {
+/** Translates an enum value of Shopify's. */
+export function enumOf<T>(meanings: ReadonlyMap<string, T>): Read<T> {
   return (node, field) => {
     const value = node[field];
-    const meaning = typeof value === 'string' ? words.get(value) : undefined;
+    const meaning = typeof value === 'string' ? meanings.get(value) : undefined;
     if (meaning !== undefined) return meaning;
-    const known = [...words.keys()].join(', ');
-    if (typeof value === 'string' && wordPattern.test(value)) {
+    const known = [...meanings.keys()].join(', ');
+    if (typeof value === 'string' && enumPattern.test(value)) {
       throw new Refusal(`${field} ${value} is not known; it must be one of ${known}`);
     }
     throw wrong(field, value, `one of ${known}`);
@@ -103,7 +103,7 @@ export function timeOf(node: Node, field: string): number {
   return time;
 }
 
-/** The number of a thing of this type. */
+/** Reads the number in a GID of this type. */
 export function numberOfGid(type: string): Read<number> {
   return (node, field) => {
     const gid = parseGid(node[field]);
@@ -115,10 +115,10 @@ export function numberOfGid(type: string): Read<number> {
 }
 
 const units = new Map(intervalUnits.map((unit) => [unit.toUpperCase(), unit]));
-const unitOf = wordOf(units);
+const unitOf = enumOf(units);
 const countOf = integerOf(1, 1000);
 
-/** `interval` and `intervalCount` of a policy. */
+/** Reads `interval` and `intervalCount` of a policy. */
 export function intervalOf(node: Node, field: string): Interval {
   const policy = objectOf(node, field);
   return { unit: unitOf(policy, 'interval'), count: countOf(policy, 'intervalCount') };
@@ -134,8 +134,8 @@ export function checkCurrency(node: Node, what: string, { currency }: ShopMoney)
 }
 
 /**
- * An amount in the shop's currency, as the shortest decimal: Shopify writes "15.3" and "1000.0"
- * whatever the currency's digits, and zeros at the end are none.
+ * Reads an amount in the shop's currency, as the shortest decimal. Shopify's number of decimals
+ * ("15.3", "1000.0") does not depend on the currency, so trailing zeros do not count as decimals.
  */
 export function amountOf(shop: ShopMoney): Read<string> {
   return (node, field) => {
@@ -145,8 +145,8 @@ export function amountOf(shop: ShopMoney): Read<string> {
     const shortest =
       typeof amount === 'string' && amountPattern.test(amount) ? shorten(amount) : undefined;
     if (shortest === undefined || (shortest.split('.')[1]?.length ?? 0) > shop.minorDigits) {
-      const be = `an amount of 0 or more, below 10^12, with at most ${shop.minorDigits} decimals`;
-      throw wrong(`${field}.amount`, amount, be);
+      const expected = `an amount of 0 or more, below 10^12, with at most ${shop.minorDigits} decimals`;
+      throw wrong(`${field}.amount`, amount, expected);
     }
     return shortest;
   };

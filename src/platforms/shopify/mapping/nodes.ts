@@ -16,14 +16,14 @@ import {
   optional,
   textOf,
   timeOf,
-  wordOf,
+  enumOf,
 } from './fields.ts';
 import { numberOf } from '../api/gid.ts';
 
 /*
- * What is read of each of Shopify's nodes, and nothing else of it: this is the door that no personal
- * data passes. Times are epoch milliseconds, amounts decimal texts in the shop's currency. Each reader
- * takes the key of the node's GID and throws a Refusal for a node that is not sound.
+ * Reads the needed fields of each kind of Shopify node, and nothing else: personal data gets no
+ * further than here. Times are epoch milliseconds, amounts are decimal texts in the shop's
+ * currency. Each reader takes the key of the node's GID, and throws a Refusal for an invalid node.
  */
 
 export interface Contract {
@@ -46,14 +46,14 @@ export interface ContractLine {
   readonly title: string;
   readonly variantTitle: string | null;
   readonly quantity: number;
-  /** Null once the product, or the variant, is deleted in Shopify. */
+  /** Null if the product was deleted in Shopify; likewise the variant. */
   readonly productId: number | null;
   readonly variantId: number | null;
-  /** Null where the query did not ask. */
+  /** Null if the query did not request it. */
   readonly requiresShipping: boolean | null;
   readonly sellingPlanId: number | null;
   readonly sellingPlanName: string | null;
-  /** Of one unit. */
+  /** Per unit. */
   readonly currentPrice: string;
 }
 
@@ -74,9 +74,9 @@ export interface SellingPlanGroup {
 export interface SellingPlan {
   readonly id: number;
   readonly name: string | null;
-  /** Whether its category says that it is for subscriptions. */
+  /** By its category. */
   readonly isForSubscriptions: boolean;
-  /** Null where it bills once, as for a pre-order. */
+  /** Null if it bills once, as for a pre-order. */
   readonly billing: Interval | null;
   readonly delivery: Interval | null;
   /** What a new customer gets. */
@@ -86,7 +86,7 @@ export interface SellingPlan {
   };
 }
 
-const statusOf = wordOf(
+const statusOf = enumOf(
   new Map<string, SubscriptionStatus>([
     ['ACTIVE', 'active'],
     ['PAUSED', 'paused'],
@@ -102,7 +102,7 @@ function idOf(key: string): number {
   return id;
 }
 
-/** Null for a policy without an interval: one that happens once. */
+/** Null for a policy without an interval: it applies once. */
 function recurring(node: Node, field: string): Interval | null {
   return (objectOf(node, field)['interval'] ?? null) === null ? null : intervalOf(node, field);
 }
@@ -122,7 +122,7 @@ export function readContract(key: string, node: Node, shop: ShopMoney): Contract
     createdAt: timeOf(node, 'createdAt'),
     updatedAt: timeOf(node, 'updatedAt'),
     nextBillingDate: optionalTime(node, 'nextBillingDate'),
-    // The customer was deleted: payments still count, and no customer is entitled.
+    // If the customer was deleted, payments still count but nobody is entitled.
     customerId: isObject(node['customer'])
       ? customerOf(node['customer'], 'id')
       : anonymousCustomerId(id),
@@ -154,7 +154,7 @@ export function readLine(key: string, node: Node, shop: ShopMoney): ContractLine
   };
 }
 
-/** The error codes that say that the goods were missing, not the money. */
+/** Failures for lack of stock, not of money. */
 const stockErrors = new Set(['INSUFFICIENT_INVENTORY', 'INVENTORY_ALLOCATIONS_NOT_FOUND']);
 
 export function readAttempt(key: string, node: Node): BillingAttempt {
@@ -174,7 +174,7 @@ function outcomeOf(isReady: boolean, errorCode: string | null): BillingAttempt['
   return isReady ? 'succeeded' : 'pending';
 }
 
-const mostProducts = 100_000;
+const maxProducts = 100_000;
 const productCountOf = integerOf(0, Number.MAX_SAFE_INTEGER);
 
 export function readGroup(key: string, node: Node): SellingPlanGroup {
@@ -182,7 +182,7 @@ export function readGroup(key: string, node: Node): SellingPlanGroup {
   return {
     id: idOf(key),
     name: textOf(node, 'name'),
-    productCount: counted && Math.min(productCountOf(counted, 'count'), mostProducts),
+    productCount: counted && Math.min(productCountOf(counted, 'count'), maxProducts),
   };
 }
 
@@ -197,7 +197,7 @@ export function readSellingPlan(key: string, node: Node, shop: ShopMoney): Selli
   };
 }
 
-const discountTypeOf = wordOf(
+const discountTypeOf = enumOf(
   new Map<string, 'percentage' | 'fixed_amount' | 'price'>([
     ['PERCENTAGE', 'percentage'],
     ['FIXED_AMOUNT', 'fixed_amount'],
@@ -205,10 +205,10 @@ const discountTypeOf = wordOf(
   ]),
 );
 
-/** Decimals that a percentage may have in a record. */
+/** The most decimals that a percentage may have in a record. */
 const percentageDigits = 4;
 
-/** The policy that holds from the first order on; those for later cycles are not what is offered. */
+/** Reads the policy that applies from the first order on: what a new customer is offered. */
 function readPricing(node: Node, shop: ShopMoney): SellingPlan['pricing'] {
   const policies: unknown = node['pricingPolicies'] ?? [];
   if (!Array.isArray(policies) || !policies.every(isObject)) {

@@ -4,10 +4,10 @@ import type { Interval } from './fields.ts';
 import { ownNumber } from '../../../own-number.ts';
 import type { Contract, ContractLine, SellingPlan, SellingPlanGroup } from './nodes.ts';
 
-/** Whether the lines of contracts on a selling plan are shipped; undefined where none was seen. */
+/** Whether the lines of contracts on a selling plan are shipped; undefined if none was seen. */
 export type AreShipped = (sellingPlanId: number) => boolean | undefined;
 
-/** The record of a selling plan; undefined for one that bills once, which is no subscription plan. */
+/** Maps a selling plan to its record; undefined if it bills once, so is not a subscription plan. */
 export function mapSellingPlan(
   group: SellingPlanGroup,
   plan: SellingPlan,
@@ -19,7 +19,7 @@ export function mapSellingPlan(
   return {
     type: 'plan',
     id: plan.id,
-    name: plan.name?.trim() ? plan.name : unnamed(plan.id),
+    name: plan.name?.trim() ? plan.name : fallbackName(plan.id),
     groupName: group.name,
     planType: plan.isForSubscriptions ? planTypeOf(billing, delivery, shipped) : 'other',
     intervalUnit: billing.unit,
@@ -31,9 +31,9 @@ export function mapSellingPlan(
 }
 
 /**
- * What stands for the plan of a contract until its selling plan is known: of the selling plan only
- * its number and name are, and a contract may have none at all.
- * @param line the first one that has a selling plan
+ * Makes a stand-in plan for a contract, used until its selling plan is known. A contract has only
+ * the selling plan's number and name, and may have no selling plan at all.
+ * @param line the first one with a selling plan
  */
 export function standInPlan(
   { billing, delivery }: Contract,
@@ -41,13 +41,14 @@ export function standInPlan(
   shipped: boolean | undefined,
 ): InputOf<'plan'> & { readonly id: number } {
   const planType = planTypeOf(billing, delivery, shipped);
-  const own = planType === 'subscription' ? every(billing) : `${every(billing)}, ${planType}`;
-  const id = line?.sellingPlanId ?? ownNumber(`No selling plan: ${own}`);
-  const name = line ? line.sellingPlanName : own;
+  const description =
+    planType === 'subscription' ? every(billing) : `${every(billing)}, ${planType}`;
+  const id = line?.sellingPlanId ?? ownNumber(`No selling plan: ${description}`);
+  const name = line ? line.sellingPlanName : description;
   return {
     type: 'plan',
     id,
-    name: name?.trim() ? name : unnamed(id),
+    name: name?.trim() ? name : fallbackName(id),
     groupName: line ? null : 'No selling plan',
     planType,
     intervalUnit: billing.unit,
@@ -57,7 +58,7 @@ export function standInPlan(
   };
 }
 
-const unnamed = (id: number) => `Selling plan ${id}`;
+const fallbackName = (id: number) => `Selling plan ${id}`;
 
 function every({ unit, count }: Interval): string {
   return count === 1 ? `Every ${unit}` : `Every ${count} ${unit}s`;
@@ -72,15 +73,15 @@ function planTypeOf(
   return delivery && isLonger(billing, delivery) ? 'prepaid' : 'subscription';
 }
 
-/** The fewest and the most days that a unit has. */
-const days: Readonly<Record<IntervalUnit, readonly [least: number, most: number]>> = {
+/** The number of days in a unit. */
+const days: Readonly<Record<IntervalUnit, readonly [min: number, max: number]>> = {
   day: [1, 1],
   week: [7, 7],
   month: [28, 31],
   year: [365, 366],
 };
 
-/** Whether one interval is longer than another in every month of the year: 30 days and a month are not. */
+/** Whether an interval is always longer than another one: a month is not, compared with 30 days. */
 function isLonger(one: Interval, other: Interval): boolean {
   const [months, otherMonths] = [monthsOf(one), monthsOf(other)];
   if (months !== undefined && otherMonths !== undefined) return months > otherMonths;

@@ -8,7 +8,7 @@ export interface DataRequest {
   readonly receivedAt: Date;
 }
 
-/** Stores a request once, however often it is received. Ignores shops that no longer exist. */
+/** Stores a request. Ignores duplicates, and shops that no longer exist. */
 export async function insertDataRequest(sql: Sql, request: DataRequest): Promise<void> {
   const { shopId, requestId, customerId, receivedAt } = request;
   await sql`

@@ -7,9 +7,10 @@ export interface ShopifyShop {
 }
 
 /**
- * Notes which domain belongs to which shop, so that webhooks still find it when its credentials are gone.
- * A shop that does not exist (any more) is left out. A domain that has gone to another shop goes with it. A
- * shop whose domain has changed starts afresh: the uninstall belonged to the former domain.
+ * Stores which domain belongs to which shop, so that webhooks find the shop even without its
+ * credentials. Ignores shops that do not exist. A domain that moved to another shop is reassigned.
+ * A shop with a new domain counts as installed again, because the uninstall belonged to the old
+ * domain.
  */
 export async function linkShopifyShops(sql: Sql, shops: readonly ShopifyShop[]): Promise<void> {
   for (const { shopId, domain } of shops) {
@@ -28,7 +29,7 @@ export async function linkShopifyShops(sql: Sql, shops: readonly ShopifyShop[]):
 
 export interface LinkedShop {
   readonly shopId: number;
-  /** The last event that uninstalled the app, also where the app has come back since. */
+  /** The last uninstall event, even if the app was reinstalled since. */
   readonly uninstalledBy: string | null;
 }
 
@@ -39,7 +40,7 @@ export async function findShopifyShop(sql: Sql, domain: string): Promise<LinkedS
   return found;
 }
 
-/** Since when the app is uninstalled at Shopify; null while it is not, and where nothing is known. */
+/** When the app was uninstalled; null if it is installed or unknown. */
 export async function findUninstall(sql: Sql, shopId: number): Promise<Date | null> {
   const [found] = await sql<{ at: Date | null }[]>`
     select uninstalled_at as at from shopify.shops where shop_id = ${shopId}`;
@@ -52,7 +53,7 @@ interface Installation {
   readonly reinstalledAt: Date | null;
 }
 
-/** Whether the app is installed; it stays so until the transaction ends. */
+/** Locks the installation state until the transaction ends. */
 export async function lockInstallation(
   tx: Transaction,
   shopId: number,
@@ -63,8 +64,8 @@ export async function lockInstallation(
   return found;
 }
 
-/** @returns false where the shop is not known to be one of Shopify's */
-export async function noteUninstall(
+/** @returns false if the shop is not linked to Shopify */
+export async function markUninstalled(
   tx: Transaction,
   shopId: number,
   eventId: string,
@@ -76,8 +77,8 @@ export async function noteUninstall(
   return result.count === 1;
 }
 
-/** @returns whether the app was uninstalled until now */
-export async function noteInstall(sql: Sql, shopId: number, at: Date): Promise<boolean> {
+/** @returns false if the app was not uninstalled */
+export async function markReinstalled(sql: Sql, shopId: number, at: Date): Promise<boolean> {
   const result = await sql`
     update shopify.shops set uninstalled_at = null, reinstalled_at = ${at}
     where shop_id = ${shopId} and uninstalled_at is not null`;
@@ -85,8 +86,9 @@ export async function noteInstall(sql: Sql, shopId: number, at: Date): Promise<b
 }
 
 /**
- * Remembers for good, in the transaction that does it, that a destructive event was handled.
- * @returns false where it was handled before, or the shop is gone
+ * Records permanently that a destructive event was handled. Call it in the transaction that handles
+ * the event.
+ * @returns false if it was handled before, or the shop no longer exists
  */
 export async function insertHandledEvent(
   tx: Transaction,
@@ -100,7 +102,7 @@ export async function insertHandledEvent(
   return result.count === 1;
 }
 
-/** Deletes what is kept of a shop besides what every shop has. */
+/** Deletes a shop from Shopify's own tables. */
 export async function forgetShop(tx: Transaction, shopId: number): Promise<void> {
   await tx`delete from shopify_syncs where shop_id = ${shopId}`;
   await tx`delete from shopify.data_requests where shop_id = ${shopId}`;

@@ -1,13 +1,13 @@
 import type { Sql } from '../../../store/database.ts';
 
-/** How far a shop is synchronised from Shopify. */
+/** The state of a shop's sync with Shopify. */
 export interface ShopifySync {
   /** `name.myshopify.com` */
   readonly domain: string;
-  /** Whatever changed before, by Shopify's clock, is stored; null until a whole result is. */
+  /** All changes before it, by Shopify's clock, are stored; null before the first full sync. */
   readonly watermark: Date | null;
   readonly reconciledAt: Date | null;
-  /** Bulk operations under way, and when the first of them was begun. */
+  /** Unfinished bulk operations, and when the first of them started. */
   readonly plansOperation: string | null;
   readonly contractsOperation: string | null;
   readonly operationsBegunAt: Date | null;
@@ -22,7 +22,7 @@ export async function findShopifySync(sql: Sql, shopId: number): Promise<Shopify
   return sync;
 }
 
-/** Gives the shop to one of Shopify's, from the beginning. */
+/** Assigns the shop to a Shopify shop, and resets the sync. */
 export async function beginShopifySync(sql: Sql, shopId: number, domain: string): Promise<void> {
   await sql`
     insert into shopify_syncs (shop_id, domain) values (${shopId}, ${domain})
@@ -31,7 +31,7 @@ export async function beginShopifySync(sql: Sql, shopId: number, domain: string)
       contracts_operation = null, operations_begun_at = null`;
 }
 
-/** Keeps an operation for the next process to continue; null if there is none. */
+/** Saves an operation, so that another process can resume it; null clears it. */
 export async function updateOperation(
   sql: Sql,
   shopId: number,
@@ -47,7 +47,7 @@ export async function updateOperation(
     where shop_id = ${shopId}`;
 }
 
-/** Forgets operations that are too old to go on with. */
+/** Clears operations that are too old to resume. */
 export async function forgetOperations(sql: Sql, shopId: number): Promise<void> {
   await sql`
     update shopify_syncs set plans_operation = null, contracts_operation = null,
@@ -55,7 +55,7 @@ export async function forgetOperations(sql: Sql, shopId: number): Promise<void> 
     where shop_id = ${shopId}`;
 }
 
-/** The whole of Shopify's data as of then is stored. The watermark never moves back. */
+/** Records that a full sync is complete. The watermark never moves back. */
 export async function completeShopifySync(
   sql: Sql,
   shopId: number,
@@ -68,13 +68,13 @@ export async function completeShopifySync(
     where shop_id = ${shopId}`;
 }
 
-/** Never moves it back. */
+/** The watermark never moves back. */
 export async function advanceWatermark(sql: Sql, shopId: number, to: Date): Promise<void> {
   await sql`
     update shopify_syncs set watermark = greatest(watermark, ${to}) where shop_id = ${shopId}`;
 }
 
-/** Whether the shop has plans or subscriptions that came, or may have come, from elsewhere. */
+/** Whether the shop has plans or subscriptions that may come from another source. */
 export async function hasForeignRecords(sql: Sql, shopId: number): Promise<boolean> {
   const [found] = await sql<{ foreign: boolean }[]>`
     select (
@@ -87,7 +87,7 @@ export async function hasForeignRecords(sql: Sql, shopId: number): Promise<boole
   return found?.foreign === true;
 }
 
-/** Ids in ascending order, after one of them, of subscriptions made before a time. */
+/** One page of the ids of subscriptions created before a time, in ascending order. */
 export async function listSubscriptionIds(
   sql: Sql,
   shopId: number,
@@ -100,7 +100,7 @@ export async function listSubscriptionIds(
   return rows.map(({ id }) => id);
 }
 
-/** A plan with all that a record of it says. */
+/** A plan with all fields of its record. */
 export interface StoredPlan {
   readonly id: number;
   readonly name: string;

@@ -1,36 +1,40 @@
 import type { ImportCounts, LineSource } from '../../../ingest/import.ts';
 import { type Line, lineOf } from '../../../ingest/lines.ts';
-import { type Intake, takeRecords } from '../../intake.ts';
+import { type Intake, storeRecords } from '../../intake.ts';
 import type { ShopifyClient } from '../api/client.ts';
 import type { ContractNodes, PlanGroupNodes } from '../api/fetch.ts';
 import { readBulkResults } from '../bulk/bulk.ts';
 
-/** A shop here that is kept as it is in Shopify. */
+/** A shop that is kept in sync with Shopify. */
 export interface SyncedShop extends Intake {
   readonly client: ShopifyClient;
 }
 
-/** Stores records, as lines. */
-export function take(synced: SyncedShop, lines: LineSource['lines']): Promise<ImportCounts> {
-  return takeRecords(synced, synced.client.domain, lines);
+/** Stores records given as lines. */
+export function storeLines(synced: SyncedShop, lines: LineSource['lines']): Promise<ImportCounts> {
+  return storeRecords(synced, synced.client.domain, lines);
 }
 
 /**
- * Stores results of bulk queries. It ends between two transactions once the intake's signal is aborted.
- * @param sources lines with a node of Shopify's each
+ * Stores results of bulk queries. Stops between two transactions once the intake's signal is
+ * aborted.
+ * @param sources lines with one Shopify node each
  */
-export function takeResults(
+export function storeBulkResults(
   synced: SyncedShop,
   sources: readonly LineSource[],
 ): Promise<ImportCounts> {
   const { shop, signal } = synced;
-  const heeding = sources.map(({ name, lines }) => ({ name, lines: untilAborted(signal, lines) }));
-  return take(synced, readBulkResults(heeding, shop));
+  const abortable = sources.map(({ name, lines }) => ({
+    name,
+    lines: untilAborted(signal, lines),
+  }));
+  return storeLines(synced, readBulkResults(abortable, shop));
 }
 
-/** Stores what was fetched by itself: nodes in the same form, in memory. */
-export function takeNodes(synced: SyncedShop, nodes: Iterable<Line>): Promise<ImportCounts> {
-  return takeResults(synced, [{ name: synced.client.domain, lines: once(nodes) }]);
+/** Stores nodes that were fetched individually, in the same form. */
+export function storeNodes(synced: SyncedShop, nodes: Iterable<Line>): Promise<ImportCounts> {
+  return storeBulkResults(synced, [{ name: synced.client.domain, lines: oneBatch(nodes) }]);
 }
 
 async function* untilAborted(
@@ -43,11 +47,11 @@ async function* untilAborted(
   }
 }
 
-export async function* once(lines: Iterable<Line>): AsyncGenerator<Line[]> {
+export async function* oneBatch(lines: Iterable<Line>): AsyncGenerator<Line[]> {
   yield [...lines];
 }
 
-/** Contracts in the form that a bulk query has them in: one node a line, children with their parent. */
+/** Converts contracts to bulk result lines: one node per line, children with `__parentId`. */
 export function* linesOfContracts(contracts: readonly ContractNodes[]): Generator<Line> {
   let number = 0;
   for (const { contract, lines, attempts } of contracts) {
@@ -59,7 +63,7 @@ export function* linesOfContracts(contracts: readonly ContractNodes[]): Generato
   }
 }
 
-/** The same of a selling plan group. */
+/** The same for a selling plan group. */
 export function* linesOfPlanGroup({ group, sellingPlans }: PlanGroupNodes): Generator<Line> {
   const plans = sellingPlans.map((plan) => ({ ...plan, __parentId: group['id'] }));
   for (const [index, value] of [group, ...plans].entries()) {

@@ -2,16 +2,16 @@ import { advanceWatermark } from '../store/syncs.ts';
 import { type ContractNodes, fetchContract } from '../api/fetch.ts';
 import { countRefused, countWritten } from '../../intake.ts';
 import type { SyncReport } from '../../platform.ts';
-import { type SyncedShop, linesOfContracts, takeNodes } from './intake.ts';
+import { type SyncedShop, linesOfContracts, storeNodes } from './intake.ts';
 import { changedContracts } from '../api/queries.ts';
 
 /**
- * How far before the watermark changes are looked for again: Shopify's index lags behind its data,
- * and several changes may have one time.
+ * Changes from this long before the watermark are fetched again: Shopify's index lags behind its
+ * data, and several changes may have the same time.
  */
 const overlapMilliseconds = 5 * 60_000;
 
-/** One by one, more than these take longer than a bulk query does. */
+/** Fetching more than these one by one takes longer than a bulk query. */
 const maxContracts = 2_000;
 
 interface Changed {
@@ -22,9 +22,9 @@ interface Changed {
 }
 
 /**
- * Brings the contracts that changed since the watermark, oldest change first. The watermark follows
- * page by page, each once it is stored, so that the next sync after a crash continues from there.
- * @returns undefined where so many have changed that all are better brought at once
+ * Fetches the contracts that changed since the watermark, oldest change first. The watermark
+ * advances after each stored page, so that the next sync after a crash continues from there.
+ * @returns undefined if so many changed that a full sync is faster
  * @throws PlatformError
  */
 export async function syncChanges(
@@ -36,28 +36,29 @@ export async function syncChanges(
   const filter = `updated_at:>='${since.toISOString()}'`;
   let [contracts, written, refused] = [0, 0, 0];
   let after: string | null = null;
-  // By Shopify's clock, and not beyond ours: all that changed before is in one of the pages.
-  let begun: number | undefined;
+  // By Shopify's clock, but not ahead of ours. Everything that changed before is in one of the
+  // pages.
+  let startedAt: number | undefined;
   for (;;) {
     const page: Changed = await client.query(changedContracts, { filter, after });
-    begun ??= Math.min(client.usage.answeredAt ?? Infinity, clock.now());
+    startedAt ??= Math.min(client.usage.answeredAt ?? Infinity, clock.now());
     const { nodes, pageInfo } = page.subscriptionContracts;
     contracts += nodes.length;
     if (contracts > maxContracts) return undefined;
 
     const whole: ContractNodes[] = [];
     for (const { id } of nodes) {
-      // One that is gone by now is found by the next whole synchronisation.
+      // A contract deleted in the meantime is noticed by the next full sync.
       const contract = await fetchContract(client, id);
       if (contract) whole.push(contract);
     }
     if (whole.length > 0) {
-      const counts = await takeNodes(synced, linesOfContracts(whole));
+      const counts = await storeNodes(synced, linesOfContracts(whole));
       written += countWritten(counts);
       refused += countRefused(counts);
     }
     const last = Date.parse(nodes.at(-1)?.updatedAt ?? '');
-    const to = pageInfo.hasNextPage ? Math.min(last, begun) : begun;
+    const to = pageInfo.hasNextPage ? Math.min(last, startedAt) : startedAt;
     if (!Number.isNaN(to)) await advanceWatermark(sql, shop.id, new Date(to));
     if (!pageInfo.hasNextPage) break;
     after = pageInfo.endCursor;

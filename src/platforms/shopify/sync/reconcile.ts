@@ -1,47 +1,47 @@
 import { type Line, lineOf } from '../../../ingest/lines.ts';
 import { firstOwnNumber } from '../../../own-number.ts';
 import { type StoredPlan, listStoredPlans, listSubscriptionIds } from '../store/syncs.ts';
-import type { BroughtResult } from '../bulk/bulk-result.ts';
+import type { DownloadedResult } from '../bulk/bulk-result.ts';
 import type { ShopifyClient } from '../api/client.ts';
 import { formatGid } from '../api/gid.ts';
-import { type SyncedShop, deletionOf, take } from './intake.ts';
+import { type SyncedShop, deletionOf, storeLines } from './intake.ts';
 import { nodesById } from '../api/queries.ts';
 import type { SortedIds } from '../bulk/sorted-ids.ts';
 
-/** What is younger than that when a bulk query begins may not be in its result. */
-const youthMilliseconds = 5 * 60_000;
-const idsAtATime = 5_000;
-/** As many as Shopify takes in one query. */
-const nodesAtATime = 250;
+/** Records younger than this when a bulk query starts may be missing from its result. */
+const gracePeriodMilliseconds = 5 * 60_000;
+const idsPerBatch = 5_000;
+/** Shopify's maximum per query. */
+const nodesPerBatch = 250;
 
 /**
- * Deletes what is stored and no more in Shopify: what a whole result lacks and Shopify, asked for it
- * by its id, does not have. A selling plan that is gone but that subscriptions are still on is kept,
- * and is active no more.
+ * Deletes stored records that are gone from Shopify: missing from a complete result, and not found
+ * when queried by id. A selling plan that is gone but still has subscriptions is kept and becomes
+ * inactive.
  * @returns how many records were deleted
  */
 export async function reconcile(
   synced: SyncedShop,
-  contracts: BroughtResult,
-  plans: BroughtResult,
+  contracts: DownloadedResult,
+  plans: DownloadedResult,
 ): Promise<number> {
   let deleted = 0;
-  const takeAndCount = async (lines: AsyncIterable<readonly Line[]>) => {
-    const counts = await take(synced, lines);
+  const storeAndCountDeletions = async (lines: AsyncIterable<readonly Line[]>) => {
+    const counts = await storeLines(synced, lines);
     deleted += counts['delete']?.deleted ?? 0;
   };
-  if (contracts.tellsWhatIsGone) await takeAndCount(goneSubscriptions(synced, contracts));
-  if (plans.tellsWhatIsGone) await takeAndCount(gonePlans(synced, plans.ids));
+  if (contracts.isComplete) await storeAndCountDeletions(goneSubscriptions(synced, contracts));
+  if (plans.isComplete) await storeAndCountDeletions(gonePlans(synced, plans.ids));
   return deleted;
 }
 
 async function* goneSubscriptions(
   { client, sql, shop }: SyncedShop,
-  { ids, startedAt }: BroughtResult,
+  { ids, startedAt }: DownloadedResult,
 ): AsyncGenerator<Line[]> {
-  const createdBefore = new Date(startedAt - youthMilliseconds);
+  const createdBefore = new Date(startedAt - gracePeriodMilliseconds);
   for (let after = 0; ;) {
-    const limit = idsAtATime;
+    const limit = idsPerBatch;
     const stored = await listSubscriptionIds(sql, shop.id, { after, createdBefore, limit });
     const missing = stored.filter((id) => !ids.has(id));
     const gone = await findGone(client, 'SubscriptionContract', missing);
@@ -52,7 +52,7 @@ async function* goneSubscriptions(
   }
 }
 
-/** Deletions of plans that are stored, are not among `ids`, and are not in Shopify either. */
+/** Lines that delete or deactivate the stored plans that are neither in `ids` nor in Shopify. */
 export async function* gonePlans(
   { client, sql, shop }: SyncedShop,
   ids: Pick<SortedIds, 'has'>,
@@ -64,30 +64,30 @@ export async function* gonePlans(
     const isOurs = plan.id >= firstOwnNumber;
     if (!isOurs && !gone.has(plan.id)) return [];
     if (!plan.isUsed) return [deletionOf('plan', plan.id)];
-    return plan.active && !isOurs ? [inactive(plan)] : [];
+    return plan.active && !isOurs ? [deactivated(plan)] : [];
   });
 }
 
-/** Those that Shopify does not have. */
+/** The ids that Shopify does not have. */
 async function findGone(
   client: ShopifyClient,
   type: string,
   ids: readonly number[],
 ): Promise<ReadonlySet<number>> {
   const gone = new Set<number>();
-  for (let begin = 0; begin < ids.length; begin += nodesAtATime) {
-    const some = ids.slice(begin, begin + nodesAtATime);
+  for (let begin = 0; begin < ids.length; begin += nodesPerBatch) {
+    const some = ids.slice(begin, begin + nodesPerBatch);
     const gids = some.map((id) => formatGid({ type, key: String(id) }));
     const { nodes } = await client.query<{ nodes: ({ readonly id: string } | null)[] }>(nodesById, {
       ids: gids,
     });
-    const there = new Set(nodes.flatMap((node) => node?.id ?? []));
-    for (const [index, id] of some.entries()) if (!there.has(gids[index] ?? '')) gone.add(id);
+    const existing = new Set(nodes.flatMap((node) => node?.id ?? []));
+    for (const [index, id] of some.entries()) if (!existing.has(gids[index] ?? '')) gone.add(id);
   }
   return gone;
 }
 
-function inactive(plan: StoredPlan): Line {
+function deactivated(plan: StoredPlan): Line {
   const { isUsed: _, discountType, discountValue, summary, ...fields } = plan;
   const pricing = { discountType, discountValue, summary };
   const record = { type: 'plan', ...fields, pricing, active: false };

@@ -9,43 +9,45 @@ import {
 import type { SyncedShop } from './intake.ts';
 import { syncChanges } from './poll.ts';
 import type { SyncOptions, SyncReport } from '../../platform.ts';
-import { syncWhole } from './whole-sync.ts';
+import { syncFull } from './full-sync.ts';
 
 const dayMilliseconds = 24 * 3_600_000;
 
 /**
- * Makes a shop as it is in Shopify: by what changed, or by all of it where that was never done or a
- * day has passed since.
+ * Syncs a shop with Shopify: fetches the changes, or everything if the last full sync is missing or
+ * a day old.
  * @throws PlatformError
- * @throws CommandError where the shop has data from elsewhere
+ * @throws CommandError if the shop has data from another source
  */
 export async function syncShop(
   synced: SyncedShop,
-  { whole, takeOver }: SyncOptions,
+  { full, takeOver }: SyncOptions,
 ): Promise<SyncReport> {
   const { sql, shop, clock } = synced;
-  let state = await ownedState(synced, takeOver);
+  let state = await claimShop(synced, takeOver);
   const now = clock.now();
-  const begunAt = state.operationsBegunAt?.getTime() ?? now;
-  if (now - begunAt > dayMilliseconds) {
+  const operationsBegunAt = state.operationsBegunAt?.getTime() ?? now;
+  if (now - operationsBegunAt > dayMilliseconds) {
     await forgetOperations(sql, shop.id);
     state = { ...state, plansOperation: null, contractsOperation: null, operationsBegunAt: null };
   }
   const { watermark, reconciledAt } = state;
   const isDue = reconciledAt === null || now - reconciledAt.getTime() >= dayMilliseconds;
-  if (watermark !== null && !whole) {
-    // Also where all is due: should a bulk query fail, what changed is here all the same.
+  if (watermark !== null && !full) {
+    // Even if a full sync is due: should its bulk query fail, at least the changes are stored.
     const report = await syncChanges(synced, watermark);
     if (report && !isDue) return report;
   }
-  return syncWhole(synced, state);
+  return syncFull(synced, state);
 }
 
 /**
- * How far the shop is, once it is certain that what is not in Shopify may go.
- * @throws CommandError where the shop has data from elsewhere
+ * Makes sure that the shop belongs to this Shopify shop, so that records missing there may be
+ * deleted.
+ * @returns its sync state
+ * @throws CommandError if the shop has data from another source
  */
-export async function ownedState(
+export async function claimShop(
   { client, sql, shop, log }: SyncedShop,
   takeOver: boolean,
 ): Promise<ShopifySync> {
@@ -65,7 +67,7 @@ export async function ownedState(
   await beginShopifySync(sql, shop.id, domain);
   log.info(
     { shop: shop.id, domain },
-    'the shop belongs to Shopify from now on: plans and subscriptions that are not there are deleted',
+    'shop now synced with Shopify: plans and subscriptions missing there will be deleted',
   );
   return {
     domain,

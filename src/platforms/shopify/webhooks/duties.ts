@@ -9,12 +9,12 @@ import type { WebhookContext } from '../../platform.ts';
 import type { Job } from '../../webhooks/job.ts';
 import type { Duty } from './topics.ts';
 
-/** Does what Shopify obliges an app to; done again, it changes nothing. */
+/** Performs a duty that Shopify imposes on apps. Idempotent. */
 export async function doDuty(
   { sql, deleteShop }: Pick<WebhookContext, 'sql' | 'deleteShop'>,
   stored: Job,
 ): Promise<void> {
-  // As `take` has stored it.
+  // `handle` stored it in this form.
   const job = stored as Job & Duty;
   const { shopId } = job;
   switch (job.kind) {
@@ -45,12 +45,12 @@ export async function doDuty(
   }
 }
 
-/** @throws NonRetryableError unless the app is uninstalled, and stays so until the transaction ends */
+/** Locks the installation. @throws NonRetryableError unless the app is uninstalled */
 async function requireUninstalled(tx: Transaction, shopId: number): Promise<void> {
   const installation = await lockInstallation(tx, shopId);
   if (!installation?.uninstalledAt) {
     throw new NonRetryableError(
-      `Shop ${shopId} is not deleted, because the app is not uninstalled from it as far as is known. If it is, run "retention shopify uninstalled --shop ${shopId}", then "retention shopify retry --shop ${shopId}".`,
+      `Shop ${shopId} was not deleted, because its app is not known to be uninstalled. If it is uninstalled, run "retention shopify uninstalled --shop ${shopId}", then "retention shopify retry --shop ${shopId}".`,
     );
   }
 }

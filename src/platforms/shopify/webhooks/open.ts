@@ -6,13 +6,13 @@ import { idOf } from '../../webhooks/queue.ts';
 import type { LinkedShop } from '../store/shops.ts';
 import { doDuty } from './duties.ts';
 import { ShopDirectory } from './shop-directory.ts';
-import { openSignature } from './signature.ts';
+import { startSignatureCheck } from './signature.ts';
 import { type Notice, destructiveTopics, readNotice } from './topics.ts';
 import { uninstall } from './uninstall.ts';
 
-const ignored = 'a webhook of Shopify was ignored';
+const ignored = 'webhook ignored';
 
-/** Where Shopify tells what has happened in the shops. */
+/** Handles Shopify's webhooks. */
 export async function openShopifyWebhooks(context: WebhookContext): Promise<Webhooks> {
   const { credentials, secrets, sql } = context;
   const shops = await ShopDirectory.open(
@@ -20,39 +20,39 @@ export async function openShopifyWebhooks(context: WebhookContext): Promise<Webh
     credentials.map(({ shop, domain }) => ({ shopId: shop, domain: String(domain) })),
   );
   return {
-    openSignature: (headers) => openSignature(headers, secrets),
-    take: (webhook) => take(context, shops, webhook),
+    startSignatureCheck: (headers) => startSignatureCheck(headers, secrets),
+    handle: (webhook) => handle(context, shops, webhook),
     doDuty: (job) => doDuty(context, job),
   };
 }
 
-async function take(
+async function handle(
   { sql, queue, queues, clock, log }: WebhookContext,
   shops: ShopDirectory,
   { requestId, headers, body }: ReceivedWebhook,
 ): Promise<'accepted' | 'malformed'> {
   const topic = header(headers, 'x-shopify-topic');
   const notice = readNotice(topic, body);
-  // Sent again it would be the same: nothing is won by refusing it.
+  // Refusing it would only make Shopify send it again.
   if (notice === 'unknown') return 'accepted';
-  const destroys = destructiveTopics.has(topic);
+  const isDestructive = destructiveTopics.has(topic);
   const domain = header(headers, 'x-shopify-shop-domain').toLowerCase();
   if (notice === 'unreadable' || ('domain' in notice && notice.domain !== domain)) {
     const reason =
       notice === 'unreadable'
-        ? 'The body is not what its topic promises.'
-        : 'The body names another shop than the header.';
+        ? 'The body does not match its topic.'
+        : 'The body names a different shop than the header.';
     log.error({ requestId, topic, reason }, ignored);
-    return destroys ? 'accepted' : 'malformed';
+    return isDestructive ? 'accepted' : 'malformed';
   }
-  const shop = await shops.find(domain, { isFresh: destroys });
-  // Refused, Shopify would send it again eight times, and then stop sending to this address.
+  const shop = await shops.find(domain, { isFresh: isDestructive });
+  // If refused, Shopify would retry eight times, and then might stop sending to this address.
   if (!shop) {
-    log.warn({ requestId }, 'a webhook came for a shop that is not in the credentials');
+    log.warn({ requestId }, 'webhook for an unknown shop ignored');
     return 'accepted';
   }
   const { shopId } = shop;
-  const event = destroys
+  const event = isDestructive
     ? eventOfBody(body, notice, shop)
     : idOf(domain, topic, eventOf(headers, requestId), JSON.stringify(notice.task));
   const receivedAt = new Date(clock.now());
@@ -67,8 +67,8 @@ async function take(
 }
 
 /**
- * The event is the same when a webhook is sent again; where it is not named, the webhook itself is. One
- * without either is like no other.
+ * The event id stays the same when a webhook is redelivered. Without it, the webhook's own id is
+ * used; without either, the webhook counts as unique.
  */
 function eventOf(headers: IncomingHttpHeaders, requestId: string): string {
   const name = header(headers, 'x-shopify-event-id') || header(headers, 'x-shopify-webhook-id');
@@ -76,8 +76,8 @@ function eventOf(headers: IncomingHttpHeaders, requestId: string): string {
 }
 
 /**
- * For what destroys, the same signed body is the same event. All requests to delete a shop have the same
- * body, so each belongs to the uninstall that came before it as well.
+ * Destructive events are identified by the signed body. All requests to delete a shop have the same
+ * body, so their id also includes the preceding uninstall.
  */
 function eventOfBody(body: Buffer, { task }: Notice, { uninstalledBy }: LinkedShop): string {
   const digest = hash('sha256', body);
@@ -85,7 +85,7 @@ function eventOfBody(body: Buffer, { task }: Notice, { uninstalledBy }: LinkedSh
   return isOfUninstall ? idOf(digest, uninstalledBy ?? '') : idOf(digest);
 }
 
-/** What is the same for jobs that are one and the same while they wait. */
+/** Jobs with the same key are duplicates while they wait. */
 function keyOf(notice: Notice, { shopId, event }: Job): string {
   return notice.queue === 'hints' ? `${shopId} ${notice.task.kind} ${notice.task.id}` : event;
 }

@@ -6,7 +6,7 @@ import {
   linkShopifyShops,
 } from '../store/shops.ts';
 
-/** Which shop a domain belongs to. What was found is remembered, so that a webhook costs no look-up. */
+/** Finds the shop of a domain. Caches it, so that most webhooks need no query. */
 export class ShopDirectory {
   readonly #sql: Sql;
   readonly #known = new Map<string, LinkedShop>();
@@ -15,7 +15,7 @@ export class ShopDirectory {
     this.#sql = sql;
   }
 
-  /** @param shops those of the credentials */
+  /** @param shops from the credentials file */
   static async open(sql: Sql, shops: readonly ShopifyShop[]): Promise<ShopDirectory> {
     await linkShopifyShops(sql, shops);
     return new ShopDirectory(sql);
@@ -23,7 +23,7 @@ export class ShopDirectory {
 
   /**
    * @param domain in lower case
-   * @param isFresh asks the database: a domain may have moved to another shop since it was remembered
+   * @param isFresh bypasses the cache: the domain may have moved to another shop
    */
   async find(domain: string, { isFresh = false } = {}): Promise<LinkedShop | undefined> {
     const known = this.#known.get(domain);

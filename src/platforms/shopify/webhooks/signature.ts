@@ -3,13 +3,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { SignatureCheck } from '../../platform.ts';
 
 /**
- * Checks, while a body arrives, whether Shopify signed it: base64 of HMAC-SHA256 over its bytes, keyed with
- * the app's client secret.
+ * Checks, as a body arrives, whether Shopify signed it: base64 of HMAC-SHA256 over its bytes, keyed
+ * with the app's client secret.
  * @param secrets the new one and, while it is being rotated, the old one
  * @returns undefined if the request carries no signature
  * @see https://shopify.dev/docs/apps/build/webhooks/subscribe/https
  */
-export function openSignature(
+export function startSignatureCheck(
   headers: IncomingHttpHeaders,
   secrets: readonly string[],
 ): SignatureCheck | undefined {
@@ -21,7 +21,8 @@ export function openSignature(
       for (const hmac of hmacs) hmac.update(part);
     },
     matches() {
-      // Compared as text: base64 has more than one text for the same bytes, and Shopify sends one of them.
+      // Compared as text: several base64 texts decode to the same bytes, and Shopify sends only one
+      // of them.
       const given = Buffer.from(signature.trim());
       return hmacs
         .map((hmac) => {

@@ -1,32 +1,32 @@
 import { z } from 'zod';
 
-/** What is fetched again. */
+/** What to fetch again. */
 type Hint =
   | { readonly kind: 'contract'; readonly id: number }
   | { readonly kind: 'planGroup'; readonly id: number };
 
-/** What Shopify obliges an app to. */
+/** What Shopify requires of an app. */
 export type Duty =
   | { readonly kind: 'dataRequest'; readonly customerId: number }
   | { readonly kind: 'redactCustomer'; readonly customerId: number }
   | { readonly kind: 'redactShop' };
 
-/** What a webhook is about: numbers only, never an address, a name or a phone number. */
+/** What a webhook is about: only numbers, never an address, a name or a phone number. */
 export type Notice =
   | { readonly queue: 'hints'; readonly task: Hint }
   | { readonly queue: 'duties'; readonly task: Duty; readonly domain: string }
-  /** Done before it is acknowledged. */
+  /** Handled before it is acknowledged. */
   | {
       readonly queue: undefined;
       readonly task: 'uninstall';
       readonly domain: string;
-      /** When the shop last changed, by Shopify's clock; null where the body does not say. */
+      /** When the shop last changed, by Shopify's clock; null if the body has no time. */
       readonly updatedAt: Date | null;
     };
 
 /**
- * They delete data or end keys. Only the body is signed, so it has to fit its topic so closely that a body of
- * another topic does not, and it is the body that makes the event: see decision 0023.
+ * Topics that delete data or revoke keys. Only the body is signed, so their schemas must reject the
+ * bodies of other topics, and the body identifies the event: see decision 0023.
  */
 export const destructiveTopics: ReadonlySet<string> = new Set([
   'app/uninstalled',
@@ -34,7 +34,7 @@ export const destructiveTopics: ReadonlySet<string> = new Set([
   'shop/redact',
 ]);
 
-/** Some topics write numbers as text. */
+/** Some topics send ids as text. */
 const id = z
   .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
   .pipe(z.int().positive());
@@ -70,7 +70,7 @@ const customerRedact = z
     task: { kind: 'redactCustomer', customerId: body.customer.id },
     domain: body.shop_domain,
   }));
-// Other topics name the shop in the same way, along with more: nothing else may stand here.
+// Strict, because other topics have the same two fields along with others.
 const shopRedact = z
   .strictObject({ shop_id: id, shop_domain: domain })
   .transform((body): Notice => ({
@@ -78,7 +78,7 @@ const shopRedact = z
     task: { kind: 'redactShop' },
     domain: body.shop_domain,
   }));
-// The shop itself. The same stands in shop/update, to which the app must not subscribe.
+// The body is the shop itself, as in shop/update, to which the app must not subscribe.
 const uninstalled = z
   .object({
     id,
@@ -92,7 +92,7 @@ const uninstalled = z
     updatedAt: body.updated_at == null ? null : new Date(body.updated_at),
   }));
 
-/** By the topic, or by what stands before its slash. */
+/** By topic, or by the part before its slash. */
 const schemas = new Map<string, z.ZodType<Notice>>([
   ['subscription_contracts', contract],
   ['subscription_billing_attempts', ofContract],
@@ -105,7 +105,7 @@ const schemas = new Map<string, z.ZodType<Notice>>([
   ['app/uninstalled', uninstalled],
 ]);
 
-/** @returns `unknown` for a topic that nothing follows from, `unreadable` for a body that is not of it */
+/** @returns `unknown` for an unhandled topic, `unreadable` for a body that does not match it */
 export function readNotice(topic: string, body: Buffer): Notice | 'unknown' | 'unreadable' {
   const schema = schemas.get(topic) ?? schemas.get(topic.split('/', 1)[0] as string);
   if (!schema) return 'unknown';

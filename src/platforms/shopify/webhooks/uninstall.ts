@@ -4,56 +4,56 @@ import type { Log } from '../../../log/log.ts';
 import { revokeKeysOfShop, logUninstall } from '../../../access/keys/keys.ts';
 import type { Sql, Transaction } from '../../../store/database.ts';
 import { requireSynchronousCommit } from '../../../store/failover.ts';
-import { insertHandledEvent, lockInstallation, noteUninstall } from '../store/shops.ts';
+import { insertHandledEvent, lockInstallation, markUninstalled } from '../store/shops.ts';
 
-interface Uninstall {
+interface UninstallEvent {
   readonly shopId: number;
   /** The shop that the signed body names. */
   readonly domain: string;
-  /** The same for the same body. */
+  /** Derived from the body. */
   readonly event: string;
-  /** What the signed body says of its age. */
+  /** From the signed body. */
   readonly updatedAt: Date | null;
   readonly receivedAt: Date;
 }
 
 /**
- * Ends the keys of a shop, once per event. When this has returned, no instance lets in a key that it ended.
- * @returns why nothing was done; undefined also where the event is in force already
+ * Revokes the keys of a shop, once per event. After it returns, no instance accepts a revoked key.
+ * @returns why the event was ignored; undefined if it took effect, now or earlier
  */
 export async function uninstall(
   { sql, log }: { readonly sql: Sql; readonly log: Log },
-  told: Uninstall,
+  uninstalled: UninstallEvent,
 ): Promise<string | undefined> {
-  const ended = await sql.begin((tx) => endKeysOnce(tx, told));
-  if (typeof ended === 'string') return ended;
-  logUninstall(log, told.shopId, ended.keyIds, told.receivedAt);
-  // Also for a known event: the answer to the first delivery may not have got through.
+  const outcome = await sql.begin((tx) => revokeKeysOnce(tx, uninstalled));
+  if (typeof outcome === 'string') return outcome;
+  logUninstall(log, uninstalled.shopId, outcome.keyIds, uninstalled.receivedAt);
+  // Also for a known event: the first acknowledgement may not have reached Shopify.
   await sleep(leaseDrainMilliseconds);
   return undefined;
 }
 
-interface Ended {
+interface Revoked {
   readonly keyIds: readonly string[];
 }
 
-async function endKeysOnce(
+async function revokeKeysOnce(
   tx: Transaction,
-  { shopId, domain, event, updatedAt, receivedAt }: Uninstall,
-): Promise<Ended | string> {
-  // Also for a known event: the first delivery may still wait for a standby.
+  { shopId, domain, event, updatedAt, receivedAt }: UninstallEvent,
+): Promise<Revoked | string> {
+  // Also for a known event: the first delivery may still be waiting for a standby.
   await requireSynchronousCommit(tx);
   const shop = await lockInstallation(tx, shopId);
-  if (shop?.domain !== domain) return 'The domain is not that of this shop any more.';
-  const unlessGone = `If the app is uninstalled, run "retention shopify uninstalled --shop ${shopId}".`;
+  if (shop?.domain !== domain) return 'The domain no longer belongs to this shop.';
+  const advice = `If the app is uninstalled, run "retention shopify uninstalled --shop ${shopId}".`;
   if (shop.reinstalledAt && updatedAt && updatedAt < shop.reinstalledAt) {
-    return `The body is older than the reinstall. ${unlessGone}`;
+    return `The body is older than the reinstall. ${advice}`;
   }
   if (!(await insertHandledEvent(tx, shopId, event, receivedAt))) {
     return shop.uninstalledAt
       ? { keyIds: [] }
-      : `The same body was followed before the reinstall. ${unlessGone}`;
+      : `The same body was already handled before the reinstall. ${advice}`;
   }
-  await noteUninstall(tx, shopId, event, receivedAt);
+  await markUninstalled(tx, shopId, event, receivedAt);
   return { keyIds: await revokeKeysOfShop(tx, shopId, receivedAt) };
 }

@@ -9,7 +9,7 @@ export const transports = ['REST', 'MCP'] as const;
 export type Transport = (typeof transports)[number];
 
 /** An operation to request, with an argument that varies by request. */
-export interface Work {
+export interface Workload {
   readonly name: string;
   readonly operation: Operation;
   readonly varied: Varied | undefined;
@@ -29,10 +29,10 @@ interface HttpRequest {
   readonly body?: string;
 }
 
-export const workNames = operations.map(({ tool }) => tool);
+export const workloadNames = operations.map(({ tool }) => tool);
 
 /** All operations, for requests to one shop. */
-export function worksOf({ customers, subscriptions }: Shop): Work[] {
+export function workloadsOf({ customers, subscriptions }: Shop): Workload[] {
   const varied: Record<string, Varied> = {
     get_entitlements: { argument: 'customerId', ...customers },
     get_subscription: { argument: 'subscriptionId', ...subscriptions },
@@ -45,39 +45,39 @@ export function worksOf({ customers, subscriptions }: Shop): Work[] {
 }
 
 /** The same operation in another shop. */
-export function workIn(shop: Shop, { name }: Work): Work {
-  return worksOf(shop).find((work) => work.name === name) as Work;
+export function workloadIn(shop: Shop, { name }: Workload): Workload {
+  return workloadsOf(shop).find((workload) => workload.name === name) as Workload;
 }
 
 /** A load of one operation. */
 export function targetOf(
-  work: Work,
+  workload: Workload,
   transport: Transport,
   ports: readonly number[],
   key: () => string,
 ): Target {
-  return { ports, request: () => wireText(requestOf(work, transport, key())) };
+  return { ports, request: () => wireText(requestOf(workload, transport, key())) };
 }
 
 /** A load of many operations over both transports, each as often as the others. */
 export function mixtureOf(
-  works: readonly Work[],
+  workloads: readonly Workload[],
   ports: readonly number[],
   key: () => string,
 ): Target {
-  return { ports, request: () => wireText(requestOf(oneOf(works), oneOf(transports), key())) };
+  return { ports, request: () => wireText(requestOf(oneOf(workloads), oneOf(transports), key())) };
 }
 
 /** The answer of median length among several, because some customers have nothing. */
 export async function typicalAnswer(
-  work: Work,
+  workload: Workload,
   transport: Transport,
   port: number,
   key: string,
 ): Promise<{ readonly body: string; readonly headers: Headers }> {
   const answers = await Promise.all(
     Array.from({ length: 15 }, async () => {
-      const { method, path, headers, body = null } = requestOf(work, transport, key);
+      const { method, path, headers, body = null } = requestOf(workload, transport, key);
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body });
       return { body: await answer.text(), headers: answer.headers };
     }),
@@ -86,12 +86,12 @@ export async function typicalAnswer(
   return answers.find(({ body }) => body.length === middle) as (typeof answers)[number];
 }
 
-function requestOf(work: Work, transport: Transport, key: string): HttpRequest {
+function requestOf(workload: Workload, transport: Transport, key: string): HttpRequest {
   const authorization = `Bearer ${key}`;
-  const { operation, varied } = work;
+  const { operation, varied } = workload;
   const value = varied && integerFrom(varied.from, varied.to);
   if (transport === 'REST') {
-    const path = restV1.basePath + pathOf(work, value);
+    const path = restV1.basePath + pathOf(workload, value);
     return { method: 'GET', path, headers: { authorization } };
   }
   const params = { name: operation.tool, arguments: varied ? { [varied.argument]: value } : {} };
@@ -103,7 +103,7 @@ function requestOf(work: Work, transport: Transport, key: string): HttpRequest {
   };
 }
 
-function pathOf({ operation: { path, pathParameter }, varied }: Work, value?: number): string {
+function pathOf({ operation: { path, pathParameter }, varied }: Workload, value?: number): string {
   if (!varied) return path;
   return pathParameter
     ? path.replace(`{${pathParameter.name}}`, String(value))

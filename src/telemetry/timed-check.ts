@@ -11,8 +11,8 @@ export interface Checked<T> {
 const timeoutMilliseconds = 1_000;
 
 /**
- * Creates a check for use by scrapes. At most one call runs at a time, so that a hanging database does not
- * accumulate calls, and each scrape waits at most a second.
+ * Creates a check for use by scrapes. At most one call runs at a time, so that a hanging database
+ * does not accumulate calls, and each scrape waits at most a second.
  */
 export function createTimedCheck<T>(
   call: () => Promise<T>,

@@ -14,7 +14,7 @@ export function importGenerated(
 }
 
 /** The path and query of a tool's REST endpoint, relative to the base path. */
-export function mirroredPath(tool: string, input: Readonly<Record<string, unknown>>): string {
+export function restPath(tool: string, input: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams(
     Object.entries(input).map(([name, value]) => [name, textOf(value)]),
   );
@@ -47,7 +47,7 @@ export async function restBody(
   tool: string,
   input: Readonly<Record<string, unknown>>,
 ): Promise<{ status: number; text: string }> {
-  const response = await fetch(world.base + mirroredPath(tool, input), {
+  const response = await fetch(world.base + restPath(tool, input), {
     headers: { authorization: `Bearer ${world.key}` },
   });
   return { status: response.status, text: await response.text() };

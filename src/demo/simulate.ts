@@ -1,6 +1,6 @@
 import { bill } from './billing.ts';
 import { DAY, HOUR, MINUTE } from './calendar.ts';
-import { advance, begin, changeStatus, type Lifecycle, restart, touch } from './life.ts';
+import { advance, begin, changeStatus, type Lifecycle, restart, touch } from './lifecycle.ts';
 import type { Plan } from './plans.ts';
 import { integerNearMiddle, chance, integer, type Random } from './random.ts';
 import { canPause, canSkip, simulateSession, pickRetainedOutcome } from './sessions.ts';
@@ -59,7 +59,7 @@ function pickTime(lifecycle: Lifecycle): number {
   return until - Math.floor((until - from) * early * early);
 }
 
-/** Cancels, usually after a session. @returns false if the session is still in progress at `endAt` */
+/** Cancels, usually after a session. @returns false if the session is still open at `endAt` */
 function cancel(lifecycle: Lifecycle, at: number): boolean {
   const { random, plan, endAt } = lifecycle;
   let cancelledAt = at;
