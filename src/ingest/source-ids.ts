@@ -47,7 +47,7 @@ export function sourceIdsOf(record: ImportRecord, value: unknown): readonly Used
     const id = (record as Readonly<Record<string, unknown>>)[field];
     if (!kind || typeof id !== 'number' || typeof sourceId !== 'string') return [];
     if (!isOpaqueId(sourceId)) return [];
-    // Customers have no records of their own.
+    // There is no record type for customers.
     return [{ kind, id, sourceId, isOwn: field === 'id' || kind === 'customer' }];
   });
 }

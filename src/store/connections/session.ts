@@ -41,7 +41,7 @@ export class NotReplicated extends Error {
   }
 }
 
-/** There is no connection, for a reason that everyone who asks is told in an error of their own. */
+/** There is no connection. Each caller gets a separate error, with the same reason. */
 export class NoConnection extends Error {
   override readonly name = 'NoConnection';
   readonly code: string;
