@@ -3,7 +3,7 @@ import { type ErrorKind, ServiceError } from './errors.ts';
 /** A refusal by an operation or the gate, or of a method before either is reached. */
 export type RefusalKind = ErrorKind | 'methodNotAllowed';
 
-type RefusalHeader =
+export type RefusalHeader =
   | 'Allow'
   | 'Retry-After'
   | 'RateLimit-Policy'

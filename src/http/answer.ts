@@ -1,6 +1,6 @@
 import { type RateDecision, windowSeconds } from '../access/limiter/rate-limiter.ts';
 import type { ServiceError } from '../errors.ts';
-import { refusals } from '../refusals.ts';
+import { type RefusalHeader, type RefusalKind, refusals } from '../refusals.ts';
 import type { RequestEntry } from '../log/log.ts';
 
 /** What a transport adds to the log line of a request. */
@@ -57,31 +57,44 @@ export function methodNotAllowed(allow: string): Answer {
 
 /** Reveals nothing about the cause. */
 export function internalError(rate?: RateDecision): Answer {
-  return refuse(refusals.internal.status, refusals.internal.text(''), {
-    ...privateJson,
-    ...rateHeaders(rate),
-  });
+  const { status, text } = refusals.internal;
+  return refuse(status, text(''), { ...privateJson, ...headersOf('internal', rate) });
 }
 
 /** A refusal in the envelope; MCP uses it too, for requests refused before JSON-RPC. */
 export function renderRefusal(error: ServiceError, rate: RateDecision | undefined): Answer {
   return refuse(refusals[error.kind].status, error.message, {
     ...privateJson,
-    ...rateHeaders(rate),
-    ...(error.kind === 'unauthenticated' && { 'www-authenticate': 'Bearer' }),
-    ...(error.kind === 'rateLimited' && rate && { 'retry-after': String(rate.resetSeconds) }),
+    ...headersOf(error.kind, rate),
   });
 }
 
-/**
- * Lets clients slow down before they reach the limit.
- * @see IETF draft-ietf-httpapi-ratelimit-headers-10: q quota, w window, r remaining, t seconds until
- * more becomes available
- */
+/** Lets clients slow down before they reach the limit. */
 export function rateHeaders(rate: RateDecision | undefined): Record<string, string> {
   if (!rate) return {};
   return {
-    'ratelimit-policy': `"default";q=${rate.limit};w=${windowSeconds}`,
-    ratelimit: `"default";r=${rate.remaining};t=${rate.resetSeconds}`,
+    'ratelimit-policy': headerValues['RateLimit-Policy'](rate),
+    ratelimit: headerValues.RateLimit(rate),
   };
+}
+
+/**
+ * What the headers in the table of refusals say of a limited key. `Allow` depends on the path instead.
+ * @see IETF draft-ietf-httpapi-ratelimit-headers-10: q quota, w window, r remaining, t seconds until
+ * more becomes available
+ */
+const headerValues = {
+  'Retry-After': ({ resetSeconds }: RateDecision) => String(resetSeconds),
+  'RateLimit-Policy': ({ limit }: RateDecision) => `"default";q=${limit};w=${windowSeconds}`,
+  RateLimit: ({ remaining, resetSeconds }: RateDecision) =>
+    `"default";r=${remaining};t=${resetSeconds}`,
+} satisfies Partial<Record<RefusalHeader, (rate: RateDecision) => string>>;
+
+function headersOf(kind: RefusalKind, rate: RateDecision | undefined): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name of refusals[kind].headers) {
+    if (name === 'WWW-Authenticate') headers['www-authenticate'] = 'Bearer';
+    else if (rate && name !== 'Allow') headers[name.toLowerCase()] = headerValues[name](rate);
+  }
+  return headers;
 }

@@ -61,7 +61,10 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
     const line = synced.err.split('\n').find((each) => each.includes('"shop synced"')) ?? '{}';
     const { platform, account, requests } = JSON.parse(line);
     assert.deepEqual([platform, account, requests], ['stub', url, 1]);
-    assert.match((await stub('help')).out, /^ {2}sync stub +keeps shops as they are in Stub/m);
+    assert.match(
+      (await stub('help')).out,
+      /^ {2}sync stub +keeps shops in sync with Stub until stopped/m,
+    );
     const refused = await run(['sync', 'stub'], {
       env: { ...env, STUB_CREDENTIALS_FILE: '/nowhere' },
       through,

@@ -130,7 +130,7 @@ describe('retention import --mapping', { skip, concurrency: 2 }, () => {
     assert.equal(other.code, 1);
     assert.match(
       other.err,
-      /has no column "Plan", "Interval", "Status", "id", .* names\. Is its first/,
+      /has no column "Plan", "Interval", "Status", "id", .* names\. If its first row/,
     );
     assert.equal(await fixture.planCount(), 0);
     assert.equal(existsSync(`${recharge}.refused.ndjson`), false);
