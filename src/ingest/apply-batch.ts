@@ -52,7 +52,7 @@ export async function applyBatch(
         waitingKeys.add(entry.key);
       } else settled.push(entry);
     }
-    await storeSourceIds(tx, shop.id, settled);
+    if (!step.deletes) await storeSourceIds(tx, shop.id, settled);
   }
   await finishTransaction({ tx, shop, applied });
   return { applied, waiting, isAnyHeldUp };

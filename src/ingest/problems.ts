@@ -30,6 +30,11 @@ const expected: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
+/** Quoted unless it is a word. */
+function shown(value: unknown): string {
+  return /^\w+$/.test(String(value)) ? String(value) : JSON.stringify(value);
+}
+
 /** Replaces zod's default messages. The result is the end of a sentence about a field. */
 function describe(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'is missing';
@@ -39,7 +44,7 @@ function describe(issue: z.core.$ZodRawIssue): string {
     case 'invalid_value':
       return issue.values.length === 1
         ? `must be ${JSON.stringify(issue.values[0])}`
-        : `must be one of ${issue.values.join(', ')}`;
+        : `must be one of ${issue.values.map(shown).join(', ')}`;
     case 'too_small':
       return 'must not be empty';
     case 'too_big':

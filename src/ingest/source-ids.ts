@@ -8,19 +8,33 @@ export function deriveId(kind: string, sourceId: string): number {
   return ownNumber(`${kind}:${sourceId}`);
 }
 
-/** Prefixes of ids that Stripe and Paddle document. */
-const prefixes = 'adj|ch|ctm|cus|in|pi|plan|pri|price|pro|prod|py|pyr|re|si|sub|sub_sched|txn';
-const uuid = '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}';
-const opaque = new RegExp(
-  `^(?:(?:${prefixes})_[0-9A-Za-z]{1,100}|${uuid}|gid://[a-z][0-9a-z-]{0,40}/[A-Za-z]{1,60}/(?:\\d{1,20}|${uuid}))$`,
-);
+/** Prefixes of ids that Stripe and Paddle document, by what they stand for. */
+const prefixes: Readonly<Record<RecordKind, readonly string[]>> = {
+  plan: ['plan', 'pri', 'price', 'pro', 'prod'],
+  subscription: ['si', 'sub', 'sub_sched'],
+  customer: ['ctm', 'cus'],
+  payment: ['ch', 'in', 'pi', 'py', 'txn'],
+  refund: ['adj', 'pyr', 're'],
+  cancellation: [],
+};
 
-/** Whether an id has a documented opaque form. Other text may be personal data: never stored. */
-export function isOpaqueId(text: string): boolean {
-  return opaque.test(text);
+const uuid = '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}';
+const anyOpaque = new RegExp(
+  `^(?:${uuid}|gid://[a-z][0-9a-z-]{0,40}/[A-Za-z]{1,60}/(?:\\d{1,20}|${uuid}))$`,
+);
+const prefixed = /^([a-z_]+)_[0-9A-Za-z]{1,100}$/;
+
+/**
+ * Whether an id of this kind has a documented opaque form. Other text may be personal data, such as a user
+ * name: never stored.
+ */
+export function isOpaqueId(kind: string, text: string): kind is RecordKind {
+  if (!isRecordKind(kind)) return false;
+  const [, prefix] = prefixed.exec(text) ?? [];
+  return prefix === undefined ? anyOpaque.test(text) : prefixes[kind].includes(prefix);
 }
 
-export function isRecordKind(text: string): text is RecordKind {
+function isRecordKind(text: string): text is RecordKind {
   return (recordKinds as readonly string[]).includes(text);
 }
 
@@ -46,7 +60,7 @@ export function sourceIdsOf(record: ImportRecord, value: unknown): readonly Used
     const kind = field === 'id' ? targetTypeOf(record) : kindOfField[field];
     const id = (record as Readonly<Record<string, unknown>>)[field];
     if (!kind || typeof id !== 'number' || typeof sourceId !== 'string') return [];
-    if (!isOpaqueId(sourceId)) return [];
+    if (!isOpaqueId(kind, sourceId)) return [];
     // There is no record type for customers.
     return [{ kind, id, sourceId, isOwn: field === 'id' || kind === 'customer' }];
   });

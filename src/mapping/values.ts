@@ -1,5 +1,5 @@
 import { intervalUnits } from '../vocabulary.ts';
-import { deriveId, isOpaqueId, isRecordKind } from '../ingest/source-ids.ts';
+import { deriveId, isOpaqueId } from '../ingest/source-ids.ts';
 import { type AmountFormat, readAmount } from './amounts.ts';
 import { type Kind, intervalWords } from './fields.ts';
 import type { Reading, Value } from './reading.ts';
@@ -63,7 +63,7 @@ function readId(text: string): Reading {
 
 function readTextId(of: string, text: string): Value {
   const value = deriveId(of, text);
-  return isRecordKind(of) && isOpaqueId(text) ? { value, sourceId: text } : { value };
+  return isOpaqueId(of, text) ? { value, sourceId: text } : { value };
 }
 
 function readInteger(text: string, min: number, max: number): Reading {

@@ -66,10 +66,8 @@ function idsIn(text: string, kind: RecordKind, followed: readonly Platform[]): n
   return isId ? [id] : [];
 }
 
-/** The platforms that a shop has data from. */
+/** The platforms that a shop is synced with: only then are all of its subscriptions theirs. */
 async function listPlatforms(sql: Sql, shopId: number): Promise<Platform[]> {
   const names = new Set((await listFeeds(sql, shopId)).map(({ feed }) => feed));
-  return platforms.filter((platform) =>
-    Object.values(feedsOf(platform)).some((feed) => names.has(feed)),
-  );
+  return platforms.filter((platform) => names.has(feedsOf(platform).sync));
 }

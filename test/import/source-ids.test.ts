@@ -108,6 +108,8 @@ onEveryDatabase('ids at the source', (open) => {
       type: 'delete',
       record,
       id: deriveId(record, text),
+      // A feed may name what it deletes, too.
+      sourceIds: { id: text },
     });
     await take(remove('refund', 're_2'));
     await take(remove('subscription', 'sub_1'));
@@ -189,8 +191,12 @@ onEveryDatabase('ids at the source', (open) => {
   test('are numbers with a prefix in a shop that follows Shopify', async () => {
     shop = await createShop(store);
     await take(plan(), subscription(1001, { customerId: 501 }));
-    await store.write`
-      insert into feeds (shop_id, feed, arrived_at) values (${shop.id}, 'shopify', now())`;
+    const follow = (feed: string) => store.write`
+      insert into feeds (shop_id, feed, arrived_at) values (${shop.id}, ${feed}, now())`;
+    // Files may stand beside another system's, whose numbers are its own.
+    await follow('shopify-file');
+    assert.deepEqual(await find('subscription', '1001'), { id: 1001, sourceId: null });
+    await follow('shopify');
     const gid = 'gid://shopify/SubscriptionContract/1001';
     assert.deepEqual(await find('subscription', gid), { id: 1001, sourceId: gid });
     assert.deepEqual(await find('subscription', '1001'), { id: 1001, sourceId: gid });

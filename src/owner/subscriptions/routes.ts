@@ -87,7 +87,7 @@ async function list(
   missing: Missing | undefined,
 ): Promise<SubscriptionsPage> {
   const { shop } = visit;
-  const customer = missing ? undefined : parameter(visit, 'customer');
+  const customer = missing ? undefined : parameter(visit, 'customer')?.trim() || undefined;
   const input = { status: parameter(visit, 'status'), cursor: parameter(visit, 'cursor') };
   return customer === undefined
     ? ask(parts, shop, listSubscriptions, { ...input, limit: rowsPerPage })
