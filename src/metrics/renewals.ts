@@ -1,6 +1,6 @@
 import type { Sql } from '../store/database.ts';
 import { boundsOf, day } from './bounds.ts';
-import { endsOf, piecesOf } from './summary.ts';
+import { endsOf, piecesOf } from './pieces.ts';
 
 /** The renewals due on a UTC day. */
 export interface RenewalsRow {

@@ -1,0 +1,190 @@
+import type { Sql, Transaction } from '../store/database.ts';
+import type { Bounds, restOfTime } from './bounds.ts';
+import { piecesOf } from './pieces.ts';
+
+/*
+ * Parts of the summary's statement. They read the parts `kept`, `past_ends` and `next_ends`, and one another,
+ * by name.
+ */
+
+/** What the summary is about. Times are ISO 8601. */
+export interface Scope {
+  readonly shopId: number;
+  /** The instant. */
+  readonly at: string;
+  /** The beginning of the past window, which ends at the instant. */
+  readonly since: string;
+  /** The end of the coming window. */
+  readonly until: string;
+  /** `at`, or infinity if later changes are not followed. */
+  readonly changedFrom: string;
+  readonly past: Bounds;
+  readonly next: Bounds;
+  /** What is left of time after the instant. */
+  readonly after: ReturnType<typeof restOfTime>;
+}
+
+type Connection = Sql | Transaction;
+
+/** What happened in the past window. */
+export const happened = (sql: Connection, { shopId, past }: Scope) => sql`
+  select l.* from (${piecesOf(sql, past)}) piece
+  cross join lateral (
+    select fact, count, amount from metric_ledger
+    where shop_id = ${shopId} and grain = piece.grain
+      and bucket >= piece.since and bucket < piece.until and fact <> 'renewal'
+    offset 0
+  ) l
+  union all
+  select v.fact, v.count, 0
+  from (
+    select sum(new_subscriber) as new_subscriber, sum(cancelled) as cancelled,
+      sum(churned) as churned, sum(expired) as expired
+    from past_ends e
+    join subscriber_changes c on c.shop_id = ${shopId} and c.at >= e.since and c.at < e.until
+  ) changed
+  cross join lateral (values ('new_subscriber', new_subscriber), ('cancelled', cancelled),
+    ('churned', churned), ('expired', expired)) v (fact, count)
+  union all
+  select 'paid', 1, p.amount from past_ends e
+  join payments p on p.shop_id = ${shopId} and p.status = 'succeeded'
+    and p.processed_at >= e.since and p.processed_at < e.until
+  union all
+  select 'refunded', 1, r.amount from past_ends e
+  join refunds r on r.shop_id = ${shopId}
+    and r.refunded_at >= e.since and r.refunded_at < e.until
+  union all
+  select 'cycle_failed', 1, 0 from past_ends e
+  join failed_cycles f on f.shop_id = ${shopId} and f.is_last
+    and f.failed_at >= e.since and f.failed_at < e.until
+  union all
+  select 'session_' || coalesce(s.outcome, 'open'), 1, 0 from past_ends e
+  join cancellation_sessions s on s.shop_id = ${shopId}
+    and s.created_at >= e.since and s.created_at < e.until
+  union all
+  select 'dunning_' || d.result, 1, 0 from past_ends e
+  join dunning_cases d on d.shop_id = ${shopId}
+    and d.closed_at >= e.since and d.closed_at < e.until`;
+
+/** A cycle counts at its last failure; if that is in the future, an earlier one may count. */
+export const failingAgain = (sql: Connection, { shopId, since, at, changedFrom }: Scope) => sql`
+  select 'cycle_failed' as fact, 1 as count, 0 as amount
+  from failed_cycles f
+  -- The limit also keeps the planner from starting with the window's payments.
+  cross join lateral (
+    select from payments p
+    where p.shop_id = ${shopId} and p.subscription_id = f.subscription_id
+      and p.cycle = f.cycle and p.processed_at >= ${since} and p.processed_at < ${at}
+      and p.status = 'failed' and p.failure_kind is distinct from 'inventory'
+    limit 1
+  ) earlier
+  where f.shop_id = ${shopId} and f.failed_at >= ${changedFrom} and f.is_last`;
+
+/** The renewals of the coming window. */
+export const renewing = (sql: Connection, { shopId, next }: Scope) => sql`
+  select l.* from (${piecesOf(sql, next)}) piece
+  cross join lateral (
+    select count, amount from metric_ledger
+    where shop_id = ${shopId} and grain = piece.grain
+      and bucket >= piece.since and bucket < piece.until and fact = 'renewal'
+    offset 0
+  ) l
+  union all
+  select 1, s.current_price from next_ends e
+  join subscriptions s on s.shop_id = ${shopId} and s.status = 'active'
+    and s.next_billing_at >= e.since and s.next_billing_at < e.until`;
+
+/** The state at the instant: the final state, minus all changes after it. */
+export const state = (sql: Connection, { shopId, after, at }: Scope) => sql`
+  select fact, count, amount from metric_ledger
+  where shop_id = ${shopId} and grain = 'all'
+  union all
+  select fact, -count, -amount from metric_ledger
+  where shop_id = ${shopId} and grain = 'shift' and bucket >= ${after.days}
+  union all
+  select fact, -count, -amount from subscriber_facts
+  where shop_id = ${shopId} and at >= ${after.end[0]} and at < ${after.end[1]}
+    and is_state(fact)
+  union all
+  select 'dunning_open', -1, 0 from dunning_cases
+  where shop_id = ${shopId} and opened_at >= ${after.end[0]} and opened_at < ${after.end[1]}
+  union all
+  select 'dunning_open', 1, 0 from dunning_cases
+  where shop_id = ${shopId} and closed_at >= ${after.end[0]} and closed_at < ${after.end[1]}
+  union all
+  -- Churn risk is determined just before the instant.
+  select fact, -count, 0 from subscriber_facts
+  where shop_id = ${shopId} and at = ${at} and fact = 'live'`;
+
+/**
+ * The subscriptions that change at the instant or later: the ledger has only their final state. Each is found
+ * by its last event, because removing duplicates would make the planner reserve too much memory.
+ */
+export const changing = (sql: Connection, { shopId, changedFrom }: Scope) => sql`
+  select e.subscription_id from status_events e
+  left join lateral (
+    select true as is_followed from status_events
+    where shop_id = ${shopId} and subscription_id = e.subscription_id
+      and position > e.position
+    limit 1
+  ) later on true
+  where e.shop_id = ${shopId} and e.at >= ${changedFrom} and is_followed is null
+  union all
+  select s.subscription_id from subscriptions s
+  left join lateral (
+    select true as is_followed from status_events
+    where shop_id = ${shopId} and subscription_id = s.subscription_id
+    limit 1
+  ) later on true
+  where s.shop_id = ${shopId} and s.created_at >= ${changedFrom} and is_followed is null`;
+
+/** What those subscriptions' histories say, minus what the ledger has, which omits anything in the future. */
+export const corrections = (sql: Connection, { shopId, at, since, until }: Scope) => sql`
+  select v.fact, v.count, v.amount
+  from changing c
+  cross join lateral (
+    select * from subscriptions
+    where shop_id = ${shopId} and subscription_id = c.subscription_id limit 1
+  ) s
+  left join lateral (
+    select to_status, at from status_events
+    where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
+    order by position desc limit 1
+  ) seen on true
+  left join lateral (
+    select to_status from status_events
+    where shop_id = ${shopId} and subscription_id = c.subscription_id and at < ${at}
+    order by position desc limit 1
+  ) before on true
+  left join lateral (
+    select max(at) filter (where at < ${at}) as before, max(at) as last from status_events
+    where shop_id = ${shopId} and subscription_id = c.subscription_id
+      and from_status in ('active', 'paused') and to_status not in ('active', 'paused')
+  ) leaving on true
+  cross join lateral (
+    select case when s.created_at <= ${at} then coalesce(seen.to_status, 'active') else '' end
+        as status,
+      coalesce(seen.at, s.created_at) as since,
+      case when s.created_at < ${at} then coalesce(before.to_status, 'active') else '' end
+        as status_before
+  ) was
+  -- The state then, minus what the ledger has, which omits anything in the future.
+  cross join lateral (
+    select was.status = 'cancelled' and was.since >= ${since} and was.since < ${at}
+        as cancelled,
+      was.status in ('cancelled', 'failed') and was.since >= ${since} and was.since < ${at}
+        and leaving.before >= ${since} as churned,
+      was.status_before in ('cancelled', 'failed', 'expired') and leaving.before >= ${since}
+        as gone,
+      s.status not in ('active', 'paused') and leaving.last >= ${since}
+        and leaving.last < ${at} as has_gone,
+      (s.next_billing_at >= ${at} and s.next_billing_at < ${until})::int
+        * ((was.status = 'active')::int - (s.status = 'active')::int) as renewal
+  ) flags
+  cross join lateral (values
+    ('cancelled', cancelled::int, 0),
+    ('churned', churned::int - (has_gone and s.status <> 'expired')::int, 0),
+    ('expired', -(has_gone and s.status = 'expired')::int, 0),
+    ('gone', gone::int - churned::int, 0),
+    ('renewal', renewal, renewal * s.current_price)
+  ) v (fact, count, amount)`;
