@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { FixedClock } from '../../src/clock.ts';
 import { generateShop } from '../../src/demo/generate.ts';
 import { inviteOwner } from '../../src/accounts/links.ts';
+import { deriveId } from '../../src/ingest/source-ids.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
 import { browserMissing, startBrowser } from '../support/browser.ts';
@@ -142,7 +143,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await context.close();
   });
 
-  test('wraps very long words', async () => {
+  test('wraps very long words, and fits long ids', async () => {
     const { context, page } = await openOwnerPage(browser, service.baseUrl);
     const [shop, other] = [await createShop(store), await createShop(store)];
     const endless = 'Kaffeehausbohnen'.repeat(12);
@@ -151,12 +152,18 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     const item = { ...line, productTitle: endless, variantTitle: endless, quantity: 1_000_000 };
     const records = [
       plan({ name: endless }),
-      subscription(1001, { lines: [{ ...item, currentPrice: '123456789.99' }] }),
+      subscription(1001, {
+        customerId: deriveId('customer', 'cus_1'),
+        lines: [{ ...item, currentPrice: '123456789.99' }],
+        sourceIds: { id: `sub_${'a'.repeat(100)}`, customerId: `cus_${'a'.repeat(100)}` },
+      }),
+      subscription(deriveId('subscription', 'sub_2')),
       { type: 'payment', id: 1, subscriptionId: 1001, cycle: endless, status: 'failed' },
     ];
     const paid = { amount: '999999999999.99', processedAt: now };
     assert.deepEqual(
-      (await importAll(store, shop, [...records.slice(0, 2), { ...records[2], ...paid }])).refused,
+      (await importAll(store, shop, [...records.slice(0, 3), { ...records[3], ...paid }], true))
+        .refused,
       [],
     );
     await enter(page, shop, other);
