@@ -28,7 +28,7 @@ const prefixed = /^([a-z_]+)_[0-9A-Za-z]{1,100}$/;
  * Whether an id of this kind has a documented opaque form. Other text may be personal data, such as a user
  * name: never stored.
  */
-export function isOpaqueId(kind: string, text: string): kind is RecordKind {
+export function isOpaqueId(kind: string, text: string): boolean {
   if (!isRecordKind(kind)) return false;
   const [, prefix] = prefixed.exec(text) ?? [];
   return prefix === undefined ? anyOpaque.test(text) : prefixes[kind].includes(prefix);

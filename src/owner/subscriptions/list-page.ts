@@ -16,27 +16,27 @@ export interface SubscriptionsPage {
   readonly nextCursor: string | null;
 }
 
-/** What was searched for and not found. */
-export interface Missing {
-  readonly noun: 'subscription' | 'customer';
-  readonly text: string;
+/** What the list was searched for; at most one of `missing` and `customer`. */
+export interface Search {
+  /** What was not found; then the list has all subscriptions. */
+  readonly missing?: { readonly noun: 'subscription' | 'customer'; readonly text: string };
+  /** The customer whose subscriptions are listed, by number. */
+  readonly customer?: string;
+  /** The customer's id at the source, if it is known. */
+  readonly sourceId?: string | undefined;
 }
 
-type Shown = SubscriptionsPage & {
-  /** By subscription id; without those that were deleted in the meantime. */
-  readonly intervals: ReadonlyMap<number, Interval>;
-  readonly missing: Missing | undefined;
-  /** Of the customer that the list is about, if it is known. */
-  readonly sourceId: string | undefined;
-};
+type Shown = SubscriptionsPage &
+  Search & {
+    /** By subscription id; without those that were deleted in the meantime. */
+    readonly intervals: ReadonlyMap<number, Interval>;
+  };
 
 export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
-  const { subscriptions, nextCursor, intervals, missing, sourceId } = parts;
+  const { subscriptions, nextCursor, intervals, missing, customer, sourceId } = parts;
   const { shop } = visit;
   const path = shopPath(shop, '/subscriptions');
-  const searched = parameter(visit, 'customer');
-  const customer = missing ? undefined : searched;
-  const sought = (noun: Missing['noun']) => (missing?.noun === noun ? missing.text : undefined);
+  const sought = (noun: string) => (missing?.noun === noun ? missing.text : undefined);
   return html`
     ${alert(
       missing === undefined

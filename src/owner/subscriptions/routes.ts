@@ -14,7 +14,7 @@ import { type Pages, type OwnerParts, type ShopVisit, notFoundPage } from '../pa
 import { shopPath } from '../ui/layout.ts';
 import { listingPage, parameter, rowsPerPage } from '../ui/listing.ts';
 import { subscriptionPage } from './page.ts';
-import { type Missing, type SubscriptionsPage, subscriptionsContent } from './list-page.ts';
+import { type Search, type SubscriptionsPage, subscriptionsContent } from './list-page.ts';
 
 const base = '/app/shops/:shopId/subscriptions';
 /** The canonical form of a number in a URL; no other text leads to the same page. */
@@ -41,53 +41,41 @@ async function listOrSearch(parts: OwnerParts, visit: ShopVisit): Promise<Answer
       : showList(parts, visit, { missing: { noun: 'subscription', text: subscription } });
   }
   const customer = parameter(visit, 'customer')?.trim();
-  if (!customer) return showList(parts, visit);
+  if (!customer) return showList(parts, visit, {});
   const found = await search('customer', customer);
   if (!found) {
     // A number needs no record: its list is empty.
     const isNumber = /^\d+$/.test(customer);
     const missing = { noun: 'customer', text: customer } as const;
-    return showList(parts, visit, isNumber ? {} : { missing });
+    return showList(parts, visit, isNumber ? { customer } : { missing });
   }
   return customer === String(found.id)
-    ? showList(parts, visit, { sourceId: found.sourceId ?? undefined })
+    ? showList(parts, visit, { customer, sourceId: found.sourceId ?? undefined })
     : redirect(shopPath(shop, `/subscriptions?customer=${found.id}`));
 }
 
-interface Search {
-  readonly missing?: Missing | undefined;
-  /** Of the customer that the list is about. */
-  readonly sourceId?: string | undefined;
-}
-
-async function showList(
-  parts: OwnerParts,
-  visit: ShopVisit,
-  { missing, sourceId }: Search = {},
-): Promise<Answer> {
+async function showList(parts: OwnerParts, visit: ShopVisit, search: Search): Promise<Answer> {
   const frame = {
     title: 'Subscriptions',
     current: 'subscriptions',
     path: '/subscriptions',
   } as const;
-  return listingPage(visit, { ...frame, status: missing === undefined ? 200 : 404 }, async () => {
-    const listed = await list(parts, visit, missing);
+  return listingPage(visit, { ...frame, status: search.missing ? 404 : 200 }, async () => {
+    const listed = await list(parts, visit, search);
     const ids = listed.subscriptions.map(({ subscriptionId }) => subscriptionId);
     const intervals = await parts.store.readRecent(({ subscriptions }) =>
       listIntervals(subscriptions, visit.shop.id, ids),
     );
-    return subscriptionsContent(visit, { ...listed, intervals, missing, sourceId });
+    return subscriptionsContent(visit, { ...listed, ...search, intervals });
   });
 }
 
-/** All subscriptions if what was searched for is missing. */
 async function list(
   parts: OwnerParts,
   visit: ShopVisit,
-  missing: Missing | undefined,
+  { customer }: Search,
 ): Promise<SubscriptionsPage> {
   const { shop } = visit;
-  const customer = missing ? undefined : parameter(visit, 'customer')?.trim() || undefined;
   const input = { status: parameter(visit, 'status'), cursor: parameter(visit, 'cursor') };
   return customer === undefined
     ? ask(parts, shop, listSubscriptions, { ...input, limit: rowsPerPage })
@@ -101,20 +89,22 @@ async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<An
   if (!subscription) return notFoundPage();
   const { subscriptionId: id, customerId } = subscription;
   const now = clock.now();
-  const [timeline, intervals] = await store.readRecent(({ subscriptions }) =>
-    Promise.all([
-      findTimeline(subscriptions, shop.id, id, now),
-      listIntervals(subscriptions, shop.id, [id]),
+  const [[timeline, intervals], sourceIds] = await Promise.all([
+    store.readRecent(({ subscriptions }) =>
+      Promise.all([
+        findTimeline(subscriptions, shop.id, id, now),
+        listIntervals(subscriptions, shop.id, [id]),
+      ]),
+    ),
+    listKnownSourceIds(store.write, shop.id, [
+      { kind: 'subscription', id },
+      { kind: 'customer', id: customerId },
     ]),
-  );
+  ]);
   const { standing } = timeline;
   // It may have been deleted in the meantime.
   if (!standing) return notFoundPage();
   const interval = intervals.get(id);
-  const sourceIds = await listKnownSourceIds(store.write, shop.id, [
-    { kind: 'subscription', id },
-    { kind: 'customer', id: customerId },
-  ]);
   return subscriptionPage(visit, { subscription, timeline, standing, interval, sourceIds, now });
 }
 
