@@ -122,7 +122,7 @@ export function readContract(key: string, node: Node, shop: ShopMoney): Contract
     createdAt: timeOf(node, 'createdAt'),
     updatedAt: timeOf(node, 'updatedAt'),
     nextBillingDate: optionalTime(node, 'nextBillingDate'),
-    // If the customer was deleted, payments still count but nobody is entitled.
+    // If the customer was deleted, payments still count but no customer is entitled.
     customerId: isObject(node['customer'])
       ? customerOf(node['customer'], 'id')
       : anonymousCustomerId(id),

@@ -36,8 +36,8 @@ export async function syncChanges(
   const filter = `updated_at:>='${since.toISOString()}'`;
   let [contracts, written, refused] = [0, 0, 0];
   let after: string | null = null;
-  // By Shopify's clock, but not ahead of ours. Everything that changed before is in one of the
-  // pages.
+  // By Shopify's clock, but not ahead of this machine's. The pages have everything that changed
+  // before.
   let startedAt: number | undefined;
   for (;;) {
     const page: Changed = await client.query(changedContracts, { filter, after });
