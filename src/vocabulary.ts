@@ -25,6 +25,7 @@ export type IntervalUnit = (typeof intervalUnits)[number];
 
 /** fixed_amount: amount off; price: the price itself; none: value 0. */
 export const discountTypes = ['percentage', 'fixed_amount', 'price', 'none'] as const;
+export type DiscountType = (typeof discountTypes)[number];
 
 export const detectedReasons = [
   'too_expensive',

@@ -1,6 +1,6 @@
 import { CommandError, UsageError } from '../errors.ts';
 import { findRecord } from '../platforms/source-ids.ts';
-import { recordKinds } from '../store/records/source-ids.ts';
+import { recordKinds } from '../store/records/tables.ts';
 import { type Command, exitStatus, formatTable, print, printJson } from './command.ts';
 import { withShop } from './keys.ts';
 

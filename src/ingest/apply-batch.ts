@@ -1,4 +1,5 @@
 import type { Transaction } from '../store/database.ts';
+import { lockForWriting } from '../store/records/writing.ts';
 import { type Applied, type ImportShop, applyStep, finishTransaction } from './apply.ts';
 import type { Batch, Entry } from './batch.ts';
 import type { DeferredEntries } from './deferred.ts';
@@ -22,8 +23,7 @@ export async function applyBatch(
   deferred: DeferredEntries,
   givenUp: ReadonlySet<TargetType>,
 ): Promise<AppliedBatch> {
-  // Locks out other importers of the shop, so that what this batch checks stays true.
-  await tx`select from shops where shop_id = ${shop.id} for no key update`;
+  await lockForWriting(tx, shop.id);
   const applied: Applied = {
     outcomes: [],
     refused: [],

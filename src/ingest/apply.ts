@@ -6,10 +6,8 @@ import type { Transaction } from '../store/database.ts';
 import { upsertPayments, upsertRefunds } from '../store/records/payments.ts';
 import { upsertPlans } from '../store/records/plans.ts';
 import {
-  type SubscriptionJson,
   deleteIdleCustomers,
   listStatusChanges,
-  replaceLinesAndEvents,
   upsertSubscriptions,
 } from '../store/records/subscription-writes.ts';
 import { type Judged, type Verdict, isWritten } from '../store/records/verdict.ts';
@@ -107,7 +105,7 @@ function settle(
 async function applyPlans(group: Group<'plan'>, { tx, shop, applied }: StepContext): Promise<void> {
   if (group.records.length === 0) return;
   const rows = group.records.map((record) => planRow(record, shop.currency, shop.minorDigits));
-  settle(await upsertPlans(tx, shop.id, JSON.stringify(rows)), group, applied);
+  settle(await upsertPlans(tx, shop.id, rows), group, applied);
 }
 
 async function applySubscriptions(
@@ -122,17 +120,10 @@ async function applySubscriptions(
   const rows = new Map(
     records.map((record) => [record.id, subscriptionRows(record, histories.get(record.id))]),
   );
-  const judged = await upsertSubscriptions(tx, shop.id, jsonOf([...rows.values()]));
+  const judged = await upsertSubscriptions(tx, shop.id, rows);
   settle(judged, group, applied);
 
-  const written = judged.filter(isWritten);
-  const replaced = written.filter(({ verdict }) => verdict === 'replaced').map(({ id }) => id);
-  if (replaced.length > 0) {
-    const { lines, events } = jsonOf(replaced.flatMap((id) => rows.get(id) ?? []));
-    await replaceLinesAndEvents(tx, shop.id, replaced, lines, events);
-  }
-
-  for (const { id, previousStatus, previousCustomerId } of written) {
+  for (const { id, previousStatus, previousCustomerId } of judged.filter(isWritten)) {
     const entry = group.entryOf(id);
     const record = entry.record as RecordOf<'subscription'>;
     const customerId = rows.get(id)?.subscription.customerId;
@@ -183,20 +174,12 @@ async function storedHistories(
   return histories;
 }
 
-function jsonOf(rows: readonly ReturnType<typeof subscriptionRows>[]): SubscriptionJson {
-  return {
-    subscriptions: JSON.stringify(rows.map((row) => row.subscription)),
-    lines: JSON.stringify(rows.flatMap((row) => row.lines)),
-    events: JSON.stringify(rows.flatMap((row) => row.events)),
-  };
-}
-
 async function applyPayments(
   group: Group<'payment'>,
   { tx, shop, applied }: StepContext,
 ): Promise<void> {
   if (group.records.length === 0) return;
-  const judged = await upsertPayments(tx, shop.id, JSON.stringify(group.records.map(paymentRow)));
+  const judged = await upsertPayments(tx, shop.id, group.records.map(paymentRow));
   settle(judged, group, applied);
 }
 
@@ -205,11 +188,7 @@ async function applyRefunds(
   { tx, shop, applied }: StepContext,
 ): Promise<void> {
   if (group.records.length === 0) return;
-  settle(
-    await upsertRefunds(tx, shop.id, JSON.stringify(group.records.map(refundRow))),
-    group,
-    applied,
-  );
+  settle(await upsertRefunds(tx, shop.id, group.records.map(refundRow)), group, applied);
 }
 
 async function applyCancellations(
@@ -217,11 +196,7 @@ async function applyCancellations(
   { tx, shop, applied }: StepContext,
 ): Promise<void> {
   if (group.records.length === 0) return;
-  const judged = await upsertCancellations(
-    tx,
-    shop.id,
-    JSON.stringify(group.records.map(cancellationRow)),
-  );
+  const judged = await upsertCancellations(tx, shop.id, group.records.map(cancellationRow));
   settle(judged, group, applied);
   for (const { id, previousOutcome } of judged.filter(isWritten)) {
     const entry = group.entryOf(id);

@@ -1,67 +1,139 @@
-import type { Sql, Transaction } from '../store/database.ts';
+import { type Sql, type Transaction, arrayText } from '../store/database.ts';
 
 /** A ledger sum, or a fact behind it, that differs from the records. */
 export interface LedgerDifference {
-  readonly table: 'metric_ledger' | 'subscriber_changes' | 'failed_cycles' | 'dunning_cases';
+  readonly table: 'metric_ledger' | FactTable;
   /** The row's key columns, in order. */
   readonly key: string;
   readonly stored: string | null;
   readonly expected: string | null;
 }
 
+type FactTable = 'subscriber_changes' | 'failed_cycles' | 'dunning_cases';
+
+interface Row {
+  readonly key: string;
+  readonly value: string;
+}
+
+interface Facts {
+  /** Whose facts these are, and the table that lists all of those. */
+  readonly owner: { readonly id: string; readonly table: string };
+  /** Columns of the primary key, without the shop. */
+  readonly key: string;
+}
+
+const factTables: Readonly<Record<FactTable, Facts>> = {
+  dunning_cases: {
+    owner: { id: 'subscription_id', table: 'subscriptions' },
+    key: 'subscription_id, position',
+  },
+  failed_cycles: {
+    owner: { id: 'subscription_id', table: 'subscriptions' },
+    key: 'subscription_id, cycle, failed_at',
+  },
+  subscriber_changes: {
+    owner: { id: 'customer_id', table: 'customers' },
+    key: 'customer_id, at',
+  },
+};
+
 /** Maximum number of differences reported; one cause may produce thousands. */
 const maxDifferences = 100;
+/** How many customers or subscriptions are compared at a time. */
+const ownersPerStatement = 5_000;
 
-/** Compares a shop's stored metrics with its records. Reads all of them. */
+/**
+ * Compares a shop's stored metrics with its records. Reads all of them, so others must not write meanwhile,
+ * or the transaction must be repeatable read.
+ */
 export async function findLedgerDifferences(
   sql: Sql | Transaction,
   shopId: number,
 ): Promise<LedgerDifference[]> {
-  return sql<LedgerDifference[]>`
-    with customers as materialized (
-      select array(
-        select distinct customer_id from subscriptions where shop_id = ${shopId}
-      ) as ids
-    ),
-    held as materialized (
-      select array(select subscription_id from subscriptions where shop_id = ${shopId}) as ids
-    ),
-    stored as (
-      select 'metric_ledger' as name, concat_ws(' ', grain, bucket, fact) as key,
+  const found: LedgerDifference[] = [];
+  for (const table of Object.keys(factTables) as FactTable[]) {
+    for await (const differences of compareFacts(sql, shopId, table)) {
+      found.push(...differences);
+      if (found.length >= maxDifferences) return found.slice(0, maxDifferences);
+    }
+  }
+  found.push(...(await compareLedger(sql, shopId)));
+  return found.slice(0, maxDifferences);
+}
+
+async function* compareFacts(sql: Sql | Transaction, shopId: number, table: FactTable) {
+  const { key, owner } = factTables[table];
+  const [from, factsOf, ownerId, keyColumns] = [table, `${table}_of`, owner.id, key].map((text) =>
+    sql.unsafe(text),
+  ) as [Part, Part, Part, Part];
+  for (let after = 0; ;) {
+    const ids = await listOwners(sql, shopId, table, after);
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    after = last;
+    const some = arrayText(ids);
+    const [stored, expected] = await Promise.all([
+      sql<Row[]>`
+        select concat_ws(' ', ${keyColumns}) as key, (to_jsonb(f) - 'shop_id')::text as value
+        from ${from} f where shop_id = ${shopId} and ${ownerId} = any (${some}::text::bigint[])`,
+      sql<Row[]>`
+        select concat_ws(' ', ${keyColumns}) as key, to_jsonb(f)::text as value
+        from ${factsOf}(${shopId}, ${some}::text::bigint[]) f`,
+    ]);
+    yield differencesOf(table, stored, expected);
+  }
+}
+
+type Part = ReturnType<Sql['unsafe']>;
+
+/** The next ids of those who have facts, or should have. */
+async function listOwners(
+  sql: Sql | Transaction,
+  shopId: number,
+  table: FactTable,
+  after: number,
+): Promise<number[]> {
+  const { owner } = factTables[table];
+  const idsIn = (place: string) => sql`
+    select distinct ${sql.unsafe(owner.id)} as id from ${sql.unsafe(place)}
+    where shop_id = ${shopId} and ${sql.unsafe(owner.id)} > ${after}
+    order by 1 limit ${ownersPerStatement}`;
+  const rows = await sql<{ id: number }[]>`
+    (${idsIn(owner.table)}) union (${idsIn(table)}) order by 1 limit ${ownersPerStatement}`;
+  return rows.map(({ id }) => id);
+}
+
+async function compareLedger(sql: Sql | Transaction, shopId: number) {
+  const [stored, expected] = await Promise.all([
+    sql<Row[]>`
+      select concat_ws(' ', grain, bucket, fact) as key,
         concat_ws(' ', count, trim_scale(amount)) as value
-      from metric_ledger where shop_id = ${shopId}
-      union all
-      select 'subscriber_changes', concat_ws(' ', customer_id, at), c::text
-      from subscriber_changes c where shop_id = ${shopId}
-      union all
-      select 'failed_cycles', concat_ws(' ', subscription_id, cycle, failed_at), is_last::text
-      from failed_cycles where shop_id = ${shopId}
-      union all
-      select 'dunning_cases', concat_ws(' ', subscription_id, position),
-        concat_ws(' ', opened_at, closed_at, result)
-      from dunning_cases where shop_id = ${shopId}
-    ),
-    expected as (
-      select 'metric_ledger' as name, concat_ws(' ', grain, bucket, fact) as key,
-        concat_ws(' ', count, amount) as value
-      from metric_sums_of(${shopId})
-      union all
-      select 'subscriber_changes', concat_ws(' ', c.customer_id, c.at), c::text
-      from customers, subscriber_changes_of(${shopId}, ids) c
-      union all
-      select 'failed_cycles', concat_ws(' ', f.subscription_id, f.cycle, f.failed_at),
-        f.is_last::text
-      from held h, failed_cycles_of(${shopId}, h.ids) f
-      union all
-      select 'dunning_cases', concat_ws(' ', d.subscription_id, d.position),
-        concat_ws(' ', d.opened_at, d.closed_at, d.result)
-      from held h, dunning_cases_of(${shopId}, h.ids) d
-    )
-    select name as table, key, s.value as stored, e.value as expected
-    from stored s full join expected e using (name, key)
-    where s.value is distinct from e.value
-    order by name, key
-    limit ${maxDifferences}`;
+      from metric_ledger where shop_id = ${shopId}`,
+    sql<Row[]>`
+      select concat_ws(' ', grain, bucket, fact) as key, concat_ws(' ', count, amount) as value
+      from metric_sums_of(${shopId})`,
+  ]);
+  return differencesOf('metric_ledger', stored, expected);
+}
+
+function differencesOf(
+  table: LedgerDifference['table'],
+  stored: readonly Row[],
+  expected: readonly Row[],
+): LedgerDifference[] {
+  const [was, shouldBe] = [stored, expected].map(
+    (rows) => new Map(rows.map(({ key, value }) => [key, value])),
+  ) as [Map<string, string>, Map<string, string>];
+  return [...new Set([...was.keys(), ...shouldBe.keys()])]
+    .filter((key) => was.get(key) !== shouldBe.get(key))
+    .toSorted()
+    .map((key) => ({
+      table,
+      key,
+      stored: was.get(key) ?? null,
+      expected: shouldBe.get(key) ?? null,
+    }));
 }
 
 /** Recomputes a shop's stored metrics from its records, in one transaction. */

@@ -6,7 +6,7 @@ import type { LineSource } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import type { RecordKind } from '../store/records/source-ids.ts';
+import type { RecordKind } from '../store/records/tables.ts';
 import type { Intake } from './intake.ts';
 import type { Job, JobKind } from './webhooks/job.ts';
 import type { JobQueue } from './webhooks/queue.ts';

@@ -1,12 +1,8 @@
 import { deriveId } from '../ingest/source-ids.ts';
 import type { Sql } from '../store/database.ts';
 import { listFeeds } from '../store/feeds/feeds.ts';
-import {
-  type RecordKind,
-  type SourceId,
-  listSourceIds,
-  listStoredIds,
-} from '../store/records/source-ids.ts';
+import { type SourceId, listSourceIds, listStoredIds } from '../store/records/source-ids.ts';
+import { type RecordKind } from '../store/records/tables.ts';
 import { feedsOf } from './feeds.ts';
 import type { Platform } from './platform.ts';
 import { platforms } from './registry.ts';

@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from './database.ts';
+import { lockForWriting } from './records/writing.ts';
 
 /** Small, so that other clients of the database hardly wait. */
 const subscriptionsPerTransaction = 500;
@@ -28,7 +29,7 @@ export async function deleteShop(
   for (let count = subscriptionsPerTransaction; count === subscriptionsPerTransaction;) {
     const result = await sql.begin(async (tx) => {
       await check(tx);
-      await tx`select from shops where shop_id = ${shopId} for no key update`;
+      await lockForWriting(tx, shopId);
       return tx`
         delete from subscriptions where shop_id = ${shopId} and subscription_id in (
           select subscription_id from subscriptions where shop_id = ${shopId}
@@ -39,7 +40,7 @@ export async function deleteShop(
   await sql.begin(async (tx) => {
     await check(tx);
     await deleteOwnersOf(tx, shopId);
-    await tx`select from shops where shop_id = ${shopId} for update`;
+    await lockForWriting(tx, shopId);
     await tx`delete from subscriptions where shop_id = ${shopId}`;
     await tx`delete from cancellation_sessions where shop_id = ${shopId}`;
     await tx`delete from plans where shop_id = ${shopId}`;

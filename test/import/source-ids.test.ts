@@ -5,11 +5,8 @@ import { findRecord } from '../../src/platforms/source-ids.ts';
 import { forgetShop } from '../../src/platforms/registry.ts';
 import { redactCustomer } from '../../src/store/records/customers.ts';
 import type { Store } from '../../src/store/open.ts';
-import {
-  type RecordKind,
-  type SourceId,
-  listSourceIdsOfCustomer,
-} from '../../src/store/records/source-ids.ts';
+import { type SourceId, listSourceIdsOfCustomer } from '../../src/store/records/source-ids.ts';
+import { type RecordKind } from '../../src/store/records/tables.ts';
 import { deleteShop } from '../../src/store/shop-deletion.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { derived, ids, payment, price, refund, storedSourceIds } from './derived.ts';

@@ -10,6 +10,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { root } from '../cli/process.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { storeInOldSchema } from '../support/old-records.ts';
 import { createShop, importAll } from '../support/world.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
@@ -56,16 +57,8 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
       create table schema_migrations (
         version integer primary key, name text not null, applied_at timestamptz not null)`;
     await write`insert into schema_migrations values (1, '0001_foundation.sql', now())`;
-    // The current import also needs this; the aggregates do not.
-    for (const [version, name] of [
-      [9, '0009_feeds.sql'],
-      [11, '0011_shopify.sql'],
-    ] as const) {
-      await write.script(migration(name));
-      await write`insert into schema_migrations values (${version}, ${name}, now())`;
-    }
     const shop = await createShop(store);
-    await importAll(store, shop, records);
+    await storeInOldSchema(write, shop, records);
 
     await isReadableDuring('0002_metrics.sql', /(?=^drop index payments_by_time;)/m, async () => {
       for (const table of ['shops', 'subscriptions', 'status_events', 'payments', 'refunds']) {

@@ -19,15 +19,12 @@ interface Statement {
 /**
  * Statements that may read beyond one shop:
  * - the look-up that finds a key's shop, by the key's hash;
- * - the ledger's sums that have become zero, by the addresses of rows of the shop that the previous
- *   statement has just written;
  * - the oldest feeds, for operators; no page or API response shows them;
  * - the accounts of a shop's owners, who may have other shops; they are separate from the shops' data;
  * - expired sign-in attempts and remembered browsers, of any account.
  */
 const acrossShops = [
   /where hash = decode\(/,
-  /^delete from metric_ledger where ctid = any \(empty_rows\)$/,
   /from feeds group by feed/,
   /delete from owners\.accounts/,
   /^delete from owners\.(?:attempts|devices) where (?:signed_in_)?at <=/,

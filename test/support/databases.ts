@@ -1,7 +1,7 @@
 import { describe } from 'node:test';
 import { connectAll, type Store } from '../../src/store/open.ts';
 
-type DatabaseName = 'embedded' | 'PostgreSQL';
+type DatabaseName = 'embedded' | 'PostgreSQL' | 'Citus';
 
 interface Database {
   readonly name: DatabaseName;
@@ -9,10 +9,14 @@ interface Database {
   readonly target: string | undefined;
 }
 
-const databases: readonly Database[] = [
-  { name: 'embedded', target: process.env['TEST_EMBEDDED'] },
-  { name: 'PostgreSQL', target: process.env['TEST_POSTGRES'] },
-];
+/** A cluster stands in for everything else: `npm test` has run the others. */
+const databases: readonly Database[] =
+  process.env['TEST_CITUS_URL'] === undefined
+    ? [
+        { name: 'embedded', target: process.env['TEST_EMBEDDED'] },
+        { name: 'PostgreSQL', target: process.env['TEST_POSTGRES'] },
+      ]
+    : [{ name: 'Citus', target: process.env['TEST_CITUS_URL'] }];
 
 type Suite = (open: () => Store, name: DatabaseName) => void;
 

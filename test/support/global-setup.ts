@@ -32,6 +32,12 @@ export async function globalSetup(): Promise<void> {
   } else if (process.env['CI']) {
     throw new Error('PostgreSQL is not installed, and in CI no test may be skipped.');
   }
+  // Commands that share a server run on the cluster, too; servers of a test's own stay plain.
+  const cluster = process.env['TEST_CITUS_URL'];
+  if (cluster !== undefined) {
+    await migrateOnce(cluster);
+    process.env['TEST_POSTGRES'] = cluster;
+  }
 
   folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));
   const [data, saved] = [path.join(folder, 'data'), path.join(folder, 'saved')];

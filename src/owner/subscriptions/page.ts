@@ -10,7 +10,8 @@ import {
   type Standing,
   timelineLimit,
 } from '../../store/records/subscription-timeline.ts';
-import type { RecordKind, SourceId } from '../../store/records/source-ids.ts';
+import type { SourceId } from '../../store/records/source-ids.ts';
+import type { RecordKind } from '../../store/records/tables.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import { page } from '../ui/answers.ts';
 import type { ShopVisit } from '../pages.ts';

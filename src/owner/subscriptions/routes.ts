@@ -5,7 +5,7 @@ import { getSubscription } from '../../operations/get-subscription.ts';
 import { listSubscriptions } from '../../operations/list-subscriptions.ts';
 import { findRecord, listKnownSourceIds } from '../../platforms/source-ids.ts';
 import { findTimeline } from '../../store/records/subscription-timeline.ts';
-import type { RecordKind } from '../../store/records/source-ids.ts';
+import type { RecordKind } from '../../store/records/tables.ts';
 import { listIntervals } from '../../store/records/subscriptions.ts';
 import { redirect } from '../ui/answers.ts';
 import { ask } from '../ask.ts';

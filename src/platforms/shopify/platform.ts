@@ -1,5 +1,5 @@
 import { firstOwnNumber } from '../../own-number.ts';
-import type { RecordKind } from '../../store/records/source-ids.ts';
+import type { RecordKind } from '../../store/records/tables.ts';
 import type { Platform } from '../platform.ts';
 import { formatGid } from './api/gid.ts';
 

@@ -80,6 +80,8 @@ class DriverClient extends Client {
   }
 }
 
+/** On Citus, only a plan for given parameters knows which node has the shop. */
+const planForParameters = `select set_config('plan_cache_mode', 'auto', false) from pg_extension where extname = 'citus'`;
 const keepAliveMilliseconds = 5_000;
 /** The prepared statement no longer exists, or its columns have changed since a table was altered. */
 const outdated = new Set(['FetchPreparedStatement', 'RevalidateCachedQuery']);
@@ -146,7 +148,8 @@ export class Session {
       await client.connect();
       const [about] = await session.query<Pick<Session, 'pid' | 'startedAt' | 'isStandby'>>(
         `select pid, backend_start::text as "startedAt", pg_is_in_recovery() as "isStandby"
-         from pg_stat_activity where pid = pg_backend_pid()`,
+         from pg_stat_activity where pid = pg_backend_pid();
+         ${planForParameters}`,
       );
       Object.assign(session, about);
       return session;

@@ -24,23 +24,27 @@ export async function addKeyUse(
 ): Promise<void> {
   // In order, so that instances that add to the same hours cannot deadlock.
   const hours = [...requests].toSorted(([one], [other]) => one - other);
-  await sql`
-    with used as (
-      update api_keys set last_used_at = ${lastUsedAt}
-      where shop_id = ${shopId} and key_id = ${keyId}
-        and (last_used_at is null or last_used_at <= ${lastUsedAt}::timestamptz - interval '60 seconds')
-    ), forgotten as (
-      delete from key_requests
-      where shop_id = ${shopId} and key_id = ${keyId}
-        and hour < ${lastUsedAt}::timestamptz - interval '48 hours'
-    )
-    insert into key_requests (shop_id, key_id, hour, requests)
-    select k.shop_id, k.key_id, to_timestamp(added.hour * 3600), added.requests
-    from api_keys k, unnest(${arrayText(hours.map(([hour]) => hour))}::bigint[],
-      ${arrayText(hours.map(([, count]) => count))}::bigint[]) added (hour, requests)
-    where k.shop_id = ${shopId} and k.key_id = ${keyId}
-    on conflict (shop_id, key_id, hour)
-      do update set requests = key_requests.requests + excluded.requests`;
+  await sql.begin((tx) =>
+    // Pipelined; the server runs them in order.
+    Promise.all([
+      tx`
+        update api_keys set last_used_at = ${lastUsedAt}
+        where shop_id = ${shopId} and key_id = ${keyId}
+          and (last_used_at is null or last_used_at <= ${lastUsedAt}::timestamptz - interval '60 seconds')`,
+      tx`
+        delete from key_requests
+        where shop_id = ${shopId} and key_id = ${keyId}
+          and hour < ${lastUsedAt}::timestamptz - interval '48 hours'`,
+      tx`
+        insert into key_requests (shop_id, key_id, hour, requests)
+        select k.shop_id, k.key_id, to_timestamp(added.hour * 3600), added.requests
+        from api_keys k, unnest(${arrayText(hours.map(([hour]) => hour))}::bigint[],
+          ${arrayText(hours.map(([, count]) => count))}::bigint[]) added (hour, requests)
+        where k.shop_id = ${shopId} and k.key_id = ${keyId}
+        on conflict (shop_id, key_id, hour)
+          do update set requests = key_requests.requests + excluded.requests`,
+    ]),
+  );
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { SessionOutcome } from '../../vocabulary.ts';
+import type { DetectedReason, OfferType, SessionOutcome } from '../../vocabulary.ts';
 import { type Sql, type Transaction, withTimeout, arrayText } from '../database.ts';
 import {
   type JsonLines,
@@ -10,7 +10,8 @@ import {
   enumValue,
 } from './json-text.ts';
 import { type Position, startOf } from './subscriptions.ts';
-import type { Judged } from './verdict.ts';
+import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
+import { rowsOf } from './writing.ts';
 
 const session = object({
   sessionId: integer('session_id'),
@@ -59,6 +60,15 @@ export async function listSubscriptionsOfSessions(
   );
 }
 
+/** Times are ISO 8601. */
+export interface NewCancellation extends Incoming {
+  readonly subscriptionId: number | null;
+  readonly detectedReason: DetectedReason;
+  readonly offerType: OfferType | null;
+  readonly outcome: SessionOutcome | null;
+  readonly createdAt: string;
+}
+
 export interface JudgedCancellation extends Judged {
   /** Outcome of the stored record; null if there was no record or outcome. */
   readonly previousOutcome: SessionOutcome | null;
@@ -66,48 +76,40 @@ export interface JudgedCancellation extends Judged {
 
 /**
  * A session waits if its subscription is not stored.
- * @param records a JSON array of session rows from `ingest`; ids must be unique
+ * @param sessions with different ids
  */
-export function upsertCancellations(
+export async function upsertCancellations(
   tx: Transaction,
   shopId: number,
-  records: string,
+  sessions: readonly NewCancellation[],
 ): Promise<JudgedCancellation[]> {
-  return tx<JudgedCancellation[]>`
-    with incoming as materialized (
-      select * from json_to_recordset(${records}::text::json) as r(
-        id bigint, "subscriptionId" bigint, "detectedReason" text, "offerType" text, outcome text,
-        "createdAt" timestamptz, "updatedAt" timestamptz, digest uuid)
-    ),
-    judged as materialized (
-      select i.*, s.outcome as "previousOutcome", case
-          when i."updatedAt" < s.updated_at then 'stale'
-          when i.digest = s.digest then 'unchanged'
-          when i."subscriptionId" is not null and parent.subscription_id is null then 'waiting'
-          when s.session_id is null then 'stored'
-          else 'replaced'
-        end as verdict
-      from incoming i
-      left join lateral (
-        select * from cancellation_sessions
-        where shop_id = ${shopId} and session_id = i.id limit 1
-      ) s on true
-      left join lateral (
-        select subscription_id from subscriptions
-        where shop_id = ${shopId} and subscription_id = i."subscriptionId" limit 1
-      ) parent on true
-    ),
-    written as (
+  const judged = await judge<NewCancellation, Stored & { outcome: SessionOutcome | null }>(
+    tx,
+    shopId,
+    sessions,
+    {
+      kind: 'cancellation',
+      parent: { kind: 'subscription', idOf: ({ subscriptionId }) => subscriptionId },
+      columns: 's.outcome',
+    },
+  );
+  const rows = judged.filter(isWritten).map(({ row }) => row);
+  const columns = `id bigint, "subscriptionId" bigint, "detectedReason" text, "offerType" text,
+    outcome text, "createdAt" timestamptz, "updatedAt" timestamptz, digest uuid`;
+  if (rows.length > 0) {
+    await tx`
       insert into cancellation_sessions (shop_id, session_id, subscription_id, detected_reason,
         offer_type, outcome, created_at, updated_at, digest)
-      select ${shopId}, id, "subscriptionId", "detectedReason", "offerType", outcome, "createdAt",
-        "updatedAt", digest
-      from judged where verdict in ('stored', 'replaced')
+      ${rowsOf(tx, shopId, columns, rows)}
       on conflict (shop_id, session_id) do update set
         subscription_id = excluded.subscription_id, detected_reason = excluded.detected_reason,
         offer_type = excluded.offer_type, outcome = excluded.outcome,
         created_at = excluded.created_at, updated_at = excluded.updated_at,
-        digest = excluded.digest
-    )
-    select id, verdict, "previousOutcome" from judged`;
+        digest = excluded.digest`;
+  }
+  return judged.map(({ id, verdict, before }) => ({
+    id,
+    verdict,
+    previousOutcome: before?.outcome ?? null,
+  }));
 }

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { ownNumber } from '../../own-number.ts';
 import { type Sql, type Transaction, arrayText } from '../database.ts';
+import { findShop } from '../shops.ts';
+import { lockForWriting } from './writing.ts';
 
 /**
  * Placeholder id for an unknown or redacted customer; always the same for a subscription.
@@ -35,9 +37,9 @@ export async function redactCustomer(
   shopId: number,
   customerId: number,
 ): Promise<void> {
-  // Lock as imports do: their writes are either visible here, or happen after this.
-  const [shop] = await tx`select from shops where shop_id = ${shopId} for no key update`;
-  if (!shop) return;
+  if (!(await findShop(tx, shopId))) return;
+  // As imports do: their writes are either visible here, or happen after this.
+  await lockForWriting(tx, shopId);
   await tx`
     insert into redacted_customers (shop_id, customer_hash)
     values (${shopId}, decode(${hashOf(shopId, customerId)}, 'base64')) on conflict do nothing`;
@@ -48,7 +50,10 @@ export async function redactCustomer(
   const anonymousIds = arrayText(subscriptions.map(({ id }) => anonymousCustomerId(id)));
   await tx`
     insert into customers (shop_id, customer_id)
-    select ${shopId}::bigint, id from unnest(${anonymousIds}::text::bigint[]) id on conflict do nothing`;
+    select shop.shop_id, new.id from metric_shops shop
+    cross join unnest(${anonymousIds}::text::bigint[]) new (id)
+    where shop.shop_id = ${shopId}
+    on conflict do nothing`;
   await tx`
     update subscriptions s set customer_id = anonymous.id
     from unnest(${ids}::text::bigint[], ${anonymousIds}::text::bigint[]) anonymous (subscription_id, id)

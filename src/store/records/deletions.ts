@@ -23,26 +23,30 @@ interface DeletedRow {
  */
 export const deletions = {
   plan: async (tx: Transaction, shopId: number, ids: readonly number[]) => {
-    const judged = await tx<Judged[]>`
-      with incoming as materialized (
-        select unnest(${arrayText(ids)}::text::bigint[]) as id
+    const stored = await tx<{ id: number; isUsed: boolean }[]>`
+      select requested.id, used.is_used is not null as "isUsed"
+      from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
+      cross join lateral (
+        select from plans where shop_id = ${shopId} and plan_id = requested.id limit 1
+      ) p
+      left join lateral (
+        select true as is_used from subscriptions
+        where shop_id = ${shopId} and plan_id = requested.id limit 1
+      ) used on true`;
+    const used = new Set(stored.filter(({ isUsed }) => isUsed).map(({ id }) => id));
+    const unused = stored.filter(({ isUsed }) => !isUsed).map(({ id }) => id);
+    const { judged, ...touched } = deleted(
+      ids,
+      await tx<DeletedRow[]>`
+        delete from plans where shop_id = ${shopId} and plan_id = any (${arrayText(unused)}::text::bigint[])
+        returning plan_id as id`,
+    );
+    return {
+      ...touched,
+      judged: judged.map((each) =>
+        used.has(each.id) ? { ...each, verdict: 'waiting' as const } : each,
       ),
-      judged as materialized (
-        select id, case
-            when p.plan_id is null then 'unchanged'
-            when exists (
-              select from subscriptions s where s.shop_id = ${shopId} and s.plan_id = id
-            ) then 'waiting'
-            else 'stored'
-          end as verdict
-        from incoming left join plans p on p.shop_id = ${shopId} and p.plan_id = id
-      ),
-      gone as (
-        delete from plans where shop_id = ${shopId}
-          and plan_id in (select id from judged where verdict = 'stored')
-      )
-      select id, verdict from judged`;
-    return { judged, touchedSubscriptionIds: [], touchedCustomerIds: [] };
+    };
   },
   subscription: async (tx: Transaction, shopId: number, ids: readonly number[]) => {
     const [, rows] = await Promise.all([

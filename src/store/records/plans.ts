@@ -1,3 +1,4 @@
+import type { DiscountType, IntervalUnit, PlanType } from '../../vocabulary.ts';
 import type { Sql, Transaction } from '../database.ts';
 import {
   type JsonLines,
@@ -9,7 +10,8 @@ import {
   text,
   enumValue,
 } from './json-text.ts';
-import type { Judged } from './verdict.ts';
+import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
+import { rowsOf } from './writing.ts';
 
 const plan = object({
   id: integer('plan_id'),
@@ -34,43 +36,55 @@ export function listPlans(sql: Sql, shopId: number): Promise<JsonLines> {
   );
 }
 
-/** @param records a JSON array of plan rows from `ingest`; ids must be unique */
-export function upsertPlans(tx: Transaction, shopId: number, records: string): Promise<Judged[]> {
-  return tx<Judged[]>`
-    with incoming as materialized (
-      select * from json_to_recordset(${records}::text::json) as r(
-        id bigint, name text, "groupName" text, "planType" text, "intervalUnit" text,
-        "intervalCount" int, active boolean, "productCount" int, "discountType" text,
-        "discountValue" numeric, summary text, "updatedAt" timestamptz, keeps text, digest uuid)
-    ),
-    judged as materialized (
-      select i.*, s.plan_type as "previousType", case
-          when s.plan_id is null then 'stored'
-          when i.keeps = 'plan' then 'unchanged'
-          when i."updatedAt" < s.updated_at then 'stale'
-          when i.digest = s.digest then 'unchanged'
-          else 'replaced'
-        end as verdict
-      from incoming i
-      left join lateral (
-        select * from plans where shop_id = ${shopId} and plan_id = i.id limit 1
-      ) s on true
-    ),
-    written as (
-      insert into plans (shop_id, plan_id, name, group_name, plan_type, interval_unit,
-        interval_count, active, product_count, discount_type, discount_value, pricing_summary,
-        updated_at, digest)
-      select ${shopId}, id, name, "groupName",
-        case when keeps = "previousType" then "previousType" else "planType" end,
-        "intervalUnit", "intervalCount", active, "productCount", "discountType", "discountValue", summary, "updatedAt", digest
-      from judged where verdict in ('stored', 'replaced')
-      on conflict (shop_id, plan_id) do update set
-        name = excluded.name, group_name = excluded.group_name, plan_type = excluded.plan_type,
-        interval_unit = excluded.interval_unit, interval_count = excluded.interval_count,
-        active = excluded.active, product_count = excluded.product_count,
-        discount_type = excluded.discount_type, discount_value = excluded.discount_value,
-        pricing_summary = excluded.pricing_summary, updated_at = excluded.updated_at,
-        digest = excluded.digest
-    )
-    select id, verdict from judged`;
+/** Amounts are decimals. */
+export interface NewPlan extends Incoming {
+  readonly name: string;
+  readonly groupName: string;
+  readonly planType: PlanType;
+  readonly intervalUnit: IntervalUnit;
+  readonly intervalCount: number;
+  readonly active: boolean;
+  readonly productCount: number;
+  readonly discountType: DiscountType;
+  readonly discountValue: string;
+  readonly summary: string;
+  /** What of a stored plan stays: all of it, or its type if it is a membership. */
+  readonly keeps?: 'plan' | 'membership' | undefined;
+}
+
+/** @param plans with different ids */
+export async function upsertPlans(
+  tx: Transaction,
+  shopId: number,
+  plans: readonly NewPlan[],
+): Promise<Judged[]> {
+  const compared = await judge<NewPlan, Stored & { planType: PlanType }>(tx, shopId, plans, {
+    kind: 'plan',
+    columns: 's.plan_type as "planType"',
+  });
+  const judged = compared.map((each) =>
+    each.before && each.row.keeps === 'plan' ? { ...each, verdict: 'unchanged' as const } : each,
+  );
+  const rows = judged
+    .filter(isWritten)
+    .map(({ row, before }) =>
+      before && before.planType === row.keeps ? { ...row, planType: before.planType } : row,
+    );
+  if (rows.length === 0) return judged;
+  const columns = `id bigint, name text, "groupName" text, "planType" text, "intervalUnit" text,
+    "intervalCount" int, active boolean, "productCount" int, "discountType" text,
+    "discountValue" numeric, summary text, "updatedAt" timestamptz, digest uuid`;
+  await tx`
+    insert into plans (shop_id, plan_id, name, group_name, plan_type, interval_unit,
+      interval_count, active, product_count, discount_type, discount_value, pricing_summary,
+      updated_at, digest)
+    ${rowsOf(tx, shopId, columns, rows)}
+    on conflict (shop_id, plan_id) do update set
+      name = excluded.name, group_name = excluded.group_name, plan_type = excluded.plan_type,
+      interval_unit = excluded.interval_unit, interval_count = excluded.interval_count,
+      active = excluded.active, product_count = excluded.product_count,
+      discount_type = excluded.discount_type, discount_value = excluded.discount_value,
+      pricing_summary = excluded.pricing_summary, updated_at = excluded.updated_at,
+      digest = excluded.digest`;
+  return judged;
 }

@@ -1,15 +1,5 @@
 import { type Sql, type Transaction, arrayText } from '../database.ts';
-
-/** What can have a source id: records, and customers. */
-export const recordKinds = [
-  'plan',
-  'subscription',
-  'customer',
-  'payment',
-  'refund',
-  'cancellation',
-] as const;
-export type RecordKind = (typeof recordKinds)[number];
+import { type RecordKind, tableOf } from './tables.ts';
 
 /** The source's own id, such as `cus_…`, beside the id here that was derived from it. */
 export interface SourceId {
@@ -75,26 +65,17 @@ export async function insertSourceIds(
   const texts = arrayText(sourceIds.map(({ sourceId }) => sourceId));
   await tx`
     insert into source_ids (shop_id, kind, id, source_id)
-    select ${shopId}::bigint, kind, id, source_id
-    from unnest(${kinds}::text::text[], ${ids}::text::bigint[], ${texts}::text::text[])
+    select shop.shop_id, new.kind, new.id, new.source_id from metric_shops shop
+    cross join unnest(${kinds}::text::text[], ${ids}::text::bigint[], ${texts}::text::text[])
       new (kind, id, source_id)
-    where kind <> 'customer' or exists (
-      select from customers where shop_id = ${shopId} and customer_id = new.id)
+    where shop.shop_id = ${shopId} and (new.kind <> 'customer' or exists (
+      select from customers where shop_id = ${shopId} and customer_id = new.id))
     on conflict do nothing`;
 }
 
 function columnsOf(records: readonly RecordId[]): [kinds: string, ids: string] {
   return [arrayText(records.map(({ kind }) => kind)), arrayText(records.map(({ id }) => id))];
 }
-
-const tables: Readonly<Record<RecordKind, readonly [table: string, idColumn: string]>> = {
-  plan: ['plans', 'plan_id'],
-  subscription: ['subscriptions', 'subscription_id'],
-  customer: ['customers', 'customer_id'],
-  payment: ['payments', 'payment_id'],
-  refund: ['refunds', 'refund_id'],
-  cancellation: ['cancellation_sessions', 'session_id'],
-};
 
 /** Those of the ids that a stored record has. */
 export async function listStoredIds(
@@ -103,11 +84,9 @@ export async function listStoredIds(
   kind: RecordKind,
   ids: readonly number[],
 ): Promise<number[]> {
-  const [table, idColumn] = tables[kind].map((name) => sql.unsafe(name)) as [Part, Part];
+  const { table, idColumn } = tableOf(kind);
   const rows = await sql<{ id: number }[]>`
-    select ${idColumn} as id from ${table}
-    where shop_id = ${shopId} and ${idColumn} = any (${arrayText(ids)}::text::bigint[])`;
+    select ${sql.unsafe(idColumn)} as id from ${sql.unsafe(table)}
+    where shop_id = ${shopId} and ${sql.unsafe(idColumn)} = any (${arrayText(ids)}::text::bigint[])`;
   return rows.map(({ id }) => id);
 }
-
-type Part = ReturnType<Sql['unsafe']>;

@@ -1,7 +1,5 @@
-/*
- * The upserts look up stored rows by key with `lateral (… limit 1)` instead of a join. A new table has no
- * statistics, and with a join the planner would sometimes read the whole shop for every batch.
- */
+import { type Transaction, arrayText } from '../database.ts';
+import { type RecordKind, tableOf } from './tables.ts';
 
 /**
  * The result for one incoming record: it was new, replaced the stored record, equalled it, or was older; or
@@ -18,4 +16,111 @@ export interface Judged {
 /** Whether the record was stored. */
 export function isWritten(judged: Judged): boolean {
   return judged.verdict === 'stored' || judged.verdict === 'replaced';
+}
+
+/** A record to be stored. */
+export interface Incoming {
+  readonly id: number;
+  /** ISO 8601. */
+  readonly updatedAt: string | null;
+  /** 32 hexadecimal digits; two records with the same digest are the same record. */
+  readonly digest: string;
+}
+
+/** The stored record with the same id. */
+export interface Stored {
+  readonly id: number;
+  /** Epoch milliseconds. */
+  readonly updatedAt: number | null;
+  readonly digest: string;
+}
+
+interface JudgedRow<Row extends Incoming, Before extends Stored> extends Judged {
+  readonly row: Row;
+  readonly before: Before | undefined;
+}
+
+interface Comparison<Row extends Incoming> {
+  readonly kind: RecordKind;
+  /** The record that each needs; null if one needs none. */
+  readonly parent?: { readonly kind: RecordKind; idOf(row: Row): number | null };
+  /** Further columns of the stored record `s`, as SQL. */
+  readonly columns?: string;
+}
+
+/**
+ * Compares records with what is stored. It stays true while the transaction is the shop's only writer.
+ * @param rows with different ids
+ */
+export async function judge<Row extends Incoming, Before extends Stored = Stored>(
+  tx: Transaction,
+  shopId: number,
+  rows: readonly Row[],
+  { kind, parent, columns = 'true as is_stored' }: Comparison<Row>,
+): Promise<JudgedRow<Row, Before>[]> {
+  const ids = rows.map(({ id }) => id);
+  const parentOf = (row: Row) => parent?.idOf(row) ?? null;
+  const parentIds = new Set(rows.map(parentOf).filter((id) => id !== null));
+  const [stored, missing] = await Promise.all([
+    findStored<Before>(tx, shopId, kind, ids, columns),
+    parent ? findMissing(tx, shopId, parent.kind, [...parentIds]) : new Set<number | null>(),
+  ]);
+  return rows.map((row) => {
+    const before = stored.get(row.id);
+    const verdict = verdictOf(row, before, !missing.has(parentOf(row)));
+    return { id: row.id, verdict, row, before };
+  });
+}
+
+function verdictOf(row: Incoming, before: Stored | undefined, isComplete: boolean): Verdict {
+  if (before && isOlder(row, before)) return 'stale';
+  if (before?.digest === row.digest) return 'unchanged';
+  if (!isComplete) return 'waiting';
+  return before ? 'replaced' : 'stored';
+}
+
+function isOlder({ updatedAt }: Incoming, before: Stored): boolean {
+  if (updatedAt === null || before.updatedAt === null) return false;
+  return Date.parse(updatedAt) < before.updatedAt;
+}
+
+/*
+ * Both look up each record by its key, with `lateral (… limit 1)`. With a join, a planner without statistics
+ * would sometimes read the whole shop for every batch.
+ */
+
+async function findStored<Before extends Stored>(
+  tx: Transaction,
+  shopId: number,
+  kind: RecordKind,
+  ids: readonly number[],
+  columns: string,
+): Promise<ReadonlyMap<number, Before>> {
+  const { table, idColumn } = tableOf(kind);
+  const rows = await tx<Before[]>`
+    select requested.id, (extract(epoch from s.updated_at) * 1000)::bigint as "updatedAt",
+      translate(s.digest::text, '-', '') as digest, ${tx.unsafe(columns)}
+    from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
+    cross join lateral (
+      select * from ${tx.unsafe(table)}
+      where shop_id = ${shopId} and ${tx.unsafe(idColumn)} = requested.id limit 1
+    ) s`;
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+async function findMissing(
+  tx: Transaction,
+  shopId: number,
+  kind: RecordKind,
+  ids: readonly number[],
+): Promise<ReadonlySet<number | null>> {
+  const { table, idColumn } = tableOf(kind);
+  const rows = await tx<{ id: number }[]>`
+    select requested.id from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
+    left join lateral (
+      select true as is_stored from ${tx.unsafe(table)}
+      where shop_id = ${shopId} and ${tx.unsafe(idColumn)} = requested.id limit 1
+    ) s on true
+    where s.is_stored is null`;
+  return new Set(rows.map(({ id }) => id));
 }

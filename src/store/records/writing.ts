@@ -1,0 +1,29 @@
+import type { Query } from '../connections/query.ts';
+import type { Transaction } from '../database.ts';
+
+/**
+ * Makes this transaction the shop's only writer until it ends, so that what it has read of the shop stays
+ * true. The triggers do the same at the first change.
+ * @throws a foreign key violation if there is no such shop
+ */
+export async function lockForWriting(tx: Transaction, shopId: number): Promise<void> {
+  await tx`select lock_shop(${shopId})`;
+}
+
+/**
+ * The rows of an insert: the shop, then these columns. They begin with the shop's own row of a table that is
+ * distributed by shop, so that a cluster sends the whole insert to where the shop is stored.
+ * @param columns names and types, as SQL
+ * @param rows objects with these names
+ */
+export function rowsOf(
+  tx: Transaction,
+  shopId: number,
+  columns: string,
+  rows: readonly object[],
+): Query<Record<string, unknown>[]> {
+  return tx`
+    select shop.shop_id, r.* from metric_shops shop
+    cross join json_to_recordset(${JSON.stringify(rows)}::text::json) r(${tx.unsafe(columns)})
+    where shop.shop_id = ${shopId}`;
+}
