@@ -2,32 +2,12 @@
 -- (no insert inside `with`), and finds rows by key alone. So the same SQL runs on one server, on the embedded
 -- database, and on a cluster that distributes its tables by shop.
 
+-- Each look-up asks for the order of the one index that must serve it, in a form that equality would not
+-- have: so the plan is right for any statistics, even those of an empty table
+-- (docs/decisions/0032-plans.md).
+
 -- Nobody writes while functions change; whoever only reads feels nothing.
 lock table shops in exclusive mode;
-
--- A shop that is newer than the last ANALYZE looks empty to the planner, and then all indexes that begin with
--- the shop look alike. Without statistics of that column every shop is expected to be the same small share of
--- its table, and the index that matches most of a condition wins.
-alter table shops alter column shop_id set statistics 0;
-alter table api_keys alter column shop_id set statistics 0;
-alter table key_requests alter column shop_id set statistics 0;
-alter table plans alter column shop_id set statistics 0;
-alter table customers alter column shop_id set statistics 0;
-alter table subscriptions alter column shop_id set statistics 0;
-alter table subscription_lines alter column shop_id set statistics 0;
-alter table status_events alter column shop_id set statistics 0;
-alter table payments alter column shop_id set statistics 0;
-alter table refunds alter column shop_id set statistics 0;
-alter table dunning_cases alter column shop_id set statistics 0;
-alter table cancellation_sessions alter column shop_id set statistics 0;
-alter table source_ids alter column shop_id set statistics 0;
-alter table feeds alter column shop_id set statistics 0;
-alter table shopify_syncs alter column shop_id set statistics 0;
-alter table redacted_customers alter column shop_id set statistics 0;
-alter table metric_shops alter column shop_id set statistics 0;
-alter table metric_ledger alter column shop_id set statistics 0;
-alter table subscriber_changes alter column shop_id set statistics 0;
-alter table failed_cycles alter column shop_id set statistics 0;
 
 -- The transaction that wrote last: the lock of a shop's writers.
 alter table metric_shops add column writer xid8;
@@ -70,9 +50,6 @@ end $$;
 create function add_to_ledger(shop bigint, facts metric_fact[]) returns void language plpgsql as $$
 declare
   written record;
-  grains text[] := '{}';
-  buckets timestamptz[] := '{}';
-  names text[] := '{}';
 begin
   if cardinality(facts) = 0 then return; end if;
   for written in
@@ -90,16 +67,11 @@ begin
     returning l.grain, l.bucket, l.fact, l.count = 0 and l.amount = 0 as is_empty
   loop
     if written.is_empty then
-      grains := grains || written.grain;
-      buckets := buckets || written.bucket;
-      names := names || written.fact;
+      delete from metric_ledger
+      where shop_id = shop and grain = written.grain and bucket = written.bucket
+        and fact = written.fact;
     end if;
   end loop;
-  if cardinality(names) > 0 then
-    delete from metric_ledger l using unnest(grains, buckets, names) empty (grain, bucket, fact)
-    where l.shop_id = shop and l.grain = empty.grain and l.bucket = empty.bucket
-      and l.fact = empty.fact;
-  end if;
 end $$;
 
 -- The changes of some customers, from their subscriptions.
@@ -113,7 +85,9 @@ begin
         || coalesce(s.own_interval_count, p.interval_count) as active
     from unnest(customer_ids) wanted (id)
     cross join lateral (
-      select * from subscriptions where shop_id = shop and customer_id = wanted.id offset 0
+      select * from subscriptions
+      where shop_id = shop and customer_id between wanted.id and wanted.id
+      order by customer_id offset 0
     ) s
     cross join lateral (
       select * from plans where shop_id = shop and plan_id = s.plan_id limit 1
@@ -129,7 +103,7 @@ begin
     from held h
     cross join lateral (
       select * from status_events where shop_id = shop and subscription_id = h.subscription_id
-      offset 0
+      order by position offset 0
     ) e
   ),
   moves as (
@@ -203,30 +177,45 @@ create function dunning_cases_of(shop bigint, subscription_ids bigint[])
 returns setof dunning_case language plpgsql stable as $$
 begin
   return query
-  with events as (
-    select wanted.id as subscription_id, e.*
+  with paid as (
+    select p.*
     from unnest(subscription_ids) wanted (id)
     cross join lateral (
-      select p.processed_at as at, 0 as rank, p.payment_id as id, 'recovered' as closes
-      from payments p
-      where p.shop_id = shop and p.subscription_id = wanted.id and p.status = 'succeeded'
-      union all
-      select p.processed_at, 0, p.payment_id, null
-      from payments p
-      left join lateral (
-        select s.to_status from status_events s
-        where s.shop_id = shop and s.subscription_id = wanted.id and s.at < p.processed_at
-        order by s.at desc, s.position desc limit 1
-      ) by_then on true
-      where p.shop_id = shop and p.subscription_id = wanted.id
-        and p.status = 'failed' and p.failure_kind is distinct from 'inventory'
-        and (by_then.to_status in ('cancelled', 'expired', 'failed')) is not true
-      union all
-      select s.at, 1, s.position, 'lost' from status_events s
-      where s.shop_id = shop and s.subscription_id = wanted.id
-        and s.to_status in ('cancelled', 'expired', 'failed')
-      offset 0
-    ) e
+      select * from payments
+      where shop_id = shop and subscription_id between wanted.id and wanted.id
+      order by subscription_id offset 0
+    ) p
+    where p.status <> 'failed' or p.failure_kind is distinct from 'inventory'
+  ),
+  changed as (
+    select s.*
+    from unnest(subscription_ids) wanted (id)
+    cross join lateral (
+      select * from status_events where shop_id = shop and subscription_id = wanted.id
+      order by position offset 0
+    ) s
+  ),
+  events as (
+    select p.subscription_id, p.processed_at as at, 0 as rank, p.payment_id as id,
+      'recovered' as closes
+    from paid p where p.status = 'succeeded'
+    union all
+    select p.subscription_id, p.processed_at, 0, p.payment_id, null
+    from paid p
+    left join lateral (
+      select s.to_status
+      from (
+        select * from status_events
+        where shop_id = shop and subscription_id = p.subscription_id
+        order by position desc offset 0
+      ) s
+      where s.at < p.processed_at limit 1
+    ) by_then on true
+    where p.status = 'failed'
+      and (by_then.to_status in ('cancelled', 'expired', 'failed')) is not true
+    union all
+    select s.subscription_id, s.at, 1, s.position, 'lost'
+    from changed s where s.to_status in ('cancelled', 'expired', 'failed')
   ),
   stretches as (
     select e.*, count(e.closes) over (
@@ -251,10 +240,10 @@ begin
   from unnest(subscription_ids) wanted (id)
   cross join lateral (
     select * from payments
-    where shop_id = shop and subscription_id = wanted.id
-      and status = 'failed' and failure_kind is distinct from 'inventory'
-    offset 0
+      where shop_id = shop and subscription_id between wanted.id and wanted.id
+      order by subscription_id offset 0
   ) p
+  where p.status = 'failed' and p.failure_kind is distinct from 'inventory'
   group by p.subscription_id, p.cycle, metric_day(p.processed_at);
 end $$;
 
@@ -262,13 +251,24 @@ create or replace function refresh_subscribers(shop bigint, customer_ids bigint[
 returns void language plpgsql as $$
 declare
   changes subscriber_change[];
+  outdated bigint[];
 begin
   if cardinality(customer_ids) = 0 then return; end if;
   changes := array(select c from subscriber_changes_of(shop, customer_ids) c);
 
-  delete from subscriber_changes s
-  where s.shop_id = shop and s.customer_id = any (customer_ids)
-    and (s.customer_id, s.at) not in (select c.customer_id, c.at from unnest(changes) c);
+  select array_agg(distinct s.customer_id) into outdated
+  from unnest(customer_ids) wanted (id)
+  cross join lateral (
+    select customer_id, at from subscriber_changes
+    where shop_id = shop and customer_id between wanted.id and wanted.id
+    order by customer_id offset 0
+  ) s
+  where (s.customer_id, s.at) not in (select c.customer_id, c.at from unnest(changes) c);
+  if outdated is not null then
+    delete from subscriber_changes s
+    where s.shop_id = shop and s.customer_id = any (outdated)
+      and (s.customer_id, s.at) not in (select c.customer_id, c.at from unnest(changes) c);
+  end if;
 
   insert into subscriber_changes (shop_id, customer_id, at, new_subscriber, subscriber,
     paused_subscriber, live, cancelled, cancelled_before, churned, expired, active)
@@ -277,8 +277,9 @@ begin
   cross join unnest(changes) c
   left join lateral (
     select * from subscriber_changes
-    where shop_id = shop and customer_id = c.customer_id and at = c.at limit 1
-  ) s on true
+    where shop_id = shop and customer_id between c.customer_id and c.customer_id
+    order by customer_id offset 0
+  ) s on s.at = c.at
   where m.shop_id = shop
     and (s.new_subscriber, s.subscriber, s.paused_subscriber, s.live, s.cancelled,
       s.cancelled_before, s.churned, s.expired, s.active)
@@ -297,6 +298,7 @@ declare
   held bigint[];
   touched bigint[];
   cases dunning_case[];
+  outdated bigint[];
 begin
   -- Most subscriptions never failed to pay: nothing more is read of them. One that is being deleted
   -- has no cases.
@@ -306,24 +308,34 @@ begin
   from unnest(subscription_ids) wanted (id)
   left join lateral (
     select true as failed from payments
-    where shop_id = shop and subscription_id = wanted.id
+    where shop_id = shop and subscription_id between wanted.id and wanted.id
       and status = 'failed' and failure_kind is distinct from 'inventory'
-    limit 1
+    order by subscription_id limit 1
   ) payment on true
   left join lateral (
     select true as held from subscriptions
-    where shop_id = shop and subscription_id = wanted.id limit 1
+    where shop_id = shop and subscription_id between wanted.id and wanted.id
+    order by subscription_id limit 1
   ) subscription on payment.failed
   left join lateral (
     select true as stored from dunning_cases
-    where shop_id = shop and subscription_id = wanted.id limit 1
+    where shop_id = shop and subscription_id = wanted.id order by position limit 1
   ) cases on true;
   if cardinality(touched) = 0 then return; end if;
   cases := array(select c from dunning_cases_of(shop, held) c);
 
-  delete from dunning_cases d
-  where d.shop_id = shop and d.subscription_id = any (touched)
-    and (d.subscription_id, d.position) not in (select c.subscription_id, c.position from unnest(cases) c);
+  select array_agg(distinct d.subscription_id) into outdated
+  from unnest(touched) wanted (id)
+  cross join lateral (
+    select subscription_id, position from dunning_cases
+    where shop_id = shop and subscription_id = wanted.id order by position offset 0
+  ) d
+  where (d.subscription_id, d.position) not in (select c.subscription_id, c.position from unnest(cases) c);
+  if outdated is not null then
+    delete from dunning_cases d
+    where d.shop_id = shop and d.subscription_id = any (outdated)
+      and (d.subscription_id, d.position) not in (select c.subscription_id, c.position from unnest(cases) c);
+  end if;
 
   insert into dunning_cases (shop_id, subscription_id, position, opened_at, closed_at, result)
   select m.shop_id, c.*
@@ -331,7 +343,9 @@ begin
   cross join unnest(cases) c
   left join lateral (
     select * from dunning_cases
-    where shop_id = shop and subscription_id = c.subscription_id and position = c.position limit 1
+    where shop_id = shop and subscription_id between c.subscription_id and c.subscription_id
+      and position = c.position
+    order by subscription_id limit 1
   ) d on true
   where m.shop_id = shop
     and (d.opened_at, d.closed_at, d.result) is distinct from (c.opened_at, c.closed_at, c.result)
@@ -343,25 +357,35 @@ create or replace function refresh_failed_cycles(shop bigint, subscription_ids b
 returns void language plpgsql as $$
 declare
   cycles failed_cycle[];
+  outdated bigint[];
 begin
   if cardinality(subscription_ids) = 0 then return; end if;
   cycles := array(select c from failed_cycles_of(shop, subscription_ids) c);
 
-  delete from failed_cycles f
-  where f.shop_id = shop and f.subscription_id = any (subscription_ids)
-    and (f.subscription_id, f.cycle, f.failed_at)
-      not in (select c.subscription_id, c.cycle, c.failed_at from unnest(cycles) c);
+  select array_agg(distinct f.subscription_id) into outdated
+  from unnest(subscription_ids) wanted (id)
+  cross join lateral (
+    select subscription_id, cycle, failed_at from failed_cycles
+    where shop_id = shop and subscription_id = wanted.id order by cycle, failed_at offset 0
+  ) f
+  where (f.subscription_id, f.cycle, f.failed_at)
+    not in (select c.subscription_id, c.cycle, c.failed_at from unnest(cycles) c);
+  if outdated is not null then
+    delete from failed_cycles f
+    where f.shop_id = shop and f.subscription_id = any (outdated)
+      and (f.subscription_id, f.cycle, f.failed_at)
+        not in (select c.subscription_id, c.cycle, c.failed_at from unnest(cycles) c);
+  end if;
 
   insert into failed_cycles (shop_id, subscription_id, cycle, failed_at, is_last)
   select m.shop_id, c.*
   from metric_shops m
   cross join unnest(cycles) c
   left join lateral (
-    select is_last from failed_cycles
-    where shop_id = shop and subscription_id = c.subscription_id and cycle = c.cycle
-      and failed_at = c.failed_at
-    limit 1
-  ) f on true
+    select * from failed_cycles
+    where shop_id = shop and subscription_id between c.subscription_id and c.subscription_id
+    order by subscription_id offset 0
+  ) f on f.cycle = c.cycle and f.failed_at = c.failed_at
   where m.shop_id = shop and f.is_last is distinct from c.is_last
   on conflict (shop_id, subscription_id, cycle, failed_at) do update set is_last = excluded.is_last;
 end $$;
@@ -554,7 +578,8 @@ call pg_temp.keep_metrics('status_events', $body$
   from unnest(ids) touched (id)
   cross join lateral (
     select customer_id from subscriptions
-    where shop_id = shop and subscription_id = touched.id limit 1
+    where shop_id = shop and subscription_id between touched.id and touched.id
+    order by subscription_id limit 1
   ) s;
   perform refresh_subscribers(shop, customer_ids);
   perform refresh_dunning(shop, ids);
@@ -570,7 +595,9 @@ call pg_temp.keep_metrics('plans', $body$
   from unnest(ids) changed (id)
   cross join lateral (
     select customer_id from subscriptions
-    where shop_id = shop and plan_id = changed.id and own_interval_unit is null offset 0
+    where shop_id = shop and plan_id between changed.id and changed.id
+      and own_interval_unit is null
+    order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);
 $body$);

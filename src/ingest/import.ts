@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql } from '../store/database.ts';
 import { upsertFeed } from '../store/feeds/feeds.ts';
+import { planAgain } from '../store/records/writing.ts';
 import type { FeedName } from '../vocabulary.ts';
 import { type AppliedBatch, applyBatch } from './apply-batch.ts';
 import type { ImportShop } from './apply.ts';
@@ -27,6 +28,8 @@ const linesPerTransaction = 1000;
  * transaction. With the embedded database, everyone does.
  */
 export const linesPerServerTransaction = 12_000;
+/** While tables look empty, the database may read all of a batch for each of its lines. */
+const linesOfFirstTransaction = 1000;
 /** A transaction also ends when its lines have this many JavaScript characters. */
 const charactersPerTransaction = 16 * 1024 * 1024;
 const maxAttempts = 5;
@@ -125,6 +128,7 @@ class ImportRun {
   #batch = new Batch();
   #inFlight: Promise<void> = Promise.resolve();
   #settled = 0;
+  #batches = 0;
   #taken = 0;
   /** Types of records that are refused instead of waiting any longer. */
   readonly #givenUp = new Set<TargetType>();
@@ -141,8 +145,10 @@ class ImportRun {
     const parsed = this.#parse(line);
     if ('problem' in parsed) return this.#refuse(source, line, parsed.type, parsed.problem);
     this.#batch.add({ source, line, ...parsed, key: keyOf(parsed.record) });
+    const maxLines = this.#options.linesPerTransaction ?? linesPerTransaction;
     const isFull =
-      this.#batch.size >= (this.#options.linesPerTransaction ?? linesPerTransaction) ||
+      this.#batch.size >= maxLines ||
+      (this.#batches === 0 && this.#batch.size >= linesOfFirstTransaction) ||
       this.#batch.characters >= charactersPerTransaction;
     if (isFull) await this.#store(deferred);
   }
@@ -242,10 +248,12 @@ class ImportRun {
 
   async #inTransaction(batch: Batch, deferred: DeferredEntries): Promise<AppliedBatch> {
     const { sql, shop, feed, clock } = this.#options;
+    this.#batches += 1;
     const arrival = arrivalOf(batch.records, clock.now());
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await sql.begin(async (tx) => {
+          if (this.#batches > 1 && isPowerOfTwo(this.#batches)) await planAgain(tx);
           const outcome = await applyBatch(tx, shop, batch, deferred, this.#givenUp);
           await upsertFeed(tx, shop.id, feed, arrival);
           return outcome;
@@ -256,6 +264,9 @@ class ImportRun {
     }
   }
 }
+
+/** Each time that as much again has been stored. */
+const isPowerOfTwo = (count: number) => (count & (count - 1)) === 0;
 
 /** A deadlock or a serialization failure, after which the transaction can be retried. */
 function isConflict(error: unknown): boolean {

@@ -76,7 +76,12 @@ async function* compareFacts(sql: Sql | Transaction, shopId: number, table: Fact
     const [stored, expected] = await Promise.all([
       sql<Row[]>`
         select concat_ws(' ', ${keyColumns}) as key, (to_jsonb(f) - 'shop_id')::text as value
-        from ${from} f where shop_id = ${shopId} and ${ownerId} = any (${some}::text::bigint[])`,
+        from unnest(${some}::text::bigint[]) owner (id)
+        cross join lateral (
+          select * from ${from}
+          where shop_id = ${shopId} and ${ownerId} between owner.id and owner.id
+          order by ${ownerId} offset 0
+        ) f`,
       sql<Row[]>`
         select concat_ws(' ', ${keyColumns}) as key, to_jsonb(f)::text as value
         from ${factsOf}(${shopId}, ${some}::text::bigint[]) f`,

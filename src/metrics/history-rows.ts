@@ -127,9 +127,9 @@ const noEvents: Omit<EventsOfDay, 'day'> = {
 
 /** The UTC day of the earliest fact, epoch milliseconds; null if there are none. */
 export async function findFirstDay(sql: Sql, shopId: number): Promise<number | null> {
-  const [row] = await sql<{ day: number | null }[]>`
-    select (date_part('epoch', min(bucket)) * 1000)::bigint as day from metric_ledger
-    where shop_id = ${shopId} and grain = 'day'`;
+  const [row] = await sql<{ day: number }[]>`
+    select (date_part('epoch', bucket) * 1000)::bigint as day from metric_ledger
+    where shop_id = ${shopId} and grain = 'day' order by bucket limit 1`;
   return row?.day ?? null;
 }
 
@@ -147,10 +147,11 @@ export async function hasFewChanges(
   const from = new Date(since).toISOString();
   const [row] = await sql<{ isFew: boolean }[]>`
     select count(*) <= ${max} as "isFew" from (
-      (select from status_events where shop_id = ${shopId} and at >= ${from} limit ${max + 1})
+      (select from status_events where shop_id = ${shopId} and at >= ${from}
+        order by at limit ${max + 1})
       union all
       (select from subscriptions where shop_id = ${shopId} and created_at >= ${from}
-        limit ${max + 1})
+        order by created_at limit ${max + 1})
     ) changes`;
   return row?.isFew ?? true;
 }

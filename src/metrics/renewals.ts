@@ -34,9 +34,15 @@ export async function listRenewals(
     ),
     next_ends as materialized (${endsOf(sql, next)}),
     changing as (
-      select subscription_id from status_events where shop_id = ${shopId} and at > ${at}
+      (
+        select subscription_id from status_events
+        where shop_id = ${shopId} and at > ${at} order by at offset 0
+      )
       union
-      select subscription_id from subscriptions where shop_id = ${shopId} and created_at > ${at}
+      (
+        select subscription_id from subscriptions
+        where shop_id = ${shopId} and created_at > ${at} order by created_at offset 0
+      )
     ),
     renewing as (
       select l.* from (${piecesOf(sql, next)}) piece
@@ -48,8 +54,12 @@ export async function listRenewals(
       ) l
       union all
       select s.next_billing_at, 1, s.current_price from next_ends e
-      join subscriptions s on s.shop_id = ${shopId} and s.status = 'active'
-        and s.next_billing_at >= e.since and s.next_billing_at < e.until
+      cross join lateral (
+        select next_billing_at, current_price from subscriptions
+        where shop_id = ${shopId} and status = 'active'
+          and next_billing_at >= e.since and next_billing_at < e.until
+        order by next_billing_at offset 0
+      ) s
       union all
       -- The ledger counts subscriptions by their final status.
       select s.next_billing_at, s.sign, s.sign * s.current_price
@@ -64,9 +74,10 @@ export async function listRenewals(
           where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
           order by position desc limit 1
         ) seen on true
-        where shop_id = ${shopId} and subscription_id = c.subscription_id
+        where shop_id = ${shopId}
+          and subscription_id between c.subscription_id and c.subscription_id
           and next_billing_at >= ${at} and next_billing_at < ${until}
-        limit 1
+        order by subscription_id limit 1
       ) s
     )
     select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,

@@ -4,7 +4,7 @@ import { piecesOf } from './pieces.ts';
 
 /*
  * Parts of the summary's statement. They read the parts `kept`, `past_ends` and `next_ends`, and one another,
- * by name.
+ * by name. Each look-up asks for the order of the one index that must serve it (docs/decisions/0032-plans.md).
  */
 
 /** What the summary is about. Times are ISO 8601. */
@@ -41,44 +41,66 @@ export const happened = (sql: Connection, { shopId, past }: Scope) => sql`
     select sum(new_subscriber) as new_subscriber, sum(cancelled) as cancelled,
       sum(churned) as churned, sum(expired) as expired
     from past_ends e
-    join subscriber_changes c on c.shop_id = ${shopId} and c.at >= e.since and c.at < e.until
+    cross join lateral (
+      select * from subscriber_changes
+      where shop_id = ${shopId} and at >= e.since and at < e.until order by at offset 0
+    ) c
   ) changed
   cross join lateral (values ('new_subscriber', new_subscriber), ('cancelled', cancelled),
     ('churned', churned), ('expired', expired)) v (fact, count)
   union all
   select 'paid', 1, p.amount from past_ends e
-  join payments p on p.shop_id = ${shopId} and p.status = 'succeeded'
-    and p.processed_at >= e.since and p.processed_at < e.until
+  cross join lateral (
+    select amount from payments
+    where shop_id = ${shopId} and status = 'succeeded'
+      and processed_at >= e.since and processed_at < e.until
+    order by processed_at offset 0
+  ) p
   union all
   select 'refunded', 1, r.amount from past_ends e
-  join refunds r on r.shop_id = ${shopId}
-    and r.refunded_at >= e.since and r.refunded_at < e.until
+  cross join lateral (
+    select amount from refunds
+    where shop_id = ${shopId} and refunded_at >= e.since and refunded_at < e.until
+    order by refunded_at offset 0
+  ) r
   union all
   select 'cycle_failed', 1, 0 from past_ends e
-  join failed_cycles f on f.shop_id = ${shopId} and f.is_last
-    and f.failed_at >= e.since and f.failed_at < e.until
+  cross join lateral (
+    select from failed_cycles
+    where shop_id = ${shopId} and is_last and failed_at >= e.since and failed_at < e.until
+    order by failed_at offset 0
+  ) f
   union all
   select 'session_' || coalesce(s.outcome, 'open'), 1, 0 from past_ends e
-  join cancellation_sessions s on s.shop_id = ${shopId}
-    and s.created_at >= e.since and s.created_at < e.until
+  cross join lateral (
+    select outcome from cancellation_sessions
+    where shop_id = ${shopId} and created_at >= e.since and created_at < e.until
+    order by created_at offset 0
+  ) s
   union all
   select 'dunning_' || d.result, 1, 0 from past_ends e
-  join dunning_cases d on d.shop_id = ${shopId}
-    and d.closed_at >= e.since and d.closed_at < e.until`;
+  cross join lateral (
+    select result from dunning_cases
+    where shop_id = ${shopId} and closed_at >= e.since and closed_at < e.until
+    order by closed_at offset 0
+  ) d`;
 
 /** A cycle counts at its last failure; if that is in the future, an earlier one may count. */
 export const failingAgain = (sql: Connection, { shopId, since, at, changedFrom }: Scope) => sql`
   select 'cycle_failed' as fact, 1 as count, 0 as amount
-  from failed_cycles f
+  from (
+    select subscription_id, cycle from failed_cycles
+    where shop_id = ${shopId} and failed_at >= ${changedFrom} and is_last
+    order by failed_at offset 0
+  ) f
   -- The limit also keeps the planner from starting with the window's payments.
   cross join lateral (
     select from payments p
-    where p.shop_id = ${shopId} and p.subscription_id = f.subscription_id
+    where p.shop_id = ${shopId} and p.subscription_id between f.subscription_id and f.subscription_id
       and p.cycle = f.cycle and p.processed_at >= ${since} and p.processed_at < ${at}
       and p.status = 'failed' and p.failure_kind is distinct from 'inventory'
-    limit 1
-  ) earlier
-  where f.shop_id = ${shopId} and f.failed_at >= ${changedFrom} and f.is_last`;
+    order by p.subscription_id, p.processed_at limit 1
+  ) earlier`;
 
 /** The renewals of the coming window. */
 export const renewing = (sql: Connection, { shopId, next }: Scope) => sql`
@@ -91,8 +113,12 @@ export const renewing = (sql: Connection, { shopId, next }: Scope) => sql`
   ) l
   union all
   select 1, s.current_price from next_ends e
-  join subscriptions s on s.shop_id = ${shopId} and s.status = 'active'
-    and s.next_billing_at >= e.since and s.next_billing_at < e.until`;
+  cross join lateral (
+    select current_price from subscriptions
+    where shop_id = ${shopId} and status = 'active'
+      and next_billing_at >= e.since and next_billing_at < e.until
+    order by next_billing_at offset 0
+  ) s`;
 
 /** The state at the instant: the final state, minus all changes after it. */
 export const state = (sql: Connection, { shopId, after, at }: Scope) => sql`
@@ -102,41 +128,61 @@ export const state = (sql: Connection, { shopId, after, at }: Scope) => sql`
   select fact, -count, -amount from metric_ledger
   where shop_id = ${shopId} and grain = 'shift' and bucket >= ${after.days}
   union all
-  select fact, -count, -amount from subscriber_facts
-  where shop_id = ${shopId} and at >= ${after.end[0]} and at < ${after.end[1]}
-    and is_state(fact)
+  (
+    select fact, -count, -amount from subscriber_facts
+    where shop_id = ${shopId} and at >= ${after.end[0]} and at < ${after.end[1]}
+      and is_state(fact)
+    order by at offset 0
+  )
   union all
-  select 'dunning_open', -1, 0 from dunning_cases
-  where shop_id = ${shopId} and opened_at >= ${after.end[0]} and opened_at < ${after.end[1]}
+  (
+    select 'dunning_open', -1, 0 from dunning_cases
+    where shop_id = ${shopId} and opened_at >= ${after.end[0]} and opened_at < ${after.end[1]}
+    order by opened_at offset 0
+  )
   union all
-  select 'dunning_open', 1, 0 from dunning_cases
-  where shop_id = ${shopId} and closed_at >= ${after.end[0]} and closed_at < ${after.end[1]}
+  (
+    select 'dunning_open', 1, 0 from dunning_cases
+    where shop_id = ${shopId} and closed_at >= ${after.end[0]} and closed_at < ${after.end[1]}
+    order by closed_at offset 0
+  )
   union all
   -- Churn risk is determined just before the instant.
-  select fact, -count, 0 from subscriber_facts
-  where shop_id = ${shopId} and at = ${at} and fact = 'live'`;
+  (
+    select fact, -count, 0 from subscriber_facts
+    where shop_id = ${shopId} and at >= ${at} and at <= ${at} and fact = 'live'
+    order by at offset 0
+  )`;
 
 /**
  * The subscriptions that change at the instant or later: the ledger has only their final state. Each is found
  * by its last event, because removing duplicates would make the planner reserve too much memory.
  */
 export const changing = (sql: Connection, { shopId, changedFrom }: Scope) => sql`
-  select e.subscription_id from status_events e
+  select e.subscription_id
+  from (
+    select subscription_id, position from status_events
+    where shop_id = ${shopId} and at >= ${changedFrom} order by at offset 0
+  ) e
   left join lateral (
     select true as is_followed from status_events
     where shop_id = ${shopId} and subscription_id = e.subscription_id
       and position > e.position
-    limit 1
+    order by position limit 1
   ) later on true
-  where e.shop_id = ${shopId} and e.at >= ${changedFrom} and is_followed is null
+  where is_followed is null
   union all
-  select s.subscription_id from subscriptions s
+  select s.subscription_id
+  from (
+    select subscription_id from subscriptions
+    where shop_id = ${shopId} and created_at >= ${changedFrom} order by created_at offset 0
+  ) s
   left join lateral (
     select true as is_followed from status_events
     where shop_id = ${shopId} and subscription_id = s.subscription_id
-    limit 1
+    order by position limit 1
   ) later on true
-  where s.shop_id = ${shopId} and s.created_at >= ${changedFrom} and is_followed is null`;
+  where is_followed is null`;
 
 /** What those subscriptions' histories say, minus what the ledger has, which omits anything in the future. */
 export const corrections = (sql: Connection, { shopId, at, since, until }: Scope) => sql`
@@ -144,7 +190,8 @@ export const corrections = (sql: Connection, { shopId, at, since, until }: Scope
   from changing c
   cross join lateral (
     select * from subscriptions
-    where shop_id = ${shopId} and subscription_id = c.subscription_id limit 1
+    where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
+    order by subscription_id limit 1
   ) s
   left join lateral (
     select to_status, at from status_events
@@ -157,9 +204,12 @@ export const corrections = (sql: Connection, { shopId, at, since, until }: Scope
     order by position desc limit 1
   ) before on true
   left join lateral (
-    select max(at) filter (where at < ${at}) as before, max(at) as last from status_events
-    where shop_id = ${shopId} and subscription_id = c.subscription_id
-      and from_status in ('active', 'paused') and to_status not in ('active', 'paused')
+    select max(at) filter (where at < ${at}) as before, max(at) as last
+    from (
+      select * from status_events
+      where shop_id = ${shopId} and subscription_id = c.subscription_id order by position offset 0
+    ) e
+    where from_status in ('active', 'paused') and to_status not in ('active', 'paused')
   ) leaving on true
   cross join lateral (
     select case when s.created_at <= ${at} then coalesce(seen.to_status, 'active') else '' end

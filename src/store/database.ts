@@ -69,11 +69,6 @@ export interface ConnectOptions {
   readonly isShared?: boolean;
   /** The server rejects writes. Statements interrupted by a lost connection are retried. */
   readonly readOnly?: boolean;
-  /**
-   * Every statement must be served by an index in the right order. Outdated statistics of a growing table
-   * must not make the planner read and sort the whole table.
-   */
-  readonly byIndexOnly?: boolean;
   /** The server cancels statements that run longer; 0 for no limit. */
   readonly statementTimeoutMilliseconds: number;
   /** Whether a server that takes no writes will do. What it says of keys may be old. */
@@ -115,11 +110,11 @@ function settingsOf(options: ConnectOptions): Readonly<Record<string, string>> {
     // without knowing the parameters, the planner reserves far too much memory for it.
     plan_cache_mode: 'force_generic_plan',
     enable_memoize: 'off',
-    ...(options.byIndexOnly && {
-      enable_seqscan: 'off',
-      enable_bitmapscan: 'off',
-      enable_sort: 'off',
-    }),
+    // Every look-up has an index with the right order. A plan that was made while a table was small must still
+    // be right when it has grown (docs/decisions/0032-plans.md).
+    enable_seqscan: 'off',
+    enable_bitmapscan: 'off',
+    enable_sort: 'off',
     statement_timeout: String(options.statementTimeoutMilliseconds),
   };
 }

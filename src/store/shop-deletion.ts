@@ -26,16 +26,19 @@ export async function deleteShop(
     await check(tx);
     await tx`delete from api_keys where shop_id = ${shopId}`;
   });
-  for (let count = subscriptionsPerTransaction; count === subscriptionsPerTransaction;) {
-    const result = await sql.begin(async (tx) => {
+  for (let isDone = false; !isDone;) {
+    isDone = await sql.begin(async (tx) => {
       await check(tx);
       await lockForWriting(tx, shopId);
-      return tx`
-        delete from subscriptions where shop_id = ${shopId} and subscription_id in (
-          select subscription_id from subscriptions where shop_id = ${shopId}
-          order by subscription_id limit ${subscriptionsPerTransaction})`;
+      const first = await tx<{ id: number }[]>`
+        select subscription_id as id from subscriptions where shop_id = ${shopId}
+        order by subscription_id limit ${subscriptionsPerTransaction}`;
+      const last = first.at(-1);
+      if (!last) return true;
+      await tx`
+        delete from subscriptions where shop_id = ${shopId} and subscription_id <= ${last.id}`;
+      return false;
     });
-    count = result.count;
   }
   await sql.begin(async (tx) => {
     await check(tx);

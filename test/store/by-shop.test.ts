@@ -6,15 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { root } from '../cli/process.ts';
-import { type PlanNode, scansAcrossShops } from './plan-nodes.ts';
+import { type LoggedStatement, logSettings, readStatements } from './logged-plans.ts';
+import { scansAcrossShops } from './plan-nodes.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { useEverything } from './use-everything.ts';
-
-/** A statement that the server ran for the service, a trigger or a foreign key. */
-interface Statement {
-  readonly 'Query Text': string;
-  readonly Plan: PlanNode;
-}
 
 /**
  * Statements that may read beyond one shop:
@@ -32,26 +27,14 @@ const acrossShops = [
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
-/** Logs the plans of all statements, including those inside functions. */
-const settings = [
-  'fsync=off',
-  'shared_preload_libraries=auto_explain',
-  'auto_explain.log_format=json',
-  'auto_explain.log_nested_statements=on',
-  'logging_collector=on',
-  'log_line_prefix=#',
-  'log_rotation_size=0',
-  'track_functions=all',
-];
-
 describe('statements that stay within a shop', { skip, timeout: 600_000 }, () => {
   let server: PostgresServer;
   let watched: Store;
   let observer: Store;
-  let statements: Statement[];
+  let statements: LoggedStatement[];
 
   before(async () => {
-    const started = await startPostgres(settings, { isNew: true });
+    const started = await startPostgres([...logSettings, 'track_functions=all'], { isNew: true });
     assert.ok(started);
     server = started;
     observer = open(server.url);
@@ -60,7 +43,7 @@ describe('statements that stay within a shop', { skip, timeout: 600_000 }, () =>
     await useEverything(watched);
     await watched.close();
     await untilGone(observer);
-    statements = await readStatements(observer);
+    statements = await readStatements(observer.write);
   });
   after(async () => {
     await observer.close();
@@ -115,26 +98,6 @@ async function untilGone({ write }: Store): Promise<void> {
     if (others?.count === 0) return;
     await sleep(50);
   }
-}
-
-async function readStatements({ write }: Store): Promise<Statement[]> {
-  // Another process writes the log; once this line is there, so is everything before it.
-  const end = 'all has been said';
-  await write.unsafe(`do $$ begin raise log '${end}'; end $$`);
-  for (;;) {
-    const [log] = await write<{ text: string }[]>`
-      select pg_read_file(pg_current_logfile()) as text`;
-    const text = log?.text ?? '';
-    if (text.includes(`LOG:  ${end}`)) return parseLog(text);
-    await sleep(50);
-  }
-}
-
-function parseLog(log: string): Statement[] {
-  return log
-    .split(/^#/m)
-    .filter((entry) => /^LOG: {2}duration: .* plan:\n/.test(entry))
-    .map((entry) => JSON.parse(entry.slice(entry.indexOf('\n'))));
 }
 
 /** These read and change the schema and roles, not data. */

@@ -3,6 +3,7 @@ export interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly Alias?: string;
+  readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
   readonly 'Recheck Cond'?: string;
   readonly Filter?: string;

@@ -25,7 +25,6 @@ export function connectForReading(target: string, { allowStandby = false } = {})
       connections: 1,
       isShared: true,
       readOnly: true,
-      byIndexOnly: true,
       allowStandby,
       statementTimeoutMilliseconds: 5_000,
     });

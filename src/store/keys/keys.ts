@@ -92,7 +92,10 @@ export function listRevokedKeys(
         select old.shop_id as "shopId", old.key_id as "keyId", old.name, old.revoked_at as "revokedAt",
           old.expires_at as "expiresAt", old.replaced_by as "replacedBy"
         from api_keys old
-        left join api_keys new on new.shop_id = old.shop_id and new.key_id = old.replaced_by
+        left join lateral (
+          select created_at from api_keys
+          where shop_id = old.shop_id and key_id = old.replaced_by limit 1
+        ) new on true
         where old.shop_id = requested.shop_id
           and (old.revoked_at >= ${since} or new.created_at >= ${since})) k
     order by least(k."revokedAt", k."expiresAt"), k."shopId", k."keyId"`;

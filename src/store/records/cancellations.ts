@@ -30,15 +30,19 @@ interface Page {
 /** Newest first: created_at, then id, both descending. Costs the same on every page. */
 export function listCancellations(sql: Sql, shopId: number, page: Page): Promise<JsonLines> {
   const { at, id } = startOf(page.after);
-  const ofOutcome = page.outcome === undefined ? sql`` : sql`and outcome = ${page.outcome}`;
+  const { outcome, limit } = page;
+  const after =
+    outcome === undefined
+      ? sql`and (created_at, session_id) < (${at}, ${id})
+          order by created_at desc, session_id desc`
+      : sql`and outcome >= ${outcome} and (outcome, created_at, session_id) < (${outcome}, ${at}, ${id})
+          order by outcome desc, created_at desc, session_id desc`;
   return linesOf(
     sql,
     sql`
     select ${sql.unsafe(session)} as json
     from cancellation_sessions
-    where shop_id = ${shopId} ${ofOutcome} and (created_at, session_id) < (${at}, ${id})
-    order by created_at desc, session_id desc
-    limit ${page.limit}`,
+    where shop_id = ${shopId} ${after} limit ${limit}`,
   );
 }
 
@@ -52,7 +56,9 @@ export async function listSubscriptionsOfSessions(
     select s.session_id as id, s.subscription_id as "subscriptionId"
     from unnest(${arrayText(sessionIds)}::bigint[]) requested (session_id),
       lateral (select * from cancellation_sessions
-        where shop_id = ${shopId} and session_id = requested.session_id offset 0) s`);
+        where shop_id = ${shopId}
+          and session_id between requested.session_id and requested.session_id
+        order by session_id limit 1) s`);
   return new Map(
     rows.flatMap(({ id, subscriptionId }) =>
       subscriptionId === null ? [] : [[id, subscriptionId] as const],

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { ownNumber } from '../../own-number.ts';
 import { type Sql, type Transaction, arrayText } from '../database.ts';
-import { findShop } from '../shops.ts';
 import { lockForWriting } from './writing.ts';
 
 /**
@@ -22,9 +21,11 @@ export async function listRedacted(
 ): Promise<Set<number>> {
   const byHash = new Map(customerIds.map((id) => [hashOf(shopId, id), id]));
   const rows = await tx<{ hash: string }[]>`
-    select encode(customer_hash, 'base64') as hash
-    from unnest(${arrayText([...byHash.keys()])}::text[]) requested (hash)
-    join redacted_customers on shop_id = ${shopId} and customer_hash = decode(requested.hash, 'base64')`;
+    select requested.hash from unnest(${arrayText([...byHash.keys()])}::text[]) requested (hash)
+    cross join lateral (
+      select from redacted_customers
+      where shop_id = ${shopId} and customer_hash = decode(requested.hash, 'base64') limit 1
+    ) redacted`;
   return new Set(rows.map((row) => byHash.get(row.hash) as number));
 }
 
@@ -37,16 +38,15 @@ export async function redactCustomer(
   shopId: number,
   customerId: number,
 ): Promise<void> {
-  if (!(await findShop(tx, shopId))) return;
   // As imports do: their writes are either visible here, or happen after this.
-  await lockForWriting(tx, shopId);
+  if (!(await lockForWriting(tx, shopId))) return;
   await tx`
     insert into redacted_customers (shop_id, customer_hash)
     values (${shopId}, decode(${hashOf(shopId, customerId)}, 'base64')) on conflict do nothing`;
   const subscriptions = await tx<{ id: number }[]>`
     select subscription_id as id from subscriptions
-    where shop_id = ${shopId} and customer_id = ${customerId}`;
-  const ids = arrayText(subscriptions.map(({ id }) => id));
+    where shop_id = ${shopId} and customer_id between ${customerId} and ${customerId}
+    order by customer_id`;
   const anonymousIds = arrayText(subscriptions.map(({ id }) => anonymousCustomerId(id)));
   await tx`
     insert into customers (shop_id, customer_id)
@@ -54,10 +54,11 @@ export async function redactCustomer(
     cross join unnest(${anonymousIds}::text::bigint[]) new (id)
     where shop.shop_id = ${shopId}
     on conflict do nothing`;
-  await tx`
-    update subscriptions s set customer_id = anonymous.id
-    from unnest(${ids}::text::bigint[], ${anonymousIds}::text::bigint[]) anonymous (subscription_id, id)
-    where s.shop_id = ${shopId} and s.subscription_id = anonymous.subscription_id`;
+  for (const { id } of subscriptions) {
+    await tx`
+      update subscriptions set customer_id = ${anonymousCustomerId(id)}
+      where shop_id = ${shopId} and subscription_id = ${id}`;
+  }
   await tx`delete from customers where shop_id = ${shopId} and customer_id = ${customerId}`;
 }
 
@@ -77,29 +78,33 @@ export async function listAllOfCustomer(
           'productTitle', l.product_title, 'variantId', l.variant_id,
           'variantTitle', l.variant_title, 'quantity', l.quantity,
           'price', l.current_price::text) order by l.position), '[]')
-        from subscription_lines l
-        where l.shop_id = ${shopId} and l.subscription_id = s.subscription_id),
+        from (select * from subscription_lines where shop_id = ${shopId}
+          and subscription_id between s.subscription_id and s.subscription_id order by subscription_id offset 0) l),
       'statusEvents', (select coalesce(json_agg(json_build_object('at', e.at,
           'from', e.from_status, 'to', e.to_status) order by e.position), '[]')
-        from status_events e
-        where e.shop_id = ${shopId} and e.subscription_id = s.subscription_id),
+        from (select * from status_events where shop_id = ${shopId}
+          and subscription_id between s.subscription_id and s.subscription_id order by subscription_id offset 0) e),
       'payments', (select coalesce(json_agg(json_build_object('id', p.payment_id,
           'cycle', p.cycle, 'status', p.status, 'amount', p.amount::text,
           'processedAt', p.processed_at,
           'refunds', (select coalesce(json_agg(json_build_object('id', r.refund_id,
               'amount', r.amount::text, 'refundedAt', r.refunded_at) order by r.refunded_at), '[]')
-            from refunds r where r.shop_id = ${shopId} and r.payment_id = p.payment_id)
+            from (select * from refunds where shop_id = ${shopId}
+          and payment_id between p.payment_id and p.payment_id order by payment_id offset 0) r)
           ) order by p.processed_at), '[]')
-        from payments p
-        where p.shop_id = ${shopId} and p.subscription_id = s.subscription_id),
+        from (select * from payments where shop_id = ${shopId}
+          and subscription_id between s.subscription_id and s.subscription_id order by subscription_id offset 0) p),
       'cancellations', (select coalesce(json_agg(json_build_object('id', c.session_id,
           'reason', c.detected_reason, 'offer', c.offer_type, 'outcome', c.outcome,
           'createdAt', c.created_at) order by c.created_at), '[]')
-        from cancellation_sessions c
-        where c.shop_id = ${shopId} and c.subscription_id = s.subscription_id)
+        from (select * from cancellation_sessions where shop_id = ${shopId}
+          and subscription_id between s.subscription_id and s.subscription_id order by subscription_id offset 0) c)
     ) as subscription
-    from subscriptions s
-    where s.shop_id = ${shopId} and s.customer_id = ${customerId}
+    from (
+      select * from subscriptions
+      where shop_id = ${shopId} and customer_id between ${customerId} and ${customerId}
+      order by customer_id offset 0
+    ) s
     order by s.created_at, s.subscription_id`;
   return rows.map((row) => row.subscription);
 }

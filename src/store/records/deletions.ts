@@ -31,7 +31,8 @@ export const deletions = {
       ) p
       left join lateral (
         select true as is_used from subscriptions
-        where shop_id = ${shopId} and plan_id = requested.id limit 1
+        where shop_id = ${shopId} and plan_id between requested.id and requested.id
+        order by plan_id limit 1
       ) used on true`;
     const used = new Set(stored.filter(({ isUsed }) => isUsed).map(({ id }) => id));
     const unused = stored.filter(({ isUsed }) => !isUsed).map(({ id }) => id);

@@ -69,7 +69,7 @@ export class Entitlements {
 const bySubscription = (one: EntitlementRow, other: EntitlementRow) =>
   one.subscriptionId - other.subscriptionId;
 
-/** In no order. Each `offset 0` makes the planner use index look-ups. */
+/** In no order. The form of the look-ups leaves the planner no choice (docs/decisions/0032-plans.md). */
 function listEntitlements(
   sql: Sql,
   shopId: number,
@@ -81,7 +81,9 @@ function listEntitlements(
       (date_part('epoch', s.paid_through_at) * 1000)::bigint as "paidThroughAt"
     from unnest(${arrayText(customerIds)}::bigint[]) requested (customer_id),
       lateral (select * from subscriptions
-        where shop_id = ${shopId} and customer_id = requested.customer_id offset 0) s,
+        where shop_id = ${shopId}
+          and customer_id between requested.customer_id and requested.customer_id
+        order by customer_id offset 0) s,
       lateral (select * from plans
         where shop_id = ${shopId} and plan_id = s.plan_id offset 0) p`);
 }

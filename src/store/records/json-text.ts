@@ -28,9 +28,8 @@ export const instant = (column: string): JsonSql =>
 
 export const nullable = (value: JsonSql): JsonSql => `coalesce(${value}, 'null')`;
 
-/** An array of the values in a subquery's only column, `json`, in order. */
-export const array = (subquery: string): JsonSql =>
-  `'[' || coalesce((select string_agg(json, ',') from (${subquery}) items), '') || ']'`;
+/** An array of values; the column has their texts with commas between, or null. */
+export const array = (column: string): JsonSql => `'[' || coalesce(${column}, '') || ']'`;
 
 /** @param members must not be null unless marked as nullable, or the whole object is null */
 export function object(members: Readonly<Record<string, JsonSql>>): JsonSql {

@@ -35,23 +35,39 @@ export function listSourceIdsOfCustomer(
   return sql<SourceId[]>`
     with theirs as (
       select subscription_id from subscriptions
-      where shop_id = ${shopId} and customer_id = ${customerId}
+      where shop_id = ${shopId} and customer_id between ${customerId} and ${customerId}
+      order by customer_id offset 0
     ), paid as (
       select p.payment_id from theirs
-      join payments p on p.shop_id = ${shopId} and p.subscription_id = theirs.subscription_id
+      cross join lateral (
+        select payment_id from payments
+        where shop_id = ${shopId}
+          and subscription_id between theirs.subscription_id and theirs.subscription_id
+        order by subscription_id offset 0
+      ) p
     ), held as (
       select 'customer' as kind, ${customerId}::bigint as id
       union all select 'subscription', subscription_id from theirs
       union all select 'payment', payment_id from paid
       union all select 'refund', r.refund_id from paid
-        join refunds r on r.shop_id = ${shopId} and r.payment_id = paid.payment_id
+        cross join lateral (
+          select refund_id from refunds
+          where shop_id = ${shopId} and payment_id between paid.payment_id and paid.payment_id
+          order by payment_id offset 0
+        ) r
       union all select 'cancellation', c.session_id from theirs
-        join cancellation_sessions c
-          on c.shop_id = ${shopId} and c.subscription_id = theirs.subscription_id
+        cross join lateral (
+          select session_id from cancellation_sessions
+          where shop_id = ${shopId}
+            and subscription_id between theirs.subscription_id and theirs.subscription_id
+          order by subscription_id offset 0
+        ) c
     )
-    select kind, id, s.source_id as "sourceId"
-    from held join source_ids s using (kind, id)
-    where s.shop_id = ${shopId}
+    select kind, id, s.source_id as "sourceId" from held
+    cross join lateral (
+      select source_id from source_ids
+      where shop_id = ${shopId} and kind = held.kind and id = held.id limit 1
+    ) s
     order by kind, id`;
 }
 
@@ -68,8 +84,11 @@ export async function insertSourceIds(
     select shop.shop_id, new.kind, new.id, new.source_id from metric_shops shop
     cross join unnest(${kinds}::text::text[], ${ids}::text::bigint[], ${texts}::text::text[])
       new (kind, id, source_id)
-    where shop.shop_id = ${shopId} and (new.kind <> 'customer' or exists (
-      select from customers where shop_id = ${shopId} and customer_id = new.id))
+    left join lateral (
+      select true as is_stored from customers
+      where shop_id = ${shopId} and customer_id = new.id limit 1
+    ) customer on true
+    where shop.shop_id = ${shopId} and (new.kind <> 'customer' or customer.is_stored)
     on conflict do nothing`;
 }
 
@@ -85,8 +104,13 @@ export async function listStoredIds(
   ids: readonly number[],
 ): Promise<number[]> {
   const { table, idColumn } = tableOf(kind);
+  const column = sql.unsafe(idColumn);
   const rows = await sql<{ id: number }[]>`
-    select ${sql.unsafe(idColumn)} as id from ${sql.unsafe(table)}
-    where shop_id = ${shopId} and ${sql.unsafe(idColumn)} = any (${arrayText(ids)}::text::bigint[])`;
+    select requested.id from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
+    cross join lateral (
+      select from ${sql.unsafe(table)}
+      where shop_id = ${shopId} and ${column} between requested.id and requested.id
+      order by ${column} limit 1
+    ) stored`;
   return rows.map(({ id }) => id);
 }

@@ -69,7 +69,9 @@ export async function findTimeline(
   const [[standing], [dunning], changes, payments, sessions] = await Promise.all([
     withTimeout(sql<Standing[]>`
       select status, status_since as "statusSince", paid_through_at as "paidThroughAt"
-      from subscriptions where shop_id = ${shopId} and subscription_id = ${subscriptionId}`),
+      from subscriptions
+      where shop_id = ${shopId} and subscription_id between ${subscriptionId} and ${subscriptionId}
+      order by subscription_id limit 1`),
     withTimeout(sql<{ openedAt: Date }[]>`
       select opened_at as "openedAt" from dunning_cases
       where shop_id = ${shopId} and subscription_id = ${subscriptionId}
@@ -85,15 +87,17 @@ export async function findTimeline(
       from (select * from payments
         where shop_id = ${shopId} and subscription_id = ${subscriptionId}
         order by processed_at desc, payment_id desc limit ${timelineLimit}) p,
-        lateral (select sum(amount) as refunded, max(refunded_at) as "refundedAt" from refunds
-          where shop_id = ${shopId} and payment_id = p.payment_id) r
+        lateral (select sum(amount) as refunded, max(refunded_at) as "refundedAt"
+          from (select * from refunds
+            where shop_id = ${shopId} and payment_id between p.payment_id and p.payment_id
+            order by payment_id offset 0) each_refund) r
       order by p.processed_at desc, p.payment_id desc`),
-    // `offset 0` keeps the planner from scanning all of the shop's sessions in order.
     withTimeout(sql<SessionRow[]>`
       select session_id as id, detected_reason as reason, offer_type as offer, outcome,
         created_at as "createdAt"
       from (select * from cancellation_sessions
-        where shop_id = ${shopId} and subscription_id = ${subscriptionId} offset 0) s
+        where shop_id = ${shopId} and subscription_id between ${subscriptionId} and ${subscriptionId}
+        order by subscription_id offset 0) s
       order by created_at desc, session_id desc limit ${timelineLimit}`),
   ]);
   return { standing, dunningSince: dunning?.openedAt, changes, payments, sessions };

@@ -191,6 +191,9 @@ export async function deleteIdleCustomers(
     delete from customers c
     where c.shop_id = ${shopId}
       and c.customer_id = any (${arrayText(customerIds)}::text::bigint[])
-      and not exists (
-        select from subscriptions s where s.shop_id = c.shop_id and s.customer_id = c.customer_id)`;
+      and (
+        select true from subscriptions
+        where shop_id = ${shopId} and customer_id between c.customer_id and c.customer_id
+        order by customer_id limit 1
+      ) is null`;
 }

@@ -48,12 +48,14 @@ const lineItem = object({
   currentPrice: decimal('current_price'),
 });
 
-const lineItems = array(`
-  select ${lineItem} as json from subscription_lines l
-  where l.shop_id = s.shop_id and l.subscription_id = s.subscription_id order by l.position`);
-
 const subscription = object(fields);
-const subscriptionDetail = object({ ...fields, lineItems });
+const subscriptionDetail = object({ ...fields, lineItems: array('l.items') });
+
+/** The plan of the subscription `s`, as `p`. */
+const itsPlan = (sql: Sql, shopId: number) => sql`
+  cross join lateral (
+    select * from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
+  ) p`;
 
 interface Page {
   readonly status: SubscriptionStatus | undefined;
@@ -64,16 +66,20 @@ interface Page {
 /** Newest first: created_at, then id, both descending. Costs the same on every page. */
 export function listSubscriptions(sql: Sql, shopId: number, page: Page): Promise<JsonLines> {
   const { at, id } = startOf(page.after);
-  const ofStatus = page.status === undefined ? sql`` : sql`and s.status = ${page.status}`;
+  const { status, limit } = page;
+  const after =
+    status === undefined
+      ? sql`and (s.created_at, s.subscription_id) < (${at}, ${id})
+          order by s.created_at desc, s.subscription_id desc`
+      : sql`and s.status >= ${status}
+          and (s.status, s.created_at, s.subscription_id) < (${status}, ${at}, ${id})
+          order by s.status desc, s.created_at desc, s.subscription_id desc`;
   return linesOf(
     sql,
     sql`
     select ${sql.unsafe(subscription)} as json
-    from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
-    where s.shop_id = ${shopId} ${ofStatus}
-      and (s.created_at, s.subscription_id) < (${at}, ${id})
-    order by s.created_at desc, s.subscription_id desc
-    limit ${page.limit}`,
+    from subscriptions s ${itsPlan(sql, shopId)}
+    where s.shop_id = ${shopId} ${after} limit ${limit}`,
   );
 }
 
@@ -90,10 +96,10 @@ export function listSubscriptionsOfCustomer(
     sql,
     sql`
     select ${sql.unsafe(subscription)} as json
-    from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
-    where s.shop_id = ${shopId} and s.customer_id = ${customerId} ${ofStatus}
+    from subscriptions s ${itsPlan(sql, shopId)}
+    where s.shop_id = ${shopId} and s.customer_id between ${customerId} and ${customerId} ${ofStatus}
       and s.subscription_id < ${id}
-    order by s.subscription_id desc
+    order by s.customer_id desc, s.subscription_id desc
     limit ${page.limit}`,
   );
 }
@@ -114,7 +120,9 @@ export async function listIntervals(
       coalesce(s.own_interval_count, p.interval_count) as count
     from unnest(${arrayText(subscriptionIds)}::bigint[]) requested (subscription_id),
       lateral (select * from subscriptions
-        where shop_id = ${shopId} and subscription_id = requested.subscription_id offset 0) s,
+        where shop_id = ${shopId}
+          and subscription_id between requested.subscription_id and requested.subscription_id
+        order by subscription_id limit 1) s,
       lateral (select * from plans
         where shop_id = ${shopId} and plan_id = s.plan_id offset 0) p`);
   return new Map(rows.map((row) => [row.id, row]));
@@ -129,7 +137,18 @@ export async function findSubscription(
   // One statement, so that a concurrent replacement never mixes old and new lines.
   const [found] = await withTimeout(sql<{ json: string }[]>`
     select ${sql.unsafe(subscriptionDetail)} as json
-    from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
-    where s.shop_id = ${shopId} and s.subscription_id = ${subscriptionId}`);
+    from (
+      select * from subscriptions
+      where shop_id = ${shopId} and subscription_id between ${subscriptionId} and ${subscriptionId}
+      order by subscription_id limit 1
+    ) s
+    ${itsPlan(sql, shopId)}
+    cross join lateral (
+      select string_agg(json, ',' order by position) as items
+      from (
+        select ${sql.unsafe(lineItem)} as json, position from subscription_lines
+        where shop_id = ${shopId} and subscription_id = s.subscription_id offset 0
+      ) line
+    ) l`);
   return found?.json;
 }

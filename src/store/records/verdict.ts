@@ -84,10 +84,7 @@ function isOlder({ updatedAt }: Incoming, before: Stored): boolean {
   return Date.parse(updatedAt) < before.updatedAt;
 }
 
-/*
- * Both look up each record by its key, with `lateral (… limit 1)`. With a join, a planner without statistics
- * would sometimes read the whole shop for every batch.
- */
+// Both find each record by one index, whatever the statistics say (docs/decisions/0032-plans.md).
 
 async function findStored<Before extends Stored>(
   tx: Transaction,
@@ -97,13 +94,15 @@ async function findStored<Before extends Stored>(
   columns: string,
 ): Promise<ReadonlyMap<number, Before>> {
   const { table, idColumn } = tableOf(kind);
+  const column = tx.unsafe(idColumn);
   const rows = await tx<Before[]>`
     select requested.id, (extract(epoch from s.updated_at) * 1000)::bigint as "updatedAt",
       translate(s.digest::text, '-', '') as digest, ${tx.unsafe(columns)}
     from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
     cross join lateral (
       select * from ${tx.unsafe(table)}
-      where shop_id = ${shopId} and ${tx.unsafe(idColumn)} = requested.id limit 1
+      where shop_id = ${shopId} and ${column} between requested.id and requested.id
+      order by ${column} limit 1
     ) s`;
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -115,11 +114,13 @@ async function findMissing(
   ids: readonly number[],
 ): Promise<ReadonlySet<number | null>> {
   const { table, idColumn } = tableOf(kind);
+  const column = tx.unsafe(idColumn);
   const rows = await tx<{ id: number }[]>`
     select requested.id from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
     left join lateral (
       select true as is_stored from ${tx.unsafe(table)}
-      where shop_id = ${shopId} and ${tx.unsafe(idColumn)} = requested.id limit 1
+      where shop_id = ${shopId} and ${column} between requested.id and requested.id
+      order by ${column} limit 1
     ) s on true
     where s.is_stored is null`;
   return new Set(rows.map(({ id }) => id));

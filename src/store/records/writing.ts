@@ -1,13 +1,21 @@
 import type { Query } from '../connections/query.ts';
 import type { Transaction } from '../database.ts';
+import { findShop } from '../shops.ts';
 
 /**
  * Makes this transaction the shop's only writer until it ends, so that what it has read of the shop stays
  * true. The triggers do the same at the first change.
- * @throws a foreign key violation if there is no such shop
+ * @returns false if there is no such shop
  */
-export async function lockForWriting(tx: Transaction, shopId: number): Promise<void> {
+export async function lockForWriting(tx: Transaction, shopId: number): Promise<boolean> {
+  if (!(await findShop(tx, shopId))) return false;
   await tx`select lock_shop(${shopId})`;
+  return true;
+}
+
+/** Lets the connection plan its statements again, now that tables have grown. */
+export async function planAgain(tx: Transaction): Promise<void> {
+  await tx.script('discard plans');
 }
 
 /**

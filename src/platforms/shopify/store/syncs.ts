@@ -94,9 +94,13 @@ export async function listSubscriptionIds(
   { after, createdBefore, limit }: { after: number; createdBefore: Date; limit: number },
 ): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
-    select subscription_id as id from subscriptions
-    where shop_id = ${shopId} and subscription_id > ${after} and created_at < ${createdBefore}
-    order by subscription_id limit ${limit}`;
+    select subscription_id as id
+    from (
+      select subscription_id, created_at from subscriptions
+      where shop_id = ${shopId} and subscription_id > ${after}
+      order by subscription_id offset 0
+    ) s
+    where created_at < ${createdBefore} limit ${limit}`;
   return rows.map(({ id }) => id);
 }
 
@@ -122,8 +126,12 @@ export async function listStoredPlans(sql: Sql, shopId: number): Promise<StoredP
       interval_unit as "intervalUnit", interval_count as "intervalCount", active,
       product_count as "productCount", discount_type as "discountType",
       discount_value as "discountValue", pricing_summary as summary,
-      exists (
-        select from subscriptions s where s.shop_id = ${shopId} and s.plan_id = p.plan_id
-      ) as "isUsed"
-    from plans p where shop_id = ${shopId} order by plan_id`;
+      used.is_used is not null as "isUsed"
+    from plans p
+    left join lateral (
+      select true as is_used from subscriptions
+      where shop_id = ${shopId} and plan_id between p.plan_id and p.plan_id
+      order by plan_id limit 1
+    ) used on true
+    where shop_id = ${shopId} order by plan_id`;
 }

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from '../../src/store/database.ts';
+import type { PlanNode } from './plan-nodes.ts';
+
+/** A statement that the server ran for the service, a trigger or a foreign key. */
+export interface LoggedStatement {
+  readonly 'Query Text': string;
+  readonly Plan: PlanNode;
+}
+
+/** Server settings to log the plans of all statements, including those inside functions. */
+export const logSettings: readonly string[] = [
+  'fsync=off',
+  'shared_preload_libraries=auto_explain',
+  'auto_explain.log_format=json',
+  'auto_explain.log_nested_statements=on',
+  'logging_collector=on',
+  'log_line_prefix=#',
+  'log_rotation_size=0',
+];
+
+/** The size of the log, from which to read later. */
+export async function logStart(sql: Sql): Promise<number> {
+  const [log] = await sql<{ size: number }[]>`
+    select size from pg_stat_file(pg_current_logfile())`;
+  return log?.size ?? 0;
+}
+
+/** All statements that were logged from `start` on. */
+export async function readStatements(sql: Sql, start = 0): Promise<LoggedStatement[]> {
+  // Another process writes the log; once this line is there, so is everything before it.
+  const end = `all has been said after ${start}`;
+  await sql.unsafe(`do $$ begin raise log '${end}'; end $$`);
+  for (;;) {
+    const [log] = await sql<{ text: string }[]>`
+      select pg_read_file(pg_current_logfile(), ${start}, 1000000000) as text`;
+    const text = log?.text ?? '';
+    if (text.includes(`LOG:  ${end}`)) return parseLog(text);
+    await sleep(50);
+  }
+}
+
+function parseLog(log: string): LoggedStatement[] {
+  return log
+    .split(/^#/m)
+    .filter((entry) => /^LOG: {2}duration: .* plan:\n/.test(entry))
+    .map((entry) => JSON.parse(entry.slice(entry.indexOf('\n'))));
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { migrate } from '../../src/store/migrate.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import type { Sql } from '../../src/store/database.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { logSettings, logStart, readStatements } from './logged-plans.ts';
+import type { PlanNode } from './plan-nodes.ts';
+import { useEverything } from './use-everything.ts';
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
+
+/** What ANALYZE has seen: nothing ever, empty tables, a few rows, or everything. */
+type Statistics = 'no' | 'empty' | 'old' | 'fresh';
+
+/** How many shops there are, each with how many subscriptions, and what ANALYZE has seen of them. */
+interface State {
+  readonly shops: number;
+  readonly subscriptions: number;
+  readonly statistics: Statistics;
+}
+
+const states: readonly State[] = (['no', 'empty', 'old', 'fresh'] as const).flatMap(
+  (statistics) => [
+    { shops: 0, subscriptions: 0, statistics },
+    { shops: 1, subscriptions: 2000, statistics },
+    { shops: 3, subscriptions: 2000, statistics },
+    { shops: 1000, subscriptions: 6, statistics },
+  ],
+);
+const nameOf = ({ shops, statistics }: State) => `${statistics} statistics, ${shops} shops`;
+
+/** Tables of a shop, filled for every shop s and number n. */
+const tables: Readonly<Record<string, string>> = {
+  plans: `s, n, 'Box', '', 'subscription', 'month', 1, true, 0, 'none', 0, '', null,
+    gen_random_uuid()`,
+  customers: 's, n',
+  subscriptions: `s, n, n, n % 5 + 1, ('{active,paused,cancelled}'::text[])[n % 3 + 1], time, 10, null,
+    null, time, null, time, null, gen_random_uuid()`,
+  subscription_lines: "s, n, 1, 0, 81, 'Blend', 91, '', 1, 10",
+  status_events: "s, n, 0, time, 'active', ('{active,paused,cancelled}'::text[])[n % 3 + 1]",
+  payments: `s, n, n, '1', ('{succeeded,failed}'::text[])[n % 2 + 1],
+    ('{null,payment}'::text[])[n % 2 + 1], 10, time, null, gen_random_uuid()`,
+  refunds: 's, n, n, 10, time, null, gen_random_uuid()',
+  dunning_cases: 's, n, 0, time, null, null',
+  failed_cycles: "s, n, '1', time, true",
+  cancellation_sessions: "s, n, n, 'other', null, 'saved', time, null, gen_random_uuid()",
+  source_ids: "s, 'subscription', n, 'sub_' || n",
+  metric_shops: 's',
+  subscriber_changes: "s, n, time, 1, 1, 0, 1, 0, 0, 0, 0, '{}'",
+  metric_ledger: "s, 'day', time, 'paid', 1, 10",
+};
+const onceEach = new Set(['metric_shops']);
+
+async function fill(
+  sql: Sql,
+  { shops, subscriptions }: Pick<State, 'shops' | 'subscriptions'>,
+  firstShop = 1,
+): Promise<void> {
+  const shopIds = `generate_series(${firstShop}, ${firstShop + shops - 1}) s`;
+  await sql.begin(async (tx) => {
+    // Skip the triggers: only the number of rows matters here.
+    await tx`set local session_replication_role = replica`;
+    await tx.unsafe(`insert into shops select s, 'Test', 'pro', 'USD', now() from ${shopIds}`);
+    for (const [table, values] of Object.entries(tables)) {
+      await tx.unsafe(
+        `insert into ${table} select ${values}
+         from ${shopIds}, generate_series(1, ${onceEach.has(table) ? 1 : subscriptions}) n,
+           lateral (select timestamptz '2026-01-01Z' + n * interval '3 hours' as time) t`,
+      );
+    }
+  });
+}
+
+/**
+ * Statements that may be planned differently:
+ * - those that read a whole shop, by whichever index;
+ * - deletions, updates and checks of foreign keys, whose form leaves the planner a choice. An import has them
+ *   planned again while its tables grow, and `test/import/cost.test.ts` limits what they read.
+ */
+const anyPlan = [
+  /^with (?:instants|facts) as/,
+  /^select \( exists \(select from plans/,
+  /^(?:delete|update) /,
+  /^(?:DELETE|SELECT 1) FROM ONLY /,
+];
+
+/** Which index finds which rows of which table, in each statement. */
+type Accesses = ReadonlyMap<string, string>;
+
+describe('plans of statements', { skip, timeout: 600_000 }, () => {
+  let server: PostgresServer;
+  before(async () => {
+    const started = await startPostgres([...logSettings, 'autovacuum=off'], { isNew: true });
+    assert.ok(started);
+    server = started;
+    const { write, close } = connectAll(await server.createDatabase('migrated'));
+    await migrate(write);
+    await close();
+  });
+  after(() => server.destroy());
+
+  async function accessesIn(name: string, prepare: (sql: Sql) => Promise<void>): Promise<Accesses> {
+    const admin = connectAll(server.url);
+    await admin.write.unsafe(`create database ${name} template migrated`);
+    const url = server.url.replace(/postgres$/, name);
+    const preparing = connectAll(url);
+    await prepare(preparing.write);
+    await preparing.close();
+    const start = await logStart(admin.write);
+    const store: Store = {
+      ...connectAll(`${url}?auto_explain.log_min_duration=0`),
+      failed: new Promise(() => {}),
+    };
+    await useEverything(store);
+    await store.close();
+    const statements = await readStatements(admin.write, start);
+    await admin.close();
+    const accesses = new Map<string, Set<string>>();
+    for (const { 'Query Text': text, Plan: plan } of statements) {
+      const key = text.trim().replaceAll(/\s+/g, ' ');
+      const found = accesses.get(key) ?? new Set();
+      for (const access of accessesOf(plan)) found.add(access);
+      accesses.set(key, found);
+    }
+    return new Map([...accesses].map(([key, found]) => [key, [...found].toSorted().join('\n')]));
+  }
+
+  test('are the same for any number of shops and any statistics', async () => {
+    const expected = await accessesIn('empty', async () => {});
+    const differing: string[] = [];
+    for (const [index, state] of states.entries()) {
+      const found = await accessesIn(`state_${index}`, async (sql) => {
+        if (state.statistics === 'old') await fill(sql, { shops: 1, subscriptions: 3 }, 1_000_000);
+        if (state.statistics !== 'no') await sql`analyze`;
+        await fill(sql, state);
+        if (state.statistics === 'fresh') await sql`analyze`;
+      });
+      for (const [text, accesses] of expected) {
+        const other = found.get(text);
+        if (other === undefined || other === accesses) continue;
+        if (anyPlan.some((pattern) => pattern.test(text))) continue;
+        differing.push(`${nameOf(state)}:\n${text}\n${other}\ninstead of\n${accesses}`);
+      }
+    }
+    assert.deepEqual(differing, []);
+  });
+});
+
+/** Tables so small and so rarely read that any way is right. */
+const anyWay =
+  /^(?:pg_|shops$|schema_migrations$|api_keys$|accounts$|links$|memberships$|attempts$)/;
+
+function accessesOf(node: PlanNode): string[] {
+  const { 'Relation Name': table, 'Index Name': index, 'Node Type': type } = node;
+  const own =
+    table === undefined || anyWay.test(table) || !type.endsWith('Scan')
+      ? []
+      : [`${table}: ${index ?? type} ${conditionOf(node)}`];
+  return [...own, ...(node.Plans ?? []).flatMap(accessesOf)];
+}
+
+const conditionOf = (node: PlanNode) =>
+  (node['Index Cond'] ?? '').replaceAll(/\w+\.(?=\w)/g, '').replaceAll(/\$\d+/g, '$');
