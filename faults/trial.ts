@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from './fault.ts';
-import type { World } from './world.ts';
+import type { Scene } from './scene.ts';
 
 /** The effects of a fault. */
 export interface Result {
@@ -10,6 +10,8 @@ export interface Result {
   /** Seconds from the end of the fault until the last refused request. */
   readonly recoverySeconds: number;
   readonly slowestSeconds: number;
+  /** How long the fault lasted, with its repair. */
+  readonly faultSeconds: number;
   readonly writesFailed: number;
   /** The same for writes of keys: until no earlier attempt was pending and none failed. */
   readonly writingSeconds: number;
@@ -28,14 +30,17 @@ const usualMilliseconds = 500;
 const pollMilliseconds = 25;
 
 /** Causes a fault and waits until the service has recovered. */
-export async function tryFault(fault: Fault, world: World): Promise<Result> {
+export async function tryFault<Place extends Scene>(
+  fault: Fault<Place>,
+  world: Place,
+): Promise<Result> {
   const { traffic, owner } = world;
   const firstOutcome = traffic.outcomes.length;
   const firstWrite = owner.writes.length;
-  // Connections silenced by an earlier fault would otherwise be noticed only on their next use.
-  for (const { wire } of [world.primary, world.standby]) wire.cut();
+  world.cleanUp?.();
   await fault.prepare?.(world);
   await untilReady(world);
+  const begunAt = performance.now();
   await fault.inject(world);
   await fault.end(world);
   const endedAt = performance.now();
@@ -52,7 +57,7 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
     }
     await sleep(pollMilliseconds);
   }
-  problems.push(...(fault.check?.(world) ?? []));
+  problems.push(...(fault.check?.(world, outcomes()) ?? []));
   const refused = outcomes().filter(({ ending }) => ending === 'failed');
   if (fault.mayRefuse === false && refused.length > 0) {
     problems.push(`${fault.name}: ${refused.length} requests were refused unnecessarily`);
@@ -62,6 +67,7 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
     answers: outcomes().length,
     refused: refused.length,
     recoverySeconds: secondsAfter(lastRefusal()),
+    faultSeconds: (endedAt - begunAt) / 1000,
     slowestSeconds: Math.max(0, ...outcomes().map(({ milliseconds }) => milliseconds)) / 1000,
     writesFailed: writes().filter(({ isAcknowledged }) => !isAcknowledged).length,
     writingSeconds: secondsAfter(lastAffectedWrite()),
@@ -107,36 +113,27 @@ export async function tryFault(fault: Fault, world: World): Promise<Result> {
     const silent = world.instances.find(
       (instance) => answered.filter(({ target }) => target === instance).length < answersNeeded,
     );
-    return silent ? `instance ${silent.name} hardly answers` : obstacleToReadiness(world);
+    return silent ? `instance ${silent.name} hardly answers` : findObstacle(world, calmSince);
   }
 }
 
-async function untilReady(world: World): Promise<void> {
-  const end = performance.now() + giveUpMilliseconds;
-  while ((await obstacleToReadiness(world)) !== undefined && performance.now() < end) {
+async function untilReady(world: Scene): Promise<void> {
+  const begin = performance.now();
+  const end = begin + giveUpMilliseconds;
+  while ((await findObstacle(world, begin)) !== undefined && performance.now() < end) {
     await sleep(pollMilliseconds);
   }
 }
 
-async function obstacleToReadiness({
-  instances,
-  owner,
-  hasStandby,
-}: World): Promise<string | undefined> {
-  if (owner.checked === 0) return 'no key was revoked so far';
-  for (const instance of instances) {
-    const readiness = await instance.readiness();
-    const isReady =
-      readiness.includes('"redis":"up"') && (!hasStandby || readiness.includes('in use'));
-    if (!isReady) return `instance ${instance.name} reports ${readiness}`;
-  }
-  return undefined;
+async function findObstacle(world: Scene, since: number): Promise<string | undefined> {
+  if (world.owner.checked === 0) return 'no key was revoked so far';
+  return world.findObstacle(since);
 }
 
 /** Processes that have exited since the last call. */
-function deathsOf({ instances, primary, standby, hasStandby }: World): string[] {
-  const deaths = instances.flatMap((instance) => instance.deaths.splice(0));
-  for (const { server } of hasStandby ? [primary, standby] : [primary]) {
+function deathsOf(world: Scene): string[] {
+  const deaths = world.instances.flatMap((instance) => instance.deaths.splice(0));
+  for (const server of world.listServers()) {
     if (!isAlive(server.pid)) deaths.push(`PostgreSQL on port ${server.port} is gone`);
   }
   return deaths;

@@ -1,14 +1,14 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { migrate } from '../src/store/migrate.ts';
 import { type Store, connectAll } from '../src/store/open.ts';
-import { type Traffic, startTraffic } from '../test/support/traffic.ts';
+import { startTraffic } from '../test/support/traffic.ts';
 import { type PostgresServer, startPostgres } from '../test/support/postgres.ts';
 import { type RedisServer, startRedis } from '../test/support/redis.ts';
 import { createShop, createTestKey } from '../test/support/world.ts';
 import { type Wire, startWire } from '../test/support/wire.ts';
-import { Instance, environmentOf, retention } from './instance.ts';
+import { importDemoData } from './demo-data.ts';
+import { Instance } from './instance.ts';
 import { Owner } from './owner.ts';
+import type { Scene } from './scene.ts';
 import type { Tier } from '../src/vocabulary.ts';
 
 /** A database server, and the wire through which instances and owners reach it. */
@@ -17,7 +17,7 @@ interface Host {
   readonly wire: Wire;
 }
 
-export interface World {
+export interface World extends Scene {
   /** Changes with a failover. */
   primary: Host;
   standby: Host;
@@ -25,8 +25,6 @@ export interface World {
   hasStandby: boolean;
   readonly redis: RedisServer;
   readonly instances: readonly [Instance, Instance];
-  readonly traffic: Traffic;
-  readonly owner: Owner;
   /** A key with all scopes and no rate limit. */
   readonly key: string;
 }
@@ -34,7 +32,6 @@ export interface World {
 const clients = 12;
 /** Leaves CPU time for the programs under test. */
 const maxPauseMilliseconds = 20;
-const subscriptions = 40;
 /** How long a stopping instance waits for unfinished requests. */
 const stopSeconds = 2;
 
@@ -73,7 +70,7 @@ export async function openWorld(deferred: AsyncDisposableStack, folder: string):
   const owner = new Owner(bothHosts, shop.id, instances);
   deferred.defer(() => owner.end());
   const [key = ''] = shop.keys;
-  return {
+  const world: World = {
     primary,
     standby,
     hasStandby: true,
@@ -82,7 +79,27 @@ export async function openWorld(deferred: AsyncDisposableStack, folder: string):
     traffic,
     owner,
     key,
+    // Connections silenced by an earlier fault would otherwise be noticed only on their next use.
+    cleanUp() {
+      for (const { wire } of [world.primary, world.standby]) wire.cut();
+    },
+    listServers() {
+      const hosts = world.hasStandby ? [world.primary, world.standby] : [world.primary];
+      return hosts.map(({ server }) => server);
+    },
+    findObstacle: () => findUnready(world),
   };
+  return world;
+}
+
+async function findUnready({ instances, hasStandby }: World): Promise<string | undefined> {
+  for (const instance of instances) {
+    const readiness = await instance.readiness();
+    const isReady =
+      readiness.includes('"redis":"up"') && (!hasStandby || readiness.includes('in use'));
+    if (!isReady) return `instance ${instance.name} reports ${readiness}`;
+  }
+  return undefined;
 }
 
 async function startServer(): Promise<PostgresServer> {
@@ -111,13 +128,7 @@ async function fillShops(databaseUrl: string, folder: string): Promise<Shop> {
   const store: Store = { ...connectAll(databaseUrl), failed: new Promise(() => {}) };
   const fill = async (tier: Tier, keyCount: number): Promise<Shop> => {
     const { id } = await createShop(store, { tier });
-    // Old enough that no window of the figures moves during the drill.
-    const made = `demo-data --subscriptions ${subscriptions} --until 2025-01-01T00:00:00Z`;
-    await promisify(execFile)(
-      'sh',
-      ['-c', `"${retention}" ${made} | "${retention}" import --shop ${id} -`],
-      { cwd: folder, env: environmentOf({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'error' }) },
-    );
+    await importDemoData(databaseUrl, id, folder);
     const keys: string[] = [];
     while (keys.length < keyCount) keys.push((await createTestKey(store, id)).key);
     return { id, keys };

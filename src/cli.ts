@@ -14,6 +14,7 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   demo: async () => [(await import('./commands/serve/demo.ts')).demoCommand],
   serve: async () => [(await import('./commands/serve/serve.ts')).serveCommand],
   migrate: async () => [(await import('./commands/migrate.ts')).migrateCommand],
+  distribute: async () => [(await import('./commands/distribute.ts')).distributeCommand],
   shops: async () => (await import('./commands/shops.ts')).shopCommands,
   keys: async () => [
     ...(await import('./commands/keys.ts')).keyCommands,

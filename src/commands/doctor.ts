@@ -18,20 +18,14 @@ import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { listServingProblems } from '../store/serving-login.ts';
 import { checkStandby } from '../store/replicas/standby-check.ts';
+import { examineCluster } from './cluster-findings.ts';
 import { type Command, exitStatus, listWarnings, print, printJson } from './command.ts';
 import { type FailoverSafety, assessFailover } from './failover.ts';
+import type { Finding } from './finding.ts';
 import { memoryLimitMegabytes } from './serve/heap.ts';
 
 const maxSkewMilliseconds = 2_000;
 const timeoutMilliseconds = 10_000;
-
-interface Finding {
-  readonly check: string;
-  readonly ok: boolean;
-  /** Nothing is broken, but the operator should know. */
-  readonly warning?: true;
-  readonly detail: string;
-}
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -87,6 +81,7 @@ async function examine(config: Config): Promise<Finding[]> {
   try {
     return [
       ...(await examineDatabase(store)),
+      ...(await inTime(examineCluster(store.write))),
       ...(await examineFailover(config, store)),
       ...(config.databaseServeUrl === undefined
         ? []

@@ -34,11 +34,11 @@ export async function summariseFromRecords(
           else coalesce(past.at, s.created_at) end as since
       from instants i
       join subscriptions s on s.shop_id = ${shopId} and s.created_at <= i.now
-      join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
+      join plans p on p.shop_id = ${shopId} and p.plan_id = s.plan_id
       left join lateral (
         select e.to_status, e.at from status_events e
         where s.status_since > i.now
-          and e.shop_id = s.shop_id and e.subscription_id = s.subscription_id and e.at <= i.now
+          and e.shop_id = ${shopId} and e.subscription_id = s.subscription_id and e.at <= i.now
         order by e.position desc limit 1
       ) past on true
     ),

@@ -32,7 +32,9 @@ export async function invoke(
   if (!parsed.success) throw refusal('invalid', messageOf(parsed.error, operation));
   const now = clock.now();
   const run = () =>
-    store.readRecent((from) => operation.run({ caller, store: from, now }, parsed.data));
+    store.readRecent(caller.shopId, (from) =>
+      operation.run({ caller, store: from, now }, parsed.data),
+    );
   const payload = await (span ? span.during(operation.tool, run) : run());
   return payload instanceof JsonText ? payload.text : JSON.stringify(payload);
 }

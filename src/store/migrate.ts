@@ -4,13 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
+import { allowOnNodes, distributeAdded } from './cluster/distribute.ts';
+import { findMembership } from './cluster/membership.ts';
 import type { Sql, Transaction } from './database.ts';
 import { findLockHolders } from './lock-holders.ts';
+import { lockMigrations } from './migration-lock.ts';
+import { statementsOf } from './statements.ts';
 
 const migrationsFolder = new URL('../../migrations/', import.meta.url);
-
-/** Arbitrary, but the same in every version, so that migrating processes wait for each other. */
-const lockId = 7_370_110_274;
 
 /**
  * How long a migration may wait for a table lock. All other statements on that table, including reads,
@@ -42,10 +43,11 @@ export interface MigrateOptions {
  * not queue behind it.
  * @param sql connections that can write; with at least two, it can report what blocks a migration
  * @returns the names of the migrations that were applied
- * @throws CommandError if tables stayed in use until the timeout
+ * @throws CommandError if tables stayed in use until the timeout, or if it is a worker of a cluster
  */
 export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<string[]> {
   const { folder = migrationsFolder } = options;
+  await rejectWorker(sql);
   const applied: string[] = [];
   for (const name of await listMissingMigrations(sql, folder)) {
     const migration = { version: versionOf(name), name };
@@ -53,6 +55,15 @@ export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<s
     if (await applyWithRetries(sql, migration, text, options)) applied.push(name);
   }
   return applied;
+}
+
+/** Only the coordinator of a cluster has everything, and may change the schema. */
+async function rejectWorker(sql: Sql): Promise<void> {
+  const membership = await findMembership(sql);
+  if (membership === null || membership.group === 0) return;
+  throw new CommandError(
+    'DATABASE_URL names a worker of a Citus cluster. Set it to the coordinator; workers belong into DATABASE_READ_URL.',
+  );
 }
 
 /** @returns false if another process applied it in the meantime */
@@ -116,7 +127,9 @@ async function isApplied(tx: Transaction, { version }: Migration): Promise<boole
 
 async function apply(tx: Transaction, { version, name }: Migration, text: string): Promise<void> {
   await tx.unsafe(`set local lock_timeout = ${lockTimeoutMilliseconds}`);
-  await tx.script(text);
+  await allowOnNodes(tx);
+  for (const statement of statementsOf(text)) await tx.script(statement);
+  await distributeAdded(tx);
   await tx`
     insert into schema_migrations (version, name, applied_at) values (${version}, ${name}, now())`;
 }
@@ -124,11 +137,6 @@ async function apply(tx: Transaction, { version, name }: Migration, text: string
 /** lock_not_available */
 function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '55P03';
-}
-
-/** Excludes other processes that change the schema or its privileges, until the transaction ends. */
-export async function lockMigrations(tx: Transaction): Promise<void> {
-  await tx`select pg_advisory_xact_lock(${lockId})`;
 }
 
 /** Names of the migrations that the database lacks, in order. */

@@ -19,11 +19,14 @@ export interface Store {
   /** Only for webhook jobs, so that nothing else waits behind them. Opened on first use. */
   readonly jobs: Sql;
   /**
-   * Runs read-only work of a request. It sees everything committed more than 2 seconds ago, but maybe not
-   * later changes: it may run on a standby, and again on the primary if the standby fails.
+   * Runs read-only work of a request, on rows of one shop. It sees everything committed more than 2 seconds ago, but maybe not
+   * later changes: it may run on a standby or a worker, and again on the primary if that fails.
    */
-  readRecent<Result>(work: (from: ReadConnections) => Promise<Result>): Promise<Result>;
-  /** The configured standbys, with their current state. */
+  readRecent<Result>(
+    shopId: number,
+    work: (from: ReadConnections) => Promise<Result>,
+  ): Promise<Result>;
+  /** The configured standbys and workers, with their current state. */
   readonly replicas: readonly ReplicaState[];
   /** Resolves with the reason if the database is permanently lost; otherwise stays pending. */
   readonly failed: Promise<Error>;
@@ -118,7 +121,7 @@ export function connectAll(
     primary,
     write,
     jobs,
-    readRecent: (work) => (replicas ? replicas.read(work) : work(primary)),
+    readRecent: (shopId, work) => (replicas ? replicas.read(shopId, work) : work(primary)),
     replicas: replicas?.states ?? [],
     async close() {
       const all = [...listConnections(primary), write, jobs];

@@ -6,8 +6,9 @@ import { describe, test } from 'node:test';
 import { openClient } from '../support/client.ts';
 import { isWellFormedKey } from '../../src/access/keys/key-format.ts';
 import { newShopId, root, run, throwawayFolder } from './process.ts';
+import { serverUrl } from '../support/databases.ts';
 
-const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const DATABASE_URL = serverUrl ?? '';
 const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 const env = { DATABASE_URL, LOG_LEVEL: 'warn' };
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from './process.ts';
+import { serverUrl } from '../support/databases.ts';
 
-const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const DATABASE_URL = serverUrl ?? '';
 const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 
 test('doctor reports a database that is down, and hides its password', async () => {

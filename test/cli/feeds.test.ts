@@ -4,8 +4,9 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { plan, subscription } from '../rest/records.ts';
 import { newShopId, run, throwawayFolder } from './process.ts';
+import { serverUrl } from '../support/databases.ts';
 
-const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const DATABASE_URL = serverUrl ?? '';
 const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 const env = { DATABASE_URL, LOG_LEVEL: 'warn' };
 

@@ -6,8 +6,9 @@ import { deriveId } from '../../src/ingest/source-ids.ts';
 import { subscriptions } from '../feeds/mapping/mapped.ts';
 import { plan } from '../rest/records.ts';
 import { newShopId, run, throwawayFolder } from './process.ts';
+import { serverUrl } from '../support/databases.ts';
 
-const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const DATABASE_URL = serverUrl ?? '';
 const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 const retention = (...args: string[]) => run(args, { env: { DATABASE_URL, LOG_LEVEL: 'warn' } });
 

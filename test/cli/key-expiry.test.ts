@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isWellFormedKey } from '../../src/access/keys/key-format.ts';
 import { newShopId, run } from './process.ts';
+import { serverUrl } from '../support/databases.ts';
 
-const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const DATABASE_URL = serverUrl ?? '';
 const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 const env = { DATABASE_URL, LOG_LEVEL: 'warn' };
 const hour = 3_600_000;

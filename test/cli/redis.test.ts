@@ -5,8 +5,9 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
 import { launchServer, run, throwawayFolder } from './process.ts';
+import { serverUrl } from '../support/databases.ts';
 
-const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const DATABASE_URL = serverUrl ?? '';
 const skip = redisMissing || (DATABASE_URL === '' && 'PostgreSQL is not available on this machine');
 
 describe('the command line with Redis', { skip, timeout: 600_000 }, () => {

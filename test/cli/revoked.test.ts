@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newShopId, run, runningFolder, throwawayFolder } from './process.ts';
+import { serverUrl } from '../support/databases.ts';
 
-const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const DATABASE_URL = serverUrl ?? '';
 
 for (const [name, env, skip] of [
   ['embedded', { RETENTION_DATA_DIR: runningFolder() }, false],

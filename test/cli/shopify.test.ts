@@ -12,8 +12,9 @@ import {
 import { plan, subscription } from '../rest/records.ts';
 import { createShop, createTestKey, importAll } from '../support/world.ts';
 import { run } from './process.ts';
+import { serverUrl } from '../support/databases.ts';
 
-const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const DATABASE_URL = serverUrl ?? '';
 const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 
 describe('retention shopify', { skip }, () => {

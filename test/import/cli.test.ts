@@ -7,8 +7,9 @@ import { type Store, connectAll } from '../../src/store/open.ts';
 import { run, throwawayFolder } from '../cli/process.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { createShop } from '../support/world.ts';
+import { serverUrl } from '../support/databases.ts';
 
-const target = process.env['TEST_POSTGRES'];
+const target = serverUrl;
 const skip = target === undefined && 'PostgreSQL is not available on this machine';
 const env = { DATABASE_URL: target ?? '', LOG_LEVEL: 'warn' };
 

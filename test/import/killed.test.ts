@@ -10,6 +10,7 @@ import { type Store, connectAll, openStore } from '../../src/store/open.ts';
 import { launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
 import { assertSameShop } from '../model/dump.ts';
 import { createShop, importAll, now } from '../support/world.ts';
+import { serverUrl } from '../support/databases.ts';
 
 /** About five lines per subscription, every seventh moved to the end, so that children wait for parents. */
 function writeRecords(subscriptions: number): string {
@@ -57,7 +58,7 @@ async function importAndKill({ file, shopId, env, after, watch }: Attempt): Prom
   return signal === 'SIGKILL';
 }
 
-const target = process.env['TEST_POSTGRES'];
+const target = serverUrl;
 const skip = target === undefined && 'PostgreSQL is not available on this machine';
 const kills = 10;
 

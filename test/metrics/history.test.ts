@@ -5,7 +5,7 @@ import { type DayOfHistory, listHistory } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import type { Store } from '../../src/store/open.ts';
 import { newShopId, run } from '../cli/process.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onEveryDatabase, serverUrl } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
 import { createShop, importAll } from '../support/world.ts';
 import { plan, session, subscription } from '../rest/records.ts';
@@ -237,7 +237,7 @@ onEveryDatabase('the history of a shop', (open) => {
   });
 });
 
-const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const DATABASE_URL = serverUrl ?? '';
 const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 
 test('metrics history prints completed days', { skip }, async () => {

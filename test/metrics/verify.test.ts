@@ -4,7 +4,7 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { newShopId, run } from '../cli/process.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onEveryDatabase, serverUrl } from '../support/databases.ts';
 import { createShop, importAll } from '../support/world.ts';
 
 const records = [
@@ -57,7 +57,7 @@ onEveryDatabase('the stored metrics of a shop', (open) => {
   });
 });
 
-const DATABASE_URL = process.env['TEST_POSTGRES'] ?? '';
+const DATABASE_URL = serverUrl ?? '';
 const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
 const env = { DATABASE_URL, LOG_LEVEL: 'warn' };
 

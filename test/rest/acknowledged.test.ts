@@ -8,8 +8,9 @@ import { updateRevokedKey } from '../../src/store/keys/keys.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { createShop, createTestKey, now, startTestService } from '../support/world.ts';
+import { serverUrl } from '../support/databases.ts';
 
-const postgres = process.env['TEST_POSTGRES'];
+const postgres = serverUrl;
 const skip = postgres === undefined && 'PostgreSQL is not available on this machine';
 
 const tries = 1_000;

@@ -8,7 +8,7 @@ import { addKeyUse } from '../../src/store/keys/key-requests.ts';
 import { listKeys, updateRevokedKey } from '../../src/store/keys/keys.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onEveryDatabase, serverUrl } from '../support/databases.ts';
 import {
   createShop,
   createTestKey,
@@ -202,7 +202,7 @@ onEveryDatabase('authentication', (open) => {
   });
 });
 
-const postgres = process.env['TEST_POSTGRES'];
+const postgres = serverUrl;
 const program = fileURLToPath(new URL('../../bin/retention', import.meta.url));
 
 // Requirements: rest.auth.revoked-at-once.

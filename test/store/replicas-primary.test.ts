@@ -33,7 +33,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
   const urls = () => all.standbys.map(({ url }) => url);
   const plans = () => get(`${all.world.base}/plans`, all.world.key);
   const entitled = (customerId: number) =>
-    all.store.readRecent(({ entitlements }) => entitlements.of(all.world.shop.id, customerId));
+    all.read(({ entitlements }) => entitlements.of(all.world.shop.id, customerId));
 
   /** How often each standby has looked up a customer's subscriptions. */
   const lookUps = () =>
@@ -259,11 +259,11 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
   test('a statement that timed out is not retried on the primary', async () => {
     const tried = await all.whileInUse(async () => {
       const on: boolean[] = [];
-      const cancelled = all.store.readRecent(async ({ subscriptions: read }) => {
-        const [row] = await read<{ isStandby: boolean }[]>`
+      const cancelled = all.read(async ({ subscriptions: sql }) => {
+        const [row] = await sql<{ isStandby: boolean }[]>`
           select pg_is_in_recovery() as "isStandby"`;
         on.push(row?.isStandby === true);
-        await read`select pg_sleep(60)`;
+        await sql`select pg_sleep(60)`;
       });
       await assert.rejects(cancelled, { code: '57014' });
       return on;
@@ -282,9 +282,9 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
     const { rows, tried } = await all.whileInUse(async () => {
       const told = all.said.length;
       let times = 0;
-      const reading = all.store.readRecent(({ analyse: read }) => {
+      const reading = all.read(({ analyse: sql }) => {
         times += 1;
-        return read<{ isStandby: boolean; slept: string | null }[]>`
+        return sql<{ isStandby: boolean; slept: string | null }[]>`
           select pg_is_in_recovery() as "isStandby",
             case when pg_is_in_recovery() then pg_sleep(4)::text end as slept
           from plans where shop_id = ${all.world.shop.id}`;

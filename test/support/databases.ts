@@ -9,14 +9,19 @@ interface Database {
   readonly target: string | undefined;
 }
 
-/** A cluster stands in for everything else: `npm test` has run the others. */
+const clusterUrl = process.env['TEST_CITUS_URL'];
+
+/** The server that test files share: the coordinator of a cluster, if there is one. */
+export const serverUrl = clusterUrl ?? process.env['TEST_POSTGRES'];
+
+/** With a cluster, only that: `npm test` runs the others. */
 const databases: readonly Database[] =
-  process.env['TEST_CITUS_URL'] === undefined
+  clusterUrl === undefined
     ? [
         { name: 'embedded', target: process.env['TEST_EMBEDDED'] },
         { name: 'PostgreSQL', target: process.env['TEST_POSTGRES'] },
       ]
-    : [{ name: 'Citus', target: process.env['TEST_CITUS_URL'] }];
+    : [{ name: 'Citus', target: clusterUrl }];
 
 type Suite = (open: () => Store, name: DatabaseName) => void;
 

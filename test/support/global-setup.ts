@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { distribute } from '../../src/store/cluster/distribute.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
@@ -32,12 +33,8 @@ export async function globalSetup(): Promise<void> {
   } else if (process.env['CI']) {
     throw new Error('PostgreSQL is not installed, and in CI no test may be skipped.');
   }
-  // Commands that share a server run on the cluster, too; servers of a test's own stay plain.
   const cluster = process.env['TEST_CITUS_URL'];
-  if (cluster !== undefined) {
-    await migrateOnce(cluster);
-    process.env['TEST_POSTGRES'] = cluster;
-  }
+  if (cluster !== undefined) await prepareCluster(cluster);
 
   folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));
   const [data, saved] = [path.join(folder, 'data'), path.join(folder, 'saved')];
@@ -55,6 +52,13 @@ export async function globalTeardown(): Promise<void> {
   await embedded?.close();
   rmSync(folder, { recursive: true, force: true });
   await server?.destroy();
+}
+
+async function prepareCluster(target: string): Promise<void> {
+  const { write, close } = connectAll(target);
+  await migrate(write);
+  await distribute(write);
+  await close();
 }
 
 async function migrateOnce(target: string): Promise<void> {

@@ -117,7 +117,10 @@ async function startIn(
     else running.kill('SIGINT');
     await ended;
   };
-  const killOnExit = () => void (server?.pid && signalFamily(server.pid, 'SIGKILL'));
+  const killOnExit = () => {
+    if (server?.pid) signalFamily(server.pid, 'SIGKILL');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
   process.once('exit', killOnExit);
 
   await start();

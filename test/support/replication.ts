@@ -4,6 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
 import { operations } from '../../src/operations/index.ts';
 import { migrate } from '../../src/store/migrate.ts';
+import type { ReadConnections } from '../../src/store/connections/read-connections.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { restBody } from '../mcp/rest-equivalents.ts';
 import { mcpPath, modernHeaders, modernRequest } from '../mcp/wire.ts';
@@ -17,6 +18,8 @@ export interface Replicated {
   readonly standbys: readonly PostgresServer[];
   readonly world: World;
   readonly store: Store;
+  /** Reads rows of the shop as requests do. */
+  read<Found>(work: (from: ReadConnections) => Promise<Found>): Promise<Found>;
   /** Log messages about standbys: `in use`, or `left out: …`. */
   readonly said: readonly string[];
   /** The same lines, unparsed. */
@@ -69,6 +72,7 @@ export async function startReplicated(count: number): Promise<Replicated> {
     standbys,
     world,
     store,
+    read: (work) => store.readRecent(world.shop.id, work),
     said,
     lines,
     isInUse,

@@ -35,6 +35,7 @@ export interface Outcome {
   readonly milliseconds: number;
   readonly ending: Ending;
   readonly target: Target;
+  readonly key: string;
 }
 
 export interface Traffic {
@@ -111,7 +112,7 @@ export async function startTraffic(
     const pending = {};
     waiting.set(pending, begin);
     const note = (ending: Ending) => {
-      outcomes.push({ begin, milliseconds: performance.now() - begin, ending, target });
+      outcomes.push({ begin, milliseconds: performance.now() - begin, ending, target, key });
       return ending;
     };
     try {

@@ -12,6 +12,7 @@ import { connectAll, type Store } from '../../src/store/open.ts';
 import { insertShop } from '../../src/store/shops.ts';
 import { checkAnswer } from './openapi-check.ts';
 import { type Scope, scopes as allScopes, type Tier } from '../../src/vocabulary.ts';
+import { serverUrl } from './databases.ts';
 
 export const now = '2026-11-20T12:00:00.000Z';
 export const silentLog: Log = createLog(process.env['TEST_LOG'] ?? 'silent');
@@ -102,7 +103,7 @@ interface ServiceOptions {
 /** A store for tests of code that is the same on every database. */
 export function openAnyStore(): Store {
   // One thread of the embedded database serves all files that run at the same time.
-  const target = process.env['TEST_POSTGRES'] ?? process.env['TEST_EMBEDDED'];
+  const target = serverUrl ?? process.env['TEST_EMBEDDED'];
   return { ...connectAll(target as string), failed: new Promise(() => {}) };
 }
 

@@ -3,8 +3,10 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe } from 'node:test';
+import { createClusterDatabase } from '../support/citus.ts';
 import { openClient } from '../support/client.ts';
 import { openEmbedded } from '../../src/store/embedded/open.ts';
+import { distribute } from '../../src/store/cluster/distribute.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 
@@ -14,7 +16,7 @@ interface OwnDatabase {
   drop(): Promise<void>;
 }
 
-const kinds: Readonly<Record<string, () => Promise<OwnDatabase>>> = {
+const allKinds: Readonly<Record<string, () => Promise<OwnDatabase>>> = {
   embedded: async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));
     const data = path.join(folder, 'data');
@@ -43,7 +45,13 @@ const kinds: Readonly<Record<string, () => Promise<OwnDatabase>>> = {
       },
     };
   },
+  Citus: () => createClusterDatabase(`webhooks_${randomUUID().replaceAll('-', '')}`),
 };
+
+/** As in test/support/databases.ts. */
+const kinds = Object.entries(allKinds).filter(
+  ([name]) => (name === 'Citus') === (process.env['TEST_CITUS_URL'] !== undefined),
+);
 
 /**
  * Runs a suite on every available database, in one that no other file uses, because workers take the
@@ -53,7 +61,7 @@ export function onOwnDatabases(
   title: string,
   suite: (open: () => Store, targetOf: () => string) => void,
 ): void {
-  for (const [name, create] of Object.entries(kinds)) {
+  for (const [name, create] of kinds) {
     const isMissing = name === 'PostgreSQL' && process.env['TEST_POSTGRES'] === undefined;
     const skip = isMissing && `${name} is not available on this machine`;
     describe(`${title} (${name})`, { skip, timeout: 600_000 }, () => {
@@ -66,6 +74,7 @@ export function onOwnDatabases(
         database = await create();
         const { write, close } = open();
         await migrate(write);
+        if (name === 'Citus') await distribute(write);
         await close();
       });
       suite(open, () => database.target);

@@ -40,7 +40,7 @@ export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
         const ids = cancellations.map(({ sessionId }) => sessionId);
         const [{ summary }, subscriptions] = await Promise.all([
           ask(parts, shop, getMetricsSummary),
-          parts.store.readRecent((from) =>
+          parts.store.readRecent(shop.id, (from) =>
             listSubscriptionsOfSessions(from.cancellations, shop.id, ids),
           ),
         ]);

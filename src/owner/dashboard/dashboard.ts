@@ -60,13 +60,13 @@ export async function readDashboard(
   const { store } = parts;
   const now = parts.clock.now();
   const today = Math.floor(now / day) * day;
-  const firstDay = await store.readRecent((from) => findFirstDay(from.analyse, shop.id));
+  const firstDay = await store.readRecent(shop.id, (from) => findFirstDay(from.analyse, shop.id));
   if (firstDay === null) return undefined;
 
   const [{ summary }, earlier, charts] = await Promise.all([
     ask({ store, clock: new FixedClock(now) }, shop, getMetricsSummary),
-    store.readRecent((from) => summariseEarlier(from, shop, now - 30 * day)),
-    store.readRecent((from) =>
+    store.readRecent(shop.id, (from) => summariseEarlier(from, shop, now - 30 * day)),
+    store.readRecent(shop.id, (from) =>
       Promise.all([
         listHistory(from, shop, period, now),
         listUpcoming(from, shop, period, now),

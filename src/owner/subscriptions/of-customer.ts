@@ -36,7 +36,7 @@ export async function customerSubscriptions(
   const after = data.cursor === undefined ? undefined : decodeCursor(listing, data.cursor);
   // No customer has a greater number, and the database could not even store some.
   if (!Number.isSafeInteger(data.customerId)) return { subscriptions: [], nextCursor: null };
-  const found = await store.readRecent(({ subscriptions }) =>
+  const found = await store.readRecent(shopId, ({ subscriptions }) =>
     listSubscriptionsOfCustomer(subscriptions, shopId, data.customerId, {
       status: data.status,
       after,

@@ -63,7 +63,7 @@ async function showList(parts: OwnerParts, visit: ShopVisit, search: Search): Pr
   return listingPage(visit, { ...frame, status: search.missing ? 404 : 200 }, async () => {
     const listed = await list(parts, visit, search);
     const ids = listed.subscriptions.map(({ subscriptionId }) => subscriptionId);
-    const intervals = await parts.store.readRecent(({ subscriptions }) =>
+    const intervals = await parts.store.readRecent(visit.shop.id, ({ subscriptions }) =>
       listIntervals(subscriptions, visit.shop.id, ids),
     );
     return subscriptionsContent(visit, { ...listed, ...search, intervals });
@@ -90,7 +90,7 @@ async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<An
   const { subscriptionId: id, customerId } = subscription;
   const now = clock.now();
   const [[timeline, intervals], sourceIds] = await Promise.all([
-    store.readRecent(({ subscriptions }) =>
+    store.readRecent(shop.id, ({ subscriptions }) =>
       Promise.all([
         findTimeline(subscriptions, shop.id, id, now),
         listIntervals(subscriptions, shop.id, [id]),

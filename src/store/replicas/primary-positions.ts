@@ -1,12 +1,25 @@
+import { type Membership, findMembership } from '../cluster/membership.ts';
+import type { Sql } from '../database.ts';
+
 /** The primary's state. A position is a byte offset in its write-ahead log. */
 export interface PrimaryAnswer {
   readonly position: number;
   /** Identifies the cluster; its standbys have the same identifier. */
   readonly system: string;
   readonly database: string;
+  /** Null if it is not part of a Citus cluster. */
+  readonly membership: Membership | null;
 }
 
-export const primaryQuery = `
+export async function askPrimary(sql: Sql): Promise<PrimaryAnswer | undefined> {
+  const [[answer], membership] = await Promise.all([
+    sql.unsafe<Omit<PrimaryAnswer, 'membership'>[]>(primaryQuery),
+    findMembership(sql),
+  ]);
+  return answer && { ...answer, membership };
+}
+
+const primaryQuery = `
   select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint as position,
     system_identifier::text as system, current_database() as database
   from pg_control_system()`;

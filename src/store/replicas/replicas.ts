@@ -1,6 +1,7 @@
 import { systemClock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
-import { type PrimaryAnswer, PrimaryPositions, primaryQuery } from './primary-positions.ts';
+import { ShopNodes } from '../cluster/shop-nodes.ts';
+import { type PrimaryAnswer, PrimaryPositions, askPrimary } from './primary-positions.ts';
 import type { ReadConnections } from '../connections/read-connections.ts';
 import { Standby } from './standby.ts';
 import { Watch } from './watch.ts';
@@ -16,13 +17,17 @@ export interface ReplicaState {
   readonly isInUse: boolean;
 }
 
-/** The hot standbys of a primary. Those that are fresh enough are read from in turn. */
+/**
+ * The hot standbys of a primary, or workers of its cluster. Those that are fresh enough are read from in turn,
+ * but a shop's rows from the worker that has them, if it is one of them.
+ */
 export class Replicas {
   readonly #primary: ReadConnections;
   readonly #positions = new PrimaryPositions();
   readonly #primaryWatch: Watch<PrimaryAnswer>;
   readonly #standbys: readonly Standby[];
   readonly #timer: NodeJS.Timeout;
+  readonly #shopNodes: ShopNodes;
   #turn = 0;
 
   /**
@@ -35,8 +40,9 @@ export class Replicas {
     { standbys, log }: { readonly standbys: readonly string[]; readonly log: Log },
   ) {
     this.#primary = primary;
+    this.#shopNodes = new ShopNodes(primary.plans);
     this.#standbys = standbys.map((each) => new Standby(each, this.#positions, log));
-    this.#primaryWatch = new Watch<PrimaryAnswer>(address, primaryQuery, {
+    this.#primaryWatch = new Watch<PrimaryAnswer>(address, askPrimary, {
       answered: (answer, askedAt) => {
         this.#positions.add(answer, askedAt);
         for (const standby of this.#standbys) standby.compare();
@@ -61,21 +67,30 @@ export class Replicas {
    * Runs read-only work on a standby that is currently fresh, otherwise on the primary. If the standby may
    * have caused a failure, runs the work again on the primary.
    */
-  read<Result>(work: (from: ReadConnections) => Promise<Result>): Promise<Result> {
+  read<Result>(shopId: number, work: (from: ReadConnections) => Promise<Result>): Promise<Result> {
+    const standby = this.#choose(shopId);
+    const connections = standby?.connections();
+    if (!standby || !connections) return work(this.#primary);
+    return work(connections).catch((error: unknown) => {
+      const cause = causeOf(error);
+      if (cause === 'work') throw error;
+      if (cause === 'standby') standby.failed(connections, error as Error);
+      return work(this.#primary);
+    });
+  }
+
+  #choose(shopId: number): Standby | undefined {
+    if (this.#standbys.some(({ group }) => group !== undefined)) {
+      const group = this.#shopNodes.groupOf(shopId);
+      const nearest = this.#standbys.find((each) => group !== undefined && each.group === group);
+      if (nearest?.connections()) return nearest;
+    }
     for (let tried = 0; tried < this.#standbys.length; tried += 1) {
       this.#turn = (this.#turn + 1) % this.#standbys.length;
       const standby = this.#standbys[this.#turn];
-      const connections = standby?.connections();
-      if (standby && connections) {
-        return work(connections).catch((error: unknown) => {
-          const cause = causeOf(error);
-          if (cause === 'work') throw error;
-          if (cause === 'standby') standby.failed(connections, error as Error);
-          return work(this.#primary);
-        });
-      }
+      if (standby?.connections()) return standby;
     }
-    return work(this.#primary);
+    return undefined;
   }
 
   async close(): Promise<void> {

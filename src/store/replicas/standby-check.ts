@@ -1,13 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../clock.ts';
 import { type Sql, connect } from '../database.ts';
-import { type PrimaryAnswer, primaryQuery } from './primary-positions.ts';
-import {
-  type StandbyAnswer,
-  maxLagMilliseconds,
-  standbyQuery,
-  mismatchOf,
-} from './standby-answer.ts';
+import { askPrimary } from './primary-positions.ts';
+import { askStandby, isWorker, maxLagMilliseconds, mismatchOf } from './standby-answer.ts';
 
 const pauseMilliseconds = 20;
 
@@ -30,13 +25,14 @@ export async function checkStandby(
     // Connect first, so that it does not count as lag.
     await sql`select 1`;
     const askedAt = systemClock.monotonic();
-    const [leader] = await primary.unsafe<PrimaryAnswer[]>(primaryQuery);
+    const leader = await askPrimary(primary);
     for (;;) {
-      const [standby] = await sql.unsafe<StandbyAnswer[]>(standbyQuery);
+      const standby = await askStandby(sql);
       const lag = systemClock.monotonic() - askedAt;
       if (!leader || !standby) throw new Error('the server returned no rows');
       const mismatch = mismatchOf(standby, leader);
       if (mismatch) return { ok: false, detail: mismatch };
+      if (isWorker(standby)) return { ok: true, detail: 'a worker of the cluster' };
       if ((standby.position ?? 0) >= leader.position) {
         return { ok: true, detail: `in recovery, lags ${Math.ceil(lag)} ms` };
       }

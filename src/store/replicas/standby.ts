@@ -10,7 +10,8 @@ import {
 import {
   type StandbyAnswer,
   maxLagMilliseconds,
-  standbyQuery,
+  askStandby,
+  isWorker,
   mismatchOf,
 } from './standby-answer.ts';
 import { type Listener, Watch } from './watch.ts';
@@ -29,7 +30,10 @@ type Reason =
   | NonNullable<ReturnType<typeof mismatchOf>>
   | 'it has changes that the primary does not have';
 
-/** A hot standby: connections to read from it, and a watch that decides whether it may be read from. */
+/**
+ * A hot standby, or a worker of the primary's Citus cluster: connections to read from it, and a watch that
+ * decides whether it may be read from.
+ */
 export class Standby {
   /** `host:port` */
   readonly name: string;
@@ -39,6 +43,8 @@ export class Standby {
   readonly #watch: Watch<StandbyAnswer>;
   #opened: ReadConnections | undefined;
   #state: StandbyAnswer | undefined;
+  /** When that was asked; monotonic milliseconds. */
+  #answeredFrom = 0;
   /** An earlier position of the standby. The primary, queried later, must be there or beyond. */
   #claim: { readonly position: number; readonly at: number } | undefined;
   /** Whether such a claim was confirmed since the connection was last lost. */
@@ -57,14 +63,20 @@ export class Standby {
     this.#positions = positions;
     this.#log = log;
     const listener: Listener<StandbyAnswer> = {
-      answered: (answer) => {
+      answered: (answer, askedAt) => {
         this.#state = answer;
+        this.#answeredFrom = askedAt;
         this.#claim ??= { position: answer.position ?? 0, at: systemClock.monotonic() };
         this.compare();
       },
       lost: (error) => this.#fail(error),
     };
-    this.#watch = new Watch(address, standbyQuery, listener, { allowStandby: true });
+    this.#watch = new Watch(address, askStandby, listener, { allowStandby: true });
+  }
+
+  /** Of a worker, the group by which placements name it. */
+  get group(): number | undefined {
+    return this.#state && isWorker(this.#state) ? this.#state.membership?.group : undefined;
   }
 
   get isInUse(): boolean {
@@ -101,6 +113,10 @@ export class Standby {
     if (!state || !primary) return;
     const mismatch = mismatchOf(state, primary);
     if (mismatch) return this.#reject(mismatch);
+    if (isWorker(state)) {
+      this.#freshAsOf = this.#answeredFrom;
+      return this.#review(systemClock.monotonic());
+    }
     if (this.#claim && this.#claim.at < primary.at) {
       if (this.#claim.position > primary.position) {
         return this.#reject('it has changes that the primary does not have');

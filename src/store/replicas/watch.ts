@@ -5,15 +5,15 @@ import { type Sql, connect } from '../database.ts';
 const timeoutMilliseconds = 5_000;
 
 export interface Listener<Answer> {
-  /** @param askedAt monotonic milliseconds just before the query was sent */
+  /** @param askedAt monotonic milliseconds just before the question was sent */
   answered(answer: Answer, askedAt: number): void;
-  /** The query failed, or its connection was lost. */
+  /** The question failed, or its connection was lost. */
   lost(error: Error): void;
 }
 
-/** Polls a server with one query, on a separate connection. */
+/** Polls a server with the same question, on a separate connection. */
 export class Watch<Answer extends object> {
-  readonly #query: string;
+  readonly #ask: (sql: Sql) => Promise<Answer | undefined>;
   readonly #listener: Listener<Answer>;
   readonly #sql: Sql;
   #askedAt: number | undefined;
@@ -21,16 +21,16 @@ export class Watch<Answer extends object> {
   #isClosed = false;
 
   /**
-   * @param query SQL that returns one row
+   * @param ask asks the server
    * @param options.allowStandby whether the server may be one; of the hosts of a primary's address it may not
    */
   constructor(
     address: string,
-    query: string,
+    ask: (sql: Sql) => Promise<Answer | undefined>,
     listener: Listener<Answer>,
     { allowStandby = false } = {},
   ) {
-    this.#query = query;
+    this.#ask = ask;
     this.#listener = listener;
     this.#sql = connect(address, {
       name: 'watch',
@@ -42,12 +42,12 @@ export class Watch<Answer extends object> {
     });
   }
 
-  /** Milliseconds since the pending query was sent; 0 if none is pending. */
+  /** Milliseconds since the pending question was sent; 0 if none is pending. */
   waitingFor(now: number): number {
     return this.#askedAt === undefined ? 0 : now - this.#askedAt;
   }
 
-  /** Sends the query, unless one is still pending. */
+  /** Sends the question, unless one is still pending. */
   poll(now: number): void {
     if (this.#askedAt !== undefined) {
       if (now - Math.max(this.#askedAt, this.#retriedAt) <= timeoutMilliseconds) return;
@@ -66,7 +66,7 @@ export class Watch<Answer extends object> {
     const askedAt = systemClock.monotonic();
     this.#askedAt = askedAt;
     try {
-      const [answer] = await this.#sql.unsafe<Answer[]>(this.#query);
+      const answer = await this.#ask(this.#sql);
       if (answer && !this.#isClosed) this.#listener.answered(answer, askedAt);
     } catch (error) {
       this.#lose(error as Error);

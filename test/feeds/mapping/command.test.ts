@@ -6,8 +6,9 @@ import { type Store, connectAll } from '../../../src/store/open.ts';
 import { root, run, throwawayFolder } from '../../cli/process.ts';
 import { createShop } from '../../support/world.ts';
 import { sample, subscriptions } from './mapped.ts';
+import { serverUrl } from '../../support/databases.ts';
 
-const target = process.env['TEST_POSTGRES'];
+const target = serverUrl;
 const skip = target === undefined && 'PostgreSQL is not available on this machine';
 const stripe = path.join(root, 'mappings/stripe-subscriptions.json');
 const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };

@@ -12,8 +12,9 @@ import { createShop } from '../../support/world.ts';
 import { until } from '../../support/until.ts';
 import { attempt, contract, line } from './nodes.ts';
 import { flat, grouped, plans, randomOf, sample, samplePath, shuffled } from './samples.ts';
+import { serverUrl } from '../../support/databases.ts';
 
-const target = process.env['TEST_POSTGRES'];
+const target = serverUrl;
 const skip = target === undefined && 'PostgreSQL is not available on this machine';
 const env = { DATABASE_URL: target ?? '', LOG_LEVEL: 'error' };
 

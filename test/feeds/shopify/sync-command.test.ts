@@ -15,8 +15,9 @@ import { type TestShop, createShop } from '../../support/world.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 import { sampleWorld, sourcesOf } from './stand-in-world.ts';
 import { domain, syncedShop } from './synced.ts';
+import { serverUrl } from '../../support/databases.ts';
 
-const target = process.env['TEST_POSTGRES'] ?? '';
+const target = serverUrl ?? '';
 const skip = target === '' && 'PostgreSQL is not available on this machine';
 
 interface Entry {

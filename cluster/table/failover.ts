@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault } from '../../faults/fault.ts';
+import type { Node } from '../nodes.ts';
+import type { World } from '../world.ts';
+import { type Watch, watchOthers } from './crashes.ts';
+
+/** How long a cluster manager takes to notice the failure. */
+const noticedMilliseconds = 2_000;
+
+/** Nodes that are lost for good. The coordinator's standby is started with the drill. */
+export function failovers(): readonly Fault<World>[] {
+  let check: Watch | undefined;
+  let lost: Node | undefined;
+  return [
+    {
+      name: 'worker lost, standby promoted',
+      async prepare(world) {
+        lost = (await world.cluster.placementOf(world.importer.shopId)).worker;
+        await lost.startStandby();
+        await lost.replicateSynchronously();
+        check = await watchOthers(world, lost);
+      },
+      async inject() {
+        await lost?.server.stop('crash');
+        await sleep(noticedMilliseconds);
+      },
+      async end({ cluster, notes }) {
+        if (!lost) return;
+        const oldPort = lost.port;
+        const promoting = await secondsOf(lost.promoteStandby());
+        const announcing = await secondsOf(cluster.announceWorker(lost, oldPort));
+        notes.push(
+          `The standby of ${lost.name} was promoted in ${promoting} s; citus_update_node took ${announcing} s.`,
+        );
+      },
+      check: (_world, outcomes) => check?.(outcomes) ?? [],
+    },
+    {
+      name: 'coordinator lost, standby promoted',
+      prepare: ({ cluster }) => cluster.coordinator.replicateSynchronously(),
+      async inject({ cluster }) {
+        await cluster.coordinator.server.stop('crash');
+        await sleep(noticedMilliseconds);
+      },
+      async end({ cluster, notes }) {
+        const promoting = await secondsOf(cluster.coordinator.promoteStandby());
+        const announcing = await secondsOf(cluster.announceCoordinator());
+        notes.push(
+          `The standby of the coordinator was promoted in ${promoting} s; citus_set_coordinator_host took ${announcing} s.`,
+        );
+      },
+    },
+  ];
+}
+
+async function secondsOf(work: Promise<void>): Promise<string> {
+  const begin = performance.now();
+  await work;
+  return ((performance.now() - begin) / 1000).toFixed(1);
+}

@@ -1,0 +1,202 @@
+import { CommandError } from '../../errors.ts';
+import type { Sql, Transaction } from '../database.ts';
+import { lockMigrations } from '../migration-lock.ts';
+import {
+  type Cluster,
+  inspectCluster,
+  listMissingFunctions,
+  listMissingSettings,
+  listMissingTables,
+  nodeSettings,
+} from './inspect.ts';
+
+/** Each node has a copy of these: they are small, and read before the shop is known. */
+export const referenceTables: ReadonlySet<string> = new Set(['shops', 'api_keys']);
+
+/** The table that all others are placed like: a row for each shop. */
+const firstTable = 'metric_shops';
+
+/** What `distribute` would do, in words; empty if there is nothing to do. */
+export interface Plan {
+  readonly cluster: Cluster;
+  readonly steps: readonly string[];
+}
+
+/**
+ * Checks that a database can be distributed, and what of that is still to be done.
+ * @throws CommandError if it is no usable Citus cluster
+ */
+export async function planDistribution(sql: Sql): Promise<Plan> {
+  const cluster = await inspectCluster(sql);
+  if (!cluster) {
+    throw new CommandError(
+      'The database is not on Citus. Run "create extension citus" in it on every node, and add the nodes to the coordinator ("Citus" in docs/scaling.md).',
+    );
+  }
+  rejectUnusable(cluster);
+  const settings = [...(await listMissingSettings(sql))].filter(
+    ([, missing]) => missing.length > 0,
+  );
+  const leftovers = await listLeftovers(sql);
+  return {
+    cluster,
+    steps: [
+      ...settings.map(([node, missing]) => `set on ${node}: ${missing.join(', ')}`),
+      ...describe('create on all nodes', cluster.missingFunctions),
+      ...describe(
+        'copy to all nodes',
+        cluster.missingTables.filter((table) => referenceTables.has(table)),
+      ),
+      ...describe(
+        'distribute by shop_id',
+        cluster.missingTables.filter((table) => !referenceTables.has(table)),
+      ),
+      ...describe('free the space of what was moved from the coordinator', leftovers),
+    ],
+  };
+}
+
+function describe(what: string, names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [`${what}: ${names.join(', ')}`];
+}
+
+function rejectUnusable({ version, isCoordinator, nodes }: Cluster): void {
+  if (Number.parseInt(version, 10) < 13) {
+    throw new CommandError(`The database has Citus ${version}, but 13 or newer is needed.`);
+  }
+  if (!isCoordinator) {
+    throw new CommandError(
+      'DATABASE_URL names a worker. Set it to the coordinator, which alone can distribute tables.',
+    );
+  }
+  if (!nodes.some((node) => node.isCoordinator)) {
+    throw new CommandError(
+      `The coordinator does not know its own address, by which workers reach it. Run there: select citus_set_coordinator_host('host', 5432)`,
+    );
+  }
+  if (!nodes.some(({ takesShards, isActive }) => takesShards && isActive)) {
+    throw new CommandError(
+      `There is no node to distribute tables to. Run on the coordinator, for each worker: select citus_add_node('host', 5432)`,
+    );
+  }
+}
+
+/**
+ * Distributes all tables of shops' data by shop, with what they have. If interrupted, the data is as before or
+ * distributed, and another call completes the rest. Everything else waits while tables are moved.
+ * @param sql connections to the coordinator that can write
+ * @throws CommandError if it is no usable Citus cluster, or a node does not take a setting
+ */
+export async function distribute(sql: Sql): Promise<void> {
+  await planDistribution(sql);
+  await setOnNodes(sql);
+  await sql.begin(async (tx) => {
+    await lockMigrations(tx);
+    await distributeMissing(tx);
+  });
+  const leftovers = await listLeftovers(sql);
+  if (leftovers.length > 0) await sql.begin((tx) => freeLeftovers(tx, leftovers));
+}
+
+/** On the coordinator, from which Citus sends it on to the other nodes. */
+async function setOnNodes(sql: Sql): Promise<void> {
+  const missing = new Set([...(await listMissingSettings(sql)).values()].flat());
+  const [database] = await sql<{ name: string }[]>`select quote_ident(current_database()) as name`;
+  for (const [name, value] of Object.entries(nodeSettings)) {
+    if (!missing.has(`${name}=${value}`)) continue;
+    await sql.unsafe(`alter database ${database?.name} set ${name} = ${value}`);
+  }
+  for (const [node, settings] of await listMissingSettings(sql)) {
+    if (settings.length === 0) continue;
+    throw new CommandError(
+      `The node ${node} lacks ${settings.join(', ')}. Set it there by "alter database ${database?.name} set …", then run this again.`,
+    );
+  }
+}
+
+/** Part of each migration, so that what it adds is distributed with it. */
+export async function distributeAdded(tx: Transaction): Promise<void> {
+  const cluster = await inspectCluster(tx);
+  if (cluster?.isDistributed) await distributeMissing(tx);
+}
+
+interface Definition {
+  readonly table: string;
+  readonly name: string;
+  readonly definition: string;
+}
+
+/** Citus copies rows without running triggers, and checks foreign keys only between distributed tables. */
+async function distributeMissing(tx: Transaction): Promise<void> {
+  await allowOnNodes(tx);
+  for (const name of await listMissingFunctions(tx)) {
+    await tx`select create_distributed_function(${name})`;
+  }
+  const tables = await listMissingTables(tx);
+  if (tables.length === 0) return;
+  // All at once, so that nothing can be in the way later.
+  await tx.unsafe(`lock table ${tables.join(', ')} in access exclusive mode`);
+  const [foreignKeys, triggers] = await Promise.all([
+    listForeignKeys(tx, tables),
+    listTriggers(tx, tables),
+  ]);
+  for (const { table, name } of foreignKeys) {
+    await tx.unsafe(`alter table ${table} drop constraint ${name}`);
+  }
+  for (const { table, name } of triggers) await tx.unsafe(`drop trigger ${name} on ${table}`);
+  for (const table of tables.filter((each) => referenceTables.has(each))) {
+    await tx`select create_reference_table(${table})`;
+  }
+  for (const table of tables.filter((each) => !referenceTables.has(each)).toSorted(byPlacement)) {
+    const others = table === firstTable ? 'none' : firstTable;
+    await tx`select create_distributed_table(${table}, 'shop_id', colocate_with => ${others})`;
+  }
+  for (const { table, name, definition } of foreignKeys) {
+    await tx.unsafe(`alter table ${table} add constraint ${name} ${definition}`);
+  }
+  for (const { definition } of triggers) await tx.unsafe(definition);
+}
+
+const byPlacement = (one: string, other: string) =>
+  Number(other === firstTable) - Number(one === firstTable);
+
+/** One connection to each node, which sees what was done on it before. Only for this transaction. */
+export async function allowOnNodes(tx: Transaction): Promise<void> {
+  await tx.script(`
+    set local citus.multi_shard_modify_mode = 'sequential';
+    set local citus.enable_unsafe_triggers = on`);
+}
+
+/** Parents first: the order in which they were made. */
+function listForeignKeys(tx: Transaction, tables: readonly string[]): Promise<Definition[]> {
+  return tx<Definition[]>`
+    select c.conrelid::regclass::text as table, quote_ident(c.conname) as name,
+      pg_get_constraintdef(c.oid) as definition
+    from pg_constraint c
+    join unnest(${`{${tables.join(',')}}`}::text[]) missing (name) on missing.name::regclass = c.conrelid
+    where c.contype = 'f' order by c.oid`;
+}
+
+/** Those that follow a `truncate` are left out: a shard cannot tell which shops are concerned. */
+function listTriggers(tx: Transaction, tables: readonly string[]): Promise<Definition[]> {
+  return tx<Definition[]>`
+    select t.tgrelid::regclass::text as table, quote_ident(t.tgname) as name,
+      case when t.tgtype & 32 = 0 then pg_get_triggerdef(t.oid) else '' end as definition
+    from pg_trigger t
+    join unnest(${`{${tables.join(',')}}`}::text[]) missing (name) on missing.name::regclass = t.tgrelid
+    where not t.tgisinternal order by t.oid`;
+}
+
+/** Distributed tables whose rows from before still take space on the coordinator, though nothing reads them. */
+async function listLeftovers(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select logicalrelid::text as name from pg_dist_partition
+    where partmethod = 'h' and pg_relation_size(logicalrelid) > 0 order by logicalrelid`;
+  return rows.map(({ name }) => name);
+}
+
+async function freeLeftovers(tx: Transaction, tables: readonly string[]): Promise<void> {
+  for (const table of tables) {
+    await tx`select truncate_local_data_after_distributing_table(${table}::regclass)`;
+  }
+}

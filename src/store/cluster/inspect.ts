@@ -1,0 +1,109 @@
+import type { Sql, Transaction } from '../database.ts';
+
+/** Where each setting must be on every node: for sessions that Citus opens there. */
+export const nodeSettings = {
+  // The metrics are kept by triggers, each of which changes nothing outside its shop.
+  'citus.enable_unsafe_triggers': 'on',
+  // As the service's own connections have them.
+  jit: 'off',
+  enable_memoize: 'off',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_sort: 'off',
+} as const;
+
+export interface Node {
+  /** `host:port` */
+  readonly name: string;
+  readonly isCoordinator: boolean;
+  readonly isActive: boolean;
+  /** Whether new shards may be placed there. */
+  readonly takesShards: boolean;
+  readonly shards: number;
+}
+
+/** A database on Citus. */
+export interface Cluster {
+  readonly version: string;
+  readonly isCoordinator: boolean;
+  readonly nodes: readonly Node[];
+  /** Tables that are not distributed as they should be, and functions that nodes lack. */
+  readonly missingTables: readonly string[];
+  readonly missingFunctions: readonly string[];
+  /** Foreign keys and triggers are there if the tables are: they are distributed together. */
+  readonly isDistributed: boolean;
+}
+
+/** @returns undefined if the database does not have the extension */
+export async function inspectCluster(sql: Sql | Transaction): Promise<Cluster | undefined> {
+  const [extension] = await sql<{ version: string }[]>`
+    select extversion as version from pg_extension where extname = 'citus'`;
+  if (!extension) return undefined;
+  const [role] = await sql<{ isCoordinator: boolean }[]>`
+    select groupid = 0 as "isCoordinator" from pg_dist_local_group`;
+  const nodes = await sql<Node[]>`
+    select n.nodename || ':' || n.nodeport as name, n.groupid = 0 as "isCoordinator",
+      n.isactive as "isActive", n.shouldhaveshards as "takesShards", count(p.shardid) as shards
+    from pg_dist_node n left join pg_dist_placement p on p.groupid = n.groupid
+    where n.noderole = 'primary'
+    group by n.nodeid, n.groupid, n.nodename, n.nodeport, n.isactive, n.shouldhaveshards
+    order by n.groupid`;
+  const missingTables = await listMissingTables(sql);
+  const [shops] = await sql`
+    select from pg_dist_partition where logicalrelid = to_regclass('public.shops')`;
+  return {
+    version: extension.version,
+    isCoordinator: role?.isCoordinator === true,
+    nodes,
+    missingTables,
+    missingFunctions: await listMissingFunctions(sql),
+    isDistributed: shops !== undefined,
+  };
+}
+
+/** Tables of shops' data that are neither distributed nor reference tables, by name. */
+export async function listMissingTables(sql: Sql | Transaction): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select c.relname as name
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attname = 'shop_id' and not a.attisdropped
+    left join pg_dist_partition p on p.logicalrelid = c.oid
+    where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+      and (p.partmethod = 'h' or p.repmodel = 't') is not true
+    order by c.oid`;
+  return rows.map(({ name }) => name);
+}
+
+/** Functions that were created before the extension, or while it did not send them on. */
+export async function listMissingFunctions(sql: Sql | Transaction): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select p.oid::regprocedure::text as name from pg_proc p
+    where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'
+      and not exists (
+        select from pg_dist_object o where o.classid = 'pg_proc'::regclass and o.objid = p.oid)
+      and not exists (
+        select from pg_depend d
+        where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+    order by p.oid`;
+  return rows.map(({ name }) => name);
+}
+
+/** Settings that each node lacks, by its name. A node that does not answer lacks all of them. */
+export async function listMissingSettings(
+  sql: Sql,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const expected = Object.entries(nodeSettings).map(([name, value]) => `${name}=${value}`);
+  const question = `select coalesce(string_agg(setting, ','), '') from pg_db_role_setting s,
+    unnest(s.setconfig) setting where s.setrole = 0
+    and s.setdatabase = (select oid from pg_database where datname = current_database())`;
+  const rows = await sql<{ name: string; success: boolean; result: string }[]>`
+    select n.nodename || ':' || n.nodeport as name, r.success, r.result
+    from run_command_on_all_nodes(${question}, give_warning_for_connection_errors => true) r
+    join pg_dist_node n using (nodeid)`;
+  return new Map(
+    rows.map(({ name, success, result }) => {
+      const set = new Set(success ? result.split(',') : []);
+      return [name, expected.filter((setting) => !set.has(setting))];
+    }),
+  );
+}

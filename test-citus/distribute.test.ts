@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { retention } from '../bench/processes.ts';
+import { generateShop } from '../src/demo/generate.ts';
+import { findLedgerDifferences } from '../src/metrics/check.ts';
+import { distribute, planDistribution } from '../src/store/cluster/distribute.ts';
+import type { Sql } from '../src/store/database.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { type Store, connectAll } from '../src/store/open.ts';
+import { run } from '../test/cli/process.ts';
+import { type ClusterDatabase, createClusterDatabase } from '../test/support/citus.ts';
+import { openClient } from '../test/support/client.ts';
+import { type TestShop, createShop, importAll } from '../test/support/world.ts';
+
+const records = [
+  ...generateShop({
+    subscriptions: 300,
+    seed: 7,
+    endAt: Date.parse('2026-11-20T12:00:00.000Z'),
+    currency: 'USD',
+    minorDigits: 2,
+  }),
+];
+const kills = 10;
+
+const nameOf = (what: string) => `${what}_${randomInt(2 ** 40)}`;
+
+describe('distributing a database', { timeout: 900_000 }, () => {
+  let database: ClusterDatabase;
+  let store: Store;
+  before(async () => {
+    database = await createClusterDatabase(nameOf('distribute'));
+    store = { ...connectAll(database.target), failed: new Promise(() => {}) };
+  });
+  after(async () => {
+    await store.close();
+    await database.drop();
+  });
+
+  const env = () => ({ DATABASE_URL: database.target, LOG_LEVEL: 'warn' });
+
+  /** Everything that is stored, by table. */
+  async function contents(sql: Sql): Promise<Record<string, string>> {
+    const tables = ['shops', 'plans', 'subscriptions', 'payments', 'refunds', 'metric_ledger'];
+    const found: Record<string, string> = {};
+    for (const table of tables) {
+      const rows = await sql<{ row: string }[]>`
+        select t::text as row from ${sql.unsafe(table)} t order by 1`;
+      found[table] = rows.map(({ row }) => row).join('\n');
+    }
+    return found;
+  }
+
+  const distributedTables = async () => {
+    const [found] = await store.write<{ count: number }[]>`
+      select count(*)::int as count from pg_dist_partition`;
+    return found?.count;
+  };
+
+  test('killed at any moment leaves the data as before or distributed; running it again completes it', async () => {
+    await migrate(store.write);
+    const shops = [await createShop(store), await createShop(store)];
+    for (const shop of shops) {
+      assert.deepEqual((await importAll(store, shop, records)).refused, []);
+    }
+    const expected = await contents(store.write);
+    const all = (await planDistribution(store.write)).cluster.missingTables.length;
+
+    for (let round = 0; round < kills; round += 1) {
+      // It takes about three seconds.
+      await killAfter(300 + (round * 2700) / kills + randomInt(200));
+      await untilAlone(database.target);
+      assert.ok([0, all].includes((await distributedTables()) ?? -1));
+      assert.deepEqual(await contents(store.write), expected);
+    }
+    const { code, out } = await run(['distribute'], { env: env() });
+    assert.equal(code, 0, out);
+    assert.equal(await distributedTables(), all);
+    assert.deepEqual(await contents(store.write), expected);
+    const again = await run(['distribute', '--check'], { env: env() });
+    assert.match(
+      again.out,
+      /^Citus [\d.-]+, \d+ nodes with shards\.\nEverything is distributed\.\n$/,
+    );
+    assert.equal(again.code, 0);
+    for (const shop of shops) {
+      assert.deepEqual(await findLedgerDifferences(store.write, shop.id), []);
+      assert.deepEqual((await importAll(store, shop, changed(shop))).refused, []);
+      assert.deepEqual(await findLedgerDifferences(store.write, shop.id), []);
+    }
+  });
+
+  async function killAfter(milliseconds: number): Promise<void> {
+    const child = spawn(retention, ['distribute'], {
+      env: { ...process.env, ...env() },
+      stdio: 'ignore',
+      detached: true,
+    });
+    const ended = once(child, 'exit');
+    await sleep(milliseconds);
+    try {
+      process.kill(-(child.pid as number), 'SIGKILL');
+    } catch {
+      // It was done already.
+    }
+    await ended;
+  }
+
+  test('includes what a later migration adds', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'retention-migrations-'));
+    cpSync(new URL('../migrations', import.meta.url), folder, { recursive: true });
+    writeFileSync(
+      path.join(folder, '9999_extras.sql'),
+      `create table extras (shop_id bigint not null references shops, id bigint not null,
+          primary key (shop_id, id));
+        create trigger extras_go after delete on extras referencing old table as old_rows
+          for each statement execute function delete_source_ids('plan', 'id');
+        alter table plans add column extra text`,
+    );
+    const applied = await migrate(store.write, { folder: pathToFileURL(`${folder}/`) });
+    rmSync(folder, { recursive: true });
+    assert.deepEqual(applied, ['9999_extras.sql']);
+    assert.deepEqual((await planDistribution(store.write)).steps, []);
+    const shop = await createShop(store);
+    await store.write`insert into extras values (${shop.id}, 1)`;
+    await store.write`delete from extras where shop_id = ${shop.id}`;
+    await assert.rejects(store.write`insert into extras values (${shop.id + 1}, 1)`, {
+      code: '23503',
+    });
+  });
+
+  test('doctor says what is missing', async () => {
+    await store.write.unsafe('create table more (shop_id bigint primary key)');
+    const { out, code } = await run(['doctor'], { env: env() });
+    assert.match(out, /FAIL {2}cluster: not distributed: more; run "retention distribute"/);
+    assert.equal(code, 1);
+    await distribute(store.write);
+    assert.equal((await run(['doctor'], { env: env() })).code, 0);
+  });
+
+  test('refuses a worker, a server without Citus, and the embedded database', async () => {
+    const [worker = ''] = database.workers;
+    const onWorker = await run(['distribute'], { env: { ...env(), DATABASE_URL: worker } });
+    assert.deepEqual([onWorker.code, onWorker.out], [1, '']);
+    assert.match(onWorker.err, /names a worker/);
+    const plain = { ...env(), DATABASE_URL: process.env['TEST_POSTGRES'] as string };
+    const onPlain = await run(['distribute', '--check'], { env: plain });
+    assert.deepEqual([onPlain.code, onPlain.out], [1, '']);
+    assert.match(onPlain.err, /is not on Citus/);
+    const onEmbedded = await run(['distribute'], { env: { LOG_LEVEL: 'warn' } });
+    assert.deepEqual([onEmbedded.code, onEmbedded.out], [2, '']);
+  });
+});
+
+/** The same subscriptions at another price. */
+function changed({ id }: TestShop): object[] {
+  assert.ok(id);
+  return records
+    .filter((record) => record.type === 'subscription')
+    .slice(0, 50)
+    .map((record) => ({ ...record, statusEvents: [], updatedAt: '2026-11-20T12:00:00.000Z' }));
+}
+
+/** Waits until the server has noticed that the process is gone. */
+async function untilAlone(target: string): Promise<void> {
+  const sql = openClient(target);
+  for (;;) {
+    const [others] = await sql<{ count: number }[]>`
+      select count(*)::int as count from pg_stat_activity
+      where application_name = 'retention write' and xact_start is not null`;
+    if (others?.count === 0) break;
+    await sleep(50);
+  }
+  await sql.end();
+}
