@@ -41,8 +41,9 @@ describe('reading from workers', { timeout: 300_000 }, () => {
   });
   after(() => store.close());
 
-  test('answers for every shop, from the worker that has it', async () => {
+  test('answers for every shop, from the worker that has it', async (t) => {
     const service = await startTestService(store, { clock: new FixedClock(now) });
+    t.after(() => service.close());
     for (let count = 0; count < 6; count += 1) {
       const shop = await createShop(store);
       await importAll(store, shop, [plan(), subscription(1, { customerId: 5 })]);
@@ -51,7 +52,8 @@ describe('reading from workers', { timeout: 300_000 }, () => {
         `${service.baseUrl}/api/external/v1/entitlements?customerId=5`,
         key,
       );
-      assert.deepEqual([status, body.data.entitlements.length], [200, 1]);
+      assert.equal(status, 200);
+      assert.match(JSON.stringify(body), /"planId":11/);
       const group = await findGroupOfShop(store.write, shop.id);
       const nodeRead = () =>
         store.readRecent(shop.id, async ({ analyse }) => (await findMembership(analyse))?.group);
@@ -63,7 +65,6 @@ describe('reading from workers', { timeout: 300_000 }, () => {
         group,
       ]);
     }
-    await service.close();
   });
 
   test('doctor names them, and refuses one of another cluster', async () => {
