@@ -253,9 +253,10 @@ class ImportRun {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await sql.begin(async (tx) => {
-          if (this.#batches > 1 && isPowerOfTwo(this.#batches)) await planAgain(tx);
           const outcome = await applyBatch(tx, shop, batch, deferred, this.#givenUp);
           await upsertFeed(tx, shop.id, feed, arrival);
+          const hasGrown = batch.size >= linesOfFirstTransaction && isPowerOfTwo(this.#batches);
+          if (hasGrown) await planAgain(tx);
           return outcome;
         });
       } catch (error) {

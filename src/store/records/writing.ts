@@ -13,9 +13,12 @@ export async function lockForWriting(tx: Transaction, shopId: number): Promise<b
   return true;
 }
 
-/** Lets the connection plan its statements again, now that tables have grown. */
+/**
+ * Lets the next transaction plan its statements again, now that tables have grown; on a cluster, also the
+ * triggers and foreign keys of a node, whose plans last as long as the connection to it.
+ */
 export async function planAgain(tx: Transaction): Promise<void> {
-  await tx.script('discard plans');
+  await tx.script('discard plans; set local citus.max_cached_conns_per_worker = 0');
 }
 
 /**
