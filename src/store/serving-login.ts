@@ -103,7 +103,9 @@ export async function listServingProblems(sql: Sql): Promise<string[]> {
       from pg_roles where rolname = current_user
     ), relations as (
       select c.oid, c.oid::regclass::text as name, n.nspname as schema,
-        c.relowner = (select relowner from pg_class where oid = to_regclass('public.shops')) as is_ours
+        c.relowner = (select relowner from pg_class where oid = to_regclass('public.shops'))
+          and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass
+            and d.objid = c.oid and d.deptype = 'e') as is_ours
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
         and n.nspname <> 'information_schema' and n.nspname !~ '^pg_'
