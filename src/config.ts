@@ -27,7 +27,7 @@ export interface PlatformConfig {
 export interface Config {
   /** A PostgreSQL server; undefined means the embedded database in `dataDir`. */
   readonly databaseUrl: string | undefined;
-  /** Hot standbys of that server, one address per host. */
+  /** Hot standbys of that server, or workers of its cluster; one address per host. */
   readonly databaseReadUrls: readonly string[];
   /** The same server with a read-only login; undefined means the login of `databaseUrl`. */
   readonly databaseServeUrl: string | undefined;
