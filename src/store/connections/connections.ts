@@ -57,6 +57,7 @@ export class Connections implements Runner, Listener {
   readonly #examined = new Set<Session>();
   #isClosed = false;
   #retryNotBefore = 0;
+  #resets = 0;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -100,6 +101,7 @@ export class Connections implements Runner, Listener {
 
   /** Closes all connections without notifying the server, and clears the last failure. */
   reset(): void {
+    this.#resets += 1;
     this.#failure = undefined;
     this.#retryNotBefore = 0;
     for (const session of this.#sessions) session.destroy(new Error('it was reset'));
@@ -178,11 +180,15 @@ export class Connections implements Runner, Listener {
 
   async #open(): Promise<void> {
     this.#opening += 1;
+    const resets = this.#resets;
     try {
       const timeout = this.#failure ? probeTimeoutMilliseconds : connectTimeoutMilliseconds;
-      this.#adopt(await this.#options.open(this, timeout));
+      const session = await this.#options.open(this, timeout);
+      if (resets === this.#resets) this.#adopt(session);
+      else session.close();
     } catch (error) {
-      this.#fail(error as Error);
+      // What the server said before a reset, such as of a password, is out of date.
+      if (resets === this.#resets) this.#fail(error as Error);
     } finally {
       this.#opening -= 1;
       this.#serve();
