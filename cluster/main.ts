@@ -21,6 +21,8 @@ async function run(
   const results = await tryAll(selected, world);
   await world.traffic.end();
   await world.owner.end();
+  const { deadlocks } = world.cluster;
+  if (deadlocks > 0) print(`Other moves were repeated ${deadlocks} times after a deadlock.`);
   for (const note of world.notes) print(note);
   const { problems, closing } = summarise(
     results,

@@ -9,6 +9,7 @@ import { onServer } from '../test/support/replication.ts';
 import { until } from '../test/support/until.ts';
 
 const host = '127.0.0.1';
+const maxAttempts = 5;
 const settings = [
   'shared_preload_libraries=citus',
   'citus.node_conninfo=sslmode=disable',
@@ -34,6 +35,7 @@ export class Node {
   /** Changes when the standby takes over. */
   server: PostgresServer;
   #standby: PostgresServer | undefined;
+  readonly #lost: PostgresServer[] = [];
 
   private constructor(name: string, server: PostgresServer) {
     this.name = name;
@@ -73,22 +75,21 @@ export class Node {
     });
   }
 
-  /** Makes the standby the server, and deletes the old one. */
+  /** Makes the standby the server; the old one must have ended. */
   async promoteStandby(): Promise<void> {
-    const old = this.server;
     if (!this.#standby) throw new Error(`The ${this.name} has no standby.`);
+    // Deleting its files now would hold up the clients, which are in this process.
+    this.#lost.push(this.server);
     this.server = this.#standby;
     this.#standby = undefined;
     await this.run(`alter system set synchronous_standby_names = ''`);
     await this.run('select pg_promote()');
     await this.run('select pg_reload_conf()');
-    await old.destroy();
   }
 
   async #destroy(): Promise<void> {
-    await this.#standby?.destroy();
     this.server.thaw();
-    await this.server.destroy();
+    for (const server of [this.#standby, this.server, ...this.#lost]) await server?.destroy();
   }
 }
 
@@ -96,6 +97,8 @@ export class Node {
 export class Cluster {
   readonly coordinator: Node;
   readonly workers: Node[] = [];
+  /** How often a move had to be repeated. */
+  deadlocks = 0;
   readonly #deferred: AsyncDisposableStack;
 
   private constructor(deferred: AsyncDisposableStack, coordinator: Node) {
@@ -149,9 +152,30 @@ export class Cluster {
     to: Node,
     mode: 'block_writes' | 'force_logical',
   ): Promise<void> {
-    await this.coordinator.run(
+    await this.#repeatAfterDeadlock(
       `select citus_move_shard_placement(
          ${shardId}, '${host}', ${from.port}, '${host}', ${to.port}, '${mode}')`,
     );
+  }
+
+  /** Gives a shop a shard of its own. */
+  async isolateShop(shopId: number): Promise<void> {
+    await this.#repeatAfterDeadlock(
+      `select isolate_tenant_to_new_shard(
+         'metric_shops', ${shopId}, 'CASCADE', shard_transfer_mode => 'block_writes')`,
+    );
+  }
+
+  async #repeatAfterDeadlock(statement: string): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.coordinator.run(statement);
+        return;
+      } catch (error) {
+        const isDeadlock = error instanceof Error && 'code' in error && error.code === '40P01';
+        if (!isDeadlock || attempt === maxAttempts) throw error;
+        this.deadlocks += 1;
+      }
+    }
   }
 }

@@ -62,7 +62,7 @@ export async function runDrill<Place extends Scene>(drill: Drill<Place>): Promis
       return opening;
     });
     await deferred.disposeAsync();
-    if (hasPassed) rmSync(folder, { recursive: true });
+    if (hasPassed || !opening) rmSync(folder, { recursive: true });
     process.exitCode = hasPassed ? 0 : 1;
   } catch (error) {
     // Errors during an early shutdown are caused by it.

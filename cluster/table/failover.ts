@@ -1,31 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../../faults/fault.ts';
-import type { Node } from '../nodes.ts';
+import { type Victim, chooseVictim, watchOthers } from '../victim.ts';
 import type { World } from '../world.ts';
-import { type Watch, watchOthers } from './crashes.ts';
 
 /** How long a cluster manager takes to notice the failure. */
 const noticedMilliseconds = 2_000;
 
 /** Nodes that are lost for good. The coordinator's standby is started with the drill. */
 export function failovers(): readonly Fault<World>[] {
-  let check: Watch | undefined;
-  let lost: Node | undefined;
+  let victim: Victim | undefined;
   return [
     {
       name: 'worker lost, standby promoted',
       async prepare(world) {
-        lost = (await world.cluster.placementOf(world.importer.shopId)).worker;
-        await lost.startStandby();
-        await lost.replicateSynchronously();
-        check = await watchOthers(world, lost);
+        const worker = await chooseVictim(world);
+        await worker.startStandby();
+        await worker.replicateSynchronously();
+        victim = await watchOthers(world, worker);
       },
       async inject() {
-        await lost?.server.stop('crash');
+        await victim?.worker.server.stop('crash');
         await sleep(noticedMilliseconds);
       },
       async end({ cluster, notes }) {
-        if (!lost) return;
+        if (!victim) return;
+        const lost = victim.worker;
         const oldPort = lost.port;
         const promoting = await secondsOf(lost.promoteStandby());
         const announcing = await secondsOf(cluster.announceWorker(lost, oldPort));
@@ -33,7 +32,7 @@ export function failovers(): readonly Fault<World>[] {
           `The standby of ${lost.name} was promoted in ${promoting} s; citus_update_node took ${announcing} s.`,
         );
       },
-      check: (_world, outcomes) => check?.(outcomes) ?? [],
+      check: (_world, outcomes) => victim?.check(outcomes) ?? [],
     },
     {
       name: 'coordinator lost, standby promoted',

@@ -1,5 +1,5 @@
 import type { Fault } from '../../faults/fault.ts';
-import type { Cluster, Node } from '../nodes.ts';
+import { neighbourOf } from '../victim.ts';
 import type { World } from '../world.ts';
 
 /** How often the moves of a rebalancing failed and were repeated. */
@@ -37,15 +37,8 @@ export const moves: readonly Fault<World>[] = [
     name: 'shop gets a shard of its own',
     mayRefuse: false,
     async inject({ cluster, importer }) {
-      await cluster.coordinator.run(
-        `select isolate_tenant_to_new_shard(
-           'metric_shops', ${importer.shopId}, 'CASCADE', shard_transfer_mode => 'block_writes')`,
-      );
+      await cluster.isolateShop(importer.shopId);
     },
     end: noRepair,
   },
 ];
-
-function neighbourOf({ workers }: Cluster, worker: Node): Node {
-  return workers[(workers.indexOf(worker) + 1) % workers.length] as Node;
-}

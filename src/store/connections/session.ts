@@ -85,9 +85,12 @@ const planForParameters = `select set_config('plan_cache_mode', 'auto', false) f
 const keepAliveMilliseconds = 5_000;
 /** The prepared statement no longer exists, or its columns have changed since a table was altered. */
 const outdated = new Set(['FetchPreparedStatement', 'RevalidateCachedQuery']);
-/** The server has ended the connection, or is about to. */
-const endsConnection = ({ code = '' }: { code?: string | undefined }) =>
-  /^(?:57P0[1-5]|08...)$/.test(code);
+/**
+ * The server has ended the connection, or is about to. A mere error with such a code is that of a coordinator
+ * about one of its workers.
+ */
+const endsConnection = ({ code = '', severity }: DatabaseError) =>
+  severity !== 'ERROR' && /^(?:57P0[1-5]|08...)$/.test(code);
 
 export interface Listener {
   /** The session has ended; statements without a result were reported before. */

@@ -25,12 +25,8 @@ export async function addKeyUse(
   // In order, so that instances that add to the same hours cannot deadlock.
   const hours = [...requests].toSorted(([one], [other]) => one - other);
   await sql.begin((tx) =>
-    // Pipelined; the server runs them in order.
+    // Pipelined; the server runs them in order. On a cluster, moving a shard locks them in the same order.
     Promise.all([
-      tx`
-        update api_keys set last_used_at = ${lastUsedAt}
-        where shop_id = ${shopId} and key_id = ${keyId}
-          and (last_used_at is null or last_used_at <= ${lastUsedAt}::timestamptz - interval '60 seconds')`,
       tx`
         delete from key_requests
         where shop_id = ${shopId} and key_id = ${keyId}
@@ -43,6 +39,10 @@ export async function addKeyUse(
         where k.shop_id = ${shopId} and k.key_id = ${keyId}
         on conflict (shop_id, key_id, hour)
           do update set requests = key_requests.requests + excluded.requests`,
+      tx`
+        update api_keys set last_used_at = ${lastUsedAt}
+        where shop_id = ${shopId} and key_id = ${keyId}
+          and (last_used_at is null or last_used_at <= ${lastUsedAt}::timestamptz - interval '60 seconds')`,
     ]),
   );
 }

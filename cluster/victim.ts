@@ -1,0 +1,58 @@
+import type { Outcome } from '../test/support/traffic.ts';
+import type { Cluster, Node } from './nodes.ts';
+import type { World } from './world.ts';
+
+/** Longest time that a request for another worker's shop may take. */
+const maxMilliseconds = 2_000;
+
+/** A worker that is about to fail. */
+export interface Victim {
+  readonly worker: Node;
+  /** @returns how requests for shops on other workers were affected, as sentences */
+  check(outcomes: readonly Outcome[]): string[];
+}
+
+/** Chooses the first shop's worker, moves the imported shop to it, and another shop away from it. */
+export async function chooseVictim({ cluster, shops, importer }: World): Promise<Node> {
+  const [first, second] = shops;
+  if (!first || !second) throw new Error('There are too few shops.');
+  const { worker } = await cluster.placementOf(first.id);
+  const imported = await cluster.placementOf(importer.shopId);
+  if (imported.worker !== worker) {
+    await cluster.moveShard(imported.shardId, imported.worker, worker, 'force_logical');
+  }
+  const other = await cluster.placementOf(second.id);
+  if (other.worker === worker) {
+    await cluster.moveShard(other.shardId, worker, neighbourOf(cluster, worker), 'force_logical');
+  }
+  return worker;
+}
+
+/** From now on, watches requests for shops on other workers. */
+export async function watchOthers({ cluster, shops }: World, worker: Node): Promise<Victim> {
+  const others = new Set<string>();
+  for (const { id, keys } of shops) {
+    if ((await cluster.placementOf(id)).worker === worker) continue;
+    for (const key of keys) others.add(key);
+  }
+  const since = performance.now();
+  return {
+    worker,
+    check: (outcomes) =>
+      describe(outcomes.filter(({ key, begin }) => others.has(key) && begin >= since)),
+  };
+}
+
+function describe(ofOthers: readonly Outcome[]): string[] {
+  const refused = ofOthers.filter(({ ending }) => ending === 'failed').length;
+  const slow = ofOthers.filter(({ milliseconds }) => milliseconds > maxMilliseconds).length;
+  const about = `of ${ofOthers.length} requests for shops on other workers`;
+  return [
+    refused > 0 && `${refused} ${about} were refused`,
+    slow > 0 && `${slow} ${about} took more than ${maxMilliseconds / 1000} s`,
+  ].filter((each) => each !== false);
+}
+
+export function neighbourOf({ workers }: Cluster, worker: Node): Node {
+  return workers[(workers.indexOf(worker) + 1) % workers.length] as Node;
+}
