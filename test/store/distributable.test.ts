@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Sql } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -63,15 +62,6 @@ function listForeignKeys(sql: Sql): Promise<ForeignKey[]> {
     where c.contype = 'f' and c.connamespace = 'public'::regnamespace`;
 }
 
-/** Tables that docs/scaling.md distributes, or copies to every server. */
-function listDocumentedTables(): string[] {
-  const text = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
-  const statements = text.matchAll(
-    /^select create_(?:reference_table\('(\w+)'\)|distributed_table\('(\w+)', 'shop_id')/gm,
-  );
-  return [...statements].map(([, copied, distributed]) => copied ?? distributed ?? '');
-}
-
 onEveryDatabase('tables can be distributed by shop', (open) => {
   let store: Store;
   let indexes: Index[];
@@ -92,14 +82,6 @@ onEveryDatabase('tables can be distributed by shop', (open) => {
     assert.deepEqual(
       tables.filter((name) => !tablesWithoutShop.includes(name)),
       keyed,
-    );
-  });
-
-  test('the documentation lists every table', async () => {
-    const tables = (await listTables(store.write)).map(({ name }) => name);
-    assert.deepEqual(
-      listDocumentedTables().toSorted(),
-      tables.filter((name) => name !== 'schema_migrations').toSorted(),
     );
   });
 
