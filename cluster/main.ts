@@ -1,8 +1,7 @@
-import { beginTable, figure, print } from '../bench/report.ts';
-import { type Summary, runDrill } from '../faults/drill.ts';
+import { figure, print } from '../bench/report.ts';
+import { runDrill } from '../faults/drill.ts';
 import type { Fault } from '../faults/fault.ts';
 import { type Result, tryFault } from '../faults/trial.ts';
-import { summarise } from '../faults/verdict.ts';
 import { listMissingPrograms } from './nodes.ts';
 import { listDamagedShards } from './shards.ts';
 import { crashes } from './table/crashes.ts';
@@ -12,67 +11,24 @@ import { type World, openWorld } from './world.ts';
 
 const events: readonly Fault<World>[] = [...moves, ...crashes(), ...failovers()];
 
-async function run(
-  selected: readonly Fault<World>[],
-  opened: () => Promise<World>,
-): Promise<Summary> {
-  const begin = performance.now();
-  const world = await opened();
-  const results = await tryAll(selected, world);
-  await world.traffic.end();
-  await world.owner.end();
-  const { deadlocks } = world.cluster;
-  if (deadlocks > 0) print(`Other moves were repeated ${deadlocks} times after a deadlock.`);
-  for (const note of world.notes) print(note);
-  const { problems, closing } = summarise(
-    results,
-    world,
-    (performance.now() - begin) / 1000,
-    'events',
-  );
-  const { wrong, imported } = world.importer;
-  return {
-    problems: [...problems, ...wrong.slice(0, 5)],
-    closing: `${closing.slice(0, -1)}, ${imported} records imported.`,
-  };
+interface EventResult extends Result {
+  readonly imported: number;
+  readonly importsFailed: number;
+  readonly wrong: number;
 }
 
-async function tryAll(selected: readonly Fault<World>[], world: World): Promise<Result[]> {
-  const row = beginTable([
-    'event',
-    'event s',
-    'answers',
-    'refused',
-    'recovered s',
-    'slowest s',
-    'keys failed',
-    'writing s',
-    'imported',
-    'imports failed',
-    'wrong',
-  ]);
-  const results: Result[] = [];
-  for (const event of selected) {
-    const { imported, failed } = world.importer;
-    const wrong = countWrong(world);
-    const result = await tryFault(event, world);
-    const problems = await verify(world);
-    results.push({ ...result, problems: [...result.problems, ...problems] });
-    row(
-      result.name,
-      figure(result.faultSeconds, 1),
-      figure(result.answers),
-      figure(result.refused),
-      figure(result.recoverySeconds, 1),
-      figure(result.slowestSeconds, 1),
-      figure(result.writesFailed),
-      figure(result.writingSeconds, 1),
-      figure(world.importer.imported - imported),
-      figure(world.importer.failed - failed),
-      figure(countWrong(world) - wrong + problems.length),
-    );
-  }
-  return results;
+async function tryEvent(event: Fault<World>, world: World): Promise<EventResult> {
+  const { imported, failed } = world.importer;
+  const wrong = countWrong(world);
+  const result = await tryFault(event, world);
+  const problems = await verify(world);
+  return {
+    ...result,
+    problems: [...result.problems, ...problems],
+    imported: world.importer.imported - imported,
+    importsFailed: world.importer.failed - failed,
+    wrong: countWrong(world) - wrong + problems.length,
+  };
 }
 
 const countWrong = ({ traffic, owner, importer }: World) =>
@@ -93,8 +49,29 @@ async function verify({ cluster, importer, shops, runCommand }: World): Promise<
 
 await runDrill({
   name: 'cluster',
+  noun: 'event',
   faults: events,
+  columns: {
+    'event s': (result: EventResult) => figure(result.faultSeconds, 1),
+    answers: (result) => figure(result.answers),
+    refused: (result) => figure(result.refused),
+    'recovered s': (result) => figure(result.recoverySeconds, 1),
+    'slowest s': (result) => figure(result.slowestSeconds, 1),
+    'keys failed': (result) => figure(result.writesFailed),
+    'writing s': (result) => figure(result.writingSeconds, 1),
+    imported: (result) => figure(result.imported),
+    'imports failed': (result) => figure(result.importsFailed),
+    wrong: (result) => figure(result.wrong),
+  },
   missing: listMissingPrograms(),
   open: openWorld,
-  run,
+  tryOne: tryEvent,
+  conclude({ cluster: { deadlocks }, notes, importer }, { problems, closing }) {
+    if (deadlocks > 0) print(`Other moves were repeated ${deadlocks} times after a deadlock.`);
+    for (const note of notes) print(note);
+    return {
+      problems: [...problems, ...importer.wrong.slice(0, 5)],
+      closing: `${closing.slice(0, -1)}, ${importer.imported} records imported.`,
+    };
+  },
 });

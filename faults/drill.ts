@@ -1,24 +1,26 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { print } from '../bench/report.ts';
+import { beginTable, print } from '../bench/report.ts';
 import type { Fault } from './fault.ts';
 import type { Scene } from './scene.ts';
+import type { Result } from './trial.ts';
+import { type Summary, summarise } from './verdict.ts';
 
-interface Drill<Place extends Scene> {
+interface Drill<Place extends Scene, Found extends Result> {
   readonly name: string;
+  /** What one of its faults is called. */
+  readonly noun: string;
   readonly faults: readonly Fault<Place>[];
+  /** The columns of its table after the fault's name, by heading. */
+  readonly columns: Readonly<Record<string, (result: Found) => string>>;
   /** Names of programs that are not installed. */
   readonly missing: readonly string[];
   /** @param deferred disposes of everything that was started, even after a failure */
   open(deferred: AsyncDisposableStack, folder: string): Promise<Place>;
-  /** @returns what was wrong, one sentence each, and the closing line */
-  run(selected: readonly Fault<Place>[], opened: () => Promise<Place>): Promise<Summary>;
-}
-
-export interface Summary {
-  readonly problems: readonly string[];
-  readonly closing: string;
+  tryOne(fault: Fault<Place>, place: Place): Promise<Found>;
+  /** Adds to what the faults have shown. */
+  conclude?(place: Place, summary: Summary): Summary;
 }
 
 const maxMinutes = 10;
@@ -26,7 +28,9 @@ const maxMinutes = 10;
 const giveUpMilliseconds = 15_000;
 
 /** Runs all faults, or those whose names contain one of the arguments; then exits. */
-export async function runDrill<Place extends Scene>(drill: Drill<Place>): Promise<void> {
+export async function runDrill<Place extends Scene, Found extends Result>(
+  drill: Drill<Place, Found>,
+): Promise<void> {
   if (drill.missing.length > 0) {
     print(`The drill needs ${drill.missing.join(' and ')} on this machine.`);
     process.exit(1);
@@ -74,20 +78,34 @@ export async function runDrill<Place extends Scene>(drill: Drill<Place>): Promis
   }
 }
 
-async function runSelected<Place extends Scene>(
-  { faults, run }: Drill<Place>,
+async function runSelected<Place extends Scene, Found extends Result>(
+  drill: Drill<Place, Found>,
   folder: string,
   opened: () => Promise<Place>,
 ): Promise<boolean> {
+  const { noun, faults, columns, tryOne, conclude = (_, summary) => summary } = drill;
   const only = process.argv.slice(2);
   const selected = faults.filter(
-    ({ name }) => only.length === 0 || only.some((each) => name.includes(each)),
+    (fault) => only.length === 0 || only.some((each) => fault.name.includes(each)),
   );
   if (selected.length === 0) {
-    print(`No fault matches. Available: ${faults.map(({ name }) => name).join('; ')}.`);
+    const available = faults.map((fault) => fault.name).join('; ');
+    print(`No ${noun} matches. Available: ${available}.`);
     return false;
   }
-  const { problems, closing } = await run(selected, opened);
+  const begin = performance.now();
+  const place = await opened();
+  const row = beginTable([noun, ...Object.keys(columns)]);
+  const results: Found[] = [];
+  for (const fault of selected) {
+    const result = await tryOne(fault, place);
+    results.push(result);
+    row(result.name, ...Object.values(columns).map((column) => column(result)));
+  }
+  await place.traffic.end();
+  await place.owner.end();
+  const seconds = (performance.now() - begin) / 1000;
+  const { problems, closing } = conclude(place, summarise(results, place, seconds, noun));
   for (const problem of problems) print(`WRONG: ${problem}`);
   if (problems.length > 0) print(`The logs of the instances are in ${folder}.`);
   print(closing);

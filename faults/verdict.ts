@@ -1,17 +1,22 @@
 import type { Result } from './trial.ts';
-import type { Summary } from './drill.ts';
 import type { Scene } from './scene.ts';
 
 /** Maximum time from the end of a fault until the last refused request. */
 const maxRecoverySeconds = 5;
 const maxShown = 5;
 
-/** The problems, one sentence each, and the closing line of the run. */
+export interface Summary {
+  /** What was wrong, one sentence each. */
+  readonly problems: readonly string[];
+  readonly closing: string;
+}
+
+/** @param noun what a fault is called */
 export function summarise(
   results: readonly Result[],
   { traffic, owner }: Scene,
   seconds: number,
-  noun = 'faults',
+  noun: string,
 ): Summary {
   const wrong = [...traffic.wrong, ...owner.wrong];
   const slow = results.filter(({ recoverySeconds: each }) => each > maxRecoverySeconds);
@@ -26,7 +31,7 @@ export function summarise(
   const refused = refusals.reduce((sum, each) => sum + each.refused, 0);
   const [slowest] = results.toSorted((a, b) => b.recoverySeconds - a.recoverySeconds);
   const closing = [
-    `${results.length} ${noun} in ${Math.round(seconds)} s`,
+    `${results.length} ${noun}s in ${Math.round(seconds)} s`,
     `${traffic.outcomes.length} answers, ${wrong.length} of them wrong`,
     `${owner.checked} keys checked from creation to revocation`,
     `refused ${refused}${refused > 0 ? ` (${refusals.map((each) => `${each.name}: ${each.refused}`).join('; ')})` : ''}`,
