@@ -1,5 +1,6 @@
 import { referenceTables } from '../store/cluster/distribute.ts';
 import { type Node, inspectCluster, listMissingSettings } from '../store/cluster/inspect.ts';
+import { namesWorker } from '../store/cluster/membership.ts';
 import type { Sql } from '../store/database.ts';
 import type { Finding } from './finding.ts';
 
@@ -8,10 +9,7 @@ export async function examineCluster(sql: Sql): Promise<Finding[]> {
   const cluster = await inspectCluster(sql);
   if (!cluster) return [];
   const { version, isCoordinator, isDistributed, nodes, missingTables, missingFunctions } = cluster;
-  if (!isCoordinator) {
-    const detail = 'DATABASE_URL names a worker; set it to the coordinator';
-    return [{ check: 'cluster', ok: false, detail }];
-  }
+  if (!isCoordinator) return [{ check: 'cluster', ok: false, detail: namesWorker }];
   if (!isDistributed) {
     const detail = `Citus ${version}, but nothing is distributed; run "retention distribute"`;
     return [{ check: 'cluster', ok: true, warning: true, detail }];

@@ -23,7 +23,8 @@ export async function applyBatch(
   deferred: DeferredEntries,
   givenUp: ReadonlySet<TargetType>,
 ): Promise<AppliedBatch> {
-  await lockForWriting(tx, shop.id);
+  // Inserts begin with the shop's row, and would store nothing.
+  if (!(await lockForWriting(tx, shop.id))) throw new Error(`There is no shop ${shop.id}.`);
   const applied: Applied = {
     outcomes: [],
     refused: [],

@@ -145,11 +145,11 @@ class ImportRun {
     const parsed = this.#parse(line);
     if ('problem' in parsed) return this.#refuse(source, line, parsed.type, parsed.problem);
     this.#batch.add({ source, line, ...parsed, key: keyOf(parsed.record) });
-    const maxLines = this.#options.linesPerTransaction ?? linesPerTransaction;
+    const usualLines = this.#options.linesPerTransaction ?? linesPerTransaction;
+    const maxLines =
+      this.#batches === 0 ? Math.min(usualLines, linesOfFirstTransaction) : usualLines;
     const isFull =
-      this.#batch.size >= maxLines ||
-      (this.#batches === 0 && this.#batch.size >= linesOfFirstTransaction) ||
-      this.#batch.characters >= charactersPerTransaction;
+      this.#batch.size >= maxLines || this.#batch.characters >= charactersPerTransaction;
     if (isFull) await this.#store(deferred);
   }
 

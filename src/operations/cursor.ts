@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
-import type { Position } from '../store/records/subscriptions.ts';
+import type { Position } from '../store/records/paging.ts';
 import { type JsonLines, jsonArrayOf } from '../store/records/json-text.ts';
 import { JsonText } from './json-text.ts';
 import { cursorError } from './parameters.ts';

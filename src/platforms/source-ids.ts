@@ -1,8 +1,8 @@
 import { deriveId } from '../ingest/source-ids.ts';
 import type { Sql } from '../store/database.ts';
 import { listFeeds } from '../store/feeds/feeds.ts';
-import { type SourceId, listSourceIds, listStoredIds } from '../store/records/source-ids.ts';
-import { type RecordKind } from '../store/records/tables.ts';
+import { type SourceId, listSourceIds } from '../store/records/source-ids.ts';
+import { type RecordKind, findMissing } from '../store/records/tables.ts';
 import { feedsOf } from './feeds.ts';
 import type { Platform } from './platform.ts';
 import { platforms } from './registry.ts';
@@ -27,8 +27,8 @@ export async function findRecord(
   const followed = await listPlatforms(sql, shopId);
   const derived = deriveId(kind, text);
   const candidates = [...idsIn(text, kind, followed), derived];
-  const stored = await listStoredIds(sql, shopId, kind, candidates);
-  const id = candidates.find((each) => stored.includes(each));
+  const missing = await findMissing(sql, shopId, kind, candidates);
+  const id = candidates.find((each) => !missing.has(each));
   if (id === undefined) return undefined;
   const known = await listKnownSourceIds(sql, shopId, [{ kind, id }], followed);
   const sourceId = known[0]?.sourceId ?? null;

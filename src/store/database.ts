@@ -8,6 +8,7 @@ import {
 } from './connections/query.ts';
 import { openerOf } from './connections/opener.ts';
 import type { Session } from './connections/session.ts';
+import { plannerSettings } from './planner-settings.ts';
 
 type Rows = readonly object[];
 
@@ -99,22 +100,14 @@ export function connect(target: string, options: ConnectOptions): Sql {
 function settingsOf(options: ConnectOptions): Readonly<Record<string, string>> {
   return {
     application_name: `retention ${options.name}`,
-    // JIT compilation would take longer than any of these queries.
-    jit: 'off',
+    ...plannerSettings,
     TimeZone: 'UTC',
     DateStyle: 'ISO',
     default_transaction_read_only: options.readOnly === true ? 'on' : 'off',
     // Plan each statement once, for any parameters. There are few statements, all known, so comparing plans
     // would cost more than running the right one. And while a shop is being imported its statistics are
-    // empty, which makes every index that starts with the shop look equally good. Memoize is off because,
-    // without knowing the parameters, the planner reserves far too much memory for it.
+    // empty, which makes every index that starts with the shop look equally good.
     plan_cache_mode: 'force_generic_plan',
-    enable_memoize: 'off',
-    // Every look-up has an index with the right order. A plan that was made while a table was small must still
-    // be right when it has grown (docs/decisions/0032-plans.md).
-    enable_seqscan: 'off',
-    enable_bitmapscan: 'off',
-    enable_sort: 'off',
     statement_timeout: String(options.statementTimeoutMilliseconds),
   };
 }

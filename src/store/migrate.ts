@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
 import { allowOnNodes, distributeAdded } from './cluster/distribute.ts';
-import { findMembership } from './cluster/membership.ts';
+import { findMembership, namesWorker } from './cluster/membership.ts';
 import type { Sql, Transaction } from './database.ts';
 import { findLockHolders } from './lock-holders.ts';
 import { lockMigrations } from './migration-lock.ts';
@@ -60,10 +60,7 @@ export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<s
 /** Only the coordinator of a cluster has everything, and may change the schema. */
 async function rejectWorker(sql: Sql): Promise<void> {
   const membership = await findMembership(sql);
-  if (membership === null || membership.group === 0) return;
-  throw new CommandError(
-    'DATABASE_URL names a worker of a Citus cluster. Set it to the coordinator; workers belong into DATABASE_READ_URL.',
-  );
+  if (membership !== null && membership.group !== 0) throw new CommandError(namesWorker);
 }
 
 /** @returns false if another process applied it in the meantime */

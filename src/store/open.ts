@@ -19,8 +19,9 @@ export interface Store {
   /** Only for webhook jobs, so that nothing else waits behind them. Opened on first use. */
   readonly jobs: Sql;
   /**
-   * Runs read-only work of a request, on rows of one shop. It sees everything committed more than 2 seconds ago, but maybe not
-   * later changes: it may run on a standby or a worker, and again on the primary if that fails.
+   * Runs read-only work of a request, on rows of one shop. It sees everything committed more than 2
+   * seconds ago, but maybe not later changes: it may run on a standby or a worker, and again on the
+   * primary if that fails.
    */
   readRecent<Result>(
     shopId: number,

@@ -17,7 +17,7 @@ test('cuts a script at the semicolons between its statements', () => {
   ]);
 });
 
-test('finds one statement in nothing but blanks and comments: none', () => {
+test('finds no statement in blanks and comments', () => {
   assert.deepEqual(statementsOf(' -- nothing\n;;\n'), []);
 });
 

@@ -4,11 +4,13 @@ import { lockMigrations } from '../migration-lock.ts';
 import {
   type Cluster,
   inspectCluster,
+  isDistributed,
   listMissingFunctions,
   listMissingSettings,
   listMissingTables,
   nodeSettings,
 } from './inspect.ts';
+import { namesWorker } from './membership.ts';
 
 /** Each node has a copy of these: they are small, and read before the shop is known. */
 export const referenceTables: ReadonlySet<string> = new Set(['shops', 'api_keys']);
@@ -16,24 +18,15 @@ export const referenceTables: ReadonlySet<string> = new Set(['shops', 'api_keys'
 /** The table that all others are placed like: a row for each shop. */
 const firstTable = 'metric_shops';
 
-/** What `distribute` would do, in words; empty if there is nothing to do. */
-export interface Plan {
+interface Plan {
   readonly cluster: Cluster;
+  /** What `distribute` would do, in words; empty if there is nothing to do. */
   readonly steps: readonly string[];
 }
 
-/**
- * Checks that a database can be distributed, and what of that is still to be done.
- * @throws CommandError if it is no usable Citus cluster
- */
+/** @throws CommandError if the database is not on a usable Citus cluster */
 export async function planDistribution(sql: Sql): Promise<Plan> {
-  const cluster = await inspectCluster(sql);
-  if (!cluster) {
-    throw new CommandError(
-      'The database is not on Citus. Run "create extension citus" in it on every node, and add the nodes to the coordinator ("Citus" in docs/scaling.md).',
-    );
-  }
-  rejectUnusable(cluster);
+  const cluster = await requireCluster(sql);
   const settings = [...(await listMissingSettings(sql))].filter(
     ([, missing]) => missing.length > 0,
   );
@@ -60,15 +53,18 @@ function describe(what: string, names: readonly string[]): string[] {
   return names.length === 0 ? [] : [`${what}: ${names.join(', ')}`];
 }
 
-function rejectUnusable({ version, isCoordinator, nodes }: Cluster): void {
+async function requireCluster(sql: Sql): Promise<Cluster> {
+  const cluster = await inspectCluster(sql);
+  if (!cluster) {
+    throw new CommandError(
+      'The database is not on Citus. Run "create extension citus" in it on every node, and add the nodes to the coordinator ("Citus" in docs/scaling.md).',
+    );
+  }
+  const { version, isCoordinator, nodes } = cluster;
   if (Number.parseInt(version, 10) < 13) {
     throw new CommandError(`The database has Citus ${version}, but 13 or newer is needed.`);
   }
-  if (!isCoordinator) {
-    throw new CommandError(
-      'DATABASE_URL names a worker. Set it to the coordinator, which alone can distribute tables.',
-    );
-  }
+  if (!isCoordinator) throw new CommandError(namesWorker);
   if (!nodes.some((node) => node.isCoordinator)) {
     throw new CommandError(
       `The coordinator does not know its own address, by which workers reach it. Run there: select citus_set_coordinator_host('host', 5432)`,
@@ -79,6 +75,7 @@ function rejectUnusable({ version, isCoordinator, nodes }: Cluster): void {
       `There is no node to distribute tables to. Run on the coordinator, for each worker: select citus_add_node('host', 5432)`,
     );
   }
+  return cluster;
 }
 
 /**
@@ -88,10 +85,11 @@ function rejectUnusable({ version, isCoordinator, nodes }: Cluster): void {
  * @throws CommandError if it is no usable Citus cluster, or a node does not take a setting
  */
 export async function distribute(sql: Sql): Promise<void> {
-  await planDistribution(sql);
+  await requireCluster(sql);
   await setOnNodes(sql);
   await sql.begin(async (tx) => {
     await lockMigrations(tx);
+    await allowOnNodes(tx);
     await distributeMissing(tx);
   });
   const leftovers = await listLeftovers(sql);
@@ -114,10 +112,9 @@ async function setOnNodes(sql: Sql): Promise<void> {
   }
 }
 
-/** Part of each migration, so that what it adds is distributed with it. */
+/** Part of each migration, so that what it adds is distributed with it. Needs allowOnNodes. */
 export async function distributeAdded(tx: Transaction): Promise<void> {
-  const cluster = await inspectCluster(tx);
-  if (cluster?.isDistributed) await distributeMissing(tx);
+  if (await isDistributed(tx)) await distributeMissing(tx);
 }
 
 interface Definition {
@@ -128,7 +125,6 @@ interface Definition {
 
 /** Citus copies rows without running triggers, and checks foreign keys only between distributed tables. */
 async function distributeMissing(tx: Transaction): Promise<void> {
-  await allowOnNodes(tx);
   for (const name of await listMissingFunctions(tx)) {
     await tx`select create_distributed_function(${name})`;
   }
@@ -160,7 +156,7 @@ async function distributeMissing(tx: Transaction): Promise<void> {
 const byPlacement = (one: string, other: string) =>
   Number(other === firstTable) - Number(one === firstTable);
 
-/** One connection to each node, which sees what was done on it before. Only for this transaction. */
+/** For this transaction: triggers, and one connection to each node, which sees what was done on it before. */
 export async function allowOnNodes(tx: Transaction): Promise<void> {
   await tx.script(`
     set local citus.multi_shard_modify_mode = 'sequential';

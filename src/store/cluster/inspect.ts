@@ -1,15 +1,12 @@
 import type { Sql, Transaction } from '../database.ts';
+import { plannerSettings } from '../planner-settings.ts';
+import { findCitusVersion } from './membership.ts';
 
-/** Where each setting must be on every node: for sessions that Citus opens there. */
+/** Settings of the database that every node must have. */
 export const nodeSettings = {
   // The metrics are kept by triggers, each of which changes nothing outside its shop.
   'citus.enable_unsafe_triggers': 'on',
-  // As the service's own connections have them.
-  jit: 'off',
-  enable_memoize: 'off',
-  enable_seqscan: 'off',
-  enable_bitmapscan: 'off',
-  enable_sort: 'off',
+  ...plannerSettings,
 } as const;
 
 export interface Node {
@@ -27,18 +24,17 @@ export interface Cluster {
   readonly version: string;
   readonly isCoordinator: boolean;
   readonly nodes: readonly Node[];
-  /** Tables that are not distributed as they should be, and functions that nodes lack. */
+  /** Tables that are not distributed as they should be; their foreign keys and triggers follow them. */
   readonly missingTables: readonly string[];
+  /** Functions that nodes lack. */
   readonly missingFunctions: readonly string[];
-  /** Foreign keys and triggers are there if the tables are: they are distributed together. */
   readonly isDistributed: boolean;
 }
 
 /** @returns undefined if the database does not have the extension */
 export async function inspectCluster(sql: Sql | Transaction): Promise<Cluster | undefined> {
-  const [extension] = await sql<{ version: string }[]>`
-    select extversion as version from pg_extension where extname = 'citus'`;
-  if (!extension) return undefined;
+  const version = await findCitusVersion(sql);
+  if (version === undefined) return undefined;
   const [role] = await sql<{ isCoordinator: boolean }[]>`
     select groupid = 0 as "isCoordinator" from pg_dist_local_group`;
   const nodes = await sql<Node[]>`
@@ -48,17 +44,22 @@ export async function inspectCluster(sql: Sql | Transaction): Promise<Cluster | 
     where n.noderole = 'primary'
     group by n.nodeid, n.groupid, n.nodename, n.nodeport, n.isactive, n.shouldhaveshards
     order by n.groupid`;
-  const missingTables = await listMissingTables(sql);
-  const [shops] = await sql`
-    select from pg_dist_partition where logicalrelid = to_regclass('public.shops')`;
   return {
-    version: extension.version,
+    version,
     isCoordinator: role?.isCoordinator === true,
     nodes,
-    missingTables,
+    missingTables: await listMissingTables(sql),
     missingFunctions: await listMissingFunctions(sql),
-    isDistributed: shops !== undefined,
+    isDistributed: await isDistributed(sql),
   };
+}
+
+/** Whether anything of the database is distributed. */
+export async function isDistributed(sql: Sql | Transaction): Promise<boolean> {
+  if ((await findCitusVersion(sql)) === undefined) return false;
+  const [shops] = await sql`
+    select from pg_dist_partition where logicalrelid = to_regclass('public.shops')`;
+  return shops !== undefined;
 }
 
 /** Tables of shops' data that are neither distributed nor reference tables, by name. */

@@ -1,4 +1,15 @@
-import type { Sql } from '../database.ts';
+import type { Sql, Transaction } from '../database.ts';
+
+/** @returns undefined if the database does not have the extension */
+export async function findCitusVersion(sql: Sql | Transaction): Promise<string | undefined> {
+  const [extension] = await sql<{ version: string }[]>`
+    select extversion as version from pg_extension where extname = 'citus'`;
+  return extension?.version;
+}
+
+/** Why a command or a service cannot use a worker as its database. */
+export const namesWorker =
+  'DATABASE_URL names a worker of a Citus cluster. Set it to the coordinator; workers belong in DATABASE_READ_URL.';
 
 /** Which node of which Citus cluster a server is. */
 export interface Membership {
@@ -12,8 +23,7 @@ export interface Membership {
 
 /** @returns null if the database does not have the extension */
 export async function findMembership(sql: Sql): Promise<Membership | null> {
-  const [extension] = await sql`select from pg_extension where extname = 'citus'`;
-  if (!extension) return null;
+  if ((await findCitusVersion(sql)) === undefined) return null;
   const [found] = await sql<Membership[]>`
     select l.groupid as group, coalesce(n.isactive and n.metadatasynced, false) as "isSynced",
       (
@@ -23,6 +33,18 @@ export async function findMembership(sql: Sql): Promise<Membership | null> {
     from pg_dist_local_group l
     left join pg_dist_node n on n.groupid = l.groupid and n.noderole = 'primary'`;
   return found ?? null;
+}
+
+/**
+ * Asks a server about itself, and which node of a cluster it is: null for none.
+ * @param query SQL that returns one row
+ */
+export async function askWithMembership<Answer extends object>(
+  sql: Sql,
+  query: string,
+): Promise<(Answer & { readonly membership: Membership | null }) | undefined> {
+  const [answer] = await sql.unsafe<Answer[]>(query);
+  return answer && { ...answer, membership: await findMembership(sql) };
 }
 
 /** @returns the group of the node where the shop's rows are */

@@ -9,7 +9,7 @@ import {
   linesOf,
   enumValue,
 } from './json-text.ts';
-import { type Position, startOf } from './subscriptions.ts';
+import { type Paging, newestFirst } from './paging.ts';
 import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
 import { rowsOf } from './writing.ts';
 
@@ -21,28 +21,22 @@ const session = object({
   createdAt: instant('created_at'),
 });
 
-interface Page {
+interface Page extends Paging {
   readonly outcome: SessionOutcome | undefined;
-  readonly after: Position | undefined;
-  readonly limit: number;
 }
 
-/** Newest first: created_at, then id, both descending. Costs the same on every page. */
-export function listCancellations(sql: Sql, shopId: number, page: Page): Promise<JsonLines> {
-  const { at, id } = startOf(page.after);
-  const { outcome, limit } = page;
-  const after =
-    outcome === undefined
-      ? sql`and (created_at, session_id) < (${at}, ${id})
-          order by created_at desc, session_id desc`
-      : sql`and outcome >= ${outcome} and (outcome, created_at, session_id) < (${outcome}, ${at}, ${id})
-          order by outcome desc, created_at desc, session_id desc`;
+/** Newest first. Costs the same on every page. */
+export function listCancellations(
+  sql: Sql,
+  shopId: number,
+  { outcome, ...page }: Page,
+): Promise<JsonLines> {
   return linesOf(
     sql,
     sql`
     select ${sql.unsafe(session)} as json
     from cancellation_sessions
-    where shop_id = ${shopId} ${after} limit ${limit}`,
+    where shop_id = ${shopId} ${newestFirst(sql, 'session_id', ['outcome', outcome], page)}`,
   );
 }
 

@@ -29,6 +29,14 @@ export async function listRedacted(
   return new Set(rows.map((row) => byHash.get(row.hash) as number));
 }
 
+/** Stores customers who are not stored yet. */
+export const insertCustomers = (tx: Transaction, shopId: number, ids: ReadonlySet<number>) => tx`
+  insert into customers (shop_id, customer_id)
+  select shop.shop_id, new.id from metric_shops shop
+  cross join unnest(${arrayText([...ids])}::text::bigint[]) new (id)
+  where shop.shop_id = ${shopId}
+  on conflict do nothing`;
+
 /**
  * Removes a customer's id, also from later imports: each of their subscriptions gets a placeholder id
  * instead. Metrics stay the same, except that each of these subscriptions now counts as one customer.
@@ -47,13 +55,8 @@ export async function redactCustomer(
     select subscription_id as id from subscriptions
     where shop_id = ${shopId} and customer_id between ${customerId} and ${customerId}
     order by customer_id`;
-  const anonymousIds = arrayText(subscriptions.map(({ id }) => anonymousCustomerId(id)));
-  await tx`
-    insert into customers (shop_id, customer_id)
-    select shop.shop_id, new.id from metric_shops shop
-    cross join unnest(${anonymousIds}::text::bigint[]) new (id)
-    where shop.shop_id = ${shopId}
-    on conflict do nothing`;
+  const anonymousIds = new Set(subscriptions.map(({ id }) => anonymousCustomerId(id)));
+  await insertCustomers(tx, shopId, anonymousIds);
   for (const { id } of subscriptions) {
     await tx`
       update subscriptions set customer_id = ${anonymousCustomerId(id)}

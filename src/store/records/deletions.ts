@@ -1,10 +1,9 @@
 import { type Transaction, arrayText } from '../database.ts';
 import type { Judged } from './verdict.ts';
 
-/** Subscriptions whose dunning cases may change, and customers who may have no subscriptions left. */
 interface Deleted {
   readonly judged: readonly Judged[];
-  readonly touchedSubscriptionIds: readonly number[];
+  /** Customers who may have no subscriptions left. */
   readonly touchedCustomerIds: readonly number[];
 }
 
@@ -12,7 +11,6 @@ type Delete = (tx: Transaction, shopId: number, ids: readonly number[]) => Promi
 
 interface DeletedRow {
   readonly id: number;
-  readonly subscriptionId?: number;
   readonly customerId?: number;
 }
 
@@ -23,31 +21,22 @@ interface DeletedRow {
  */
 export const deletions = {
   plan: async (tx: Transaction, shopId: number, ids: readonly number[]) => {
-    const stored = await tx<{ id: number; isUsed: boolean }[]>`
-      select requested.id, used.is_used is not null as "isUsed"
-      from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
+    const rows = await tx<{ id: number }[]>`
+      select requested.id from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
       cross join lateral (
-        select from plans where shop_id = ${shopId} and plan_id = requested.id limit 1
-      ) p
-      left join lateral (
-        select true as is_used from subscriptions
+        select from subscriptions
         where shop_id = ${shopId} and plan_id between requested.id and requested.id
         order by plan_id limit 1
-      ) used on true`;
-    const used = new Set(stored.filter(({ isUsed }) => isUsed).map(({ id }) => id));
-    const unused = stored.filter(({ isUsed }) => !isUsed).map(({ id }) => id);
-    const { judged, ...touched } = deleted(
+      ) used`;
+    const used = new Set(rows.map(({ id }) => id));
+    const unused = arrayText(ids.filter((id) => !used.has(id)));
+    return deleted(
       ids,
       await tx<DeletedRow[]>`
-        delete from plans where shop_id = ${shopId} and plan_id = any (${arrayText(unused)}::text::bigint[])
+        delete from plans where shop_id = ${shopId} and plan_id = any (${unused}::text::bigint[])
         returning plan_id as id`,
+      used,
     );
-    return {
-      ...touched,
-      judged: judged.map((each) =>
-        used.has(each.id) ? { ...each, verdict: 'waiting' as const } : each,
-      ),
-    };
   },
   subscription: async (tx: Transaction, shopId: number, ids: readonly number[]) => {
     const [, rows] = await Promise.all([
@@ -65,7 +54,7 @@ export const deletions = {
       ids,
       await tx<DeletedRow[]>`
         delete from payments where shop_id = ${shopId} and payment_id = any (${arrayText(ids)}::text::bigint[])
-        returning payment_id as id, subscription_id as "subscriptionId"`,
+        returning payment_id as id`,
     ),
   refund: async (tx: Transaction, shopId: number, ids: readonly number[]) =>
     deleted(
@@ -83,14 +72,18 @@ export const deletions = {
     ),
 } satisfies Record<string, Delete>;
 
-function deleted(ids: readonly number[], rows: readonly DeletedRow[]): Deleted {
+/** @param used those that cannot be deleted yet */
+function deleted(
+  ids: readonly number[],
+  rows: readonly DeletedRow[],
+  used: ReadonlySet<number> = new Set(),
+): Deleted {
   const gone = new Set(rows.map((row) => row.id));
   return {
     judged: ids.map((id) => ({
       id,
-      verdict: gone.has(id) ? 'stored' : 'unchanged',
+      verdict: used.has(id) ? 'waiting' : gone.has(id) ? 'stored' : 'unchanged',
     })),
-    touchedSubscriptionIds: rows.flatMap((row) => row.subscriptionId ?? []),
     touchedCustomerIds: rows.flatMap((row) => row.customerId ?? []),
   };
 }

@@ -1,5 +1,5 @@
 import { type Sql, type Transaction, arrayText } from '../database.ts';
-import { type RecordKind, tableOf } from './tables.ts';
+import type { RecordKind } from './tables.ts';
 
 /** The source's own id, such as `cus_…`, beside the id here that was derived from it. */
 export interface SourceId {
@@ -94,23 +94,4 @@ export async function insertSourceIds(
 
 function columnsOf(records: readonly RecordId[]): [kinds: string, ids: string] {
   return [arrayText(records.map(({ kind }) => kind)), arrayText(records.map(({ id }) => id))];
-}
-
-/** Those of the ids that a stored record has. */
-export async function listStoredIds(
-  sql: Sql,
-  shopId: number,
-  kind: RecordKind,
-  ids: readonly number[],
-): Promise<number[]> {
-  const { table, idColumn } = tableOf(kind);
-  const column = sql.unsafe(idColumn);
-  const rows = await sql<{ id: number }[]>`
-    select requested.id from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
-    cross join lateral (
-      select from ${sql.unsafe(table)}
-      where shop_id = ${shopId} and ${column} between requested.id and requested.id
-      order by ${column} limit 1
-    ) stored`;
-  return rows.map(({ id }) => id);
 }

@@ -1,5 +1,6 @@
 import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
 import { type Transaction, arrayText } from '../database.ts';
+import { insertCustomers } from './customers.ts';
 import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
 import { rowsOf } from './writing.ts';
 
@@ -103,13 +104,6 @@ export async function upsertSubscriptions(
     previousCustomerId: before?.customerId ?? null,
   }));
 }
-
-const insertCustomers = (tx: Transaction, shopId: number, ids: ReadonlySet<number>) => tx`
-  insert into customers (shop_id, customer_id)
-  select shop.shop_id, new.id from metric_shops shop
-  cross join unnest(${arrayText([...ids])}::text::bigint[]) new (id)
-  where shop.shop_id = ${shopId}
-  on conflict do nothing`;
 
 function write(tx: Transaction, shopId: number, subscriptions: readonly NewSubscription[]) {
   const columns = `id bigint, "customerId" bigint, "planId" bigint, status text,

@@ -12,19 +12,7 @@ import {
   text,
   enumValue,
 } from './json-text.ts';
-
-/** Position of a page's last row in the order. Times are epoch milliseconds. */
-export interface Position {
-  readonly createdAt: number;
-  readonly id: number;
-}
-
-/** The query parameters for a position; the first page starts before every row. */
-export function startOf(after: Position | undefined): { at: string; id: number } {
-  return after
-    ? { at: new Date(after.createdAt).toISOString(), id: after.id }
-    : { at: 'infinity', id: Number.MAX_SAFE_INTEGER };
-}
+import { type Paging, newestFirst, startOf } from './paging.ts';
 
 const fields = {
   subscriptionId: integer('s.subscription_id'),
@@ -57,29 +45,22 @@ const itsPlan = (sql: Sql, shopId: number) => sql`
     select * from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
   ) p`;
 
-interface Page {
+interface Page extends Paging {
   readonly status: SubscriptionStatus | undefined;
-  readonly after: Position | undefined;
-  readonly limit: number;
 }
 
-/** Newest first: created_at, then id, both descending. Costs the same on every page. */
-export function listSubscriptions(sql: Sql, shopId: number, page: Page): Promise<JsonLines> {
-  const { at, id } = startOf(page.after);
-  const { status, limit } = page;
-  const after =
-    status === undefined
-      ? sql`and (s.created_at, s.subscription_id) < (${at}, ${id})
-          order by s.created_at desc, s.subscription_id desc`
-      : sql`and s.status >= ${status}
-          and (s.status, s.created_at, s.subscription_id) < (${status}, ${at}, ${id})
-          order by s.status desc, s.created_at desc, s.subscription_id desc`;
+/** Newest first. Costs the same on every page. */
+export function listSubscriptions(
+  sql: Sql,
+  shopId: number,
+  { status, ...page }: Page,
+): Promise<JsonLines> {
   return linesOf(
     sql,
     sql`
     select ${sql.unsafe(subscription)} as json
     from subscriptions s ${itsPlan(sql, shopId)}
-    where s.shop_id = ${shopId} ${after} limit ${limit}`,
+    where s.shop_id = ${shopId} ${newestFirst(sql, 'subscription_id', ['status', status], page)}`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { type Transaction, arrayText } from '../database.ts';
-import { type RecordKind, tableOf } from './tables.ts';
+import { type RecordKind, findMissing, tableOf } from './tables.ts';
 
 /**
  * The result for one incoming record: it was new, replaced the stored record, equalled it, or was older; or
@@ -84,8 +84,6 @@ function isOlder({ updatedAt }: Incoming, before: Stored): boolean {
   return Date.parse(updatedAt) < before.updatedAt;
 }
 
-// Both find each record by one index, whatever the statistics say (docs/decisions/0032-plans.md).
-
 async function findStored<Before extends Stored>(
   tx: Transaction,
   shopId: number,
@@ -105,23 +103,4 @@ async function findStored<Before extends Stored>(
       order by ${column} limit 1
     ) s`;
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-async function findMissing(
-  tx: Transaction,
-  shopId: number,
-  kind: RecordKind,
-  ids: readonly number[],
-): Promise<ReadonlySet<number | null>> {
-  const { table, idColumn } = tableOf(kind);
-  const column = tx.unsafe(idColumn);
-  const rows = await tx<{ id: number }[]>`
-    select requested.id from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
-    left join lateral (
-      select true as is_stored from ${tx.unsafe(table)}
-      where shop_id = ${shopId} and ${column} between requested.id and requested.id
-      order by ${column} limit 1
-    ) s on true
-    where s.is_stored is null`;
-  return new Set(rows.map(({ id }) => id));
 }

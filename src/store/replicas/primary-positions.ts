@@ -1,4 +1,4 @@
-import { type Membership, findMembership } from '../cluster/membership.ts';
+import { type Membership, askWithMembership } from '../cluster/membership.ts';
 import type { Sql } from '../database.ts';
 
 /** The primary's state. A position is a byte offset in its write-ahead log. */
@@ -11,12 +11,8 @@ export interface PrimaryAnswer {
   readonly membership: Membership | null;
 }
 
-export async function askPrimary(sql: Sql): Promise<PrimaryAnswer | undefined> {
-  const [[answer], membership] = await Promise.all([
-    sql.unsafe<Omit<PrimaryAnswer, 'membership'>[]>(primaryQuery),
-    findMembership(sql),
-  ]);
-  return answer && { ...answer, membership };
+export function askPrimary(sql: Sql): Promise<PrimaryAnswer | undefined> {
+  return askWithMembership(sql, primaryQuery);
 }
 
 const primaryQuery = `

@@ -1,4 +1,4 @@
-import { type Membership, findMembership } from '../cluster/membership.ts';
+import { type Membership, askWithMembership } from '../cluster/membership.ts';
 import type { Sql } from '../database.ts';
 import type { PrimaryAnswer } from './primary-positions.ts';
 
@@ -16,12 +16,8 @@ export interface StandbyAnswer {
   readonly membership: Membership | null;
 }
 
-export async function askStandby(sql: Sql): Promise<StandbyAnswer | undefined> {
-  const [[answer], membership] = await Promise.all([
-    sql.unsafe<Omit<StandbyAnswer, 'membership'>[]>(standbyQuery),
-    findMembership(sql),
-  ]);
-  return answer && { ...answer, membership };
+export function askStandby(sql: Sql): Promise<StandbyAnswer | undefined> {
+  return askWithMembership(sql, standbyQuery);
 }
 
 /** Workers read the shards themselves, so they have nothing to catch up with. */
