@@ -85,7 +85,7 @@ test('sends a query to the pinned API version, with the token in its header', as
   const { client, requests, pauses } = await begin(t, [success]);
   assert.deepEqual(await client.query(documentOf('A')), data);
   assert.deepEqual(requests, [
-    { url: '/admin/api/2026-01/graphql.json', token: accessToken, type: 'application/json' },
+    { url: '/admin/api/2026-10/graphql.json', token: accessToken, type: 'application/json' },
   ]);
   assert.deepEqual(pauses.waited, []);
   assert.deepEqual([client.usage.queries, client.usage.cost], [1, 10]);

@@ -166,7 +166,7 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
     if (request.url?.startsWith('/results/')) return bulk.send(request, response);
     const body = await text(request);
     if (occurs(faults, 'cut')) return void request.socket.destroy();
-    if (request.method !== 'POST' || request.url !== '/admin/api/2026-01/graphql.json') {
+    if (request.method !== 'POST' || request.url !== '/admin/api/2026-10/graphql.json') {
       return respond(response, 404, { errors: 'Not Found' });
     }
     if (request.headers['x-shopify-access-token'] !== accessToken) {

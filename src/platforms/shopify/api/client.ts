@@ -5,9 +5,7 @@ import { PlatformError } from '../../errors.ts';
 import { CostBucket } from './cost-bucket.ts';
 import { type Pauses, realPauses } from '../../pauses.ts';
 import { Attempts } from './attempts.ts';
-
-/** The version of the Admin API that the queries and the mapping are written for. */
-const apiVersion = '2026-01';
+import { apiVersion } from './version.ts';
 
 export interface ShopifyClientOptions {
   readonly domain: string;

@@ -1,6 +1,6 @@
 /*
  * The queries to the Admin GraphQL API. They request only what the mapping reads, so names,
- * addresses and messages never leave Shopify. https://shopify.dev/docs/api/admin-graphql/2026-01
+ * addresses and messages never leave Shopify. https://shopify.dev/docs/api/admin-graphql/2026-10
  */
 
 const interval = '{ interval intervalCount }';

@@ -3,7 +3,7 @@ import { PlatformError } from '../../errors.ts';
 import type { ShopifyClient } from '../api/client.ts';
 import { bulkOperation, runBulkQuery, runningBulkQueries } from '../api/queries.ts';
 
-/** https://shopify.dev/docs/api/admin-graphql/2026-01/objects/BulkOperation */
+/** https://shopify.dev/docs/api/admin-graphql/2026-10/objects/BulkOperation */
 interface BulkOperation {
   readonly id: string;
   readonly status: string;
