@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bulkProblem } from './schema/bulk-limits.ts';
+import { schema } from './schema/execution.ts';
 import { type Faults, occurs } from './stand-in.ts';
 import type { StandInWorld } from './stand-in-world.ts';
 
@@ -13,6 +15,14 @@ interface Operation {
   url: string | null;
   partialDataUrl: string | null;
   readonly query: string;
+  readonly isGrouped: boolean;
+}
+
+/** Shopify's limit for an app in one shop. */
+const maxRunning = 5;
+
+function refuse(code: string, message: string) {
+  return { bulkOperation: null, userErrors: [{ code, message }] };
 }
 
 /** Bulk operations: each completes after being polled a few times. */
@@ -20,8 +30,6 @@ export class BulkOperations {
   readonly operations: Operation[] = [];
   /** The number of polls after which an operation completes. */
   polls = 2;
-  /** Whether it refuses another query while one runs, as before 2026-01. */
-  isOneAtATime = true;
   readonly #world: StandInWorld;
   readonly #faults: Faults;
   readonly #baseUrl: string;
@@ -34,15 +42,19 @@ export class BulkOperations {
     this.#baseUrl = baseUrl;
   }
 
-  run(query: string) {
-    const isRunning = this.operations.some(({ status }) => status === 'RUNNING');
-    if (occurs(this.#faults, 'busy') || (this.isOneAtATime && isRunning)) {
-      const message = 'A bulk query operation for this app and shop is already in progress.';
-      return {
-        bulkOperation: null,
-        userErrors: [{ code: 'OPERATION_IN_PROGRESS', message }],
-      };
+  run(query: string, isGrouped = false) {
+    const running = this.operations.filter(({ status }) => status === 'RUNNING');
+    if (occurs(this.#faults, 'busy')) {
+      return refuse(
+        'OPERATION_IN_PROGRESS',
+        'A bulk query operation for this app and shop is already in progress.',
+      );
     }
+    if (running.length >= maxRunning) {
+      return refuse('LIMIT_REACHED', 'Bulk operations limit reached. Please try again later.');
+    }
+    const problem = bulkProblem(schema, query);
+    if (problem !== undefined) return refuse('INVALID', problem);
     const operation: Operation = {
       id: `gid://shopify/BulkOperation/${5_550_001 + this.operations.length}`,
       status: 'RUNNING',
@@ -54,6 +66,7 @@ export class BulkOperations {
       url: null,
       partialDataUrl: null,
       query,
+      isGrouped,
     };
     this.operations.unshift(operation);
     return { bulkOperation: { ...operation, status: 'CREATED' }, userErrors: [] };
@@ -89,8 +102,8 @@ export class BulkOperations {
     operation.url = lines.length === 0 ? null : this.#keep(operation, lines);
   }
 
-  #linesOf({ query }: Operation): string[] {
-    return this.#world.bulkResult(query.includes('subscriptionContracts') ? 'contracts' : 'groups');
+  #linesOf({ query, isGrouped }: Operation): string[] {
+    return this.#world.bulkResult(query, isGrouped);
   }
 
   #keep(operation: Operation, lines: readonly string[]): string {

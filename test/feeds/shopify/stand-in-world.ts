@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { LineSource } from '../../../src/ingest/import.ts';
+import { parseGid } from '../../../src/platforms/shopify/api/gid.ts';
+import { bulkContracts, bulkPlanGroups } from '../../../src/platforms/shopify/api/queries.ts';
+import { bulkLines } from './schema/bulk-lines.ts';
+import type { Root } from './schema/execution.ts';
 
 /** As Shopify returns it; a test may change any field. */
 export interface Node extends Record<string, unknown> {
@@ -50,40 +54,55 @@ export class StandInWorld {
     }
   }
 
-  has(id: string): boolean {
-    return (
-      this.contracts.has(id) ||
-      this.groups.has(id) ||
-      [...this.groups.values()].some(({ plans }) => plans.some((plan) => plan.id === id))
+  /** What the Admin API can be asked about the shop. */
+  readonly root: Root = {
+    subscriptionContracts: ({ query, sortKey }) => {
+      const contracts = [...this.contracts.values()];
+      if (sortKey === 'UPDATED_AT') contracts.sort((a, b) => updatedAt(a) - updatedAt(b));
+      if (typeof query !== 'string') return contracts.map(contractValue);
+      const since = Date.parse(/^updated_at:>='(.+)'$/.exec(query)?.[1] ?? '');
+      if (Number.isNaN(since)) throw new Error(`What is ${query}?`);
+      return contracts.filter((each) => updatedAt(each) >= since).map(contractValue);
+    },
+    subscriptionContract: ({ id }) => this.#find(id, 'SubscriptionContract'),
+    sellingPlanGroups: () => [...this.groups.values()].map(groupValue),
+    sellingPlanGroup: ({ id }) => this.#find(id, 'SellingPlanGroup'),
+    node: ({ id }) => this.#find(id),
+    nodes: ({ ids }) => (ids as string[]).map((id) => this.#find(id)),
+  };
+
+  #find(id: unknown, type = parseGid(id)?.type): Node | undefined {
+    const contract = this.contracts.get(String(id));
+    if (contract && type === 'SubscriptionContract') return contractValue(contract);
+    const group = this.groups.get(String(id));
+    if (group && type === 'SellingPlanGroup') return groupValue(group);
+    const plans = [...this.groups.values()].flatMap((each) => each.plans);
+    return plans.find((plan) => plan.id === id);
+  }
+
+  /** The lines of a bulk query's result. */
+  bulkResult(query: string, isGrouped = false): string[] {
+    const { subscriptionContracts = () => [] } = this.root;
+    return bulkLines(
+      {
+        ...this.root,
+        subscriptionContracts: (args) =>
+          (subscriptionContracts(args) as Node[]).filter(({ id }) => !this.hidden.has(id)),
+      },
+      query,
+      isGrouped,
     );
   }
-
-  /** The result of a bulk query, flat: parents first. */
-  bulkResult(of: 'contracts' | 'groups'): string[] {
-    const families: { node: Node; children: Node[] }[] =
-      of === 'contracts'
-        ? [...this.contracts.values()]
-            .filter(({ node }) => !this.hidden.has(node.id))
-            .map(({ node, lines, attempts }) => ({
-              node,
-              children: [...lines, ...attempts],
-            }))
-        : [...this.groups.values()].map(({ node, plans }) => ({ node, children: plans }));
-    return [
-      ...families.map(({ node }) => JSON.stringify(node)),
-      ...families.flatMap(({ node, children }) =>
-        children.map((child) => JSON.stringify({ ...child, __parentId: node.id })),
-      ),
-    ];
-  }
 }
 
-export function contractOf(world: StandInWorld, id: unknown): StandInContract | undefined {
-  return world.contracts.get(String(id));
+const updatedAt = ({ node }: StandInContract) => Date.parse(String(node['updatedAt']));
+
+function contractValue({ node, lines, attempts }: StandInContract): Node {
+  return { ...node, lines, billingAttempts: attempts };
 }
 
-export function groupOf(world: StandInWorld, id: unknown): StandInGroup | undefined {
-  return world.groups.get(String(id));
+function groupValue({ node, plans }: StandInGroup): Node {
+  return { ...node, sellingPlans: plans };
 }
 
 const samples = path.join(import.meta.dirname, 'samples');
@@ -100,10 +119,10 @@ export function sampleWorld(): StandInWorld {
 
 /** The whole world, as files. */
 export function sourcesOf(world: StandInWorld): LineSource[] {
-  return (['groups', 'contracts'] as const).map((name) => {
+  return [bulkPlanGroups, bulkContracts].map((query) => {
     async function* lines() {
-      yield world.bulkResult(name).map((text, index) => ({ number: index + 1, text }));
+      yield world.bulkResult(query).map((text, index) => ({ number: index + 1, text }));
     }
-    return { name, lines: lines() };
+    return { name: query === bulkContracts ? 'contracts' : 'groups', lines: lines() };
   });
 }

@@ -4,7 +4,9 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { BulkOperations } from './stand-in-bulk.ts';
-import { type StandInWorld, contractOf, groupOf } from './stand-in-world.ts';
+import { apiVersion } from '../../../src/platforms/shopify/api/version.ts';
+import { type Root, executeDocument } from './schema/execution.ts';
+import type { StandInWorld } from './stand-in-world.ts';
 
 /** Faults to inject, each with how many times it still occurs. */
 export interface Faults {
@@ -65,31 +67,19 @@ export function occurs(faults: Faults, fault: keyof Faults): boolean {
   return true;
 }
 
-interface Page {
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
-  readonly nodes: readonly unknown[];
-}
-
-/** Cursors are offsets, as text. */
-function pageOf(all: readonly unknown[], first: number, after: unknown): Page {
-  const begin = typeof after === 'string' ? Number(after) : 0;
-  const nodes = all.slice(begin, begin + first);
-  const end = begin + nodes.length;
-  return {
-    pageInfo: { hasNextPage: end < all.length, endCursor: nodes.length > 0 ? String(end) : null },
-    nodes,
-  };
-}
-
 interface GraphqlRequest {
   readonly query: string;
   readonly variables: Record<string, unknown>;
 }
 
+const path = `/admin/api/${apiVersion}/graphql.json`;
 /** Few, so that the samples have several pages. */
 const childrenPerPage = 2;
 
-/** The parts of Shopify's Admin API that the service uses, for one shop, over real HTTP. */
+/**
+ * The parts of Shopify's Admin API that the service uses, for one shop, over real HTTP. It executes
+ * what it is asked against the published schema.
+ */
 export async function startStandIn(world: StandInWorld): Promise<StandIn> {
   const faults = { ...none };
   const accessToken = `shpat_${randomBytes(16).toString('hex')}`;
@@ -119,54 +109,24 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
     },
   };
 
-  const answers: Record<string, (variables: Record<string, unknown>, query: string) => unknown> = {
-    ChangedContracts({ filter, after }) {
-      const since = Date.parse(/^updated_at:>='(.+)'$/.exec(String(filter))?.[1] ?? '');
-      if (Number.isNaN(since)) throw new Error(`What is ${String(filter)}?`);
-      const changed = [...world.contracts.values()]
-        .map(({ node }) => ({ id: node.id, updatedAt: String(node['updatedAt']) }))
-        .filter(({ updatedAt }) => Date.parse(updatedAt) >= since)
-        .toSorted((a, b) => Date.parse(a.updatedAt) - Date.parse(b.updatedAt));
-      return { subscriptionContracts: pageOf(changed, world.contractsPerPage, after) };
-    },
-    Contract: ({ id, after }) => ({ subscriptionContract: contractPage(id, after, true, true) }),
-    ContractLines: ({ id, after }) => ({ subscriptionContract: contractPage(id, after, true) }),
-    ContractAttempts: ({ id, after }) => ({
-      subscriptionContract: contractPage(id, after, false, true),
-    }),
-    PlanGroup({ id, after }) {
-      const group = groupOf(world, id);
-      return {
-        sellingPlanGroup: group && {
-          ...group.node,
-          sellingPlans: pageOf(group.plans, childrenPerPage, after),
-        },
-      };
-    },
-    NodesById: ({ ids }) => ({
-      nodes: (ids as string[]).map((id) => (world.has(id) ? { id } : null)),
-    }),
-    RunBulkQuery: ({ query }) => ({ bulkOperationRunQuery: bulk.run(String(query)) }),
-    BulkOperation: ({ id }) => ({ node: bulk.poll(String(id)) }),
-    RunningBulkQueries: () => ({ bulkOperations: { nodes: bulk.list() } }),
+  const root: Root = {
+    ...world.root,
+    node: (args) => bulk.poll(String(args['id'])) ?? world.root['node']?.(args),
+    bulkOperations: () => bulk.list(),
+    bulkOperationRunQuery: ({ query, groupObjects }) =>
+      bulk.run(String(query), groupObjects === true),
   };
-
-  function contractPage(id: unknown, after: unknown, hasLines = false, hasAttempts = false) {
-    const contract = contractOf(world, id);
-    if (!contract) return null;
-    const { node, lines, attempts } = contract;
-    return {
-      ...node,
-      ...(hasLines && { lines: pageOf(lines, childrenPerPage, after) }),
-      ...(hasAttempts && { billingAttempts: pageOf(attempts, childrenPerPage, after) }),
-    };
-  }
+  const pageSizes: Readonly<Record<string, () => number>> = {
+    subscriptionContracts: () => world.contractsPerPage,
+    bulkOperations: () => Infinity,
+  };
+  const maxPageSize = (field: string) => pageSizes[field]?.() ?? childrenPerPage;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url?.startsWith('/results/')) return bulk.send(request, response);
     const body = await text(request);
     if (occurs(faults, 'cut')) return void request.socket.destroy();
-    if (request.method !== 'POST' || request.url !== '/admin/api/2026-10/graphql.json') {
+    if (request.method !== 'POST' || request.url !== path) {
       return respond(response, 404, { errors: 'Not Found' });
     }
     if (request.headers['x-shopify-access-token'] !== accessToken) {
@@ -201,12 +161,11 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
       });
     }
     available = Math.max(100, available - 10);
-    const found = answers[name];
-    if (!found) return respond(response, 200, { errors: [{ message: `What is ${name}?` }] });
-    const data = structuredClone(found(variables, query));
+    // A result does not change with the world.
+    const result = executeDocument(query, { root, variables, maxPageSize });
     await standIn.pause();
     respond(response, 200, {
-      data,
+      ...result,
       extensions: { cost: { ...cost, throttleStatus: throttleStatus() } },
     });
   }
