@@ -89,14 +89,16 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
 
     records.set(3, subscription(3));
     const body = JSON.stringify({ url, event: 'evt_1', id: 3 });
-    const send = (signature: string) =>
+    const sign = (text: string) => createHmac('sha256', secret).update(text).digest('hex');
+    const send = (text: string, signature: string) =>
       fetch(`${baseUrl}/webhooks/stub`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'stub-signature': signature },
-        body,
+        body: text,
       });
-    assert.equal((await send('0'.repeat(64))).status, 401);
-    assert.equal((await send(createHmac('sha256', secret).update(body).digest('hex'))).status, 200);
+    assert.equal((await send(body, '0'.repeat(64))).status, 401);
+    assert.equal((await send('{}', sign('{}'))).status, 400);
+    assert.equal((await send(body, sign(body))).status, 200);
     const visitor = new Visitor(baseUrl);
     await visitor.get(link);
     assert.equal((await visitor.post(link, { password })).location, '/app');

@@ -45,15 +45,15 @@ interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends a signed webhook as Shopify does. */
+/** Sends a signed webhook as Shopify does. @param body may be text, as it is sent */
 export async function sendWebhook(
   baseUrl: string,
   domain: string,
   topic: string,
-  body: object,
+  body: object | string,
   { event = randomUUID(), headers = {} }: SendOptions = {},
 ): Promise<Response> {
-  const text = JSON.stringify(body);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
   return fetch(`${baseUrl}/webhooks/shopify`, {
     method: 'POST',
     headers: {
@@ -108,7 +108,7 @@ export async function startWebhookWorld(
     other,
     standIn,
     source: standIn.world,
-    send: (topic: string, body: object, options?: SendOptions) =>
+    send: (topic: string, body: object | string, options?: SendOptions) =>
       sendWebhook(service.baseUrl, domain, topic, body, options),
     async close() {
       for (const each of services) await each.close();

@@ -7,7 +7,7 @@ import type { LinkedShop } from '../store/shops.ts';
 import { doDuty } from './duties.ts';
 import { ShopDirectory } from './shop-directory.ts';
 import { startSignatureCheck } from './signature.ts';
-import { type Notice, destructiveTopics, readNotice } from './topics.ts';
+import { type Notice, isDestructive, isHint, readNotice } from './topics.ts';
 import { uninstall } from './uninstall.ts';
 
 const ignored = 'webhook ignored';
@@ -21,7 +21,11 @@ export async function openShopifyWebhooks(context: WebhookContext): Promise<Webh
   );
   return {
     startSignatureCheck: (headers) => startSignatureCheck(headers, secrets),
-    handle: (webhook) => handle(context, shops, webhook),
+    async handle(webhook) {
+      await handle(context, shops, webhook);
+      // Any other answer makes Shopify retry, and costs the subscription in the end.
+      return 'accepted';
+    },
     doDuty: (job) => doDuty(context, job),
   };
 }
@@ -30,40 +34,39 @@ async function handle(
   { sql, queue, queues, clock, log }: WebhookContext,
   shops: ShopDirectory,
   { requestId, headers, body }: ReceivedWebhook,
-): Promise<'accepted' | 'malformed'> {
+): Promise<void> {
   const topic = header(headers, 'x-shopify-topic');
   const notice = readNotice(topic, body);
-  // Refusing it would only make Shopify send it again.
-  if (notice === 'unknown') return 'accepted';
-  const isDestructive = destructiveTopics.has(topic);
+  if (notice === 'unknown') return;
   const domain = header(headers, 'x-shopify-shop-domain').toLowerCase();
-  if (notice === 'unreadable' || ('domain' in notice && notice.domain !== domain)) {
+  if (notice === 'unreadable' && isHint(topic)) {
+    log.info({ requestId, topic }, 'webhook names no record; left to the next sync');
+  } else if (notice === 'unreadable' || ('domain' in notice && notice.domain !== domain)) {
     const reason =
       notice === 'unreadable'
         ? 'The body does not match its topic.'
         : 'The body names a different shop than the header.';
     log.error({ requestId, topic, reason }, ignored);
-    return isDestructive ? 'accepted' : 'malformed';
+    return;
   }
-  const shop = await shops.find(domain, { isFresh: isDestructive });
-  // If refused, Shopify would retry eight times, and then might stop sending to this address.
+  const shop = await shops.find(domain, { isFresh: isDestructive(topic) });
   if (!shop) {
     log.warn({ requestId }, 'webhook for an unknown shop ignored');
-    return 'accepted';
+    return;
   }
   const { shopId } = shop;
-  const event = isDestructive
+  if (notice === 'unreadable') return;
+  const event = isDestructive(topic)
     ? eventOfBody(body, notice, shop)
     : idOf(domain, topic, eventOf(headers, requestId), JSON.stringify(notice.task));
   const receivedAt = new Date(clock.now());
   if (notice.queue === undefined) {
     const reason = await uninstall({ sql, log }, { ...notice, shopId, event, receivedAt });
     if (reason) log.error({ requestId, shopId, topic, reason }, ignored);
-    return 'accepted';
+    return;
   }
   const job: Job = { ...notice.task, shopId, topic, event, receivedAt: receivedAt.toISOString() };
   await queue.send(queues[notice.queue], job, keyOf(notice, job));
-  return 'accepted';
 }
 
 /**

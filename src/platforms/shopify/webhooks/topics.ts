@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { numberOf, parseGid } from '../api/gid.ts';
 
 /** What to fetch again. */
 type Hint =
@@ -24,32 +25,36 @@ export type Notice =
       readonly updatedAt: Date | null;
     };
 
-/**
- * Topics that delete data or revoke keys. Only the body is signed, so their schemas must reject the
- * bodies of other topics, and the body identifies the event: see decision 0023.
- */
-export const destructiveTopics: ReadonlySet<string> = new Set([
-  'app/uninstalled',
-  'customers/redact',
-  'shop/redact',
-]);
-
 /** Some topics send ids as text. */
 const id = z
   .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
   .pipe(z.int().positive());
 const domain = z.string().toLowerCase();
 
-const contract = z
-  .object({ id })
-  .transform((body): Notice => ({ queue: 'hints', task: { kind: 'contract', id: body.id } }));
-const ofContract = z.object({ subscription_contract_id: id }).transform((body): Notice => ({
-  queue: 'hints',
-  task: { kind: 'contract', id: body.subscription_contract_id },
-}));
-const planGroup = z
-  .object({ id })
-  .transform((body): Notice => ({ queue: 'hints', task: { kind: 'planGroup', id: body.id } }));
+/** Reads an id from its field or, if that is null or missing, from the GID beside it. */
+function idOrGid(field: string, type: string) {
+  const gidField = `admin_graphql_api_${field}`;
+  const gid = z
+    .string()
+    .transform(parseGid)
+    .refine((parsed) => parsed?.type === type)
+    .transform((parsed) => numberOf(parsed?.key ?? ''))
+    .pipe(z.int());
+  return z.union([
+    z.object({ [field]: id }).transform((body) => body[field] as number),
+    z.object({ [gidField]: gid }).transform((body) => body[gidField] as number),
+  ]);
+}
+
+const hint = (kind: Hint['kind']) => (subject: number) => ({
+  queue: 'hints' as const,
+  task: { kind, id: subject },
+});
+const contract = idOrGid('id', 'SubscriptionContract').transform(hint('contract'));
+const ofContract = idOrGid('subscription_contract_id', 'SubscriptionContract').transform(
+  hint('contract'),
+);
+const planGroup = idOrGid('id', 'SellingPlanGroup').transform(hint('planGroup'));
 const dataRequest = z
   .object({ shop_domain: domain, customer: z.object({ id }) })
   .transform((body): Notice => ({
@@ -92,22 +97,56 @@ const uninstalled = z
     updatedAt: body.updated_at == null ? null : new Date(body.updated_at),
   }));
 
-/** By topic, or by the part before its slash. */
-const schemas = new Map<string, z.ZodType<Notice>>([
-  ['subscription_contracts', contract],
-  ['subscription_billing_attempts', ofContract],
-  ['subscription_billing_cycles', ofContract],
-  ['subscription_billing_cycle_edits', ofContract],
-  ['selling_plan_groups', planGroup],
-  ['customers/data_request', dataRequest],
-  ['customers/redact', customerRedact],
-  ['shop/redact', shopRedact],
-  ['app/uninstalled', uninstalled],
+interface Topic {
+  readonly schema: z.ZodType<Notice>;
+  /**
+   * It deletes data or revokes keys. Only the body is signed, so the schema must reject the bodies
+   * of other topics, and the body identifies the event: see decision 0023.
+   */
+  readonly isDestructive?: boolean;
+  /** The next sync brings what it reports. */
+  readonly isHint?: boolean;
+  /** It can only be part of the app's configuration: the Admin API does not know it. */
+  readonly isConfigured?: boolean;
+}
+
+/** The events of one kind of record. */
+function family(name: string, events: readonly string[], schema: z.ZodType<Notice>) {
+  return events.map((event): [string, Topic] => [`${name}/${event}`, { schema, isHint: true }]);
+}
+
+const edits = ['create', 'update', 'delete'];
+const statusChanges = ['activate', 'pause', 'cancel', 'expire', 'fail'];
+
+/** Every topic that has an effect. */
+const topics: ReadonlyMap<string, Topic> = new Map([
+  ...family('subscription_contracts', ['create', 'update', ...statusChanges], contract),
+  ...family('subscription_billing_attempts', ['success', 'failure', 'challenged'], ofContract),
+  ...family('subscription_billing_cycles', ['skip', 'unskip'], ofContract),
+  ...family('subscription_billing_cycle_edits', edits, ofContract),
+  ...family('selling_plan_groups', edits, planGroup),
+  ['app/uninstalled', { schema: uninstalled, isDestructive: true }],
+  ['customers/data_request', { schema: dataRequest, isConfigured: true }],
+  ['customers/redact', { schema: customerRedact, isDestructive: true, isConfigured: true }],
+  ['shop/redact', { schema: shopRedact, isDestructive: true, isConfigured: true }],
 ]);
+
+/** The topics that the Admin API can subscribe to. */
+export const subscribedTopics: readonly string[] = [...topics.keys()].filter(
+  (name) => topics.get(name)?.isConfigured !== true,
+);
+
+export function isDestructive(topic: string): boolean {
+  return topics.get(topic)?.isDestructive === true;
+}
+
+export function isHint(topic: string): boolean {
+  return topics.get(topic)?.isHint === true;
+}
 
 /** @returns `unknown` for an unhandled topic, `unreadable` for a body that does not match it */
 export function readNotice(topic: string, body: Buffer): Notice | 'unknown' | 'unreadable' {
-  const schema = schemas.get(topic) ?? schemas.get(topic.split('/', 1)[0] as string);
+  const schema = topics.get(topic)?.schema;
   if (!schema) return 'unknown';
   let value: unknown;
   try {

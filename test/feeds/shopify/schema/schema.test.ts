@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { NoDeprecatedCustomRule, introspectionFromSchema, parse, validate } from 'graphql';
 import { intervalOf } from '../../../../src/platforms/shopify/mapping/fields.ts';
 import { readContract, readSellingPlan } from '../../../../src/platforms/shopify/mapping/nodes.ts';
+import { subscribedTopics } from '../../../../src/platforms/shopify/webhooks/topics.ts';
 import { contract, sellingPlan } from '../nodes.ts';
 import { bulkProblem } from './bulk-limits.ts';
 import { bulkDocuments, documents } from './documents.ts';
@@ -79,6 +80,14 @@ for (const version of versions) {
       };
       const found = Object.keys(known).map((name) => [name, valuesOf(name)]);
       assert.deepEqual(Object.fromEntries(found), known);
+    });
+
+    test('has the webhook topics that the service subscribes to, and no others of its kinds', () => {
+      const own = /^(?:SUBSCRIPTION|SELLING_PLAN)_/;
+      const topics = valuesOf('WebhookSubscriptionTopic');
+      const expected = topics.filter((each) => own.test(each) || each === 'APP_UNINSTALLED');
+      const subscribed = subscribedTopics.map((each) => each.replace('/', '_').toUpperCase());
+      assert.deepEqual(subscribed.toSorted(), expected.toSorted());
     });
 
     test('has the webhook topics that the documentation says to subscribe to', () => {
