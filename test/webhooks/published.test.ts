@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/open.ts';
 import { onOwnDatabases } from './databases.ts';
 import { publishedSamples } from './published-samples.ts';
 import { putContract } from './source.ts';
-import { startWebhookWorld, untilQuiet } from './world.ts';
+import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
 
 const duties = ['customers/data_request', 'customers/redact', 'shop/redact'];
 const hints = subscribedTopics.filter((topic) => topic !== 'app/uninstalled');
@@ -114,5 +114,30 @@ onOwnDatabases('webhooks as Shopify sends them', (open) => {
       assert.deepEqual(said('topic', 'reason').splice(-2), [line, line]);
     }
     assert.equal(await jobs(), 0);
+  });
+
+  test('of another API version are reported once for each shop and version', async () => {
+    const { baseUrl } = world.service;
+    const send = (domain: string, version: string) =>
+      sendWebhook(baseUrl, domain, 'subscription_contracts/update', '', {
+        headers: { 'x-shopify-api-version': version },
+      });
+    const versions = ['2026-07', '2026-07', '2026-10', '2027-01', 'unstable', '2026-07', '1; x'];
+    for (const version of versions) {
+      for (const domain of [world.domain, world.other.domain]) await send(domain, version);
+    }
+    await send('unknown-shop.myshopify.com', '2026-04');
+    const reported = lines
+      .filter(({ version }) => version !== undefined)
+      .map(({ level, shopId, version, expected }) => [level, shopId, version, expected]);
+    const [first, second] = [world.shop.id, world.other.shop.id];
+    assert.deepEqual(reported, [
+      ['warn', first, '2026-07', '2026-10'],
+      ['warn', second, '2026-07', '2026-10'],
+      ['warn', first, '2027-01', '2026-10'],
+      ['warn', second, '2027-01', '2026-10'],
+      ['warn', first, 'unstable', '2026-10'],
+      ['warn', second, 'unstable', '2026-10'],
+    ]);
   });
 });

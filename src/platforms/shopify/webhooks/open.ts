@@ -9,6 +9,7 @@ import { ShopDirectory } from './shop-directory.ts';
 import { startSignatureCheck } from './signature.ts';
 import { type Notice, isDestructive, isHint, readNotice } from './topics.ts';
 import { uninstall } from './uninstall.ts';
+import { VersionWatch } from './version-watch.ts';
 
 const ignored = 'webhook ignored';
 
@@ -19,10 +20,11 @@ export async function openShopifyWebhooks(context: WebhookContext): Promise<Webh
     sql,
     credentials.map(({ shop, domain }) => ({ shopId: shop, domain: String(domain) })),
   );
+  const versions = new VersionWatch(context.log);
   return {
     startSignatureCheck: (headers) => startSignatureCheck(headers, secrets),
     async handle(webhook) {
-      await handle(context, shops, webhook);
+      await handle(context, shops, versions, webhook);
       // Any other answer makes Shopify retry, and costs the subscription in the end.
       return 'accepted';
     },
@@ -33,6 +35,7 @@ export async function openShopifyWebhooks(context: WebhookContext): Promise<Webh
 async function handle(
   { sql, queue, queues, clock, log }: WebhookContext,
   shops: ShopDirectory,
+  versions: VersionWatch,
   { requestId, headers, body }: ReceivedWebhook,
 ): Promise<void> {
   const topic = header(headers, 'x-shopify-topic');
@@ -55,6 +58,7 @@ async function handle(
     return;
   }
   const { shopId } = shop;
+  versions.check(shopId, header(headers, 'x-shopify-api-version'));
   if (notice === 'unreadable') return;
   const event = isDestructive(topic)
     ? eventOfBody(body, notice, shop)
