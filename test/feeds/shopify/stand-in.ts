@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { BulkOperations } from './stand-in-bulk.ts';
 import { apiVersion } from '../../../src/platforms/shopify/api/version.ts';
 import { type Root, executeDocument } from './schema/execution.ts';
+import { WebhookSubscriptions } from './stand-in-webhooks.ts';
 import type { StandInWorld } from './stand-in-world.ts';
 
 /** Faults to inject, each with how many times it still occurs. */
@@ -38,6 +39,7 @@ export interface StandIn {
   readonly world: StandInWorld;
   readonly faults: Faults;
   readonly bulk: BulkOperations;
+  readonly webhooks: WebhookSubscriptions;
   /** Names of the requested GraphQL operations, in order. */
   readonly requests: string[];
   /** If set, the status with which it refuses every request. */
@@ -91,6 +93,7 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
   });
   const baseUrl = await listen(server);
   const bulk = new BulkOperations(world, faults, baseUrl);
+  const webhooks = new WebhookSubscriptions();
   let available = 2000;
 
   const standIn: StandIn = {
@@ -99,6 +102,7 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
     world,
     faults,
     bulk,
+    webhooks,
     requests,
     status: undefined,
     pause: async () => {},
@@ -111,6 +115,7 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
 
   const root: Root = {
     ...world.root,
+    ...webhooks.root,
     node: (args) => bulk.poll(String(args['id'])) ?? world.root['node']?.(args),
     bulkOperations: () => bulk.list(),
     bulkOperationRunQuery: ({ query, groupObjects }) =>

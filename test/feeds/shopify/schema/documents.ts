@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as queries from '../../../../src/platforms/shopify/api/queries.ts';
+import * as webhookQueries from '../../../../src/platforms/shopify/api/webhook-queries.ts';
 
 const manual = path.join(import.meta.dirname, '../../../../docs/shopify.md');
 
@@ -12,6 +13,7 @@ const documented = [...readFileSync(manual, 'utf8').matchAll(/```graphql\n([\s\S
 /** Every query and mutation that the service sends or the documentation gives, by name. */
 export const documents: ReadonlyMap<string, string> = new Map([
   ...Object.entries(queries),
+  ...Object.entries(webhookQueries),
   ...documented,
 ]);
 
