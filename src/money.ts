@@ -56,6 +56,13 @@ export function add(a: Ratio, b: Ratio): Ratio {
   };
 }
 
+/** The decimal of this many units of its last digit: 1530 and 2 give "15.30". Not for negative ones. */
+export function decimalText(units: bigint, digits: number): string {
+  const text = units.toString().padStart(digits + 1, '0');
+  const point = text.length - digits;
+  return digits === 0 ? text : `${text.slice(0, point)}.${text.slice(point)}`;
+}
+
 /**
  * Rounds a ratio to `digits` decimals, half away from zero. This is the only place where an exact value
  * becomes a floating-point number.
@@ -64,9 +71,7 @@ export function roundHalfAway(value: Ratio, digits: number): number {
   const negative = value.numerator < 0n;
   const scaled = (negative ? -value.numerator : value.numerator) * 10n ** BigInt(digits);
   const rounded = (2n * scaled + value.denominator) / (2n * value.denominator);
-  const text = rounded.toString().padStart(digits + 1, '0');
-  const point = text.length - digits;
-  const magnitude = Number(`${text.slice(0, point)}.${text.slice(point)}`);
+  const magnitude = Number(decimalText(rounded, digits));
   // Avoid -0: JSON prints it as 0, but comparisons would distinguish the two.
   return negative && magnitude !== 0 ? -magnitude : magnitude;
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { parseDecimal } from '../money.ts';
+import { decimalText, parseDecimal } from '../money.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import type { RecordOf } from './record.ts';
 
@@ -151,8 +151,7 @@ export function priceOf(lines: readonly Priced[]): string {
     const { numerator, denominator } = parseDecimal(line.currentPrice);
     return sum + numerator * (scale / denominator) * BigInt(line.quantity);
   }, 0n);
-  const digits = units.toString().padStart(decimals + 1, '0');
-  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+  return decimalText(units, decimals);
 }
 
 export function paymentRow(record: RecordOf<'payment'>) {
