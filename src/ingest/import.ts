@@ -142,6 +142,9 @@ class ImportRun {
   async take(source: string, line: Line, deferred: DeferredEntries): Promise<void> {
     this.#taken += 1;
     if (this.#taken % linesPerYield === 0) await yieldToEventLoop();
+    if (line.warning !== undefined) {
+      this.#options.log.warn({ source, line: line.number }, line.warning);
+    }
     const parsed = this.#parse(line);
     if ('problem' in parsed) return this.#refuse(source, line, parsed.type, parsed.problem);
     this.#batch.add({ source, line, ...parsed, key: keyOf(parsed.record) });

@@ -13,6 +13,8 @@ export interface Line {
   /** The parsed text, if at hand; the text is then neither generated nor parsed. */
   readonly value?: object;
   readonly problem?: string;
+  /** Something unusual about it, which is logged; it is imported all the same. */
+  readonly warning?: string;
   /** The file it comes from, if its source has several. */
   readonly source?: string;
   /** The record type that a line with a problem counts as; by default "unknown". */

@@ -215,6 +215,7 @@ export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed
     amount,
     refundedAt: pastTimestamp,
     updatedAt: optional(pastTimestamp),
+    keeps: keeps('amount'),
   });
 
   const cancellation = z.object({

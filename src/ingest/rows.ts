@@ -154,14 +154,20 @@ export function priceOf(lines: readonly Priced[]): string {
   return decimalText(units, decimals);
 }
 
-export function paymentRow(record: RecordOf<'payment'>) {
+/** An amount that does not replace a stored one makes no difference. */
+function digestOfAmount(record: RecordOf<'payment'> | RecordOf<'refund'>): string {
+  if (record.keeps !== 'amount') return digestOf(record);
   const { amount: _, ...withoutAmount } = record;
+  return digestOf(withoutAmount);
+}
+
+export function paymentRow(record: RecordOf<'payment'>) {
   return {
     ...record,
     failureKind: record.status === 'failed' ? (record.failureKind ?? 'payment') : null,
     processedAt: iso(record.processedAt),
     updatedAt: isoOrNull(record.updatedAt),
-    digest: digestOf(record.keeps === 'amount' ? withoutAmount : record),
+    digest: digestOfAmount(record),
   };
 }
 
@@ -170,7 +176,7 @@ export function refundRow(record: RecordOf<'refund'>) {
     ...record,
     refundedAt: iso(record.refundedAt),
     updatedAt: isoOrNull(record.updatedAt),
-    digest: digestOf(record),
+    digest: digestOfAmount(record),
   };
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Store } from '../../src/store/open.ts';
-import { lines, payments, plans, statusEvents, subscriptions } from '../feeds/shopify/expected.ts';
+import { lines, plans, statusEvents } from '../feeds/shopify/expected.ts';
+import { payments, refunds, subscriptions } from '../feeds/shopify/orders/expected.ts';
 import { randomOf, shuffled } from '../feeds/shopify/samples.ts';
 import { sampleWorld } from '../feeds/shopify/stand-in-world.ts';
 import { onOwnDatabases } from './databases.ts';
@@ -16,6 +17,7 @@ const expected = {
   'status_events: subscription_id, position, at, from_status, to_status': statusEvents,
   'payments: payment_id, subscription_id, cycle, status, failure_kind, amount, processed_at, updated_at':
     payments,
+  'refunds: refund_id, payment_id, amount, refunded_at': refunds,
   'plans: plan_id, name, group_name, plan_type, interval_unit, interval_count, active, product_count, discount_type, discount_value, pricing_summary':
     plans,
 };

@@ -1,3 +1,4 @@
+import { success } from '../feeds/shopify/nodes.ts';
 import type {
   Node,
   StandInContract,
@@ -58,8 +59,7 @@ export function putContract(
     createdAt: '2026-11-01T00:00:00Z',
     completedAt: '2026-11-01T00:01:00Z',
     originTime: '2026-11-01T00:00:00Z',
-    ready: true,
-    errorCode: null,
+    state: success(null),
   }));
   const contract: StandInContract = { node, lines: [line], attempts };
   contracts.set(node.id, contract);

@@ -16,6 +16,7 @@ const gidTypes: Partial<Readonly<Record<RecordKind, string>>> = {
   subscription: 'SubscriptionContract',
   customer: 'Customer',
   payment: 'SubscriptionBillingAttempt',
+  refund: 'Refund',
 };
 
 export const shopify: Platform = {

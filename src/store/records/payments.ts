@@ -15,6 +15,17 @@ export interface NewPayment extends Incoming {
   readonly keeps?: 'amount' | undefined;
 }
 
+interface StoredAmount extends Stored {
+  readonly amount: string;
+}
+
+interface StoredPayment extends StoredAmount {
+  readonly status: PaymentStatus;
+}
+
+/** A payment that was found to be none, such as a test, stays none when its amount is unknown. */
+const isVoid = ({ status, amount }: StoredPayment) => status === 'pending' && Number(amount) === 0;
+
 /**
  * A payment waits if its subscription is not stored.
  * @param payments with different ids
@@ -24,16 +35,16 @@ export async function upsertPayments(
   shopId: number,
   payments: readonly NewPayment[],
 ): Promise<Judged[]> {
-  const judged = await judge<NewPayment, Stored & { amount: string }>(tx, shopId, payments, {
+  const judged = await judge<NewPayment, StoredPayment>(tx, shopId, payments, {
     kind: 'payment',
     parent: { kind: 'subscription', idOf: ({ subscriptionId }) => subscriptionId },
-    columns: 's.amount',
+    columns: 's.amount, s.status',
   });
-  const rows = judged
-    .filter(isWritten)
-    .map(({ row, before }) =>
-      before && row.keeps === 'amount' ? { ...row, amount: before.amount } : row,
-    );
+  const rows = judged.filter(isWritten).map(({ row, before }) => {
+    if (!before || row.keeps !== 'amount') return row;
+    const status = isVoid(before) ? before.status : row.status;
+    return { ...row, status, amount: before.amount };
+  });
   if (rows.length === 0) return judged;
   const columns = `id bigint, "subscriptionId" bigint, cycle text, status text, "failureKind" text,
     amount numeric, "processedAt" timestamptz, "updatedAt" timestamptz, digest uuid`;
@@ -54,6 +65,8 @@ export interface NewRefund extends Incoming {
   readonly paymentId: number;
   readonly amount: string;
   readonly refundedAt: string;
+  /** Whether a stored amount stays. */
+  readonly keeps?: 'amount' | undefined;
 }
 
 /**
@@ -65,11 +78,16 @@ export async function upsertRefunds(
   shopId: number,
   refunds: readonly NewRefund[],
 ): Promise<Judged[]> {
-  const judged = await judge(tx, shopId, refunds, {
+  const judged = await judge<NewRefund, StoredAmount>(tx, shopId, refunds, {
     kind: 'refund',
     parent: { kind: 'payment', idOf: ({ paymentId }) => paymentId },
+    columns: 's.amount',
   });
-  const rows = judged.filter(isWritten).map(({ row }) => row);
+  const rows = judged
+    .filter(isWritten)
+    .map(({ row, before }) =>
+      before && row.keeps === 'amount' ? { ...row, amount: before.amount } : row,
+    );
   if (rows.length === 0) return judged;
   const columns = `id bigint, "paymentId" bigint, amount numeric, "refundedAt" timestamptz,
     "updatedAt" timestamptz, digest uuid`;

@@ -7,6 +7,7 @@ import { findShopifySync } from '../../../src/platforms/shopify/store/syncs.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
+import { success } from './nodes.ts';
 import type { StandIn } from './stand-in.ts';
 import { type StandInContract, sourcesOf } from './stand-in-world.ts';
 import { beginSync, syncedShop } from './synced.ts';
@@ -51,7 +52,7 @@ onEveryDatabase('a sync of changes in Shopify', (open) => {
     assert.deepEqual(report, {
       kind: 'changes',
       read: { contracts: 1 },
-      written: 2,
+      written: 3,
       refused: 0,
       deleted: 0,
     });
@@ -61,7 +62,7 @@ onEveryDatabase('a sync of changes in Shopify', (open) => {
     assert.deepEqual(row?.['next_billing_at'], new Date('2026-12-25T09:00:00Z'));
   });
 
-  test('applies a new price only to later payments', async () => {
+  test('estimates amounts that are withheld by the price at the time, and keeps known ones', async () => {
     const { synced, shop, change, contract } = await begin();
     const { lines, attempts } = contract(1001);
     const [line, attempt] = [lines[0], attempts[0]];
@@ -72,7 +73,9 @@ onEveryDatabase('a sync of changes in Shopify', (open) => {
       id: 'gid://shopify/SubscriptionBillingAttempt/2999',
       originTime: '2026-11-20T09:00:00Z',
       completedAt: '2026-11-20T09:00:00Z',
+      state: success(null),
     });
+    attempt['state'] = success(null);
     change(1001, {});
     await syncShop(synced, changesOnly);
     const amounts = async () => {
@@ -82,13 +85,15 @@ onEveryDatabase('a sync of changes in Shopify', (open) => {
       return rows.map(({ id, amount }) => [id, amount]);
     };
     assert.deepEqual(await amounts(), [
-      [2001, 30.6],
+      [2001, 33.05],
       [2999, 40],
+      [6090246513263435, 33.05],
     ]);
     await syncShop(synced, fullSync);
     assert.deepEqual(await amounts(), [
-      [2001, 30.6],
+      [2001, 33.05],
       [2999, 40],
+      [6090246513263435, 33.05],
     ]);
   });
 
@@ -103,7 +108,7 @@ onEveryDatabase('a sync of changes in Shopify', (open) => {
       contract(1001).lines.push({ ...line, id, title: `Line ${place}`, currentPrice: free });
       const [attempt] = contract(1001).attempts;
       const attemptId = `gid://shopify/SubscriptionBillingAttempt/${place}`;
-      contract(1001).attempts.push({ ...attempt, id: attemptId });
+      contract(1001).attempts.push({ ...attempt, id: attemptId, state: success(null) });
     }
     const report = await syncShop(synced, changesOnly);
     assert.deepEqual([report.read['contracts'], report.refused], [5, 0]);
@@ -124,7 +129,7 @@ onEveryDatabase('a sync of changes in Shopify', (open) => {
     const watermark = await watermarkOf(shop.id);
     change(1003, { nextBillingDate: '2026-12-26T09:00:00Z' }, 240);
     const { read, written } = await syncShop(synced, changesOnly);
-    assert.deepEqual([read, written], [{ contracts: 2 }, 2]);
+    assert.deepEqual([read, written], [{ contracts: 2 }, 3]);
     assert.ok((await watermarkOf(shop.id)) >= watermark);
   });
 
@@ -176,7 +181,7 @@ onEveryDatabase('a sync of changes in Shopify', (open) => {
     world.contractsPerPage = 100;
     const report = await syncShop(synced, changesOnly);
     // The first twenty pages were stored before the last one showed that there are too many.
-    assert.deepEqual([report.kind, report.read['contracts'], report.written], ['whole', 2012, 1]);
+    assert.deepEqual([report.kind, report.read['contracts'], report.written], ['whole', 2012, 2]);
     assert.equal(standIn.requests.filter((name) => name === 'Contract').length, 2000);
   });
 

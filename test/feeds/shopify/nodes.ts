@@ -51,6 +51,68 @@ export function attempt(contractId: number, id: number, at: string, over: object
   };
 }
 
+/** An attempt as API versions since 2026-04 return it. */
+export function billed(
+  contractId: number,
+  id: number,
+  at: string,
+  state: object,
+  over: object = {},
+): object {
+  return {
+    id: gid('SubscriptionBillingAttempt', id),
+    createdAt: at,
+    completedAt: at,
+    originTime: at,
+    paymentGroupId: null,
+    state,
+    ...over,
+    __parentId: gid('SubscriptionContract', contractId),
+  };
+}
+
+/** @param paid null if the order is withheld */
+export function success(paid: object | null): object {
+  return { __typename: 'SubscriptionBillingAttemptSuccessState', order: paid };
+}
+
+const kindsOfErrors = {
+  paymentCode: 'Payment',
+  generalCode: 'General',
+  inventoryCode: 'Inventory',
+};
+
+/** @param field the name that the queries give to the code of this kind of error */
+export function failure(code: string, field: keyof typeof kindsOfErrors = 'paymentCode'): object {
+  const type = `SubscriptionBillingAttempt${kindsOfErrors[field]}Error`;
+  return {
+    __typename: 'SubscriptionBillingAttemptFailedState',
+    error: { __typename: type, [field]: code },
+  };
+}
+
+export function money(amount: string, currencyCode = 'USD'): object {
+  return { shopMoney: { amount, currencyCode } };
+}
+
+/** An order of one thing. */
+export function order(id: number, total: string, over: object = {}): object {
+  return {
+    id: gid('Order', id),
+    processedAt: '2026-03-01T09:00:00Z',
+    test: false,
+    totalPriceSet: money(total),
+    refunds: [],
+    subtotalLineItemsQuantity: 1,
+    subtotalPriceSet: money(total),
+    ...over,
+  };
+}
+
+export function refund(id: number, amount: string, processedAt: string): object {
+  return { id: gid('Refund', id), processedAt, totalRefundedSet: money(amount) };
+}
+
 export function group(id: number, over: object = {}): object {
   return {
     id: gid('SellingPlanGroup', id),

@@ -6,7 +6,18 @@ import { test } from 'node:test';
 import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
-import { attempt, contract, group, line, sellingPlan } from './nodes.ts';
+import {
+  attempt,
+  billed,
+  contract,
+  failure,
+  group,
+  line,
+  order,
+  refund,
+  sellingPlan,
+  success,
+} from './nodes.ts';
 import { file, importShopify } from './samples.ts';
 
 const person = {
@@ -19,6 +30,11 @@ const person = {
   address1: '1 planted St',
 };
 const address = { ...person, city: 'planted-city', zip: 'planted-zip' };
+const personalOrder = {
+  ...order(1, '9.00', { refunds: [{ ...refund(1, '1.00', '2026-11-06T00:00:00Z'), ...person }] }),
+  ...person,
+  shippingAddress: address,
+};
 /** Every field in which Shopify or an app has, or may get, personal data. */
 const planted = {
   ...person,
@@ -31,8 +47,8 @@ const planted = {
   },
   billingAddress: address,
   customerPaymentMethod: { instrument: { lastDigits: 'planted', billingAddress: address } },
-  originOrder: { id: 'gid://shopify/Order/1', ...person, shippingAddress: address },
-  order: { id: 'gid://shopify/Order/1', ...person },
+  originOrder: personalOrder,
+  order: personalOrder,
   errorMessage: 'planted: card of Sam was declined',
   idempotencyKey: 'planted',
   sku: 'planted',
@@ -58,6 +74,8 @@ const misplaced = [
   { id: 'gid://shopify/Order/5 planted', ...planted },
   attempt(1, 3, 'planted', { ready: 'planted' }),
   attempt(1, 4, '2026-11-05T11:00:00Z', { ...planted, originTime: 'planted' }),
+  billed(1, 5, '2026-11-05T11:00:00Z', { __typename: 'planted' }, planted),
+  billed(1, 6, '2026-11-05T11:00:00Z', success({ ...personalOrder, id: 'planted' })),
   sellingPlan(9, 310, planted),
   `{"id":"gid://shopify/SubscriptionContract/11","email":"planted`,
   `{"email":"planted","id":"gid://shopify/SubscriptionContract/11"`,
@@ -68,6 +86,8 @@ const lines = [
   contract(1, planted),
   line(1, 1, planted),
   attempt(1, 1, '2026-11-05T11:00:00Z', planted),
+  billed(1, 2, '2026-11-05T11:00:00Z', { ...success(personalOrder), ...person }, planted),
+  billed(1, 7, '2026-11-05T11:00:00Z', failure('planted: Sam'), planted),
   // The names of groups and plans are not personal data.
   group(201, { ...planted, name: 'Boxes' }),
   sellingPlan(201, 301, { ...planted, name: 'Monthly' }),

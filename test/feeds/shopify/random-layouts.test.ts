@@ -4,7 +4,19 @@ import type { Store } from '../../../src/store/open.ts';
 import { assertSameShop } from '../../model/dump.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
-import { attempt, contract, group, line, sellingPlan } from './nodes.ts';
+import {
+  attempt,
+  billed,
+  contract,
+  failure,
+  group,
+  line,
+  money,
+  order,
+  refund,
+  sellingPlan,
+  success,
+} from './nodes.ts';
 import { file, importShopify, randomOf, shuffled } from './samples.ts';
 
 const seeds = [1, 2, 3, 4, 5, 6];
@@ -15,6 +27,19 @@ const oneOf = <T>(random: Random, values: readonly T[]) =>
   values[upTo(random, values.length - 1)] as T;
 const dayOf = (random: Random) =>
   `2026-${String(1 + upTo(random, 10)).padStart(2, '0')}-${String(1 + upTo(random, 27)).padStart(2, '0')}T0${upTo(random, 9)}:00:00Z`;
+
+/** An order, perhaps a test, with refunds, or in another currency. */
+function randomOrder(random: Random, id: number): object {
+  const total = oneOf(random, ['0.0', '15.3', '99.95']);
+  return order(id, total, {
+    test: upTo(random, 5) === 0,
+    totalPriceSet: money(total, upTo(random, 9) === 0 ? 'CAD' : 'USD'),
+    refunds: Array.from({ length: upTo(random, 2) }, (_, index) =>
+      refund(10 * id + index, oneOf(random, ['0.0', '5.5', '15.3']), dayOf(random)),
+    ),
+    subtotalLineItemsQuantity: upTo(random, 9),
+  });
+}
 
 /** A random contract; some are refused, some have plans that no file has. */
 function randomFamily(random: Random, id: number): object[] {
@@ -39,13 +64,22 @@ function randomFamily(random: Random, id: number): object[] {
         },
       }),
   );
-  const attempts = Array.from({ length: upTo(random, 5) }, (_, index) =>
-    attempt(id, 10 * id + index, dayOf(random), {
-      errorCode: oneOf(random, [null, null, 'CARD_DECLINED', 'INSUFFICIENT_INVENTORY']),
-      ready: upTo(random, 5) > 0,
-      originTime: oneOf(random, [null, dayOf(random)]),
-    }),
-  );
+  const attempts = Array.from({ length: upTo(random, 5) }, (_, index) => {
+    const [number, originTime] = [10 * id + index, oneOf(random, [null, dayOf(random)])];
+    if (upTo(random, 1) === 0) {
+      const errorCode = oneOf(random, [null, null, 'CARD_DECLINED', 'INSUFFICIENT_INVENTORY']);
+      const ready = upTo(random, 5) > 0;
+      return attempt(id, number, dayOf(random), { errorCode, ready, originTime });
+    }
+    const state = oneOf(random, [
+      success(null),
+      success(randomOrder(random, number)),
+      failure('INVOICE_ALREADY_PAID'),
+      failure('TEST_MODE'),
+    ]);
+    const paymentGroupId = oneOf(random, [null, 'one', 'other']);
+    return billed(id, number, dayOf(random), state, { originTime, paymentGroupId });
+  });
   const isOrphaned = upTo(random, 12) === 0;
   const parent = contract(id, {
     status: oneOf(random, ['ACTIVE', 'PAUSED', 'CANCELLED', 'EXPIRED', 'FAILED', 'STALE']),
@@ -55,6 +89,7 @@ function randomFamily(random: Random, id: number): object[] {
     deliveryPolicy: policy(),
     lastPaymentStatus: oneOf(random, ['SUCCEEDED', 'FAILED', null]),
     nextBillingDate: oneOf(random, [null, dayOf(random)]),
+    originOrder: oneOf(random, [null, {}, randomOrder(random, 100_000 + id)]),
     customer:
       upTo(random, 12) === 0 ? null : { id: `gid://shopify/Customer/${1 + upTo(random, 9)}` },
   });

@@ -18,7 +18,12 @@ export async function recordsOf(nodes: readonly object[], shop = dollars) {
     }
   }
   const all = (type: string) => records.filter((record) => record.type === type);
-  return { plans: all('plan'), subscriptions: all('subscription'), payments: all('payment') };
+  return {
+    plans: all('plan'),
+    subscriptions: all('subscription'),
+    payments: all('payment'),
+    refunds: all('refund'),
+  };
 }
 
 export const policy = (interval: string, intervalCount = 1) => ({ interval, intervalCount });

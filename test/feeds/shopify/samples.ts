@@ -32,6 +32,13 @@ export function sampleFile(name: string): LineSource {
   return { name, lines: readLines(createReadStream(samplePath(name))) };
 }
 
+/** The samples as the queries of the present version return them, with orders. */
+export function ordersFile(): LineSource {
+  const name = 'subscription_contracts.bulk.jsonl';
+  const stream = createReadStream(path.join(import.meta.dirname, 'orders', name));
+  return { name, lines: readLines(stream) };
+}
+
 export interface Imported {
   readonly counts: Awaited<ReturnType<typeof importRecords>>;
   /** As the command prints them. */

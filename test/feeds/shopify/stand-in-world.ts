@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { isObject } from '../../../src/json.ts';
 import type { LineSource } from '../../../src/ingest/import.ts';
 import { parseGid } from '../../../src/platforms/shopify/api/gid.ts';
 import { bulkContracts, bulkPlanGroups } from '../../../src/platforms/shopify/api/queries.ts';
@@ -49,7 +50,7 @@ export class StandInWorld {
       const child = rest as Node;
       const contract = this.contracts.get(String(parent));
       if (child.id.includes('/SubscriptionLine/')) contract?.lines.push(child);
-      else if (contract) contract.attempts.push(child);
+      else if (contract) contract.attempts.push(attemptOf(child));
       else this.groups.get(String(parent))?.plans.push(child);
     }
   }
@@ -101,19 +102,27 @@ function contractValue({ node, lines, attempts }: StandInContract): Node {
   return { ...node, lines, billingAttempts: attempts };
 }
 
+/** Bulk results have the code of an error under a name of its own for each kind of error. */
+function attemptOf(line: Node): Node {
+  const { state } = line;
+  if (!isObject(state) || !isObject(state['error'])) return line;
+  const [name = '', code] = Object.entries(state['error'])[0] ?? [];
+  const kind = `${name.charAt(0).toUpperCase()}${name.slice(1).replace('Code', '')}`;
+  const error = { __typename: `SubscriptionBillingAttempt${kind}Error`, code };
+  return { ...line, state: { ...state, error } };
+}
+
 function groupValue({ node, plans }: StandInGroup): Node {
   return { ...node, sellingPlans: plans };
 }
 
-const samples = path.join(import.meta.dirname, 'samples');
-
-const read = (name: string) => readFileSync(path.join(samples, name), 'utf8');
+const read = (name: string) => readFileSync(path.join(import.meta.dirname, name), 'utf8');
 
 /** Eleven contracts, of which a shop in USD accepts ten, and seven selling plans. */
 export function sampleWorld(): StandInWorld {
   return new StandInWorld(
-    read('subscription_contracts.bulk.grouped.jsonl'),
-    read('selling_plan_groups.bulk.jsonl'),
+    read('orders/subscription_contracts.bulk.jsonl'),
+    read('samples/selling_plan_groups.bulk.jsonl'),
   );
 }
 

@@ -72,7 +72,7 @@ describe('retention sync shopify', { skip }, () => {
       [first.code, first.out],
       [
         3,
-        `Shop ${shop.id}: read all 11 contracts; 27 records written, 0 deleted, 3 lines refused.\n`,
+        `Shop ${shop.id}: read all 11 contracts; 36 records written, 0 deleted, 3 lines refused.\n`,
       ],
     );
     const lines = first.err.split('\n').filter((line) => line.includes('"shop synced"'));
@@ -85,7 +85,7 @@ describe('retention sync shopify', { skip }, () => {
       platform: 'shopify',
       account: domain,
       kind: 'whole',
-      written: 27,
+      written: 36,
       refused: 3,
       deleted: 0,
       contracts: 11,
@@ -125,7 +125,7 @@ describe('retention sync shopify', { skip }, () => {
       [code, out, err],
       [
         1,
-        `Shop ${healthy.shop.id}: read all 11 contracts; 27 records written, 0 deleted, 3 lines refused.\n`,
+        `Shop ${healthy.shop.id}: read all 11 contracts; 36 records written, 0 deleted, 3 lines refused.\n`,
         `retention: shop ${refused.shop.id}: ${domain} does not accept the access token; put a valid one into SHOPIFY_CREDENTIALS_FILE.\n` +
           `retention: shop ${entries[1]?.shop}: There is no shop ${entries[1]?.shop}; "retention shops create" creates one.\n`,
       ],

@@ -12,7 +12,7 @@ import { assertSameShop, dumpShop } from '../../model/dump.ts';
 import { plan, subscription } from '../../rest/records.ts';
 import { onEveryDatabase } from '../../support/databases.ts';
 import { createShop, importAll } from '../../support/world.ts';
-import { flat, importShopify, plans, sampleFile } from './samples.ts';
+import { importShopify, ordersFile, plans, sampleFile } from './samples.ts';
 import type { StandIn, Faults } from './stand-in.ts';
 import { sourcesOf } from './stand-in-world.ts';
 import { beginSync, syncedShop } from './synced.ts';
@@ -50,7 +50,7 @@ onEveryDatabase('a sync of a shop from Shopify', (open) => {
     assert.deepEqual(first, {
       kind: 'whole',
       read: { contracts: 11 },
-      written: 27,
+      written: 36,
       refused: 3,
       deleted: 0,
     });
@@ -88,7 +88,7 @@ onEveryDatabase('a sync of a shop from Shopify', (open) => {
     const { synced, shop } = await begin();
     await syncShop(synced, defaults);
     const files = await createShop(store);
-    await importShopify(store, files, [sampleFile(flat), sampleFile(plans)]);
+    await importShopify(store, files, [ordersFile(), sampleFile(plans)]);
     await assertSameShop(store.write, shop.id, files.id);
     const stored = await store.write<
       { id: number; customer: number; plan: number; price: string }[]

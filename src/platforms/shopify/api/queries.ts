@@ -6,18 +6,42 @@
 const interval = '{ interval intervalCount }';
 const money = '{ amount currencyCode }';
 
+const shopMoney = `{ shopMoney ${money} }`;
+
+const orderFields = `
+  id processedAt test
+  totalPriceSet ${shopMoney}
+  refunds { id processedAt totalRefundedSet ${shopMoney} }`;
+
 const contractFields = `
   id status createdAt updatedAt currencyCode nextBillingDate lastPaymentStatus
   billingPolicy ${interval}
   deliveryPolicy ${interval}
   customer { id }
-  originOrder { id }`;
+  originOrder {
+    ${orderFields}
+    subtotalLineItemsQuantity
+    subtotalPriceSet ${shopMoney}
+  }`;
 
 const lineFields = `
   id title variantTitle quantity productId variantId requiresShipping sellingPlanId sellingPlanName
   currentPrice ${money}`;
 
-const attemptFields = 'id createdAt completedAt originTime ready errorCode';
+/** The codes of errors have different types, so they need different names. */
+const attemptFields = `
+  id createdAt completedAt originTime paymentGroupId
+  state {
+    __typename
+    ... on SubscriptionBillingAttemptSuccessState { order { ${orderFields} } }
+    ... on SubscriptionBillingAttemptFailedState {
+      error {
+        ... on SubscriptionBillingAttemptPaymentError { paymentCode: code }
+        ... on SubscriptionBillingAttemptGeneralError { generalCode: code }
+        ... on SubscriptionBillingAttemptInventoryError { inventoryCode: code }
+      }
+    }
+  }`;
 
 const groupFields = 'id name productsCount { count }';
 
@@ -63,8 +87,9 @@ export const changedContracts = `query ChangedContracts($filter: String!, $after
   }
 }`;
 
+// Few, because each attempt may cost ten points with its order, and a query at most 1,000.
 const lines = `lines(first: 50, after: $after) { ${page} nodes { ${lineFields} } }`;
-const attempts = `billingAttempts(first: 50, after: $after) { ${page} nodes { ${attemptFields} } }`;
+const attempts = `billingAttempts(first: 25, after: $after) { ${page} nodes { ${attemptFields} } }`;
 const plans = `sellingPlans(first: 50, after: $after) { ${page} nodes { ${sellingPlanFields} } }`;
 
 export const contract = `query Contract($id: ID!, $after: String) {

@@ -57,6 +57,8 @@ class BulkReading {
   readonly #shipped = new Map<number, boolean>();
   /** Plans that already have a record in this run. */
   readonly #plans = new Set<number>();
+  /** Error codes that were reported in this run. */
+  readonly #unknownCodes = new Set<string>();
 
   constructor(
     sources: readonly LineSource[],
@@ -100,7 +102,12 @@ class BulkReading {
       return true;
     };
     yield* this.#linesOf(this.#contracts, (rows) =>
-      recordsOfContract(rows, (planId) => this.#shipped.get(planId), claimPlan),
+      recordsOfContract(
+        rows,
+        (planId) => this.#shipped.get(planId),
+        claimPlan,
+        this.#shop.minorDigits,
+      ),
     );
   }
 
@@ -129,9 +136,15 @@ class BulkReading {
     const [, kind, file, number, key] = mapped.row;
     const { type = '', countsAs = 'unknown' } = kinds[kind] ?? {};
     if ('problem' in mapped) {
-      return this.#refused(file, number, formatGid({ type, key }), countsAs, mapped.problem);
+      const { problem, countsAs: as = countsAs } = mapped;
+      return this.#refused(file, number, formatGid({ type, key }), as, problem);
     }
-    return lineOf({ source: this.#nameOf(file), number, value: mapped.record });
+    const line = { source: this.#nameOf(file), number, value: mapped.record };
+    const code = mapped.unknownCode;
+    if (code === undefined || this.#unknownCodes.has(code)) return lineOf(line);
+    this.#unknownCodes.add(code);
+    const warning = `a billing attempt has an unknown error code: ${code}; counting it as a failed payment`;
+    return lineOf({ ...line, warning });
   }
 
   /** Keeps only the GID of a refused line: the rest may be personal data. */

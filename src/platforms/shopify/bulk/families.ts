@@ -1,20 +1,26 @@
 import { mapContract } from '../mapping/contract.ts';
 import { Refusal } from '../mapping/fields.ts';
 import { kinds } from './kinds.ts';
-import type {
-  BillingAttempt,
-  Contract,
-  ContractLine,
-  SellingPlan,
-  SellingPlanGroup,
-} from '../mapping/nodes.ts';
+import type { BillingAttempt } from '../mapping/attempts.ts';
+import type { Contract, ContractLine, SellingPlan, SellingPlanGroup } from '../mapping/nodes.ts';
+import type { PaymentRecords } from '../mapping/payments.ts';
 import { type AreShipped, mapSellingPlan } from '../mapping/plans.ts';
 import type { Row } from './staging.ts';
 
 /** A row with the record made from it, or with the reason why none was. */
 export type MappedRow =
-  | { readonly row: Row; readonly record: object }
-  | { readonly row: Row; readonly problem: string };
+  | {
+      readonly row: Row;
+      readonly record: object;
+      /** An error code of Shopify's that is not known. */
+      readonly unknownCode?: string | undefined;
+    }
+  | {
+      readonly row: Row;
+      readonly problem: string;
+      /** The record type that it counts as, if not that of the row. */
+      readonly countsAs?: string;
+    };
 
 /** A contract or a group as it is in one file. */
 interface Version {
@@ -36,30 +42,50 @@ const ofType = (rows: readonly Row[], type: string) =>
 /**
  * The records of all versions of one contract, the oldest first.
  * @param claimPlan returns true once for each plan without a record, to store its stand-in
+ * @param minorDigits decimals of the shop's currency
  */
 export function* recordsOfContract(
   rows: readonly Row[],
   areShipped: AreShipped,
   claimPlan: (planId: number) => boolean,
+  minorDigits: number,
 ): Generator<MappedRow> {
   yield* mapVersions(rows, ({ parent, children }) => {
     const lines = ofType(children, 'SubscriptionLine');
     const attempts = ofType(children, 'SubscriptionBillingAttempt');
     if (lines.some(isRefused)) throw new Refusal('one of its lines was refused');
-    const records = mapContract(
+    const contract = readOf<Contract>(parent);
+    const { plan, subscription, payments } = mapContract(
       {
-        contract: readOf<Contract>(parent),
+        contract,
         lines: lines.map(readOf<ContractLine>),
         attempts: attempts.map(readOf<BillingAttempt>),
       },
       areShipped,
+      minorDigits,
     );
-    return [
-      ...(claimPlan(records.plan.id) ? [{ row: parent, record: records.plan }] : []),
-      { row: parent, record: records.subscription },
-      ...records.payments.map((record, index) => ({ row: attempts[index] as Row, record })),
-    ];
+    const mapped: MappedRow[] = [];
+    if (claimPlan(plan.id)) mapped.push({ row: parent, record: plan });
+    mapped.push({ row: parent, record: subscription });
+    const problem = contract.firstOrderProblem;
+    if (problem !== undefined) mapped.push({ row: parent, problem, countsAs: 'payment' });
+    if (payments.first) addPayment(mapped, parent, payments.first);
+    for (const [index, records] of payments.ofAttempts.entries()) {
+      const row = attempts[index] as Row;
+      addPayment(mapped, row, records, readOf<BillingAttempt>(row).unknownCode);
+    }
+    return mapped;
   });
+}
+
+function addPayment(
+  mapped: MappedRow[],
+  row: Row,
+  { payment, refunds }: PaymentRecords,
+  unknownCode?: string,
+): void {
+  mapped.push({ row, record: payment, unknownCode });
+  for (const record of refunds) mapped.push({ row, record });
 }
 
 /** The records of the selling plans of one group; those that bill once have none. */

@@ -1,11 +1,6 @@
 import type { Node, ShopMoney } from '../mapping/fields.ts';
-import {
-  readAttempt,
-  readContract,
-  readGroup,
-  readLine,
-  readSellingPlan,
-} from '../mapping/nodes.ts';
+import { readAttempt } from '../mapping/attempts.ts';
+import { readContract, readGroup, readLine, readSellingPlan } from '../mapping/nodes.ts';
 
 /** A kind of node in a bulk result. */
 export interface Kind {

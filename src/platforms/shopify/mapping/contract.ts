@@ -1,10 +1,11 @@
 import { addInterval } from '../../../intervals.ts';
 import type { InputOf } from '../../../ingest/record.ts';
-import { priceOf } from '../../../ingest/rows.ts';
-import { cyclesOf, dueAt } from './cycles.ts';
-import { Refusal } from './fields.ts';
 import { ownNumber } from '../../../own-number.ts';
-import type { BillingAttempt, Contract, ContractLine } from './nodes.ts';
+import type { BillingAttempt } from './attempts.ts';
+import { dueAt } from './cycles.ts';
+import { Refusal } from './fields.ts';
+import type { Contract, ContractLine } from './nodes.ts';
+import { type ContractPayments, paymentsOf } from './payments.ts';
 import { type AreShipped, standInPlan } from './plans.ts';
 
 /** A contract with all of its lines and all of its billing attempts, in any order. */
@@ -18,8 +19,7 @@ export interface ContractRecords {
   /** To be stored before the subscription if nothing better is known about the plan. */
   readonly plan: ReturnType<typeof standInPlan>;
   readonly subscription: InputOf<'subscription'>;
-  /** In the order of the attempts. */
-  readonly payments: readonly InputOf<'payment'>[];
+  readonly payments: ContractPayments;
 }
 
 const maxLines = 250;
@@ -29,9 +29,14 @@ const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 /**
  * Maps one contract to records. The order of its lines and attempts makes no difference.
+ * @param minorDigits decimals of the shop's currency
  * @throws Refusal if the contract has no lines, or too many
  */
-export function mapContract(whole: WholeContract, areShipped: AreShipped): ContractRecords {
+export function mapContract(
+  whole: WholeContract,
+  areShipped: AreShipped,
+  minorDigits: number,
+): ContractRecords {
   const { contract, attempts } = whole;
   const lines = whole.lines.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   if (lines.length === 0) throw new Refusal('the contract has no lines');
@@ -57,7 +62,7 @@ export function mapContract(whole: WholeContract, areShipped: AreShipped): Contr
       lines: lines.map(mapLine),
       keeps: 'history',
     },
-    payments: mapAttempts(contract, lines, attempts),
+    payments: paymentsOf(contract, lines, attempts, minorDigits),
   };
 }
 
@@ -99,36 +104,4 @@ function paidThrough(contract: Contract, attempts: readonly BillingAttempt[]): n
   if (contract.isLastPaymentSucceeded && nextBillingDate !== null) ends.push(nextBillingDate);
   if (contract.hasOriginOrder) ends.push(afterInterval(createdAt));
   return ends.length === 0 ? undefined : ends.reduce((a, b) => Math.max(a, b));
-}
-
-const statuses = {
-  succeeded: { status: 'succeeded' },
-  failed: { status: 'failed', failureKind: 'payment' },
-  outOfStock: { status: 'failed', failureKind: 'inventory' },
-  pending: { status: 'pending' },
-} as const;
-
-function mapAttempts(
-  contract: Contract,
-  lines: readonly ContractLine[],
-  attempts: readonly BillingAttempt[],
-): InputOf<'payment'>[] {
-  if (attempts.length === 0) return [];
-  const amount = priceOf(lines);
-  const cycles = cyclesOf(attempts, contract.billing);
-  return attempts.map((attempt) => {
-    const processedAt = attempt.completedAt ?? attempt.createdAt;
-    return {
-      type: 'payment',
-      id: attempt.id,
-      subscriptionId: contract.id,
-      cycle: cycles.get(attempt) ?? '',
-      ...statuses[attempt.outcome],
-      amount,
-      processedAt: iso(processedAt),
-      // A settled attempt must replace its pending record even if the contract did not change.
-      updatedAt: iso(Math.max(contract.updatedAt, processedAt)),
-      keeps: 'amount',
-    };
-  });
 }

@@ -39,6 +39,18 @@ const enumPattern = /^[A-Z][A-Z_]{0,40}$/;
 const wrong = (field: string, value: unknown, expected: string) =>
   new Refusal(value === undefined ? `${field} is missing` : `${field} must be ${expected}`);
 
+/** Whether a text is an enum-like word, so that messages may repeat it. */
+export function isEnumWord(text: string): boolean {
+  return enumPattern.test(text);
+}
+
+/** The number in the key of a node's own GID. */
+export function idOf(key: string): number {
+  const id = numberOf(key);
+  if (id === undefined) throw new Refusal('id must end in a number from 1 to 9007199254740991');
+  return id;
+}
+
 /** Reads null if the field is null or missing. */
 export function optional<T>(read: Read<T>): Read<T | null> {
   return (node, field) =>
@@ -85,7 +97,7 @@ export function enumOf<T>(meanings: ReadonlyMap<string, T>): Read<T> {
     const meaning = typeof value === 'string' ? meanings.get(value) : undefined;
     if (meaning !== undefined) return meaning;
     const known = [...meanings.keys()].join(', ');
-    if (typeof value === 'string' && enumPattern.test(value)) {
+    if (typeof value === 'string' && isEnumWord(value)) {
       throw new Refusal(`${field} ${value} is not known; it must be one of ${known}`);
     }
     throw wrong(field, value, `one of ${known}`);
@@ -138,20 +150,28 @@ export function checkCurrency(node: Node, what: string, { currency }: ShopMoney)
  * ("15.3", "1000.0") does not depend on the currency, so trailing zeros do not count as decimals.
  */
 export function amountOf(shop: ShopMoney): Read<string> {
-  return (node, field) => {
-    const money = objectOf(node, field);
-    checkCurrency(money, field, shop);
-    const { amount } = money;
-    const shortest =
-      typeof amount === 'string' && amountPattern.test(amount) ? shorten(amount) : undefined;
-    if (shortest === undefined || (shortest.split('.')[1]?.length ?? 0) > shop.minorDigits) {
-      const expected = `an amount of 0 or more, below 10^12, with at most ${shop.minorDigits} decimals`;
-      throw wrong(`${field}.amount`, amount, expected);
-    }
-    return shortest;
-  };
+  return (node, field) => moneyOf(objectOf(node, field), field, field, shop);
 }
 
-function shorten(decimal: string): string {
+/** The same for an amount that Shopify gives in the shop's and in the customer's currency. */
+export function shopMoneyOf(node: Node, field: string, what: string, shop: ShopMoney): string {
+  return moneyOf(objectOf(objectOf(node, field), 'shopMoney'), `${field}.shopMoney`, what, shop);
+}
+
+/** @param what names the amount if it is in another currency */
+function moneyOf(money: Node, field: string, what: string, shop: ShopMoney): string {
+  checkCurrency(money, what, shop);
+  const { amount } = money;
+  const shortest =
+    typeof amount === 'string' && amountPattern.test(amount) ? shorten(amount) : undefined;
+  if (shortest === undefined || (shortest.split('.')[1]?.length ?? 0) > shop.minorDigits) {
+    const expected = `an amount of 0 or more, below 10^12, with at most ${shop.minorDigits} decimals`;
+    throw wrong(`${field}.amount`, amount, expected);
+  }
+  return shortest;
+}
+
+/** A decimal without trailing zeros. */
+export function shorten(decimal: string): string {
   return decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal;
 }

@@ -9,6 +9,7 @@ import {
   amountOf,
   booleanOf,
   checkCurrency,
+  idOf,
   integerOf,
   intervalOf,
   numberOfGid,
@@ -18,7 +19,7 @@ import {
   timeOf,
   enumOf,
 } from './fields.ts';
-import { numberOf } from '../api/gid.ts';
+import { type FirstOrder, readFirstOrder } from './orders.ts';
 
 /*
  * Reads the needed fields of each kind of Shopify node, and nothing else: personal data gets no
@@ -38,6 +39,10 @@ export interface Contract {
   readonly delivery: Interval | null;
   readonly isLastPaymentSucceeded: boolean;
   readonly hasOriginOrder: boolean;
+  /** Null if the amounts of the origin order are unknown. */
+  readonly firstOrder: FirstOrder | null;
+  /** Why the origin order cannot become a payment. */
+  readonly firstOrderProblem?: string;
 }
 
 export interface ContractLine {
@@ -55,14 +60,6 @@ export interface ContractLine {
   readonly sellingPlanName: string | null;
   /** Per unit. */
   readonly currentPrice: string;
-}
-
-export interface BillingAttempt {
-  readonly id: number;
-  readonly createdAt: number;
-  readonly completedAt: number | null;
-  readonly originTime: number | null;
-  readonly outcome: 'succeeded' | 'failed' | 'outOfStock' | 'pending';
 }
 
 export interface SellingPlanGroup {
@@ -96,12 +93,6 @@ const statusOf = enumOf(
   ]),
 );
 
-function idOf(key: string): number {
-  const id = numberOf(key);
-  if (id === undefined) throw new Refusal('id must end in a number from 1 to 9007199254740991');
-  return id;
-}
-
 /** Null for a policy without an interval: it applies once. */
 function recurring(node: Node, field: string): Interval | null {
   return (objectOf(node, field)['interval'] ?? null) === null ? null : intervalOf(node, field);
@@ -130,7 +121,21 @@ export function readContract(key: string, node: Node, shop: ShopMoney): Contract
     delivery: optionalPolicy(node, 'deliveryPolicy'),
     isLastPaymentSucceeded: node['lastPaymentStatus'] === 'SUCCEEDED',
     hasOriginOrder: isObject(node['originOrder']),
+    ...firstOrderOf(node, shop),
   };
+}
+
+/** An order may be older than the shop's currency. That must not cost the whole contract. */
+function firstOrderOf(
+  node: Node,
+  shop: ShopMoney,
+): Pick<Contract, 'firstOrder' | 'firstOrderProblem'> {
+  try {
+    return { firstOrder: readFirstOrder(node['originOrder'], shop) };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { firstOrder: null, firstOrderProblem: `in its originOrder, ${error.message}` };
+  }
 }
 
 const quantityOf = integerOf(1, 1_000_000);
@@ -152,26 +157,6 @@ export function readLine(key: string, node: Node, shop: ShopMoney): ContractLine
     sellingPlanName: optionalText(node, 'sellingPlanName'),
     currentPrice: amountOf(shop)(node, 'currentPrice'),
   };
-}
-
-/** Failures for lack of stock, not of money. */
-const stockErrors = new Set(['INSUFFICIENT_INVENTORY', 'INVENTORY_ALLOCATIONS_NOT_FOUND']);
-
-export function readAttempt(key: string, node: Node): BillingAttempt {
-  const isReady = booleanOf(node, 'ready');
-  const errorCode = optionalText(node, 'errorCode');
-  return {
-    id: idOf(key),
-    createdAt: timeOf(node, 'createdAt'),
-    completedAt: optionalTime(node, 'completedAt'),
-    originTime: optionalTime(node, 'originTime'),
-    outcome: outcomeOf(isReady, errorCode),
-  };
-}
-
-function outcomeOf(isReady: boolean, errorCode: string | null): BillingAttempt['outcome'] {
-  if (errorCode !== null) return stockErrors.has(errorCode) ? 'outOfStock' : 'failed';
-  return isReady ? 'succeeded' : 'pending';
 }
 
 const maxProducts = 100_000;

@@ -1,0 +1,123 @@
+import type { InputOf } from '../../../ingest/record.ts';
+import { priceOf } from '../../../ingest/rows.ts';
+import { ownNumber } from '../../../own-number.ts';
+import type { BillingAttempt } from './attempts.ts';
+import { cyclesOf, nameCycle } from './cycles.ts';
+import type { Outcome } from './error-codes.ts';
+import type { Contract, ContractLine } from './nodes.ts';
+import { shareOf, takeShare } from './orders.ts';
+
+/** A payment, and what was returned of it. */
+export interface PaymentRecords {
+  readonly payment: InputOf<'payment'>;
+  readonly refunds: readonly InputOf<'refund'>[];
+}
+
+export interface ContractPayments {
+  /** Of the order that the contract began with; null if its amount is unknown. */
+  readonly first: PaymentRecords | null;
+  /** In the order of the attempts. */
+  readonly ofAttempts: readonly PaymentRecords[];
+}
+
+const statuses = {
+  succeeded: { status: 'succeeded' },
+  alreadyPaid: { status: 'succeeded' },
+  failed: { status: 'failed', failureKind: 'payment' },
+  outOfStock: { status: 'failed', failureKind: 'inventory' },
+  pending: { status: 'pending' },
+  // Not left out, so that it replaces what was stored while it was pending.
+  void: { status: 'pending' },
+} as const satisfies Record<Outcome, object>;
+
+const noRefunds: PaymentRecords['refunds'] = [];
+const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
+
+export function paymentsOf(
+  contract: Contract,
+  lines: readonly ContractLine[],
+  attempts: readonly BillingAttempt[],
+  minorDigits: number,
+): ContractPayments {
+  if (attempts.length === 0 && !contract.firstOrder) return { first: null, ofAttempts: [] };
+  const price = priceOf(lines);
+  const cycles = cyclesOf(attempts, contract.billing);
+  const ofAttempts = attempts.map((attempt): PaymentRecords => {
+    const { id, order, outcome } = attempt;
+    const payment = {
+      type: 'payment' as const,
+      id,
+      subscriptionId: contract.id,
+      cycle: cycles.get(attempt) ?? '',
+      ...statuses[outcome],
+      ...amountOf(attempt, price),
+      ...timesOf(contract, attempt.completedAt ?? attempt.createdAt),
+    };
+    if (!order || order.refunds.length === 0) return { payment, refunds: noRefunds };
+    const refunds = order.refunds.map((refund) => ({
+      type: 'refund' as const,
+      id: refund.id,
+      paymentId: id,
+      amount: refund.amount,
+      refundedAt: iso(refund.refundedAt),
+    }));
+    return { payment, refunds };
+  });
+  const taken = new Set(cycles.values());
+  return { first: firstPayment(contract, lines, price, taken, minorDigits), ofAttempts };
+}
+
+/** What is not known from an order is estimated, unless an amount is stored already. */
+function amountOf({ outcome, order }: BillingAttempt, price: string) {
+  if (outcome === 'void' || outcome === 'alreadyPaid') return { amount: '0' };
+  return order ? { amount: order.amount } : { amount: price, keeps: 'amount' as const };
+}
+
+function timesOf(contract: Contract, processedAt: number) {
+  return {
+    processedAt: iso(processedAt),
+    // A settled attempt must replace its pending record even if the contract did not change.
+    updatedAt: iso(Math.max(contract.updatedAt, processedAt)),
+  };
+}
+
+/**
+ * The contract's share of the order that it began with. Ids are derived: one order may have begun
+ * several contracts. Where only a share is the contract's, it depends on the contract's lines, so
+ * the first one stays when they change.
+ */
+function firstPayment(
+  contract: Contract,
+  lines: readonly ContractLine[],
+  price: string,
+  taken: Set<string>,
+  minorDigits: number,
+): PaymentRecords | null {
+  const { id: subscriptionId, firstOrder } = contract;
+  if (!firstOrder || firstOrder.isTest) return null;
+  const quantity = lines.reduce((sum, line) => sum + line.quantity, 0);
+  const share = shareOf(firstOrder, { quantity, price });
+  const keeps = share.part === share.whole ? {} : { keeps: 'amount' as const };
+  const id = ownNumber(`Order: ${subscriptionId} ${firstOrder.id}`);
+  const refunds = firstOrder.refunds.map((refund) => ({
+    type: 'refund' as const,
+    id: ownNumber(`Refund: ${subscriptionId} ${refund.id}`),
+    paymentId: id,
+    amount: takeShare(refund.amount, share, minorDigits),
+    refundedAt: iso(refund.refundedAt),
+    ...keeps,
+  }));
+  return {
+    payment: {
+      type: 'payment',
+      id,
+      subscriptionId,
+      cycle: nameCycle(firstOrder.processedAt, taken),
+      status: 'succeeded',
+      amount: takeShare(firstOrder.amount, share, minorDigits),
+      ...timesOf(contract, firstOrder.processedAt),
+      ...keeps,
+    },
+    refunds,
+  };
+}
