@@ -11,6 +11,7 @@ import {
   sessionOutcomes,
   subscriptionStatuses,
 } from '../vocabulary.ts';
+import { type PaidPeriod, arePaidPeriods } from '../store/records/paid-periods.ts';
 import { isInFuture } from './future.ts';
 import { parseWith } from './problems.ts';
 
@@ -81,15 +82,17 @@ function decimal(digits: number, what: string) {
  * The import's record schemas. They only parse; derived values are computed in rows.ts.
  * @param minorDigits decimals of the shop's currency; an amount with more is refused
  * @param clock the importer's; times of past events must not be ahead of it
- * @param isFromFeed whether records may keep stored data (`keeps`); otherwise that is ignored
+ * @param isFromFeed whether records may keep stored data (`keeps`, `paidPeriods`); otherwise that
+ *   is ignored
  */
 export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed = false) {
   const pastTimestamp = timestamp.refine((at) => !isInFuture(at, clock), {
     error: ({ input }) =>
       `${new Date(Number(input)).toISOString()} lies in the future; send it once it has happened`,
   });
-  const keeps = <Word extends string>(...words: readonly Word[]) =>
-    z.preprocess((value) => (isFromFeed ? value : undefined), optionalField(z.enum(words)));
+  const ofFeed = <T extends z.ZodType>(schema: T) =>
+    z.preprocess((value) => (isFromFeed ? value : undefined), optionalField(schema));
+  const keeps = <Word extends string>(...words: readonly Word[]) => ofFeed(z.enum(words));
 
   const precision = minorDigits === 0 ? 'without' : `with at most ${minorDigits}`;
   const amount = decimal(minorDigits, `an amount of 0 or more, below 10^12, ${precision} decimals`);
@@ -174,6 +177,8 @@ export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed
       intervalCount: optional(interval.intervalCount),
       // The stored status history stays, and a changed status is added to it.
       keeps: keeps('history'),
+      // Replace paidThroughAt, together with those that are stored.
+      paidPeriods: ofFeed(z.custom<readonly PaidPeriod[]>(arePaidPeriods)),
       lines: z.array(line).min(1).max(250),
     })
     .superRefine((record, context) => {

@@ -121,6 +121,7 @@ export function subscriptionRows(
       intervalCount: record.intervalCount,
       nextBillingDate: isoOrNull(record.nextBillingDate),
       paidThroughAt: isoOrNull(record.paidThroughAt),
+      paidPeriods: record.paidPeriods ?? null,
       createdAt: iso(record.createdAt),
       updatedAt: isoOrNull(record.updatedAt),
       digest: digestOf(record),

@@ -1,6 +1,7 @@
 import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
 import { type Transaction, arrayText } from '../database.ts';
 import { insertCustomers } from './customers.ts';
+import { type PaidPeriod, type StoredPeriod, mergePeriods, paidThroughOf } from './paid-periods.ts';
 import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
 import { rowsOf } from './writing.ts';
 
@@ -15,6 +16,8 @@ interface NewSubscription extends Incoming {
   readonly intervalCount: number | null;
   readonly nextBillingDate: string | null;
   readonly paidThroughAt: string | null;
+  /** If given, `paidThroughAt` follows from these and the stored ones. */
+  readonly paidPeriods: readonly PaidPeriod[] | null;
   readonly createdAt: string;
 }
 
@@ -51,7 +54,14 @@ export interface JudgedSubscription extends Judged {
   readonly previousCustomerId: number | null;
 }
 
-type StoredSubscription = Stored & { status: SubscriptionStatus; customerId: number };
+interface StoredSubscription extends Stored {
+  readonly status: SubscriptionStatus;
+  readonly customerId: number;
+  /** Epoch milliseconds. */
+  readonly paidThrough: number | null;
+  /** JSON of a list of StoredPeriod. */
+  readonly paidPeriods: string | null;
+}
 
 /**
  * Stores subscriptions and replaces their lines and events. A subscription waits if its plan is not stored.
@@ -69,7 +79,8 @@ export async function upsertSubscriptions(
     {
       kind: 'subscription',
       parent: { kind: 'plan', idOf: ({ planId }) => planId },
-      columns: 's.status, s.customer_id as "customerId"',
+      columns: `s.status, s.customer_id as "customerId", s.paid_periods::text as "paidPeriods",
+        (extract(epoch from s.paid_through_at) * 1000)::bigint as "paidThrough"`,
     },
   );
   const written = judged.filter(isWritten);
@@ -82,7 +93,7 @@ export async function upsertSubscriptions(
       write(
         tx,
         shopId,
-        rows.map(({ subscription }) => subscription),
+        written.map(({ row, before }) => withPaidPeriods(row, before)),
       ),
       ...(replaced.length > 0 ? deleteLinesAndEvents(tx, shopId, replaced) : []),
       insertLines(
@@ -105,15 +116,37 @@ export async function upsertSubscriptions(
   }));
 }
 
-function write(tx: Transaction, shopId: number, subscriptions: readonly NewSubscription[]) {
+type WrittenSubscription = Omit<NewSubscription, 'paidPeriods'> & {
+  readonly paidPeriods: readonly StoredPeriod[] | null;
+};
+
+const toStored = ({ payment, through }: PaidPeriod): StoredPeriod => [payment, through];
+
+function withPaidPeriods(
+  row: NewSubscription,
+  before: StoredSubscription | undefined,
+): WrittenSubscription {
+  if (!row.paidPeriods) return { ...row, paidPeriods: null };
+  if (!before) return { ...row, paidPeriods: row.paidPeriods.map(toStored) };
+  const stored: readonly StoredPeriod[] = JSON.parse(before.paidPeriods ?? '[]');
+  const periods = mergePeriods(row.paidPeriods, stored, before.paidThrough);
+  const paidThrough = paidThroughOf(periods);
+  return {
+    ...row,
+    paidThroughAt: paidThrough === null ? null : new Date(paidThrough).toISOString(),
+    paidPeriods: periods.map(toStored),
+  };
+}
+
+function write(tx: Transaction, shopId: number, subscriptions: readonly WrittenSubscription[]) {
   const columns = `id bigint, "customerId" bigint, "planId" bigint, status text,
     "statusSince" timestamptz, "currentPrice" numeric, "intervalUnit" text, "intervalCount" int,
-    "nextBillingDate" timestamptz, "paidThroughAt" timestamptz, "createdAt" timestamptz,
-    "updatedAt" timestamptz, digest uuid`;
+    "nextBillingDate" timestamptz, "paidThroughAt" timestamptz, "paidPeriods" jsonb,
+    "createdAt" timestamptz, "updatedAt" timestamptz, digest uuid`;
   return tx`
     insert into subscriptions (shop_id, subscription_id, customer_id, plan_id, status,
       status_since, current_price, own_interval_unit, own_interval_count, next_billing_at,
-      paid_through_at, created_at, updated_at, digest)
+      paid_through_at, paid_periods, created_at, updated_at, digest)
     ${rowsOf(tx, shopId, columns, subscriptions)}
     on conflict (shop_id, subscription_id) do update set
       customer_id = excluded.customer_id, plan_id = excluded.plan_id, status = excluded.status,
@@ -121,6 +154,7 @@ function write(tx: Transaction, shopId: number, subscriptions: readonly NewSubsc
       own_interval_unit = excluded.own_interval_unit,
       own_interval_count = excluded.own_interval_count,
       next_billing_at = excluded.next_billing_at, paid_through_at = excluded.paid_through_at,
+      paid_periods = excluded.paid_periods,
       created_at = excluded.created_at, updated_at = excluded.updated_at,
       digest = excluded.digest`;
 }

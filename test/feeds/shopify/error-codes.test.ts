@@ -72,3 +72,19 @@ test('the other states of an attempt are read as what they are', async () => {
     assert.equal(payments[0]?.['status'], status);
   }
 });
+
+test('an invoice that was paid already is paid for, once', async () => {
+  const paidThrough = async (...attempts: object[]) => {
+    const unknown = { originOrder: null, lastPaymentStatus: 'FAILED' };
+    const { subscriptions } = await recordsOf([contract(1, unknown), line(1, 1), ...attempts]);
+    return subscriptions[0]?.['paidThroughAt'];
+  };
+  const alreadyPaid = billed(1, 8, at, failure('INVOICE_ALREADY_PAID'));
+  assert.equal(await paidThrough(alreadyPaid), '2026-12-05T11:00:00.000Z');
+  // The invoice was that of another attempt, whose period has begun.
+  const paid = billed(1, 7, '2026-11-03T11:00:00Z', {
+    __typename: 'SubscriptionBillingAttemptSuccessState',
+    order: null,
+  });
+  assert.equal(await paidThrough(paid, alreadyPaid), '2026-12-03T11:00:00.000Z');
+});

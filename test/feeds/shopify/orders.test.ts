@@ -61,15 +61,16 @@ test('makes records of refunds, except of those that only return goods to stock'
   ]);
 });
 
-test('counts a test order as no payment', async () => {
+test('counts a test order as no payment, and its period as not paid for', async () => {
   const tried = order(71, '18.50', { test: true, refunds: [refund(501, '1.0', at)] });
-  const { payments, refunds } = await recordsOf([
+  const { payments, refunds, subscriptions } = await recordsOf([
     contract(1, { originOrder: order(70, '18.50', { test: true }) }),
     line(1, 1),
     billed(1, 7, at, success(tried)),
   ]);
   assert.deepEqual(shown(payments), ['7 pending 0']);
   assert.deepEqual(refunds, []);
+  assert.equal(subscriptions[0]?.['paidThroughAt'], null);
 });
 
 async function problemsOf(...nodes: object[]) {

@@ -1,10 +1,10 @@
-import { addInterval } from '../../../intervals.ts';
 import type { InputOf } from '../../../ingest/record.ts';
 import { ownNumber } from '../../../own-number.ts';
+import { paidThroughOf } from '../../../store/records/paid-periods.ts';
 import type { BillingAttempt } from './attempts.ts';
-import { dueAt } from './cycles.ts';
 import { Refusal } from './fields.ts';
 import type { Contract, ContractLine } from './nodes.ts';
+import { paidPeriodsOf } from './paid-periods.ts';
 import { type ContractPayments, paymentsOf } from './payments.ts';
 import { type AreShipped, standInPlan } from './plans.ts';
 
@@ -44,7 +44,8 @@ export function mapContract(
 
   const lineWithPlan = lines.find((line) => line.sellingPlanId !== null);
   const plan = standInPlan(contract, lineWithPlan, isShipped(lines, lineWithPlan, areShipped));
-  const paidThroughAt = paidThrough(contract, attempts);
+  const paidPeriods = paidPeriodsOf(contract, attempts);
+  const paidThroughAt = paidThroughOf(paidPeriods);
   return {
     plan,
     subscription: {
@@ -56,11 +57,12 @@ export function mapContract(
       createdAt: iso(contract.createdAt),
       updatedAt: iso(contract.updatedAt),
       nextBillingDate: contract.nextBillingDate === null ? null : iso(contract.nextBillingDate),
-      paidThroughAt: paidThroughAt === undefined ? null : iso(paidThroughAt),
+      paidThroughAt: paidThroughAt === null ? null : iso(paidThroughAt),
       intervalUnit: contract.billing.unit,
       intervalCount: contract.billing.count,
       lines: lines.map(mapLine),
       keeps: 'history',
+      paidPeriods,
     },
     payments: paymentsOf(contract, lines, attempts, minorDigits),
   };
@@ -91,17 +93,4 @@ function mapLine(line: ContractLine) {
     quantity,
     currentPrice,
   };
-}
-
-/** The end of the last period known to be paid for; undefined if none is. */
-function paidThrough(contract: Contract, attempts: readonly BillingAttempt[]): number | undefined {
-  const { billing, createdAt, nextBillingDate } = contract;
-  const afterInterval = (at: number) => addInterval(at, billing.unit, billing.count);
-  const ends: number[] = [];
-  for (const attempt of attempts) {
-    if (attempt.outcome === 'succeeded') ends.push(afterInterval(dueAt(attempt)));
-  }
-  if (contract.isLastPaymentSucceeded && nextBillingDate !== null) ends.push(nextBillingDate);
-  if (contract.hasOriginOrder) ends.push(afterInterval(createdAt));
-  return ends.length === 0 ? undefined : ends.reduce((a, b) => Math.max(a, b));
 }

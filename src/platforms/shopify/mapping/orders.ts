@@ -80,6 +80,14 @@ function readRefunds(refunds: unknown, shop: ShopMoney): readonly Refund[] {
 
 const isZero = (amount: string) => /^[0.]*$/.test(amount);
 
+/** Whether refunds returned everything that was paid. An order of 0 cannot be refunded. */
+export function isRefunded({ amount, refunds }: Order): boolean {
+  if (refunds.length === 0) return false;
+  const digits = Math.max(...[amount, ...refunds.map((refund) => refund.amount)].map(decimalsOf));
+  const refunded = refunds.reduce((sum, refund) => sum + unitsOf(refund.amount, digits), 0n);
+  return refunded >= unitsOf(amount, digits);
+}
+
 const decimalsOf = (amount: string) => amount.split('.')[1]?.length ?? 0;
 
 /** An amount in units of its last of `digits` decimals; it must not have more of them. */
