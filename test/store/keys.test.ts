@@ -21,11 +21,10 @@ onEveryDatabase('keys in the database', (open) => {
     const hex = Buffer.from(text).toString('hex');
     const found: string[] = [];
     for (const { name } of tables) {
-      const [row] = await store.write<{ exists: boolean }[]>`
-        select exists (
-          select from ${store.write.unsafe(name)} t
-          where strpos(t::text, ${text}) > 0 or strpos(t::text, ${hex}) > 0) as exists`;
-      if (row?.exists) found.push(name);
+      const rows = await store.write`
+        select 1 from ${store.write.unsafe(name)} t
+        where strpos(t::text, ${text}) > 0 or strpos(t::text, ${hex}) > 0 limit 1`;
+      if (rows.length > 0) found.push(name);
     }
     return found;
   }

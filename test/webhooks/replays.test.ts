@@ -203,10 +203,11 @@ onOwnDatabases('signed bodies sent again, or under another topic', (open) => {
 
   test('take effect exactly once if the server dies in between', async () => {
     const failing = async (table: string, when: string) => {
-      await store.write.script(`
+      const { write: sql } = store;
+      await sql.unsafe(`
         create function fail() returns trigger language plpgsql as $$
-          begin raise exception 'as if the server had died'; end $$;
-        create trigger fail before ${when} on ${table} execute function fail()`);
+          begin raise exception 'as if the server had died'; end $$`);
+      await sql.unsafe(`create trigger fail before ${when} on ${table} execute function fail()`);
       return () => store.write.unsafe('drop function fail cascade');
     };
     const job = {
