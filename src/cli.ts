@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { type Command, isReaderGone, print, tell } from './commands/command.ts';
 import { setLastResort } from './commands/serve/last-resort.ts';
 import { suggest } from './commands/terminal/suggest.ts';
-import { parseConfig } from './config.ts';
-import { withEnvFile } from './env-file.ts';
+import { parseConfig } from './config/config.ts';
+import { withEnvFile } from './config/env-file.ts';
 import { CommandError, UsageError, describeError } from './errors.ts';
 import { createLog, redact } from './log/log.ts';
 import { platforms } from './platforms/registry.ts';
@@ -25,6 +25,7 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   import: async () => [(await import('./commands/import.ts')).importCommand],
   sync: async () => (await import('./commands/sync.ts')).syncCommands,
   shopify: async () => (await import('./commands/shopify.ts')).shopifyCommands,
+  platforms: async () => (await import('./commands/platforms.ts')).platformCommands,
   feeds: async () => (await import('./commands/feeds.ts')).feedsCommands,
   metrics: async () => (await import('./commands/metrics.ts')).metricsCommands,
   'demo-data': async () => [(await import('./commands/demo-data.ts')).demoDataCommand],

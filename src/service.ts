@@ -8,7 +8,7 @@ import { KeyUsage } from './access/keys/key-usage.ts';
 import { MemoryRateLimiter } from './access/limiter/memory-rate-limiter.ts';
 import { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
-import { type Config, urlOf } from './config.ts';
+import { type Config, urlOf } from './config/config.ts';
 import { listenError } from './errors.ts';
 import { addGauges } from './gauges.ts';
 import { type Route, type ShellOptions, createShell } from './http/shell.ts';
@@ -36,7 +36,9 @@ import { startWebhooks } from './platforms/webhooks/start.ts';
 
 export interface ServiceParts {
   readonly config: Pick<Config, 'host' | 'port' | 'metricsHost' | 'baseUrl' | 'redisUrl'> &
-    Partial<Pick<Config, 'metricsPort' | 'tracing' | 'trustedProxies' | 'platforms'>>;
+    Partial<
+      Pick<Config, 'metricsPort' | 'tracing' | 'trustedProxies' | 'platforms' | 'credentialsKeys'>
+    >;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -77,7 +79,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const metrics = config.metricsPort === undefined ? undefined : new ServiceMetrics(version);
   const tracer =
     config.tracing && (await startTracing({ config: config.tracing, log, clock, version }));
-  const webhooks = await startWebhooks({ config: config.platforms ?? {}, store, clock, log });
+  const webhooks = await startWebhooks({ config: platformsOf(config), store, clock, log });
   const stopping = new AbortController();
   const addresses: Addresses = { baseUrl: config.baseUrl ?? '', origins: new Set() };
   const app = createShell({
@@ -163,6 +165,10 @@ function createAccess(
   return { gate: new Gate({ clock, leases, limiter, usage }), leases, usage };
 }
 
+function platformsOf({ platforms = {}, credentialsKeys = [] }: ServiceParts['config']) {
+  return { platforms, credentialsKeys };
+}
+
 /** Known once the service listens, if they are not configured. */
 interface Addresses {
   /** The public address. */
@@ -192,7 +198,15 @@ function createRoutes(
         ...referenceRoutes(versions, baseUrl),
       ]),
       ...mcpRoutes({ gate, store, clock, log, ownOrigins: () => addresses.origins }),
-      ...ownerRoutes({ store, clock, log, baseUrl, isPublic, usage }),
+      ...ownerRoutes({
+        store,
+        clock,
+        log,
+        baseUrl,
+        isPublic,
+        usage,
+        platforms: platformsOf(config),
+      }),
       ...others,
     ],
     unrouted: (path, answer) =>

@@ -12,8 +12,6 @@ interface Rule {
 const leaves = [
   'clock',
   'config',
-  'database-url',
-  'env-file',
   'errors',
   'intervals',
   'json',
@@ -30,9 +28,7 @@ const transport = ['http', 'operations'];
 /** A room is a folder of src, or a file beside these folders. */
 const rooms: Readonly<Record<string, Rule>> = {
   clock: { imports: [] },
-  config: { imports: ['database-url', 'errors'] },
-  'database-url': { imports: [] },
-  'env-file': { imports: ['errors'] },
+  config: { imports: ['errors'] },
   errors: { imports: [] },
   intervals: { imports: [], types: ['vocabulary'] },
   json: { imports: [] },
@@ -72,8 +68,7 @@ const rooms: Readonly<Record<string, Rule>> = {
       'http',
       'metrics',
       'operations',
-      'platforms/feeds',
-      'platforms/source-ids',
+      'platforms',
       'store',
     ],
   },

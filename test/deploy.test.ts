@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openClient } from './support/client.ts';
-import { parseConfig } from '../src/config.ts';
+import { parseConfig } from '../src/config/config.ts';
 import { launchServer, migratedFolder, root, run } from './cli/process.ts';
 import { findPostgresPrograms, startPostgres } from './support/postgres.ts';
 
@@ -19,7 +19,7 @@ const example = withoutComments(read('.env.example'));
 const { optionalDependencies } = JSON.parse(read('package.json'));
 
 /** The variables that the configuration reads. */
-const known = new Set(all(read('src/config.ts'), /(?:check|readEnv)\([^']*'([A-Z_]+)'/g));
+const known = new Set(all(read('src/config/config.ts'), /(?:check|readEnv)\([^']*'([A-Z_]+)'/g));
 
 function withoutComments(text: string): string {
   return text.replace(/^\s*#.*\n/gm, '').replace(/ #.*$/gm, '');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ParseArgsOptionsConfig } from 'node:util';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import { migrate } from '../store/migrate.ts';

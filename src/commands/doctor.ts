@@ -7,9 +7,9 @@ import {
   takeFromWindow,
 } from '../access/limiter/redis-window.ts';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
-import { loginOf, nameOf, withoutPassword } from '../database-url.ts';
-import { readCredentials } from '../platforms/credentials.ts';
+import type { Config } from '../config/config.ts';
+import { loginOf, nameOf, withoutPassword } from '../config/database-url.ts';
+import { readCredentials } from '../platforms/credentials/file.ts';
 import type { Platform } from '../platforms/platform.ts';
 import { platforms } from '../platforms/registry.ts';
 import { redact } from '../log/log.ts';
@@ -41,6 +41,7 @@ export const doctorCommand: Command = {
       databaseServeUrl: config.databaseServeUrl && withoutPassword(config.databaseServeUrl),
       redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
       tracing: config.tracing && 'on',
+      credentialsKeys: config.credentialsKeys.map(() => 'redacted'),
       databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
     };
     const memoryLimit = memoryLimitMegabytes();

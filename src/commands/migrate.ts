@@ -1,4 +1,4 @@
-import { loginOf } from '../database-url.ts';
+import { loginOf } from '../config/database-url.ts';
 import { UsageError } from '../errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { openStore } from '../store/open.ts';

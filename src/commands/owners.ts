@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.ts';
-import { urlOf } from '../config.ts';
+import { urlOf } from '../config/config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { type NewOwnerLink, inviteOwner, resetPassword } from '../accounts/links.ts';
 import { normaliseEmail } from '../accounts/sign-in.ts';

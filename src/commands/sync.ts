@@ -1,14 +1,18 @@
+import { setMaxListeners } from 'node:events';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { UsageError, describeError } from '../errors.ts';
 import { linesPerServerTransaction } from '../ingest/import.ts';
 import { type Log, redact } from '../log/log.ts';
-import { readCredentials } from '../platforms/credentials.ts';
+import { type OpenPlatform, mayHaveShops, openPlatform } from '../platforms/open.ts';
 import { realPauses } from '../platforms/pauses.ts';
-import type { Credentials, Platform, SyncOptions, SyncReport } from '../platforms/platform.ts';
+import type { Platform, SyncOptions, SyncReport } from '../platforms/platform.ts';
 import { platforms } from '../platforms/registry.ts';
-import { SyncLoop, type SyncOutcome } from '../platforms/sync/sync-loop.ts';
-import { lockShop } from '../store/shop-lock.ts';
+import { intervalSeconds, pollSeconds, syncUntilIdle } from '../platforms/sync/scheduler.ts';
+import { type SyncOutcome, syncShop } from '../platforms/sync/sync-shop.ts';
+import type { Sql } from '../store/database.ts';
+import type { Store } from '../store/open.ts';
+import { ShopLocks } from '../store/shop-locks.ts';
 import { type Command, exitStatus, parseId, print, tell, withStore } from './command.ts';
 import { logLastResort, setLastResort } from './serve/last-resort.ts';
 import { stopSignal } from './serve/stop-signal.ts';
@@ -24,7 +28,7 @@ function syncCommand(platform: Platform): Command {
     synopsis: '[--shop ID] [--once] [--full] [--interval SECONDS] [--take-over]',
     summary: `keeps shops in sync with ${title} until stopped`,
     details: [
-      `--shop       one shop; by default, all shops in ${settings.credentialsFile}`,
+      `--shop       one shop; by default, all that are connected ("retention platforms list")`,
       '--once       syncs what changed, or everything the first time, and exits',
       `--full       syncs everything, deletes what ${title} does not have, and exits`,
       '--interval   seconds between two syncs of a shop (120)',
@@ -35,36 +39,31 @@ function syncCommand(platform: Platform): Command {
       shop: { type: 'string' },
       once: { type: 'boolean' },
       full: { type: 'boolean' },
-      interval: { type: 'string', default: '120' },
+      interval: { type: 'string', default: String(intervalSeconds) },
       'take-over': { type: 'boolean' },
     },
     async run({ config, log, options }) {
-      const intervalSeconds = parseInterval(String(options['interval']));
-      const shops = await requestedShops(platform, config, options['shop']);
+      const interval = parseInterval(String(options['interval']));
+      const requested = options['shop'];
+      const shopId = typeof requested === 'string' ? parseId(requested, '--shop') : undefined;
       const full = options['full'] === true;
-      const isOnce = options['once'] === true || full;
+      const takeOver = options['take-over'] === true;
+      const isOnce = options['once'] === true || full || takeOver;
+      if (!mayHaveShops(config)) {
+        throw new UsageError(
+          `No shop can be connected to ${title}: set ${settings.credentialsFile}, which names the file with the shops and their credentials, or CREDENTIALS_KEY for those that are connected in the database.`,
+        );
+      }
       if (!isOnce) setLastResort(logLastResort(log));
       const stopping = new AbortController();
       void stopSignal().then((signal) => stopping.abort(new Stopped(signal)));
-      const parts = { config, log, shops, signal: stopping.signal };
+      const { signal } = stopping;
+      // Each query of each shop listens.
+      setMaxListeners(0, signal);
       try {
-        const round = await prepareRounds(platform, parts, {
-          full,
-          takeOver: options['take-over'] === true,
-        });
-        if (isOnce) return await round(showOutcome);
-        const report = (outcome: SyncOutcome) => logOutcome(log, outcome);
-        await round(report);
-        for (;;) {
-          // Varies by up to a tenth, so that several processes do not sync in step.
-          const pause = intervalSeconds * 1000 * (0.9 + realPauses.random() / 5);
-          await realPauses.wait(pause, stopping.signal);
-          // The database may be down for a while.
-          await round(report).catch((error: unknown) => {
-            stopping.signal.throwIfAborted();
-            log.error({ reason: describeError(error) }, 'sync failed');
-          });
-        }
+        const opened = await openPlatform(platform, { config, clock: systemClock, log, signal });
+        const run = { config, log, opened, shopId, interval, signal };
+        return isOnce ? await syncOnce(run, { full, takeOver }) : await syncContinuously(run);
       } catch (error) {
         if (!(error instanceof Stopped)) throw error;
         log.info({ signal: error.message }, 'stopping');
@@ -81,55 +80,80 @@ class Stopped extends Error {
   override readonly name = 'Stopped';
 }
 
-interface RoundParts {
+interface Run {
   readonly config: Config;
   readonly log: Log;
-  readonly shops: readonly Credentials[];
+  readonly opened: OpenPlatform;
+  /** Undefined means all that are connected. */
+  readonly shopId: number | undefined;
+  /** Seconds from one sync of a shop to the next. */
+  readonly interval: number;
   readonly signal: AbortSignal;
 }
 
-/**
- * Returns a function that syncs each shop once and returns the worst exit status. The store is open
- * only during a round, so that other processes can run the embedded database in between.
- */
-async function prepareRounds(
-  platform: Platform,
-  { config, log, shops, signal }: RoundParts,
-  options: SyncOptions,
-): Promise<(report: (outcome: SyncOutcome) => void) => Promise<number>> {
-  const loop = new SyncLoop({
-    platform,
-    code: await platform.load(),
+function partsOf({ config, log, opened, shopId, interval, signal }: Run, store: Store) {
+  return {
+    ...opened,
+    shops: { list: (sql: Sql) => listShops(opened, sql, shopId) },
+    store,
+    locks: new ShopLocks(store.write, config),
     clock: systemClock,
     log,
-    signal,
     linesPerTransaction: config.databaseUrl === undefined ? undefined : linesPerServerTransaction,
-    lock: (store, shopId) => lockShop(store.write, config, 'sync', shopId),
+    signal,
+    intervalSeconds: interval,
+    random: realPauses.random,
+    pauses: realPauses,
+  };
+}
+
+async function listShops({ shops }: OpenPlatform, sql: Sql, shopId: number | undefined) {
+  const all = await shops.list(sql);
+  return shopId === undefined ? all : all.filter(({ shop }) => shop === shopId);
+}
+
+/** @returns the worst exit status */
+async function syncOnce(run: Run, options: SyncOptions): Promise<number> {
+  return withStore(run.config, async (store) => {
+    const parts = partsOf(run, store);
+    const shops = await parts.shops.list(store.write);
+    if (shops.length === 0) {
+      const { title } = run.opened.platform;
+      const what = run.shopId === undefined ? 'No shop is' : `Shop ${run.shopId} is not`;
+      throw new UsageError(`${what} connected to ${title}.`);
+    }
+    let [isAnyFailed, isAnyRefused] = [false, false];
+    for (const shop of shops) {
+      const outcome = await syncShop(parts, shop, options);
+      run.signal.throwIfAborted();
+      showOutcome(outcome);
+      isAnyFailed ||= outcome.kind === 'failed' || outcome.kind === 'busy';
+      isAnyRefused ||= outcome.kind === 'synced' && outcome.report.refused > 0;
+    }
+    if (isAnyFailed) return failed;
+    return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
   });
-  return (report) =>
-    withStore(config, async (store) => {
-      let [isAnyFailed, isAnyRefused] = [false, false];
-      for await (const outcome of loop.round(store, shops, options)) {
-        report(outcome);
-        isAnyFailed ||= outcome.kind === 'failed';
-        isAnyRefused ||= outcome.kind === 'synced' && outcome.report.refused > 0;
-      }
-      if (isAnyFailed) return failed;
-      return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
+}
+
+/** The store is open only while shops are synced, so that other processes can use the embedded database. */
+async function syncContinuously(run: Run): Promise<never> {
+  const { config, log, signal } = run;
+  const round = () => withStore(config, async (store) => syncUntilIdle(partsOf(run, store)));
+  await round();
+  for (;;) {
+    await realPauses.wait(pollSeconds * 1000 * (0.9 + realPauses.random() / 5), signal);
+    // The database may be down for a while.
+    await round().catch((error: unknown) => {
+      signal.throwIfAborted();
+      log.error({ reason: describeError(error) }, 'sync failed');
     });
+  }
 }
 
 /** Shows the result to a person who waits for it. */
 function showOutcome(outcome: SyncOutcome): void {
   if (outcome.kind === 'synced') print(describe(outcome.shop, outcome.report));
-  else tell(redact(`retention: shop ${outcome.shop}: ${outcome.reason}`));
-}
-
-/** The loop itself logs shops that were synced. */
-function logOutcome(log: Log, outcome: SyncOutcome): void {
-  if (outcome.kind === 'paused') log.warn({ shop: outcome.shop }, outcome.reason);
-  if (outcome.kind === 'failed')
-    log.error({ shop: outcome.shop, reason: outcome.reason }, 'sync failed');
+  else if ('reason' in outcome) tell(redact(`retention: shop ${outcome.shop}: ${outcome.reason}`));
 }
 
 function describe(shop: number, { kind, read, written, refused, deleted }: SyncReport): string {
@@ -145,22 +169,4 @@ function parseInterval(text: string): number {
     throw new UsageError(`--interval must be whole seconds from 1 to 86400, not "${text}".`);
   }
   return seconds;
-}
-
-async function requestedShops(
-  platform: Platform,
-  { platforms: configs }: Config,
-  requested: string | boolean | undefined,
-): Promise<readonly Credentials[]> {
-  const id = typeof requested === 'string' ? parseId(requested, '--shop') : undefined;
-  const file = configs[platform.name]?.credentialsFile;
-  if (file === undefined) {
-    throw new UsageError(
-      `${platform.settings.credentialsFile} is not set: it names the file with the shops and their access tokens.`,
-    );
-  }
-  const all = await readCredentials(platform, file);
-  const chosen = all.filter(({ shop }) => id === undefined || shop === id);
-  if (chosen.length === 0) throw new UsageError(`Shop ${id} is not in ${file}.`);
-  return chosen;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import type { Transport } from '../telemetry/service-metrics.ts';
 import type { RequestSpan, Tracer } from '../telemetry/traces.ts';

@@ -12,6 +12,7 @@ import { listShopIdsOfOwner } from '../store/owners/owners.ts';
 import { type Shop, findShop } from '../store/shops.ts';
 import { page, redirect } from './ui/answers.ts';
 import { deviceDays } from '../accounts/devices.ts';
+import type { SourcesConfig } from './sources/sources.ts';
 import { layout } from './ui/layout.ts';
 import { TooBusy } from '../accounts/passwords.ts';
 import { newSecret } from '../accounts/secrets.ts';
@@ -40,6 +41,8 @@ export interface OwnerParts {
   baseUrl(): string;
   /** Whether the public URL was configured; if not, it is the address that the service listens on. */
   readonly isPublic: boolean;
+  /** How platforms are configured. */
+  readonly platforms: SourcesConfig;
   /** The use of keys that this process has not stored yet. */
   readonly usage: Pick<KeyUsage, 'lastUsedAt'>;
 }

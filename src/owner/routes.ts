@@ -17,6 +17,7 @@ import { parsePeriod, readDashboard } from './dashboard/dashboard.ts';
 import { shopsPage } from './account/shop-pages.ts';
 import { changePassword, signIn } from '../accounts/sign-in.ts';
 import { explainRefusal, signInPage } from './account/sign-in-pages.ts';
+import { sourceRoutes } from './sources/routes.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
 import type { Visit } from './visit.ts';
 
@@ -35,6 +36,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...shopRoutes(pages, parts),
     ...subscriptionRoutes(pages, parts),
     ...cancelFlowRoutes(pages, parts),
+    ...sourceRoutes(pages, parts),
     ...keyRoutes(pages, parts),
   ];
 }

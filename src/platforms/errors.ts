@@ -13,6 +13,13 @@ export class PlatformError extends CommandError {
   }
 }
 
+/** A platform does not accept a shop's credentials: nothing will succeed until they are replaced. */
+export class CredentialsRefused extends PlatformError {
+  constructor(message: string) {
+    super('refused', message);
+  }
+}
+
 /** A job failed in a way that no retry can fix. */
 export class NonRetryableError extends Error {
   override readonly name = 'NonRetryableError';

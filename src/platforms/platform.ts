@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
-import type { PlatformSettings } from '../config.ts';
+import type { PlatformSettings } from '../config/platform-config.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import type { LineSource } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import type { RecordKind } from '../store/records/tables.ts';
+import type { ConnectedShop, Credentials } from './credentials/credentials.ts';
 import type { Intake } from './intake.ts';
 import type { Job, JobKind } from './webhooks/job.ts';
 import type { JobQueue } from './webhooks/queue.ts';
@@ -25,6 +26,10 @@ export interface Platform {
   readonly settings: PlatformSettings;
   /** The fields of each shop in its credentials file, besides `shop`. */
   readonly credentialFields: CredentialFields;
+  /** Sets of these fields, of which an entry must have exactly one; left out if there is no choice. */
+  readonly credentialKinds?: readonly (readonly string[])[];
+  /** The field that names the shop at the platform. */
+  readonly accountField: string;
   /** The names of its job queues in the database. */
   readonly queues: Readonly<Record<JobKind, string>>;
   /** The platform's id of a record; undefined if it cannot be computed from ours. */
@@ -33,7 +38,7 @@ export interface Platform {
 }
 
 /** One field of a credentials file. */
-interface CredentialField {
+export interface CredentialField {
   /** Completes "must be …". */
   readonly expected: string;
   /** No two shops may have the same. */
@@ -41,13 +46,6 @@ interface CredentialField {
   fits(value: unknown): boolean;
 }
 type CredentialFields = Readonly<Record<string, CredentialField>>;
-
-/** How the service signs in to a platform for one shop. The platform defines the other fields. */
-export interface Credentials {
-  /** The shop's id here. */
-  readonly shop: number;
-  readonly [field: string]: unknown;
-}
 
 /** The part of a platform that is loaded on demand. */
 export interface PlatformCode {
@@ -58,7 +56,16 @@ export interface PlatformCode {
     progress: (lines: number) => void,
   ): AsyncIterable<readonly Line[]>;
   /** Keep one per shop where possible: it remembers the platform's rate limits. */
-  connect(credentials: Credentials, context: ConnectContext): Connection;
+  connect(shop: ConnectedShop, context: ConnectContext): Connection;
+  /**
+   * Asks the platform whether it accepts a shop's credentials, and whether they suffice.
+   * @throws CommandError if not, in one sentence that says what to do
+   */
+  verify(shop: ConnectedShop, currency: string, context: ConnectContext): Promise<void>;
+  /** How a shop's owner can connect it; left out if only the operator can. */
+  readonly authorization?: Authorization;
+  /** Notes that a shop was connected, and so has our app. */
+  noteConnected(tx: Transaction, shopId: number, account: string, at: Date): Promise<void>;
   /** Why following a shop is paused, and what to do about it; undefined if it is not paused. */
   findPause(sql: Sql, shopId: number): Promise<string | undefined>;
   openWebhooks(context: WebhookContext): Promise<Webhooks>;
@@ -67,10 +74,62 @@ export interface PlatformCode {
 }
 
 export interface ConnectContext {
+  /** The service's own identity at the platform; undefined if it is not configured. */
+  readonly app: PlatformApp | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Stops everything in progress; its reason is thrown. */
   readonly signal?: AbortSignal;
+}
+
+/** A way by which a shop's owner lets us read the shop: at the platform, and back here with a code. */
+export interface Authorization {
+  /** What we ask to read, in words for the owner. */
+  readonly scopes: readonly string[];
+  /** The field in which the owner names the shop. */
+  readonly accountLabel: string;
+  readonly accountExample: string;
+  /** @returns undefined if no shop can be named so */
+  parseAccount(text: string): string | undefined;
+  /** Where the owner agrees. */
+  addressOf(request: {
+    readonly account: string;
+    readonly baseUrl: string | undefined;
+    readonly app: PlatformApp;
+    /** Where the platform sends the owner back to. */
+    readonly redirectUri: string;
+    /** Comes back with them. */
+    readonly state: string;
+  }): string;
+  /**
+   * Reads what the platform sends the owner back with.
+   * @param query as it is in the address
+   * @returns undefined if the platform did not sign it
+   */
+  readAnswer(query: string, app: PlatformApp): AuthorizationAnswer | undefined;
+  /**
+   * Exchanges the code for credentials.
+   * @throws PlatformError
+   */
+  exchange(
+    answer: Omit<AuthorizationAnswer, 'state'> & {
+      readonly shop: number;
+      readonly baseUrl: string | undefined;
+    },
+    context: ConnectContext,
+  ): Promise<Credentials>;
+}
+
+interface AuthorizationAnswer {
+  readonly account: string;
+  readonly code: string;
+  readonly state: string;
+}
+
+/** The service as an app of a platform. */
+export interface PlatformApp {
+  readonly clientId: string;
+  readonly clientSecret: string;
 }
 
 /** One shop on a platform. */
@@ -118,7 +177,8 @@ export interface Hint {
 export interface WebhookContext {
   /** Webhooks may be signed with any of them. */
   readonly secrets: readonly string[];
-  readonly credentials: readonly Credentials[];
+  /** Finds the shop that is connected by the platform's name of it. */
+  findConnected(account: string): Promise<number | undefined>;
   /** Connections reserved for jobs. */
   readonly sql: Sql;
   readonly queue: JobQueue;

@@ -1,4 +1,5 @@
 import type { Transaction } from '../store/database.ts';
+import { forgetConnections } from '../store/platforms/syncs.ts';
 import type { Platform } from './platform.ts';
 import { shopify } from './shopify/platform.ts';
 
@@ -7,6 +8,7 @@ export const platforms: Platform[] = [shopify];
 
 /** Deletes a shop from the tables of every platform. */
 export async function forgetShop(tx: Transaction, shopId: number): Promise<void> {
+  await forgetConnections(tx, shopId);
   for (const platform of platforms) await (await platform.load()).forgetShop(tx, shopId);
 }
 

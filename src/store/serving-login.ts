@@ -1,5 +1,5 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
-import type { Login } from '../database-url.ts';
+import type { Login } from '../config/database-url.ts';
 import { CommandError } from '../errors.ts';
 import type { Sql, Transaction } from './database.ts';
 import { lockMigrations } from './migration-lock.ts';

@@ -6,7 +6,7 @@ import { listKeys } from '../../src/store/keys/keys.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import {
   findUninstall,
-  linkShopifyShops,
+  linkShopifyShop,
   markUninstalled,
 } from '../../src/platforms/shopify/store/shops.ts';
 import { plan, subscription } from '../rest/records.ts';
@@ -74,7 +74,7 @@ describe('retention shopify', { skip }, () => {
       `retention: Shop ${id} is not connected to Shopify; "serve" connects the shops of SHOPIFY_CREDENTIALS_FILE.\n`,
     );
     const domain = `shop-${randomUUID()}.myshopify.com`;
-    await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
+    await linkShopifyShop(store.write, { shopId: shop.id, domain });
     assert.equal((await listKeys(store.write, shop.id))[0]?.revokedAt, null);
     assert.equal(
       await runOk(...args),
@@ -88,7 +88,7 @@ describe('retention shopify', { skip }, () => {
     const shop = await createShop(store);
     const id = String(shop.id);
     const domain = `shop-${randomUUID()}.myshopify.com`;
-    await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
+    await linkShopifyShop(store.write, { shopId: shop.id, domain });
     const args = ['shopify', 'reinstalled', '--shop', id];
     assert.equal(await runOk(...args), `The app was not uninstalled from shop ${id}.\n`);
     await store.write.begin((tx) => markUninstalled(tx, shop.id, randomUUID(), new Date()));

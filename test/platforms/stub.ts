@@ -22,6 +22,7 @@ export const stub: Platform = {
     credentialsFile: 'STUB_CREDENTIALS_FILE',
     webhookSecrets: { variable: 'STUB_SECRET', expected: 'a secret of 16 characters or more' },
   },
+  accountField: 'url',
   credentialFields: {
     url: { expected: 'an address', isUnique: true, fits: (value) => URL.canParse(String(value)) },
   },
@@ -34,12 +35,14 @@ const code: PlatformCode = {
   async *readFiles(files) {
     for (const { lines } of files) yield* lines;
   },
-  connect: ({ url }, { signal }) => connect(String(url), signal),
+  connect: ({ account }, { signal }) => connect(account, signal),
+  verify: async () => {},
+  noteConnected: async () => {},
   findPause: async () => undefined,
   async forgetShop() {
     // It has no tables.
   },
-  openWebhooks: async ({ secrets, credentials, queue, queues, clock }): Promise<Webhooks> => ({
+  openWebhooks: async ({ secrets, findConnected, queue, queues, clock }): Promise<Webhooks> => ({
     startSignatureCheck(headers) {
       const given = headers['stub-signature'];
       if (typeof given !== 'string') return undefined;
@@ -57,7 +60,7 @@ const code: PlatformCode = {
     },
     async handle({ body }) {
       const { url, event, id } = JSON.parse(body.toString());
-      const shopId = credentials.find((each) => each['url'] === url)?.shop;
+      const shopId = await findConnected(url);
       if (shopId === undefined || !Number.isSafeInteger(id)) return 'malformed';
       const receivedAt = new Date(clock.now()).toISOString();
       const job = {

@@ -5,7 +5,7 @@ import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { systemClock } from '../../src/clock.ts';
 import { revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { linkShopifyShops } from '../../src/platforms/shopify/store/shops.ts';
+import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
 import { uninstall } from '../../src/platforms/shopify/webhooks/uninstall.ts';
 import { type Running, launch, run } from '../cli/process.ts';
 import { signedInOwner } from '../owner/visitor.ts';
@@ -58,7 +58,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
       await createTestKey(store, shop.id),
     ];
     const domain = `shop-${randomUUID()}.myshopify.com`;
-    await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
+    await linkShopifyShop(store.write, { shopId: shop.id, domain });
     return { shop, id: String(shop.id), domain, first, second };
   }
 

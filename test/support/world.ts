@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { createUnloggedKey } from '../../src/access/keys/create-key.ts';
 import { type Clock, FixedClock } from '../../src/clock.ts';
-import type { Config, PlatformConfig } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { type ImportCounts, importRecords } from '../../src/ingest/import.ts';
 import type { Line } from '../../src/ingest/lines.ts';
 import { createLog, type Log } from '../../src/log/log.ts';
 import { minorDigitsOf } from '../../src/money.ts';
+import type { PlatformConfig } from '../../src/config/platform-config.ts';
 import type { RestVersion } from '../../src/operations/versions.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { connectAll, type Store } from '../../src/store/open.ts';
@@ -122,7 +123,13 @@ export async function startTestService(
       ...options.listen,
       ...options.telemetry,
       platforms: {
-        shopify: { credentialsFile: undefined, webhookSecrets: [], ...options.shopify },
+        shopify: {
+          credentialsFile: undefined,
+          webhookSecrets: [],
+          clientId: undefined,
+          baseUrl: undefined,
+          ...options.shopify,
+        },
       },
     },
     store,

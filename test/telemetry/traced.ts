@@ -1,5 +1,5 @@
 import { after, afterEach, beforeEach } from 'node:test';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { createLog } from '../../src/log/log.ts';
 import { openAnyStore, startWorld, type World } from '../support/world.ts';
 import { startCollector } from './collector.ts';

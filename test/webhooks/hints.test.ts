@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { listFeeds } from '../../src/store/feeds/feeds.ts';
 import { listJobCounts, retryFailedJobs } from '../../src/store/feeds/jobs.ts';
 import type { Store } from '../../src/store/open.ts';
-import { linkShopifyShops } from '../../src/platforms/shopify/store/shops.ts';
+import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
 import { until } from '../support/until.ts';
 import { createShop } from '../support/world.ts';
 import { onOwnDatabases } from './databases.ts';
@@ -157,7 +157,7 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
   test('fail for a shop without credentials, and can be retried', async () => {
     const shop = await createShop(store);
     const domain = `shop-${randomUUID()}.myshopify.com`;
-    await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
+    await linkShopifyShop(store.write, { shopId: shop.id, domain });
     const { baseUrl } = world.service;
     const sent = await sendWebhook(baseUrl, domain, 'subscription_contracts/create', { id: 1005 });
     assert.equal(sent.status, 200);
@@ -166,7 +166,7 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     assert.deepEqual([...(await listJobCounts(store.write))], failed);
     const [job] = await store.write<{ output: object }[]>`
       select output from jobs.job where state = 'failed'`;
-    const reason = `SHOPIFY_CREDENTIALS_FILE has no entry for shop ${shop.id}.`;
+    const reason = `Shop ${shop.id} is not connected to Shopify.`;
     assert.deepEqual(job?.output, { reason });
 
     assert.equal(await retryFailedJobs(store.write, shop.id), 1);

@@ -40,6 +40,8 @@ function describeOn(name: string, skip: boolean | string): void {
       env = {
         ...place,
         LOG_LEVEL: 'silent',
+        // Webhooks alone bring the contracts here.
+        SYNC: 'off',
         SHOPIFY_CLIENT_SECRET: secret,
         SHOPIFY_CREDENTIALS_FILE: writeCredentials([{ shop: { id: 1 }, domain }], standIn),
       };

@@ -12,7 +12,7 @@ import type { Store } from '../../src/store/open.ts';
 import { deleteShop } from '../../src/store/shop-deletion.ts';
 import {
   findUninstall,
-  linkShopifyShops,
+  linkShopifyShop,
   markReinstalled,
 } from '../../src/platforms/shopify/store/shops.ts';
 import { findShop, insertShop } from '../../src/store/shops.ts';
@@ -48,7 +48,7 @@ onOwnDatabases('signed bodies sent again, or under another topic', (open) => {
     domain = `shop-${randomUUID()}.myshopify.com`;
     const shop = await createShop(store);
     shopId = shop.id;
-    await linkShopifyShops(store.write, [{ shopId, domain }]);
+    await linkShopifyShop(store.write, { shopId, domain });
     await importAll(store, shop, [plan(), { ...subscription(1001), customerId: 500_003 }]);
     await createTestKey(store, shopId);
   });
@@ -85,7 +85,7 @@ onOwnDatabases('signed bodies sent again, or under another topic', (open) => {
 
   test('delete nothing under a topic that they do not match', async () => {
     const uninstalled = { id: (await createShop(store)).id, domain: `x-${domain}` };
-    await linkShopifyShops(store.write, [{ shopId: uninstalled.id, domain: uninstalled.domain }]);
+    await linkShopifyShop(store.write, { shopId: uninstalled.id, domain: uninstalled.domain });
     const { domain: uninstalledDomain } = uninstalled;
     await send('app/uninstalled', sample('app/uninstalled', uninstalledDomain), uninstalledDomain);
     const kept = await rows();
@@ -180,7 +180,7 @@ onOwnDatabases('signed bodies sent again, or under another topic', (open) => {
       currency: 'USD',
       createdAt,
     });
-    await linkShopifyShops(store.write, [{ shopId, domain }]);
+    await linkShopifyShop(store.write, { shopId, domain });
     await createTestKey(store, shopId);
     await send('app/uninstalled');
     await send('shop/redact');
@@ -256,7 +256,7 @@ onOwnDatabases('signed bodies sent again, or under another topic', (open) => {
   test('for a former domain of the shop do not affect it', async () => {
     await send('app/uninstalled');
     const next = `next-${domain}`;
-    await linkShopifyShops(store.write, [{ shopId, domain: next }]);
+    await linkShopifyShop(store.write, { shopId, domain: next });
     await send('shop/redact', sample('shop/redact', next), next);
     assert.deepEqual(await customers(), [500_003]);
     // An instance may still have the former domain cached.

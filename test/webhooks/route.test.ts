@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { listJobCounts } from '../../src/store/feeds/jobs.ts';
 import type { Store } from '../../src/store/open.ts';
-import { linkShopifyShops } from '../../src/platforms/shopify/store/shops.ts';
+import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { connectAll } from '../../src/store/open.ts';
 import type { Service } from '../../src/service.ts';
@@ -103,7 +103,7 @@ onOwnDatabases('the webhook route', (open) => {
   test('accepts topics that it ignores, so that Shopify does not retry them', async () => {
     const shop = await createShop(store);
     const domain = `shop-${shop.id}.myshopify.com`;
-    await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
+    await linkShopifyShop(store.write, { shopId: shop.id, domain });
     for (const topic of ['orders/create', '', 'constructor', '__proto__/x']) {
       const { status } = await sendWebhook(service.baseUrl, domain, topic, { id: 1 });
       assert.equal(status, 200, topic);
@@ -132,7 +132,7 @@ describe('the webhook route without its database', { skip, timeout: 600_000 }, (
     await migrate(store.write);
     const shop = await createShop(store);
     const domain = `shop-${shop.id}.myshopify.com`;
-    await linkShopifyShops(store.write, [{ shopId: shop.id, domain }]);
+    await linkShopifyShop(store.write, { shopId: shop.id, domain });
     const service = await startTestService(store, {
       shopify: { webhookSecrets: [secret] },
     });

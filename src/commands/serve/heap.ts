@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { type Config, limitsHeap } from '../../config.ts';
+import { type Config, limitsHeap } from '../../config/config.ts';
 
 interface Share {
   /** The container's memory limit; 0 or undefined if the system cannot tell. */

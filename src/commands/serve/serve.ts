@@ -1,10 +1,11 @@
 import cluster from 'node:cluster';
 import { systemClock } from '../../clock.ts';
-import type { Config } from '../../config.ts';
-import { loginOf } from '../../database-url.ts';
+import type { Config } from '../../config/config.ts';
+import { loginOf } from '../../config/database-url.ts';
 import { CommandError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
 import { type Service, startService } from '../../service.ts';
+import { type RunningSyncs, startSyncs } from '../../platforms/sync/start.ts';
 import { migrate } from '../../store/migrate.ts';
 import { type Store, openStore } from '../../store/open.ts';
 import { prepareServingLogin } from '../../store/serving-login.ts';
@@ -74,6 +75,7 @@ export async function serve(
     replication: { standbys: config.databaseReadUrls, log },
   });
   let deadline: StopDeadline | undefined;
+  let syncs: RunningSyncs | undefined;
   try {
     const applied = await migrate(store.write, { onWait: (text) => log.warn(text) });
     if (applied.length > 0) log.info({ applied }, 'schema migrated');
@@ -83,6 +85,7 @@ export async function serve(
     for (const { detail } of listWarnings(config)) log.warn(detail);
     await prepare(store);
     const service = await startService({ config, store, clock: systemClock, log });
+    syncs = startSyncs(config, log);
     setLastResort(logLastResort(log, () => service.saveKeyUse()));
     const { baseUrl, metricsUrl } = service;
     const { pid, version: node } = process;
@@ -100,10 +103,14 @@ export async function serve(
       throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
     }
     log.info({ signal: reason }, 'stopping');
-    await service.close(drainMilliseconds, deadline.signal);
+    await Promise.all([
+      service.close(drainMilliseconds, deadline.signal),
+      syncs?.close(deadline.signal),
+    ]);
     return exitStatus.done;
   } finally {
     deadline ??= new StopDeadline(config.stopSeconds, log);
+    await syncs?.close(deadline.signal);
     await store.close();
     deadline.release();
     log.flush();

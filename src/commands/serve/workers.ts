@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
 import { limitWorkerHeaps } from './heap.ts';

@@ -16,7 +16,7 @@ const contentSecurityPolicy = [
 const pageHeaders = {
   'cache-control': 'private, no-store',
   'content-security-policy': contentSecurityPolicy,
-  'cross-origin-lookup-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
   // Not `no-referrer`: browsers would then send forms without the Origin header that we check.

@@ -26,6 +26,7 @@ const shopPages = {
   overview: { path: '', label: 'Overview' },
   subscriptions: { path: '/subscriptions', label: 'Subscriptions' },
   cancelFlow: { path: '/cancel-flow', label: 'Cancel flow' },
+  sources: { path: '/sources', label: 'Sources' },
   keys: { path: '/keys', label: 'Developers' },
 } as const;
 type ShopPage = keyof typeof shopPages;

@@ -1,8 +1,9 @@
+import type { ConnectedShop } from '../credentials/credentials.ts';
 import { countRefused } from '../intake.ts';
-import type { ConnectContext, Connection, Credentials, Hint } from '../platform.ts';
-import { createShopifyClient } from './api/client.ts';
+import type { ConnectContext, Connection, Hint } from '../platform.ts';
 import { fetchContract, fetchPlanGroup } from './api/fetch.ts';
 import { formatGid } from './api/gid.ts';
+import { openClient } from './api/open-client.ts';
 import {
   type SyncedShop,
   deletionOf,
@@ -16,14 +17,8 @@ import { gonePlans } from './sync/reconcile.ts';
 import { claimShop, syncShop } from './sync/sync-shop.ts';
 
 /** One shop on Shopify. */
-export function connectShopify(credentials: Credentials, context: ConnectContext): Connection {
-  const { domain, accessToken, baseUrl } = credentials;
-  const client = createShopifyClient({
-    ...context,
-    domain: String(domain),
-    accessToken: String(accessToken),
-    baseUrl: typeof baseUrl === 'string' ? baseUrl : undefined,
-  });
+export function connectShopify(shop: ConnectedShop, context: ConnectContext): Connection {
+  const client = openClient(shop, context);
   return {
     account: client.domain,
     usage: () => ({ queries: client.usage.queries, cost: client.usage.cost }),

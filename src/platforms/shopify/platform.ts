@@ -1,14 +1,9 @@
 import { firstOwnNumber } from '../../own-number.ts';
+import { isSafeAddress } from '../../config/platform-config.ts';
 import type { RecordKind } from '../../store/records/tables.ts';
 import type { Platform } from '../platform.ts';
 import { formatGid } from './api/gid.ts';
-
-/** Unencrypted, a token may be sent only to this machine. */
-function isSafeAddress(url: URL | null): boolean {
-  if (!url || url.username !== '' || url.search !== '' || url.hash !== '') return false;
-  const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isHere);
-}
+import { domainPattern } from './domain.ts';
 
 /** GID types by the kind of record that is made from them. */
 const gidTypes: Partial<Readonly<Record<RecordKind, string>>> = {
@@ -18,6 +13,9 @@ const gidTypes: Partial<Readonly<Record<RecordKind, string>>> = {
   payment: 'SubscriptionBillingAttempt',
   refund: 'Refund',
 };
+
+const isText = (value: unknown, pattern: RegExp) =>
+  typeof value === 'string' && pattern.test(value);
 
 export const shopify: Platform = {
   name: 'shopify',
@@ -30,18 +28,29 @@ export const shopify: Platform = {
       expected:
         "the app's client secret, at least 16 characters without spaces; during rotation, the new and the old one, separated by a comma",
     },
+    clientId: 'SHOPIFY_CLIENT_ID',
+    baseUrl: 'SHOPIFY_BASE_URL',
   },
+  accountField: 'domain',
+  credentialKinds: [['accessToken'], ['clientId', 'clientSecret']],
   credentialFields: {
     domain: {
       expected: 'text such as "sample-shop.myshopify.com"',
       isUnique: true,
-      fits: (value) =>
-        typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,62}\.myshopify\.com$/.test(value),
+      fits: (value) => isText(value, domainPattern),
     },
     accessToken: {
       expected:
         "the app's access token for the Admin API, which begins with shpat_ or another shp…_",
-      fits: (value) => typeof value === 'string' && /^shp[a-z]{2,3}_[\w-]{8,500}$/.test(value),
+      fits: (value) => value === undefined || isText(value, /^shp[a-z]{2,3}_[\w-]{8,500}$/),
+    },
+    clientId: {
+      expected: "the app's client id, letters and digits",
+      fits: (value) => value === undefined || isText(value, /^[\w-]{16,128}$/),
+    },
+    clientSecret: {
+      expected: "the app's client secret, at least 16 characters without spaces",
+      fits: (value) => value === undefined || isText(value, /^\S{16,500}$/),
     },
     // For a proxy, or a stand-in in tests.
     baseUrl: {

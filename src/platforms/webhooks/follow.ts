@@ -4,16 +4,15 @@ import { importShopOf } from '../../ingest/apply.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
+import { findSyncState } from '../../store/platforms/syncs.ts';
 import { findShop } from '../../store/shops.ts';
 import { NonRetryableError, PlatformError } from '../errors.ts';
 import { feedsOf } from '../feeds.ts';
-import type { Credentials, Hint, Platform, PlatformCode } from '../platform.ts';
+import type { OpenPlatform } from '../open.ts';
+import type { Hint } from '../platform.ts';
 import type { Job } from './job.ts';
 
-interface FollowParts {
-  readonly platform: Platform;
-  readonly code: PlatformCode;
-  readonly credentials: readonly Credentials[];
+interface FollowParts extends OpenPlatform {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Log;
@@ -23,7 +22,15 @@ interface FollowParts {
  * Fetches the current state of what a webhook was about, and stores it. The webhook's own content
  * is ignored, so neither order nor duplicates matter.
  */
-export function createFollower({ platform, code, credentials, sql, clock, log }: FollowParts) {
+export function createFollower({
+  platform,
+  code,
+  shops,
+  connections,
+  sql,
+  clock,
+  log,
+}: FollowParts) {
   return async (job: Job & Partial<Hint>, signal: AbortSignal): Promise<void> => {
     const { shopId, kind, id = 0 } = job;
     const shop = await findShop(sql, shopId);
@@ -32,13 +39,14 @@ export function createFollower({ platform, code, credentials, sql, clock, log }:
       await deleteJobsOfShop(sql, shopId);
       return;
     }
-    if (await code.findPause(sql, shopId)) return;
-    const known = credentials.find((each) => each.shop === shopId);
-    if (!known) {
-      const { credentialsFile } = platform.settings;
-      throw new NonRetryableError(`${credentialsFile} has no entry for shop ${shopId}.`);
+    // What it misses meanwhile, the next sync brings.
+    if ((await code.findPause(sql, shopId)) !== undefined) return;
+    if ((await findSyncState(sql, shopId, platform.name))?.refusedAt) return;
+    const connected = await shops.find(sql, shopId);
+    if (!connected) {
+      throw new NonRetryableError(`Shop ${shopId} is not connected to ${platform.title}.`);
     }
-    const connection = code.connect(known, { clock, log, signal });
+    const connection = connections.get(connected);
     const feed = feedsOf(platform).webhooks;
     const intake = { sql, shop: importShopOf(shop), feed, clock, log, signal };
     const refused = await connection.follow(intake, { kind, id }).catch((error: unknown) => {

@@ -1,10 +1,9 @@
 import type { Clock } from '../../clock.ts';
-import type { Config } from '../../config.ts';
 import type { Route } from '../../http/shell.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open.ts';
 import { deleteShop } from '../../store/shop-deletion.ts';
-import { readCredentials } from '../credentials.ts';
+import { type PlatformsConfig, openPlatform } from '../open.ts';
 import type { Platform } from '../platform.ts';
 import { forgetShop, platforms } from '../registry.ts';
 import { createFollower } from './follow.ts';
@@ -12,7 +11,7 @@ import { JobQueue } from './queue.ts';
 import { webhookRoute } from './route.ts';
 
 interface WebhookParts {
-  readonly config: Config['platforms'];
+  readonly config: PlatformsConfig;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -35,7 +34,7 @@ export async function startWebhooks({
   clock,
   log,
 }: WebhookParts): Promise<RunningWebhooks | undefined> {
-  const configured = platforms.filter(({ name }) => config[name]?.webhookSecrets.length);
+  const configured = platforms.filter(({ name }) => config.platforms[name]?.webhookSecrets.length);
   if (configured.length === 0) return undefined;
   const sql = store.jobs;
   const queue = await JobQueue.open(
@@ -43,13 +42,16 @@ export async function startWebhooks({
     log,
     configured.map(({ queues }) => queues),
   );
+  const closing = new AbortController();
+  const { signal } = closing;
   const start = async (platform: Platform): Promise<Route> => {
-    const { credentialsFile: file, webhookSecrets: secrets = [] } = config[platform.name] ?? {};
-    const credentials = file === undefined ? [] : await readCredentials(platform, file);
-    const code = await platform.load();
+    const secrets = config.platforms[platform.name]?.webhookSecrets ?? [];
+    const opened = await openPlatform(platform, { config, clock, log, signal });
+    const { code, shops } = opened;
     const webhooks = await code.openWebhooks({
       secrets,
-      credentials,
+      findConnected: async (account) =>
+        (await shops.list(sql)).find((each) => each.account === account)?.shop,
       sql,
       queue,
       queues: platform.queues,
@@ -58,12 +60,18 @@ export async function startWebhooks({
       deleteShop: (shopId, check) =>
         deleteShop(sql, shopId, { check, forget: (tx) => forgetShop(tx, shopId) }),
     });
-    const follow = createFollower({ platform, code, credentials, sql, clock, log });
+    const follow = createFollower({ ...opened, sql, clock, log });
     await queue.work(platform.queues.duties, 'duties', (job) => webhooks.doDuty(job));
     await queue.work(platform.queues.hints, 'hints', follow);
     return webhookRoute(platform.name, webhooks, log);
   };
   const routes: Route[] = [];
   for (const platform of configured) routes.push(await start(platform));
-  return { routes, close: () => queue.close() };
+  return {
+    routes,
+    async close() {
+      await queue.close();
+      closing.abort();
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { type Address, type Server, addressOf } from '../../database-url.ts';
+import { type Address, type Server, addressOf } from '../../config/database-url.ts';
 import { tlsOf } from './tls.ts';
 import { type Listener, Session } from './session.ts';
 

@@ -1,4 +1,4 @@
-import { addressOf, nameOf } from '../../database-url.ts';
+import { addressOf, nameOf } from '../../config/database-url.ts';
 import { CommandError } from '../../errors.ts';
 import type { Sql } from '../database.ts';
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Client, type ClientConfig, DatabaseError, type Submittable } from 'pg';
 import { systemClock } from '../../clock.ts';
-import type { Server } from '../../database-url.ts';
+import type { Server } from '../../config/database-url.ts';
 import { Execution, type Prepared } from './execution.ts';
 import type { QueryResult, Statement } from './query.ts';
 

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import type { TlsSettings } from '../../database-url.ts';
+import type { TlsSettings } from '../../config/database-url.ts';
 import { CommandError } from '../../errors.ts';
 
 /** TLS options for connections to an address. */

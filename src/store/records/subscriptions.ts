@@ -133,3 +133,10 @@ export async function findSubscription(
     ) l`);
   return found?.json;
 }
+
+/** How many a shop has. Reads all of them. */
+export async function countSubscriptions(sql: Sql, shopId: number): Promise<number> {
+  const [found] = await sql<{ count: number }[]>`
+    select count(*)::int as count from subscriptions where shop_id = ${shopId}`;
+  return found?.count ?? 0;
+}

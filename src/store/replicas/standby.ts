@@ -1,5 +1,5 @@
 import { systemClock } from '../../clock.ts';
-import { nameOf } from '../../database-url.ts';
+import { nameOf } from '../../config/database-url.ts';
 import type { Log } from '../../log/log.ts';
 import type { PrimaryPositions } from './primary-positions.ts';
 import {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
-import { PlatformError } from '../../../src/platforms/errors.ts';
+import { CredentialsRefused, PlatformError } from '../../../src/platforms/errors.ts';
 import { createShopifyClient } from '../../../src/platforms/shopify/api/client.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { noPauses } from './synced.ts';
@@ -63,10 +63,13 @@ async function begin(t: TestContext, replies: readonly Reply[]) {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const client = createShopifyClient({
     domain: 'sample-shop.myshopify.com',
-    accessToken,
+    origin: url,
+    async accessToken(refused) {
+      if (refused === undefined) return accessToken;
+      throw new CredentialsRefused('There is no other token.');
+    },
     clock,
     log: createLog('debug', { write: (line) => void logLines.push(line) }),
-    baseUrl: url,
     pauses,
     // Short, because a test waits until it passes, but long enough for a busy machine.
     ...(replies.some(({ fails }) => fails === 'silent') && { timeoutMilliseconds: 1_500 }),
@@ -170,16 +173,9 @@ test('gives up after six attempts', async (t) => {
 test('does not retry a refusal, and explains it in one sentence', async (t) => {
   const denied = 'Access denied for subscriptionContracts field.';
   const refusals: readonly (readonly [Reply, string])[] = [
-    [
-      { status: 401 },
-      'does not accept the access token; put a valid one into SHOPIFY_CREDENTIALS_FILE.',
-    ],
     [{ status: 402 }, 'is frozen: its bill is not paid.'],
     [{ status: 403 }, 'denies this app access (403).'],
-    [
-      { status: 404 },
-      'does not have this API (404); check the domain in SHOPIFY_CREDENTIALS_FILE.',
-    ],
+    [{ status: 404 }, 'does not have this API (404); check the domain.'],
     [{ status: 423 }, 'is locked by Shopify (423).'],
     [{ status: 400, body: 'no' }, 'answered with an unexpected status (400).'],
     [
@@ -202,6 +198,13 @@ test('does not retry a refusal, and explains it in one sentence', async (t) => {
     );
     assert.equal(requests.length, 1);
   }
+});
+
+test('asks for another token when one is refused, and gives up without one', async (t) => {
+  const { client, requests } = await begin(t, [{ status: 401 }, success]);
+  const error = await rejection(client.query(documentOf('A')));
+  assert.ok(error instanceof CredentialsRefused);
+  assert.equal(requests.length, 1);
 });
 
 test('does not follow redirects, so that no other server gets the token', async (t) => {

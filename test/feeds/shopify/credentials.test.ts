@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { readCredentials } from '../../../src/platforms/credentials.ts';
+import { readCredentials } from '../../../src/platforms/credentials/file.ts';
 import { shopify } from '../../../src/platforms/shopify/platform.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { throwawayFolder } from '../../cli/process.ts';
@@ -38,6 +38,9 @@ test('reports all problems together, without showing values', async () => {
     'sesame',
     { ...shop, shop: 4, domain: 'c.myshopify.com', baseUrl: 'http://sesame.example' },
     { shop: 5, domain: 'd.myshopify.com', accessToken: `${accessToken}\nx: sesame` },
+    { ...shop, shop: 6, domain: 'e.myshopify.com', clientSecret: 'sesame_sesame_sesame' },
+    { shop: 7, domain: 'f.myshopify.com', clientId: '0123456789abcdef' },
+    { shop: 8, domain: 'g.myshopify.com' },
   ];
   const token =
     "accessToken must be the app's access token for the Admin API, which begins with shpat_ or another shp…_.";
@@ -46,10 +49,13 @@ test('reports all problems together, without showing values', async () => {
     'shops[0].shop must be the number of a shop.',
     'shops[0].domain must be text such as "sample-shop.myshopify.com".',
     `shops[0].${token}`,
-    'shops[1] has an unknown field; the known ones are shop, domain, accessToken, baseUrl.',
-    'shops[2] must be an object with shop, domain and accessToken.',
+    'shops[1] has an unknown field; the known ones are shop, domain, accessToken, clientId, clientSecret, baseUrl.',
+    'shops[2] must be an object with shop, domain and accessToken, or clientId and clientSecret.',
     'shops[3].baseUrl must be left out, or an https:// address (http:// on this machine only).',
     `shops[4].${token}`,
+    ...[5, 6, 7].map(
+      (index) => `shops[${index}] must have either accessToken, or clientId and clientSecret.`,
+    ),
   ]);
 });
 

@@ -20,8 +20,8 @@ async function begin(t: TestContext) {
   const clock = new FixedClock(Date.now());
   const client = createShopifyClient({
     domain,
-    accessToken: standIn.accessToken,
-    baseUrl: standIn.baseUrl,
+    origin: standIn.baseUrl,
+    accessToken: async () => standIn.accessToken,
     clock,
     log: silentLog,
     pauses: noPauses(clock),

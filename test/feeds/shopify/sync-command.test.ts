@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeBulkResults } from '../../../src/platforms/shopify/sync/intake.ts';
 import { type Store, connectAll } from '../../../src/store/open.ts';
-import { lockShop } from '../../../src/store/shop-lock.ts';
+import { ShopLocks } from '../../../src/store/shop-locks.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';
 import { launch, migratedFolder, newShopId, run, throwawayFolder } from '../../cli/process.ts';
 import { until } from '../../support/until.ts';
@@ -137,14 +137,14 @@ describe('retention sync shopify', { skip }, () => {
     const other = await run(['sync', 'shopify', '--once', '--shop', '12'], { env });
     assert.deepEqual(
       [other.code, other.err],
-      [2, `retention: Shop 12 is not in ${env.SHOPIFY_CREDENTIALS_FILE}.\n`],
+      [2, 'retention: Shop 12 is not connected to Shopify.\n'],
     );
   });
 
   test('refuses a shop that another process is syncing', async () => {
     const { standIn, shop } = await begin();
     const config = { databaseUrl: target, dataDir: '' };
-    const unlock = await lockShop(store.write, config, 'sync', shop.id);
+    const unlock = await new ShopLocks(store.write, config).lock('sync', shop.id);
     assert.ok(unlock);
     const env = envOf([entryOf(shop, standIn)], { LOG_LEVEL: 'silent' });
     const { code, err } = await run(['sync', 'shopify', '--once'], { env });
@@ -220,7 +220,7 @@ describe('retention sync shopify', { skip }, () => {
       [
         [],
         { DATABASE_URL: target },
-        'SHOPIFY_CREDENTIALS_FILE is not set: it names the file with the shops and their access tokens.',
+        'No shop can be connected to Shopify: set SHOPIFY_CREDENTIALS_FILE, which names the file with the shops and their credentials, or CREDENTIALS_KEY for those that are connected in the database.',
       ],
     ] as const;
     for (const [args, environment, sentence] of cases) {

@@ -33,8 +33,8 @@ export function syncedShop(store: Store, shop: TestShop, standIn: StandIn) {
   const stopping = new AbortController();
   const client = createShopifyClient({
     domain,
-    accessToken,
-    baseUrl,
+    origin: baseUrl,
+    accessToken: async () => accessToken,
     clock,
     log,
     pauses,

@@ -21,23 +21,33 @@ export interface ShopifyAnswer {
 
 /** https://shopify.dev/docs/api/usage/response-codes */
 const refusals: Readonly<Record<number, string>> = {
-  401: 'does not accept the access token; put a valid one into SHOPIFY_CREDENTIALS_FILE',
   402: 'is frozen: its bill is not paid',
   403: 'denies this app access (403)',
-  404: 'does not have this API (404); check the domain in SHOPIFY_CREDENTIALS_FILE',
+  404: 'does not have this API (404); check the domain',
   423: 'is locked by Shopify (423)',
 };
 
-/** Temporary, like any 5xx. 430: Shopify suspects an attack. */
+/** 430: Shopify suspects an attack. */
 const temporary = new Set([408, 429, 430]);
+
+/** Whether another attempt may be answered otherwise. @param status of HTTP */
+export function isTemporary(status: number): boolean {
+  return status >= 500 || temporary.has(status);
+}
+
+/** The access token is refused; another one may be accepted. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused';
+}
 
 /**
  * @throws RetryableError if another attempt may succeed
+ * @throws TokenRefused
  * @throws PlatformError otherwise
  */
 export async function readAnswer(response: Response, domain: string): Promise<ShopifyAnswer> {
   const { status } = response;
-  if (status >= 500 || temporary.has(status)) {
+  if (isTemporary(status)) {
     await response.body?.cancel();
     throw new RetryableError(
       `it answered ${status}`,
@@ -46,6 +56,7 @@ export async function readAnswer(response: Response, domain: string): Promise<Sh
   }
   if (status !== 200) {
     await response.body?.cancel();
+    if (status === 401) throw new TokenRefused();
     throw new PlatformError(
       'refused',
       `${domain} ${refusals[status] ?? `answered with an unexpected status (${status})`}.`,
@@ -104,7 +115,13 @@ function sanitize(text: string): string {
 }
 
 /** @returns milliseconds; 0 for a date, which Shopify does not send */
-function retryAfter(header: string | null): number {
+export function retryAfter(header: string | null): number {
   const seconds = Number(header ?? 0);
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0;
+}
+
+/** The error of `fetch` says only that it failed; its cause says why. */
+export function reasonOf({ cause }: Error): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return code === '' ? 'the connection failed' : `the connection failed (${code})`;
 }

@@ -1,7 +1,13 @@
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log/log.ts';
-import { type ShopifyAnswer, RetryableError, readAnswer } from './answer.ts';
-import { PlatformError } from '../../errors.ts';
+import {
+  type ShopifyAnswer,
+  RetryableError,
+  TokenRefused,
+  readAnswer,
+  reasonOf,
+} from './answer.ts';
+import { CredentialsRefused, PlatformError } from '../../errors.ts';
 import { CostBucket } from './cost-bucket.ts';
 import { type Pauses, realPauses } from '../../pauses.ts';
 import { Attempts } from './attempts.ts';
@@ -9,11 +15,12 @@ import { apiVersion } from './version.ts';
 
 export interface ShopifyClientOptions {
   readonly domain: string;
-  readonly accessToken: string;
+  /** Where the shop is, without a trailing slash. */
+  readonly origin: string;
+  /** Gives the token to send. @param refused one that must not be given again */
+  accessToken(refused?: string): Promise<string>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Replaces `https://` and the domain. */
-  readonly baseUrl?: string | undefined;
   readonly pauses?: Pauses;
   /** Stops everything in progress; its reason is thrown. */
   readonly signal?: AbortSignal;
@@ -47,11 +54,11 @@ export interface ShopifyClient {
 export function createShopifyClient(options: ShopifyClientOptions): ShopifyClient {
   const { domain, clock, log, pauses = realPauses, signal } = options;
   const { timeoutMilliseconds = 30_000 } = options;
-  const url = `${(options.baseUrl ?? `https://${domain}`).replace(/\/+$/, '')}/admin/api/${apiVersion}/graphql.json`;
+  const url = `${options.origin}/admin/api/${apiVersion}/graphql.json`;
   const bucket = new CostBucket(clock);
   const usage: Usage = { queries: 0, cost: 0, answeredAt: undefined };
 
-  const attempt = async (document: string, body: string): Promise<ShopifyAnswer> => {
+  const attempt = async (document: string, body: string, token: string): Promise<ShopifyAnswer> => {
     const release = bucket.reserve(document);
     const timeout = AbortSignal.timeout(timeoutMilliseconds);
     try {
@@ -62,7 +69,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
         headers: {
           'content-type': 'application/json',
           accept: 'application/json',
-          'x-shopify-access-token': options.accessToken,
+          'x-shopify-access-token': token,
         },
         body,
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
@@ -72,7 +79,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
       return await readAnswer(response, domain);
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof PlatformError || error instanceof RetryableError) throw error;
+      if (isOurs(error)) throw error;
       throw new RetryableError(
         timeout.aborted
           ? `it did not answer within ${timeoutMilliseconds / 1000} s`
@@ -97,17 +104,26 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
   ): Promise<Data> => {
     const body = JSON.stringify({ query: document, variables });
     const attempts = new Attempts({ domain, random: pauses.random, log });
+    let refused: string | undefined;
     for (;;) {
       await waitForPoints(document);
+      const token = await options.accessToken(refused);
       let pause: number;
       try {
-        const answer = await attempt(document, body);
+        const answer = await attempt(document, body, token);
         usage.queries += 1;
         usage.cost += answer.cost?.actualQueryCost ?? 0;
         if (answer.cost) bucket.learn(document, answer.cost);
         if (!answer.isThrottled) return answer.data as Data;
         pause = attempts.pauseAfterThrottling();
       } catch (error) {
+        if (error instanceof TokenRefused) {
+          if (refused !== undefined) {
+            throw new CredentialsRefused(`${domain} refused two access tokens in turn.`);
+          }
+          refused = token;
+          continue;
+        }
         if (!(error instanceof RetryableError)) throw error;
         pause = attempts.pauseAfterFailure(error);
       }
@@ -117,9 +133,10 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
   return { domain, usage, pauses, signal, query };
 }
 
-/** The error of `fetch` says only that it failed; its cause says why. */
-function reasonOf(error: Error): string {
-  const { cause } = error;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return code === '' ? 'the connection failed' : `the connection failed (${code})`;
+function isOurs(error: unknown): boolean {
+  return (
+    error instanceof PlatformError ||
+    error instanceof RetryableError ||
+    error instanceof TokenRefused
+  );
 }

@@ -108,6 +108,12 @@ export const planGroup = `query PlanGroup($id: ID!, $after: String) {
   sellingPlanGroup(id: $id) { ${groupFields} ${plans} }
 }`;
 
+/** Whose credentials they are, and what they may read. */
+export const identity = `query Identity {
+  shop { myshopifyDomain currencyCode }
+  currentAppInstallation { accessScopes { handle } }
+}`;
+
 /** Which of these exist: a deleted node is null. */
 export const nodesById = `query NodesById($ids: [ID!]!) { nodes(ids: $ids) { id } }`;
 

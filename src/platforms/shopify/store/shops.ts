@@ -7,24 +7,36 @@ export interface ShopifyShop {
 }
 
 /**
- * Stores which domain belongs to which shop, so that webhooks find the shop even without its
- * credentials. Ignores shops that do not exist. A domain that moved to another shop is reassigned.
- * A shop with a new domain counts as installed again, because the uninstall belonged to the old
- * domain.
+ * Stores which domain belongs to a shop, once Shopify has shown that it does; webhooks then find the shop even without
+ * its credentials. Ignores a shop that does not exist. A domain that moved to another shop is reassigned. A shop with a
+ * new domain counts as installed again, because the uninstall belonged to the old domain.
  */
-export async function linkShopifyShops(sql: Sql, shops: readonly ShopifyShop[]): Promise<void> {
-  for (const { shopId, domain } of shops) {
-    await sql.begin(async (tx) => {
-      await tx`delete from shopify.shops where domain = ${domain} and shop_id <> ${shopId}`;
-      await tx`
-        insert into shopify.shops (shop_id, domain)
-        select shop_id, ${domain} from shops where shop_id = ${shopId}
-        on conflict (shop_id) do update
-        set domain = excluded.domain, uninstalled_at = null, uninstalled_by = null,
-          reinstalled_at = null
-        where shopify.shops.domain <> excluded.domain`;
-    });
-  }
+export async function linkShopifyShop(
+  tx: Transaction,
+  { shopId, domain }: ShopifyShop,
+): Promise<void> {
+  await tx`delete from shopify.shops where domain = ${domain} and shop_id <> ${shopId}`;
+  await tx`
+    insert into shopify.shops (shop_id, domain)
+    select shop_id, ${domain} from shops where shop_id = ${shopId}
+    on conflict (shop_id) do update
+    set domain = excluded.domain, uninstalled_at = null, uninstalled_by = null,
+      reinstalled_at = null
+    where shopify.shops.domain <> excluded.domain`;
+}
+
+/** Stores that a shop has the app, whatever was heard of an uninstall before. */
+export async function noteInstalled(tx: Transaction, shop: ShopifyShop, at: Date): Promise<void> {
+  await linkShopifyShop(tx, shop);
+  await markReinstalled(tx, shop.shopId, at);
+}
+
+/** The same for a shop that has no domain yet, and a domain that no shop has; otherwise nothing changes. */
+export async function linkConnectedShop(sql: Sql, { shopId, domain }: ShopifyShop): Promise<void> {
+  await sql`
+    insert into shopify.shops (shop_id, domain)
+    select shop_id, ${domain} from shops where shop_id = ${shopId}
+    on conflict do nothing`;
 }
 
 export interface LinkedShop {
@@ -78,7 +90,11 @@ export async function markUninstalled(
 }
 
 /** @returns false if the app was not uninstalled */
-export async function markReinstalled(sql: Sql, shopId: number, at: Date): Promise<boolean> {
+export async function markReinstalled(
+  sql: Sql | Transaction,
+  shopId: number,
+  at: Date,
+): Promise<boolean> {
   const result = await sql`
     update shopify.shops set uninstalled_at = null, reinstalled_at = ${at}
     where shop_id = ${shopId} and uninstalled_at is not null`;

@@ -74,6 +74,14 @@ export async function advanceWatermark(sql: Sql, shopId: number, to: Date): Prom
     update shopify_syncs set watermark = greatest(watermark, ${to}) where shop_id = ${shopId}`;
 }
 
+/** Whether the shop has plans or subscriptions. */
+export async function hasRecords(sql: Sql, shopId: number): Promise<boolean> {
+  const [found] = await sql<{ has: boolean }[]>`
+    select exists (select from plans where shop_id = ${shopId})
+      or exists (select from subscriptions where shop_id = ${shopId}) as has`;
+  return found?.has === true;
+}
+
 /** Whether the shop has plans or subscriptions that may come from another source. */
 export async function hasForeignRecords(sql: Sql, shopId: number): Promise<boolean> {
   const [found] = await sql<{ foreign: boolean }[]>`

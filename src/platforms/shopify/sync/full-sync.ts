@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { linkShopifyShop } from '../store/shops.ts';
 import { type ShopifySync, completeShopifySync } from '../store/syncs.ts';
 import { fetchBulkResult } from '../bulk/bulk-result.ts';
 import { countRefused, countWritten } from '../../intake.ts';
@@ -23,6 +24,8 @@ export async function syncFull(synced: SyncedShop, state: ShopifySync): Promise<
     const sources = [plans, contracts].flatMap(({ source }) => source ?? []);
     const counts = await storeBulkResults(synced, sources);
     const deleted = await reconcile(synced, contracts, plans);
+    const { domain } = synced.client;
+    await sql.begin((tx) => linkShopifyShop(tx, { shopId: shop.id, domain }));
     await completeShopifySync(sql, shop.id, {
       watermark: new Date(contracts.startedAt),
       reconciledAt: startedAt,

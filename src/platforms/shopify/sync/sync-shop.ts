@@ -5,6 +5,7 @@ import {
   findShopifySync,
   forgetOperations,
   hasForeignRecords,
+  hasRecords,
 } from '../store/syncs.ts';
 import type { SyncedShop } from './intake.ts';
 import { syncChanges } from './poll.ts';
@@ -43,7 +44,7 @@ export async function syncShop(
 
 /**
  * Makes sure that the shop belongs to this Shopify shop, so that records missing there may be
- * deleted.
+ * deleted. Until the first records are stored it belongs to none, so that a mistyped domain can be corrected.
  * @returns its sync state
  * @throws CommandError if the shop has data from another source
  */
@@ -54,7 +55,7 @@ export async function claimShop(
   const { domain } = client;
   const known = await findShopifySync(sql, shop.id);
   if (known?.domain === domain) return known;
-  if (!takeOver && known) {
+  if (!takeOver && known && (known.reconciledAt !== null || (await hasRecords(sql, shop.id)))) {
     throw new CommandError(
       `Shop ${shop.id} belongs to ${known.domain}, not to ${domain}; --take-over gives it to ${domain} and deletes what is not there.`,
     );

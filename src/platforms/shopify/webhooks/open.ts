@@ -15,11 +15,8 @@ const ignored = 'webhook ignored';
 
 /** Handles Shopify's webhooks. */
 export async function openShopifyWebhooks(context: WebhookContext): Promise<Webhooks> {
-  const { credentials, secrets, sql } = context;
-  const shops = await ShopDirectory.open(
-    sql,
-    credentials.map(({ shop, domain }) => ({ shopId: shop, domain: String(domain) })),
-  );
+  const { findConnected, secrets, sql } = context;
+  const shops = new ShopDirectory(sql, findConnected);
   const versions = new VersionWatch(context.log);
   return {
     startSignatureCheck: (headers) => startSignatureCheck(headers, secrets),

@@ -1,28 +1,18 @@
 import { isIP } from 'node:net';
 import { differOnlyInLogin, parseAddress, problemOf, splitByHost } from './database-url.ts';
-import { UsageError } from './errors.ts';
+import { UsageError } from '../errors.ts';
+import {
+  type PlatformConfig,
+  type PlatformSettings,
+  parseKeys,
+  parsePlatform,
+  splitList,
+} from './platform-config.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];
 /** Supervisors kill a process long before this, so a longer time is a mistake. */
 const maxStopSeconds = 3600;
-
-/** The environment variables that configure a platform. */
-export interface PlatformSettings {
-  /** The platform's name. */
-  readonly name: string;
-  /** Variable that names the file with its shops and their credentials. */
-  readonly credentialsFile: string;
-  /** Variable with the secrets that sign its webhooks; `expected` completes "must be …". */
-  readonly webhookSecrets: { readonly variable: string; readonly expected: string };
-}
-
-export interface PlatformConfig {
-  /** Undefined means that no shop is synced. */
-  readonly credentialsFile: string | undefined;
-  /** Newest first; empty means that no webhooks are received. */
-  readonly webhookSecrets: readonly string[];
-}
 
 export interface Config {
   /** A PostgreSQL server; undefined means the embedded database in `dataDir`. */
@@ -48,6 +38,10 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** How long a server may take to stop before it closes the remaining connections. */
   readonly stopSeconds: number;
+  /** Keys of 32 bytes that encrypt platforms' credentials, newest first; empty means that none are stored. */
+  readonly credentialsKeys: readonly Buffer[];
+  /** Whether this instance syncs the shops that are connected to platforms. */
+  readonly syncs: boolean;
   /** By the platform's name; empty where nothing is set for it. */
   readonly platforms: Readonly<Record<string, PlatformConfig>>;
   /** Whether NODE_OPTIONS limits the heap; that limit takes precedence. */
@@ -142,14 +136,18 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
       parseStopSeconds,
       `a whole number of seconds from 1 to ${maxStopSeconds}`,
     ),
+    // Not quoted in errors either.
+    credentialsKeys: check(
+      'CREDENTIALS_KEY',
+      [],
+      parseKeys,
+      '32 random bytes in base64, as "openssl rand -base64 32" prints them; during rotation, the new and the old one, separated by a comma',
+    ),
+    syncs: check('SYNC', true, parseSwitch, 'on or off'),
     platforms: Object.fromEntries(
-      platforms.map(({ name, credentialsFile, webhookSecrets }) => [
-        name,
-        {
-          credentialsFile: readEnv(env, credentialsFile),
-          // Not quoted in errors either.
-          webhookSecrets: check(webhookSecrets.variable, [], parseSecrets, webhookSecrets.expected),
-        },
+      platforms.map((each) => [
+        each.name,
+        parsePlatform(each, check, (name) => readEnv(env, name)),
       ]),
     ),
     setsHeapLimit: limitsHeap(readEnv(env, 'NODE_OPTIONS') ?? ''),
@@ -230,10 +228,8 @@ function parsePostgresUrls(text: string): string[] | undefined {
   return parseAddress(text) && splitByHost(text);
 }
 
-/** The minimum length catches truncated values; real secrets are longer. */
-function parseSecrets(text: string): string[] | undefined {
-  const secrets = splitList(text);
-  return secrets.every((secret) => /^\S{16,}$/.test(secret)) ? secrets : undefined;
+function parseSwitch(text: string): boolean | undefined {
+  return text === 'on' || text === 'off' ? text === 'on' : undefined;
 }
 
 function parseRedisUrl(text: string): string | undefined {
@@ -263,10 +259,6 @@ function parseBaseUrl(text: string): string | undefined {
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     return undefined;
   return url.href.replace(/\/+$/, '');
-}
-
-function splitList(text: string): string[] {
-  return text.split(',').map((each) => each.trim());
 }
 
 function parseTrustedProxies(text: string): Config['trustedProxies'] | undefined {

@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { UsageError } from './errors.ts';
+import { UsageError } from '../errors.ts';
 
 const file = '.env';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfig } from './config.ts';
 import { addressOf, nameOf, withoutPassword } from './database-url.ts';
-import { UsageError } from './errors.ts';
+import { UsageError } from '../errors.ts';
 
 /** The error message for an invalid environment. */
 function problemsOf(env: Record<string, string>): string {

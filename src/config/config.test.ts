@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type PlatformSettings, parseConfig } from './config.ts';
-import { UsageError } from './errors.ts';
+import { parseConfig } from './config.ts';
+import { UsageError } from '../errors.ts';
+import type { PlatformSettings } from './platform-config.ts';
 
 const shopify: PlatformSettings = {
   name: 'shopify',
@@ -11,8 +12,12 @@ const shopify: PlatformSettings = {
     expected:
       "the app's client secret, at least 16 characters without spaces; during rotation, the new and the old one, separated by a comma",
   },
+  clientId: 'SHOPIFY_CLIENT_ID',
+  baseUrl: 'SHOPIFY_BASE_URL',
 };
 const parse = (env: Readonly<Record<string, string | undefined>>) => parseConfig(env, [shopify]);
+
+const noApp = { clientId: undefined, baseUrl: undefined };
 
 const defaults = {
   databaseUrl: undefined,
@@ -28,7 +33,9 @@ const defaults = {
   trustedProxies: [],
   logLevel: 'info',
   stopSeconds: 20,
-  platforms: { shopify: { credentialsFile: undefined, webhookSecrets: [] } },
+  credentialsKeys: [],
+  syncs: true,
+  platforms: { shopify: { credentialsFile: undefined, webhookSecrets: [], ...noApp } },
   setsHeapLimit: false,
   tracing: undefined,
 };
@@ -49,6 +56,10 @@ const names = [
   'STOP_SECONDS',
   'SHOPIFY_CREDENTIALS_FILE',
   'SHOPIFY_CLIENT_SECRET',
+  'SHOPIFY_CLIENT_ID',
+  'SHOPIFY_BASE_URL',
+  'CREDENTIALS_KEY',
+  'SYNC',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
 ];
@@ -92,6 +103,10 @@ test('reads and trims every variable', () => {
     STOP_SECONDS: '45',
     SHOPIFY_CREDENTIALS_FILE: ' /etc/retention/shopify.json ',
     SHOPIFY_CLIENT_SECRET: ' hush_of_tomorrow_1 , hush_of_yesterday ',
+    SHOPIFY_CLIENT_ID: ' 0123456789abcdef ',
+    SHOPIFY_BASE_URL: 'https://proxy.example/{domain}',
+    CREDENTIALS_KEY: `${'A'.repeat(43)}=, ${'B'.repeat(43)}=`,
+    SYNC: 'off',
     NODE_OPTIONS: '--trace-warnings --max-old-space-size=500',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
     OTEL_TRACES_SAMPLER: ' parentbased_traceidratio ',
@@ -117,10 +132,14 @@ test('reads and trims every variable', () => {
       trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'],
       logLevel: 'debug',
       stopSeconds: 45,
+      credentialsKeys: [Buffer.alloc(32), Buffer.from('B'.repeat(43), 'base64')],
+      syncs: false,
       platforms: {
         shopify: {
           credentialsFile: '/etc/retention/shopify.json',
           webhookSecrets: ['hush_of_tomorrow_1', 'hush_of_yesterday'],
+          clientId: '0123456789abcdef',
+          baseUrl: 'https://proxy.example/{domain}',
         },
       },
       setsHeapLimit: true,
@@ -190,6 +209,12 @@ const invalid: [name: string, expected: string, texts: string[]][] = [
     "the app's client secret, at least 16 characters without spaces; during rotation, the new and the old one, separated by a comma",
     ['sesame', 'open sesame, please!', ',', 'sesame_sesame_sesame,', 'sesame_sesame_sesame,sesame'],
   ],
+  [
+    'CREDENTIALS_KEY',
+    '32 random bytes in base64, as "openssl rand -base64 32" prints them; during rotation, the new and the old one, separated by a comma',
+    ['sesame', 'A'.repeat(44), 'A'.repeat(42), `${'A'.repeat(43)}=,sesame`, ','],
+  ],
+  ['SYNC', 'on or off', ['yes', 'OFF', '0']],
   ['LOG_LEVEL', 'one of debug, info, warn, error, silent', ['trace', 'INFO', 'fatal', '30']],
   [
     'STOP_SECONDS',
@@ -224,24 +249,6 @@ test('reports all problems at once, without secrets', () => {
     '  LOG_LEVEL must be one of debug, info, warn, error, silent.',
   ]);
 });
-
-const somewhere = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318' };
-const tracing: [what: string, env: Record<string, string>, isOn: boolean][] = [
-  ['an endpoint', somewhere, true],
-  ['an endpoint for traces', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://h/v1/traces' }, true],
-  ['an endpoint for metrics', { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://h/v1/m' }, false],
-  ['the exporter otlp', { ...somewhere, OTEL_TRACES_EXPORTER: 'otlp' }, true],
-  ['the exporter none', { ...somewhere, OTEL_TRACES_EXPORTER: 'none' }, false],
-  ['the SDK disabled', { ...somewhere, OTEL_SDK_DISABLED: 'True' }, false],
-  ['the SDK not disabled', { ...somewhere, OTEL_SDK_DISABLED: 'false' }, true],
-  ['a sampler alone', { OTEL_TRACES_SAMPLER: 'always_on' }, false],
-];
-for (const [what, env, isOn] of tracing) {
-  test(`${what}: ${isOn ? 'traces' : 'no traces'}`, () => {
-    const expected = { sampler: undefined, samplerArgument: undefined };
-    assert.deepEqual(parse(env).tracing, isOn ? expected : undefined);
-  });
-}
 
 test('TRUSTED_PROXIES is a number of hops or a list; 0 trusts no proxy', () => {
   const parsed = (text: string) => parse({ TRUSTED_PROXIES: text }).trustedProxies;

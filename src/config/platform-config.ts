@@ -1,0 +1,78 @@
+/** The environment variables that configure a platform. */
+export interface PlatformSettings {
+  /** The platform's name. */
+  readonly name: string;
+  /** Variable that names the file with its shops and their credentials. */
+  readonly credentialsFile: string;
+  /** Variable with the secrets that sign its webhooks; `expected` completes "must be …". */
+  readonly webhookSecrets: { readonly variable: string; readonly expected: string };
+  /** Variable with our id at the platform, and one that replaces the platform's address. */
+  readonly clientId?: string;
+  readonly baseUrl?: string;
+}
+
+export interface PlatformConfig {
+  /** Undefined means that no shop is synced. */
+  readonly credentialsFile: string | undefined;
+  /** Newest first; empty means that no webhooks are received. */
+  readonly webhookSecrets: readonly string[];
+  /** Our id at the platform; undefined means that owners cannot connect their shops. */
+  readonly clientId: string | undefined;
+  /** Replaces the platform's address, for a proxy or a stand-in. */
+  readonly baseUrl: string | undefined;
+}
+
+/** Reads one variable. @param expected completes "must be …" */
+type Check = <T>(
+  name: string,
+  fallback: T,
+  parse: (text: string) => T | undefined,
+  expected: string,
+) => T;
+
+/** @param check collects what is wrong @param read returns a variable, undefined if it is unset */
+export function parsePlatform(
+  { credentialsFile, webhookSecrets, clientId, baseUrl }: PlatformSettings,
+  check: Check,
+  read: (name: string) => string | undefined,
+): PlatformConfig {
+  return {
+    credentialsFile: read(credentialsFile),
+    // Not quoted in errors either.
+    webhookSecrets: check(webhookSecrets.variable, [], parseSecrets, webhookSecrets.expected),
+    clientId: clientId && read(clientId),
+    baseUrl: baseUrl && check(baseUrl, undefined, parsePlatformUrl, platformUrl),
+  };
+}
+
+/** The minimum length catches truncated values; real secrets are longer. */
+function parseSecrets(text: string): string[] | undefined {
+  const secrets = splitList(text);
+  return secrets.every((secret) => /^\S{16,}$/.test(secret)) ? secrets : undefined;
+}
+
+export function parseKeys(text: string): Buffer[] | undefined {
+  const parts = splitList(text);
+  const keys = parts.map((part) => Buffer.from(part, 'base64'));
+  const isBase64 = parts.every((part) => /^[\w+/-]{43}=?$/.test(part));
+  return isBase64 && keys.every(({ length }) => length === 32) ? keys : undefined;
+}
+
+const platformUrl =
+  'an https:// address (http:// on this machine only), in which {domain} may stand for the domain of a shop';
+
+/** Unencrypted, a token may be sent only to this machine. */
+function parsePlatformUrl(text: string): string | undefined {
+  return isSafeAddress(URL.parse(text.replaceAll('{domain}', 'domain'))) ? text : undefined;
+}
+
+/** Whether secrets may be sent to an address: encrypted, or without leaving this machine. */
+export function isSafeAddress(url: URL | null): boolean {
+  if (!url || url.username !== '' || url.search !== '' || url.hash !== '') return false;
+  const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isHere);
+}
+
+export function splitList(text: string): string[] {
+  return text.split(',').map((each) => each.trim());
+}

@@ -1,0 +1,84 @@
+import { CommandError } from '../errors.ts';
+import type { Sql, Transaction } from '../store/database.ts';
+import { deleteConnection, upsertConnection } from '../store/platforms/connections.ts';
+import { upsertSyncState } from '../store/platforms/syncs.ts';
+import type { Shop } from '../store/shops.ts';
+import { accountOf } from './credentials/connected-shops.ts';
+import type { ConnectedShop, Credentials } from './credentials/credentials.ts';
+import { type CredentialStore, seal } from './credentials/stored.ts';
+import type { OpenPlatform } from './open.ts';
+import type { ConnectContext, Platform } from './platform.ts';
+
+interface ConnectParts {
+  readonly opened: Pick<OpenPlatform, 'platform' | 'code' | 'shops'>;
+  readonly sql: Sql;
+  readonly sealing: CredentialStore['sealing'];
+  readonly baseUrl: string | undefined;
+  readonly context: ConnectContext;
+}
+
+/**
+ * Connects a shop to a platform, or gives it other credentials, once the platform accepts them. Its next sync is due at
+ * once.
+ * @throws CommandError if the platform does not accept them, or the shop or account is taken
+ */
+export async function connectShop(
+  { opened, sql, sealing, baseUrl, context }: ConnectParts,
+  shop: Pick<Shop, 'id' | 'currency'>,
+  credentials: Credentials,
+): Promise<void> {
+  const { platform, code, shops } = opened;
+  const account = accountOf(platform, credentials);
+  const sealed = seal({ sql, platform: platform.name, sealing }, credentials);
+  if ((await shops.find(sql, shop.id))?.origin === 'file') {
+    throw new CommandError(
+      `Shop ${shop.id} is connected by the operator, in ${platform.settings.credentialsFile}.`,
+    );
+  }
+  const connected: ConnectedShop = {
+    shop: shop.id,
+    account,
+    baseUrl,
+    origin: 'database',
+    version: '',
+    credentials: { read: async () => credentials, renew: async (stale, ask) => ask(stale) },
+  };
+  await code.verify(connected, shop.currency, context);
+  const connectedAt = new Date(context.clock.now());
+  await sql.begin(async (tx) => {
+    const stored = { shopId: shop.id, account, credentials: sealed, connectedAt };
+    if ((await upsertConnection(tx, platform.name, stored)) !== undefined) {
+      // Which shop it is is nobody else's business.
+      throw new CommandError(`Another shop here is already connected to ${account}.`);
+    }
+    await code.noteConnected(tx, shop.id, account, connectedAt);
+    await scheduleNow(tx, shop.id, platform, connectedAt);
+  });
+}
+
+/**
+ * Disconnects a shop: its credentials are deleted, and it is no longer synced. Its data stays.
+ * @returns whether it was connected in the database
+ */
+export async function disconnectShop(
+  sql: Sql,
+  shopId: number,
+  platform: Platform,
+): Promise<boolean> {
+  return deleteConnection(sql, shopId, platform.name);
+}
+
+async function scheduleNow(
+  tx: Transaction,
+  shopId: number,
+  platform: Platform,
+  dueAt: Date,
+): Promise<void> {
+  await upsertSyncState(tx, shopId, platform.name, {
+    dueAt,
+    failures: 0,
+    problem: null,
+    refusedAt: null,
+    refusedVersion: null,
+  });
+}

@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto';
+import type { PlatformConfig } from '../../config/platform-config.ts';
+import type { Log } from '../../log/log.ts';
+import type { Sql } from '../../store/database.ts';
+import { findConnection, listConnections } from '../../store/platforms/connections.ts';
+import type { Platform } from '../platform.ts';
+import type { ConnectedShop, Credentials } from './credentials.ts';
+import { CredentialsFile, CredentialsInFile } from './file.ts';
+import type { Sealing } from './sealing.ts';
+import { StoredCredentials } from './stored.ts';
+
+interface ConnectedShopsParts {
+  readonly platform: Platform;
+  readonly config: PlatformConfig | undefined;
+  readonly sealing: Sealing | undefined;
+  readonly log: Log;
+}
+
+/**
+ * All shops that are connected to a platform: those in its credentials file, which take precedence, and those that
+ * were connected in the database.
+ */
+export class ConnectedShops {
+  readonly #parts: ConnectedShopsParts;
+  readonly #file: CredentialsFile | undefined;
+
+  private constructor(parts: ConnectedShopsParts, file: CredentialsFile | undefined) {
+    this.#parts = parts;
+    this.#file = file;
+  }
+
+  /** @throws UsageError if the credentials file is not usable */
+  static async open(parts: ConnectedShopsParts): Promise<ConnectedShops> {
+    const { platform, config, log } = parts;
+    const path = config?.credentialsFile;
+    const file = path === undefined ? undefined : await CredentialsFile.open(platform, path, log);
+    return new ConnectedShops(parts, file);
+  }
+
+  /** In the order of the file, then by shop. */
+  async list(sql: Sql): Promise<readonly ConnectedShop[]> {
+    const inFile = await this.#listInFile();
+    const stored = await listConnections(sql, this.#parts.platform.name);
+    return [
+      ...inFile,
+      ...stored
+        .filter(({ shopId }) => !inFile.some(({ shop }) => shop === shopId))
+        .map((each) => this.#stored(sql, each)),
+    ];
+  }
+
+  async find(sql: Sql, shopId: number): Promise<ConnectedShop | undefined> {
+    const inFile = (await this.#listInFile()).find(({ shop }) => shop === shopId);
+    if (inFile) return inFile;
+    const stored = await findConnection(sql, shopId, this.#parts.platform.name);
+    return stored && this.#stored(sql, stored);
+  }
+
+  async #listInFile(): Promise<ConnectedShop[]> {
+    const file = this.#file;
+    if (!file) return [];
+    return (await file.entries()).map((entry) => ({
+      shop: entry.shop,
+      account: accountOf(this.#parts.platform, entry),
+      baseUrl:
+        typeof entry['baseUrl'] === 'string' ? entry['baseUrl'] : this.#parts.config?.baseUrl,
+      origin: 'file',
+      version: hash('sha256', JSON.stringify(entry)),
+      credentials: new CredentialsInFile(file, entry.shop),
+    }));
+  }
+
+  #stored(
+    sql: Sql,
+    { shopId, account, connectedAt }: { shopId: number; account: string; connectedAt: Date },
+  ): ConnectedShop {
+    const { platform, sealing, config } = this.#parts;
+    return {
+      shop: shopId,
+      account,
+      baseUrl: config?.baseUrl,
+      origin: 'database',
+      version: `${account} ${connectedAt.toISOString()}`,
+      credentials: new StoredCredentials({ sql, platform: platform.name, sealing }, shopId),
+    };
+  }
+}
+
+/** The shop's name at the platform. */
+export function accountOf({ accountField }: Platform, credentials: Credentials): string {
+  return String(credentials[accountField]);
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { CommandError } from '../../errors.ts';
+import type { Sql } from '../../store/database.ts';
+import {
+  claimRenewal,
+  endRenewal,
+  findConnection,
+  listConnections,
+  replaceSealed,
+} from '../../store/platforms/connections.ts';
+import { type Pauses, realPauses } from '../pauses.ts';
+import type { CredentialSource, Credentials } from './credentials.ts';
+import type { Sealing } from './sealing.ts';
+
+export interface CredentialStore {
+  readonly sql: Sql;
+  /** The platform's name. */
+  readonly platform: string;
+  /** Undefined without CREDENTIALS_KEY. */
+  readonly sealing: Sealing | undefined;
+  readonly pauses?: Pauses;
+}
+
+/** Longer than asking a platform takes, with its retries: nobody else may ask before. */
+const renewalSeconds = 120;
+const pollMilliseconds = 250;
+
+/** What sealed credentials belong to; also says in errors which ones are meant. */
+function contextOf(platform: string, shopId: number): string {
+  return `${platform} of shop ${shopId}`;
+}
+
+function sealingOf({ sealing, platform }: CredentialStore): Sealing {
+  if (sealing) return sealing;
+  throw new CommandError(
+    `CREDENTIALS_KEY is not set, so the stored credentials of ${platform} cannot be decrypted.`,
+  );
+}
+
+/** Encrypts credentials for the database. @throws CommandError without CREDENTIALS_KEY */
+export function seal(store: CredentialStore, { shop, ...fields }: Credentials): string {
+  return sealingOf(store).seal(JSON.stringify(fields), contextOf(store.platform, shop));
+}
+
+/** The credentials of a shop in the database. */
+export class StoredCredentials implements CredentialSource {
+  readonly #store: CredentialStore;
+  readonly #shopId: number;
+
+  constructor(store: CredentialStore, shopId: number) {
+    this.#store = store;
+    this.#shopId = shopId;
+  }
+
+  async read(): Promise<Credentials> {
+    const { sql, platform } = this.#store;
+    const found = await findConnection(sql, this.#shopId, platform);
+    if (!found) {
+      throw new CommandError(`Shop ${this.#shopId} is no longer connected to ${platform}.`);
+    }
+    const text = sealingOf(this.#store).open(found.credentials, contextOf(platform, this.#shopId));
+    return { ...JSON.parse(text), shop: this.#shopId };
+  }
+
+  async renew(
+    stale: Credentials,
+    ask: (stale: Credentials) => Promise<Credentials>,
+  ): Promise<Credentials> {
+    const { sql, platform, pauses = realPauses } = this.#store;
+    const renewal = { shopId: this.#shopId, platform, by: randomUUID() };
+    for (;;) {
+      const current = await this.read();
+      if (!isDeepStrictEqual(current, stale)) return current;
+      if (await claimRenewal(sql, renewal, renewalSeconds)) break;
+      await pauses.wait(pollMilliseconds * (1 + pauses.random()));
+    }
+    try {
+      // The claim before this one may have just ended.
+      const current = await this.read();
+      if (!isDeepStrictEqual(current, stale)) return current;
+      const fresh = await ask(current);
+      if (await endRenewal(sql, renewal, seal(this.#store, fresh))) return fresh;
+      throw new CommandError(
+        `Shop ${this.#shopId} was connected to ${platform} anew, or disconnected, while its credentials were renewed.`,
+      );
+    } finally {
+      // No effect if it has ended. If the database is away, the claim ends by itself.
+      await endRenewal(sql, renewal).catch(() => {});
+    }
+  }
+}
+
+/** Encrypts credentials anew that were encrypted with an older key. @returns how many */
+export async function resealAll(store: CredentialStore): Promise<number> {
+  const { sql, platform, sealing } = store;
+  if (!sealing) return 0;
+  const old = (await listConnections(sql, platform)).filter((each) =>
+    sealing.isOld(each.credentials),
+  );
+  let count = 0;
+  for (const { shopId, credentials } of old) {
+    const context = contextOf(platform, shopId);
+    let text: string;
+    try {
+      text = sealing.open(credentials, context);
+    } catch {
+      // Its sync says so.
+      continue;
+    }
+    const sealed = { old: credentials, new: sealing.seal(text, context) };
+    await replaceSealed(sql, { shopId, platform }, sealed);
+    count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,63 @@
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import type { PlatformConfig } from '../config/platform-config.ts';
+import type { Log } from '../log/log.ts';
+import { Connections } from './connections.ts';
+import { ConnectedShops } from './credentials/connected-shops.ts';
+import { Sealing } from './credentials/sealing.ts';
+import type { Platform, PlatformApp, PlatformCode } from './platform.ts';
+
+/** A platform with its code, and the shops that are connected to it. */
+export interface OpenPlatform {
+  readonly platform: Platform;
+  readonly code: PlatformCode;
+  readonly shops: ConnectedShops;
+  readonly connections: Connections;
+}
+
+interface OpenParts {
+  readonly config: PlatformsConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Stops everything in progress; its reason is thrown. */
+  readonly signal: AbortSignal;
+}
+
+export type PlatformsConfig = Pick<Config, 'platforms' | 'credentialsKeys'>;
+
+/** @throws UsageError if the platform's credentials file is not usable */
+export async function openPlatform(
+  platform: Platform,
+  { config: { platforms, credentialsKeys }, clock, log, signal }: OpenParts,
+): Promise<OpenPlatform> {
+  const config = platforms[platform.name];
+  const sealing = sealingOf(credentialsKeys);
+  const [shops, code] = await Promise.all([
+    ConnectedShops.open({ platform, config, sealing, log }),
+    platform.load(),
+  ]);
+  const connections = new Connections(code, { app: appOf(config), clock, log, signal });
+  return { platform, code, shops, connections };
+}
+
+/** @returns undefined without a key */
+export function sealingOf(keys: Config['credentialsKeys']): Sealing | undefined {
+  return keys.length === 0 ? undefined : new Sealing(keys);
+}
+
+/** The service as the platform's app; undefined unless it has both an id and a secret. */
+export function appOf(config: PlatformConfig | undefined): PlatformApp | undefined {
+  const [clientSecret] = config?.webhookSecrets ?? [];
+  const clientId = config?.clientId;
+  return clientId === undefined || clientSecret === undefined
+    ? undefined
+    : { clientId, clientSecret };
+}
+
+/** Whether any shop can be connected to a platform. */
+export function mayHaveShops({ platforms, credentialsKeys }: PlatformsConfig): boolean {
+  return (
+    credentialsKeys.length > 0 ||
+    Object.values(platforms).some(({ credentialsFile }) => credentialsFile !== undefined)
+  );
+}

@@ -1,0 +1,81 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { PlatformError } from '../errors.ts';
+import { realPauses } from '../pauses.ts';
+import type { Authorization } from '../platform.ts';
+import { fieldsOf } from './api/access-token.ts';
+import { originOf } from './api/open-client.ts';
+import { requestToken } from './api/token-endpoint.ts';
+import { domainPattern } from './domain.ts';
+import { requiredScopes, scopesInWords } from './scopes.ts';
+
+/**
+ * Shopify's authorization code grant, by which a shop's owner lets us read their shop.
+ * @see https://shopify.dev/docs/apps/build/authentication-authorization/access-tokens/authorization-code-grant
+ */
+export const shopifyAuthorization: Authorization = {
+  scopes: scopesInWords,
+  accountLabel: 'Your shop’s Shopify domain',
+  accountExample: 'sample-shop.myshopify.com',
+
+  parseAccount(text) {
+    const name = text
+      .trim()
+      .toLowerCase()
+      .replace(/^https?:\/\//, '')
+      .replace(/^admin\.shopify\.com\/store\//, '')
+      .replace(/\/.*$/, '');
+    const domain = name.includes('.') ? name : `${name}.myshopify.com`;
+    return domainPattern.test(domain) ? domain : undefined;
+  },
+
+  addressOf({ account, baseUrl, app, redirectUri, state }) {
+    const query = new URLSearchParams({
+      client_id: app.clientId,
+      scope: requiredScopes.join(','),
+      redirect_uri: redirectUri,
+      state,
+    });
+    return `${originOf(account, baseUrl)}/admin/oauth/authorize?${query}`;
+  },
+
+  readAnswer(query, { clientSecret }) {
+    const given = new URLSearchParams(query);
+    const [account, code, state, hmac] = ['shop', 'code', 'state', 'hmac'].map((name) => {
+      const values = given.getAll(name);
+      return values.length === 1 ? values[0] : undefined;
+    });
+    if (!account || !code || !state || !hmac || !domainPattern.test(account)) return undefined;
+    return isSigned(query, hmac, clientSecret) ? { account, code, state } : undefined;
+  },
+
+  async exchange({ account, code, shop, baseUrl }, { app, clock, log, signal }) {
+    if (!app) throw new PlatformError('refused', 'SHOPIFY_CLIENT_ID is not set.');
+    const askedAt = clock.now();
+    const origin = originOf(account, baseUrl);
+    const answer = await requestToken(
+      { domain: account, origin, log, pauses: realPauses, signal },
+      { client_id: app.clientId, client_secret: app.clientSecret, code, expiring: '1' },
+    );
+    const { accessToken, refreshToken } = answer;
+    // Apps of one's own may get a token that does not end.
+    return refreshToken === undefined
+      ? { shop, domain: account, accessToken }
+      : { shop, domain: account, ...fieldsOf(answer, askedAt) };
+  },
+};
+
+/** Whether Shopify signed a query: HMAC-SHA256 over its other parameters, sorted, as they are in the address. */
+function isSigned(query: string, hmac: string, clientSecret: string): boolean {
+  const signed = query
+    .split('&')
+    .filter((part) => !part.startsWith('hmac='))
+    .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
+    .join('&');
+  const expected = Buffer.from(createHmac('sha256', clientSecret).update(signed).digest('hex'));
+  const actual = Buffer.from(hmac);
+  return expected.length === actual.length && timingSafeEqual(expected, actual);
+}
+
+function nameOf(part: string): string {
+  return part.split('=', 1)[0] as string;
+}

@@ -1,0 +1,164 @@
+import type { Clock } from '../../clock.ts';
+import { describeError } from '../../errors.ts';
+import { importShopOf } from '../../ingest/apply.ts';
+import type { Log } from '../../log/log.ts';
+import { upsertFeed } from '../../store/feeds/feeds.ts';
+import type { Store } from '../../store/open.ts';
+import { type SyncState, findSyncState, upsertSyncState } from '../../store/platforms/syncs.ts';
+import type { ShopLocks } from '../../store/shop-locks.ts';
+import { type Shop, findShop } from '../../store/shops.ts';
+import type { Connections } from '../connections.ts';
+import type { ConnectedShop } from '../credentials/credentials.ts';
+import { CredentialsRefused } from '../errors.ts';
+import { feedsOf } from '../feeds.ts';
+import type { Platform, PlatformCode, SyncOptions, SyncReport } from '../platform.ts';
+
+export interface SyncParts {
+  readonly platform: Platform;
+  readonly code: PlatformCode;
+  readonly connections: Connections;
+  readonly store: Pick<Store, 'write'>;
+  readonly locks: ShopLocks;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly linesPerTransaction: number | undefined;
+  readonly signal: AbortSignal;
+  /** From one sync of a shop to the next. */
+  readonly intervalSeconds: number;
+  /** From 0 up to, but not including, 1. */
+  random(): number;
+}
+
+/** How one shop's sync ended. */
+export type SyncOutcome =
+  | { readonly kind: 'synced'; readonly shop: number; readonly report: SyncReport }
+  /** Nothing will succeed until somebody does something. */
+  | { readonly kind: 'paused'; readonly shop: number; readonly reason: string }
+  | { readonly kind: 'failed'; readonly shop: number; readonly reason: string }
+  /** Another process has just synced it. */
+  | { readonly kind: 'current'; readonly shop: number }
+  /** Another process is at it. */
+  | { readonly kind: 'busy'; readonly shop: number; readonly reason: string };
+
+const hourSeconds = 3600;
+
+/** @param now epoch milliseconds */
+export function isDue(
+  state: SyncState | undefined,
+  { version }: ConnectedShop,
+  now: number,
+): boolean {
+  if (!state) return true;
+  // Refused credentials have been replaced.
+  const isRenewed = state.refusedAt !== null && state.refusedVersion !== version;
+  return isRenewed || state.dueAt.getTime() <= now;
+}
+
+/**
+ * Syncs one shop with its platform, and stores how it went and when the next sync is due.
+ * @throws the signal's reason once it is aborted
+ */
+export async function syncShop(
+  parts: SyncParts,
+  connected: ConnectedShop,
+  options: SyncOptions & { readonly onlyIfDue?: boolean },
+): Promise<SyncOutcome> {
+  const { platform, code, store, locks, clock, signal } = parts;
+  const { shop } = connected;
+  const shopRow = await findShop(store.write, shop);
+  if (!shopRow) {
+    const reason = `There is no shop ${shop}; "retention shops create" creates one.`;
+    return { kind: 'failed', shop, reason };
+  }
+  const unlock = await locks.lock('sync', shop);
+  if (!unlock) {
+    const reason = `Another process is already syncing shop ${shop}; wait until it finishes.`;
+    return { kind: 'busy', shop, reason };
+  }
+  try {
+    if (options.onlyIfDue) {
+      const state = await findSyncState(store.write, shop, platform.name);
+      if (!isDue(state, connected, clock.now())) return { kind: 'current', shop };
+    }
+    const reason = await code.findPause(store.write, shop);
+    const outcome: SyncOutcome =
+      reason === undefined
+        ? { kind: 'synced', shop, report: await sync(parts, connected, shopRow, options) }
+        : { kind: 'paused', shop, reason };
+    await settle(parts, connected, reason);
+    return outcome;
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = describeError(error);
+    // If the database is away, the next one is due when it was.
+    await settle(parts, connected, reason, error).catch(() => {});
+    return { kind: error instanceof CredentialsRefused ? 'paused' : 'failed', shop, reason };
+  } finally {
+    await unlock();
+  }
+}
+
+async function sync(
+  { platform, connections, store, clock, log, linesPerTransaction, signal }: SyncParts,
+  connected: ConnectedShop,
+  shopRow: Shop,
+  options: SyncOptions,
+): Promise<SyncReport> {
+  const { shop } = connected;
+  const connection = connections.get(connected);
+  const before = { usage: connection.usage(), at: clock.monotonic() };
+  const feed = feedsOf(platform).sync;
+  const sql = store.write;
+  const importShop = importShopOf(shopRow);
+  const intake = { sql, shop: importShop, feed, clock, log, signal, linesPerTransaction };
+  const report = await connection.sync(intake, options);
+  await upsertFeed(sql, shop, feed, { completedAt: new Date(clock.now()) });
+  const { read, ...rest } = report;
+  const usage = Object.entries(connection.usage()).map(([name, value]) => [
+    name,
+    value - (before.usage[name] ?? 0),
+  ]);
+  log.info(
+    {
+      shop,
+      platform: platform.name,
+      account: connection.account,
+      ...rest,
+      ...read,
+      ...Object.fromEntries(usage),
+      durationMs: Math.round(clock.monotonic() - before.at),
+    },
+    'shop synced',
+  );
+  return report;
+}
+
+/**
+ * Stores how it went.
+ * @param problem why it was paused or failed
+ * @param error that it failed with
+ */
+async function settle(
+  { platform, store, clock, intervalSeconds, random }: SyncParts,
+  { shop, version }: ConnectedShop,
+  problem: string | undefined,
+  error?: unknown,
+): Promise<void> {
+  const { failures: before = 0, refusedAt = null }: Partial<SyncState> =
+    (await findSyncState(store.write, shop, platform.name)) ?? {};
+  const isRefused = error instanceof CredentialsRefused;
+  const failures = error !== undefined && !isRefused ? before + 1 : 0;
+  const now = clock.now();
+  const seconds = isRefused
+    ? hourSeconds
+    : Math.min(hourSeconds, intervalSeconds * 2 ** Math.min(failures, 10));
+  // Varies by up to a tenth, so that shops do not sync in step.
+  const pause = seconds * 1000 * (0.9 + random() / 5);
+  await upsertSyncState(store.write, shop, platform.name, {
+    dueAt: new Date(now + pause),
+    failures,
+    problem: problem ?? null,
+    refusedAt: isRefused ? (refusedAt ?? new Date(now)) : null,
+    refusedVersion: isRefused ? version : null,
+  });
+}
