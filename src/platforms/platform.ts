@@ -9,6 +9,7 @@ import type { Sql, Transaction } from '../store/database.ts';
 import type { RecordKind } from '../store/records/tables.ts';
 import type { ConnectedShop, Credentials } from './credentials/credentials.ts';
 import type { Intake } from './intake.ts';
+import type { Pauses } from './pauses.ts';
 import type { Job, JobKind } from './webhooks/job.ts';
 import type { JobQueue } from './webhooks/queue.ts';
 
@@ -80,6 +81,8 @@ export interface ConnectContext {
   readonly log: Log;
   /** Stops everything in progress; its reason is thrown. */
   readonly signal?: AbortSignal;
+  /** Tests replace it. */
+  readonly pauses?: Pauses;
 }
 
 /** A way by which a shop's owner lets us read the shop: at the platform, and back here with a code. */

@@ -28,6 +28,8 @@ export class StandInWorld {
   readonly contracts = new Map<string, StandInContract>();
   readonly groups = new Map<string, StandInGroup>();
   contractsPerPage = 3;
+  readonly shop = { myshopifyDomain: 'sample-shop.myshopify.com', currencyCode: 'USD' };
+  scopes = ['read_own_subscription_contracts', 'read_products', 'read_customers', 'read_orders'];
   /** Contracts that exist but are missing from bulk results. */
   readonly hidden = new Set<string>();
 
@@ -69,6 +71,8 @@ export class StandInWorld {
     sellingPlanGroups: () => [...this.groups.values()].map(groupValue),
     sellingPlanGroup: ({ id }) => this.#find(id, 'SellingPlanGroup'),
     node: ({ id }) => this.#find(id),
+    shop: () => this.shop,
+    currentAppInstallation: () => ({ accessScopes: this.scopes.map((handle) => ({ handle })) }),
     nodes: ({ ids }) => (ids as string[]).map((id) => this.#find(id)),
   };
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,6 +6,7 @@ import { BulkOperations } from './stand-in-bulk.ts';
 import { apiVersion } from '../../../src/platforms/shopify/api/version.ts';
 import { type Root, executeDocument } from './schema/execution.ts';
 import { WebhookSubscriptions } from './stand-in-webhooks.ts';
+import { StandInTokens } from './stand-in-tokens.ts';
 import type { StandInWorld } from './stand-in-world.ts';
 
 /** Faults to inject, each with how many times it still occurs. */
@@ -35,7 +35,9 @@ export interface Faults {
 
 export interface StandIn {
   readonly baseUrl: string;
+  /** A token that does not end. */
   readonly accessToken: string;
+  readonly tokens: StandInTokens;
   readonly world: StandInWorld;
   readonly faults: Faults;
   readonly bulk: BulkOperations;
@@ -74,6 +76,7 @@ interface GraphqlRequest {
   readonly variables: Record<string, unknown>;
 }
 
+export const shopDomain = 'sample-shop.myshopify.com';
 const path = `/admin/api/${apiVersion}/graphql.json`;
 /** Few, so that the samples have several pages. */
 const childrenPerPage = 2;
@@ -84,7 +87,7 @@ const childrenPerPage = 2;
  */
 export async function startStandIn(world: StandInWorld): Promise<StandIn> {
   const faults = { ...none };
-  const accessToken = `shpat_${randomBytes(16).toString('hex')}`;
+  const tokens = new StandInTokens();
   const requests: string[] = [];
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
@@ -98,7 +101,8 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
 
   const standIn: StandIn = {
     baseUrl,
-    accessToken,
+    accessToken: tokens.fixed,
+    tokens,
     world,
     faults,
     bulk,
@@ -131,10 +135,16 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
     if (request.url?.startsWith('/results/')) return bulk.send(request, response);
     const body = await text(request);
     if (occurs(faults, 'cut')) return void request.socket.destroy();
+    const url = new URL(request.url ?? '', baseUrl);
+    if (url.pathname === '/admin/oauth/authorize') return authorize(tokens, url, response);
+    if (url.pathname === '/admin/oauth/access_token') {
+      const { status, body: answered } = tokens.answer(body);
+      return respond(response, status, answered);
+    }
     if (request.method !== 'POST' || request.url !== path) {
       return respond(response, 404, { errors: 'Not Found' });
     }
-    if (request.headers['x-shopify-access-token'] !== accessToken) {
+    if (!tokens.isValid(request.headers['x-shopify-access-token'])) {
       return respond(response, 401, { errors: '[API] Invalid API key or access token' });
     }
     if (standIn.status !== undefined) return respond(response, standIn.status, { errors: 'No' });
@@ -176,6 +186,24 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
   }
 
   return standIn;
+}
+
+/** The page on which an owner agrees. */
+function authorize(tokens: StandInTokens, { searchParams }: URL, response: ServerResponse): void {
+  const [redirectUri = '', state = '', scope = ''] = ['redirect_uri', 'state', 'scope'].map(
+    (name) => searchParams.get(name) ?? '',
+  );
+  const back = tokens.signed({
+    code: tokens.newCode(scope),
+    host: 'YWRtaW4uc2hvcGlmeS5jb20vc3RvcmUvc2FtcGxl',
+    shop: shopDomain,
+    state,
+    timestamp: String(Math.floor(Date.now() / 1000)),
+  });
+  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+  response.end(
+    `<!doctype html><title>Install app</title><p>${scope}</p><a id="install" href="${redirectUri}?${back}">Install</a>`,
+  );
 }
 
 function respond(response: ServerResponse, status: number, body: object): void {

@@ -16,11 +16,11 @@ export function originOf(domain: string, baseUrl: string | undefined): string {
 /** The Admin API of a connected shop, with access tokens that renew themselves. */
 export function openClient(
   shop: ConnectedShop,
-  { app, clock, log, signal }: ConnectContext,
+  { app, clock, log, signal, pauses = realPauses }: ConnectContext,
 ): ShopifyClient {
   const { account: domain } = shop;
   const origin = originOf(domain, shop.baseUrl);
-  const endpoint = { domain, origin, log, pauses: realPauses, signal };
+  const endpoint = { domain, origin, log, pauses, signal };
   const token = new AccessToken({
     shop,
     app,
@@ -33,6 +33,7 @@ export function openClient(
     origin,
     clock,
     log,
+    pauses,
     ...(signal && { signal }),
     accessToken: (refused) => token.get(refused),
   });
