@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openClient } from './support/client.ts';
 import { parseConfig } from '../src/config/config.ts';
+import { platforms } from '../src/platforms/registry.ts';
 import { launchServer, migratedFolder, root, run } from './cli/process.ts';
 import { findPostgresPrograms, startPostgres } from './support/postgres.ts';
 
@@ -19,7 +20,14 @@ const example = withoutComments(read('.env.example'));
 const { optionalDependencies } = JSON.parse(read('package.json'));
 
 /** The variables that the configuration reads. */
-const known = new Set(all(read('src/config/config.ts'), /(?:check|readEnv)\([^']*'([A-Z_]+)'/g));
+const known = new Set([
+  ...all(read('src/config/config.ts'), /(?:check|readEnv)\([^']*'([A-Z_]+)'/g),
+  ...platforms.flatMap(({ settings: { credentialsFile, webhookSecrets, clientId, baseUrl } }) =>
+    [credentialsFile, webhookSecrets.variable, clientId, baseUrl].filter(
+      (name) => name !== undefined,
+    ),
+  ),
+]);
 
 function withoutComments(text: string): string {
   return text.replace(/^\s*#.*\n/gm, '').replace(/ #.*$/gm, '');

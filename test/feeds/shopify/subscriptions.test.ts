@@ -44,10 +44,17 @@ describe('subscribing to webhooks', () => {
   });
 
   const ensure = (uri = address) => {
-    const { accessToken, baseUrl } = standIn;
+    const { accessToken, baseUrl: origin } = standIn;
     const clock = new FixedClock(Date.now());
     const pauses = noPauses(clock);
-    const options = { domain, accessToken, baseUrl, clock, pauses, log: silentLog };
+    const options = {
+      domain,
+      origin,
+      accessToken: async () => accessToken,
+      clock,
+      pauses,
+      log: silentLog,
+    };
     return ensureSubscriptions(createShopifyClient(options), uri);
   };
   const stored = () => standIn.webhooks.all.map(({ topic, uri, name }) => ({ topic, uri, name }));
