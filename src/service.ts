@@ -165,8 +165,8 @@ function createAccess(
   return { gate: new Gate({ clock, leases, limiter, usage }), leases, usage };
 }
 
-function platformsOf({ platforms = {}, credentialsKeys = [] }: ServiceParts['config']) {
-  return { platforms, credentialsKeys };
+function platformsOf({ platforms = {}, credentialsKeys = [], baseUrl }: ServiceParts['config']) {
+  return { platforms, credentialsKeys, baseUrl };
 }
 
 /** Known once the service listens, if they are not configured. */

@@ -23,20 +23,22 @@ interface OpenParts {
   readonly signal: AbortSignal;
 }
 
-export type PlatformsConfig = Pick<Config, 'platforms' | 'credentialsKeys'>;
+export type PlatformsConfig = Pick<Config, 'platforms' | 'credentialsKeys' | 'baseUrl'>;
 
 /** @throws UsageError if the platform's credentials file is not usable */
 export async function openPlatform(
   platform: Platform,
-  { config: { platforms, credentialsKeys }, clock, log, signal }: OpenParts,
+  { config, clock, log, signal }: OpenParts,
 ): Promise<OpenPlatform> {
-  const config = platforms[platform.name];
-  const sealing = sealingOf(credentialsKeys);
+  const settings = config.platforms[platform.name];
+  const sealing = sealingOf(config.credentialsKeys);
   const [shops, code] = await Promise.all([
-    ConnectedShops.open({ platform, config, sealing, log }),
+    ConnectedShops.open({ platform, config: settings, sealing, log }),
     platform.load(),
   ]);
-  const connections = new Connections(code, { app: appOf(config), clock, log, signal });
+  const webhookAddress = webhookAddressOf(config, platform.name);
+  const context = { app: appOf(settings), webhookAddress, clock, log, signal };
+  const connections = new Connections(code, context);
   return { platform, code, shops, connections };
 }
 
@@ -52,6 +54,12 @@ export function appOf(config: PlatformConfig | undefined): PlatformApp | undefin
   return clientId === undefined || clientSecret === undefined
     ? undefined
     : { clientId, clientSecret };
+}
+
+/** Where the platform can send webhooks; undefined if they are not received, or not over TLS. */
+function webhookAddressOf({ baseUrl, platforms }: PlatformsConfig, name: string) {
+  const receives = (platforms[name]?.webhookSecrets.length ?? 0) > 0;
+  return receives && baseUrl?.startsWith('https:') ? `${baseUrl}/webhooks/${name}` : undefined;
 }
 
 /** Whether any shop can be connected to a platform. */

@@ -77,6 +77,8 @@ export interface PlatformCode {
 export interface ConnectContext {
   /** The service's own identity at the platform; undefined if it is not configured. */
   readonly app: PlatformApp | undefined;
+  /** Where the platform can send webhooks; undefined if it cannot. */
+  readonly webhookAddress?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Stops everything in progress; its reason is thrown. */

@@ -15,7 +15,7 @@ import {
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop } from '../support/world.ts';
 
-const platform = 'shopify';
+const platform = 'example';
 
 onEveryDatabase('stored credentials', (open) => {
   let store: Store;
@@ -101,7 +101,7 @@ onEveryDatabase('stored credentials', (open) => {
       await replace({ ...given, refreshToken: 'new' });
       return { ...stale, refreshToken: 'late' };
     };
-    await assert.rejects(credentialsOf(given.shop).renew(given, ask), /connected to shopify anew/);
+    await assert.rejects(credentialsOf(given.shop).renew(given, ask), /connected to example anew/);
     assert.equal((await credentialsOf(given.shop).read())['refreshToken'], 'new');
   });
 

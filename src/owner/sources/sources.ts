@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Config } from '../../config/config.ts';
-import { appOf, mayHaveShops } from '../../platforms/open.ts';
+import { type PlatformsConfig, appOf, mayHaveShops } from '../../platforms/open.ts';
 import type { Authorization, Platform, PlatformApp } from '../../platforms/platform.ts';
 import { platforms } from '../../platforms/registry.ts';
 import { feedsOf } from '../../platforms/feeds.ts';
@@ -10,7 +9,7 @@ import { findConnection } from '../../store/platforms/connections.ts';
 import { findSyncState } from '../../store/platforms/syncs.ts';
 import { countSubscriptions } from '../../store/records/subscriptions.ts';
 
-export type SourcesConfig = Pick<Config, 'platforms' | 'credentialsKeys'>;
+export type SourcesConfig = PlatformsConfig;
 
 /** A platform as the owner of a shop sees it. */
 export interface Source {

@@ -19,10 +19,11 @@ import { claimShop, syncShop } from './sync/sync-shop.ts';
 /** One shop on Shopify. */
 export function connectShopify(shop: ConnectedShop, context: ConnectContext): Connection {
   const client = openClient(shop, context);
+  const { webhookAddress } = context;
   return {
     account: client.domain,
     usage: () => ({ queries: client.usage.queries, cost: client.usage.cost }),
-    sync: (intake, options) => syncShop({ ...intake, client }, options),
+    sync: (intake, options) => syncShop({ ...intake, client, webhookAddress }, options),
     follow: (intake, hint) => follow({ ...intake, client }, hint),
   };
 }

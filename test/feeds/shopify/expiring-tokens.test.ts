@@ -21,6 +21,8 @@ import { syncShop } from '../../../src/platforms/shopify/sync/sync-shop.ts';
 const changes = { full: false, takeOver: false };
 const everything = { full: true, takeOver: false };
 const minute = 60_000;
+/** Not Shopify's own name: tests of commands sync all that is connected to it. */
+const platform = 'expiring';
 
 onEveryDatabase('access to Shopify that ends', (open) => {
   let store: Store;
@@ -45,10 +47,10 @@ onEveryDatabase('access to Shopify that ends', (open) => {
     const log: string[] = [];
     const expiresAt = clock.now() + 60 * minute;
     const given = { shop: shop.id, domain, ...tokens.grant(), expiresAt };
-    const credentials = seal({ sql: store.write, platform: 'shopify', sealing }, given);
+    const credentials = seal({ sql: store.write, platform, sealing }, given);
     const account = `${shop.id}.${domain}`;
     const stored = { shopId: shop.id, account, credentials, connectedAt: new Date() };
-    await store.write.begin((tx) => upsertConnection(tx, 'shopify', stored));
+    await store.write.begin((tx) => upsertConnection(tx, platform, stored));
     const openShop = () => {
       const pauses = noPauses(clock);
       const connected: ConnectedShop = {
@@ -57,10 +59,7 @@ onEveryDatabase('access to Shopify that ends', (open) => {
         baseUrl: standIn.baseUrl,
         origin: 'database',
         version: '1',
-        credentials: new StoredCredentials(
-          { sql: store.write, platform: 'shopify', sealing },
-          shop.id,
-        ),
+        credentials: new StoredCredentials({ sql: store.write, platform, sealing }, shop.id),
       };
       const app = { clientId: tokens.clientId, clientSecret: tokens.clientSecret };
       const logged = createLog('debug', { write: (line) => void log.push(line) });

@@ -4,7 +4,9 @@ import path from 'node:path';
 import { linkShopifyShop } from '../store/shops.ts';
 import { type ShopifySync, completeShopifySync } from '../store/syncs.ts';
 import { fetchBulkResult } from '../bulk/bulk-result.ts';
+import { CredentialsRefused, PlatformError } from '../../errors.ts';
 import { countRefused, countWritten } from '../../intake.ts';
+import { ensureSubscriptions } from '../webhooks/subscriptions.ts';
 import type { SyncReport } from '../../platform.ts';
 import { type SyncedShop, storeBulkResults } from './intake.ts';
 import { reconcile } from './reconcile.ts';
@@ -17,6 +19,7 @@ import { reconcile } from './reconcile.ts';
 export async function syncFull(synced: SyncedShop, state: ShopifySync): Promise<SyncReport> {
   const { sql, shop, clock } = synced;
   const startedAt = state.operationsBegunAt ?? new Date(clock.now());
+  await keepSubscribed(synced);
   const folder = await mkdtemp(path.join(tmpdir(), 'retention-sync-'));
   try {
     const plans = await fetchBulkResult(synced, 'plans', state, folder);
@@ -39,5 +42,20 @@ export async function syncFull(synced: SyncedShop, state: ShopifySync): Promise<
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Makes sure that Shopify reports changes. Without it they come with the next sync, so a failure only shows in the log. */
+async function keepSubscribed({ client, shop, webhookAddress, log }: SyncedShop): Promise<void> {
+  if (webhookAddress === undefined) return;
+  try {
+    const changes = await ensureSubscriptions(client, webhookAddress);
+    if (Object.values(changes).some(({ length }) => length > 0)) {
+      log.info({ shop: shop.id, domain: client.domain, ...changes }, 'subscribed to webhooks');
+    }
+  } catch (error) {
+    if (!(error instanceof PlatformError) || error instanceof CredentialsRefused) throw error;
+    const { message: reason } = error;
+    log.warn({ shop: shop.id, domain: client.domain, reason }, 'not subscribed to webhooks');
   }
 }

@@ -8,6 +8,8 @@ import { readBulkResults } from '../bulk/bulk.ts';
 /** A shop that is kept in sync with Shopify. */
 export interface SyncedShop extends Intake {
   readonly client: ShopifyClient;
+  /** Where Shopify can send webhooks. */
+  readonly webhookAddress?: string | undefined;
 }
 
 /** Stores records given as lines. */
