@@ -4,8 +4,10 @@ import type { PlatformConfig } from '../config/platform-config.ts';
 import type { Log } from '../log/log.ts';
 import { Connections } from './connections.ts';
 import { ConnectedShops } from './credentials/connected-shops.ts';
+import { readCredentials } from './credentials/file.ts';
 import { Sealing } from './credentials/sealing.ts';
 import type { Platform, PlatformApp, PlatformCode } from './platform.ts';
+import { platforms } from './registry.ts';
 
 /** A platform with its code, and the shops that are connected to it. */
 export interface OpenPlatform {
@@ -60,6 +62,19 @@ export function appOf(config: PlatformConfig | undefined): PlatformApp | undefin
 function webhookAddressOf({ baseUrl, platforms }: PlatformsConfig, name: string) {
   const receives = (platforms[name]?.webhookSecrets.length ?? 0) > 0;
   return receives && baseUrl?.startsWith('https:') ? `${baseUrl}/webhooks/${name}` : undefined;
+}
+
+/**
+ * Reads the credentials files, for a process that will use them later.
+ * @throws UsageError if one is not usable
+ */
+export async function checkCredentialsFiles({
+  platforms: configs,
+}: PlatformsConfig): Promise<void> {
+  for (const platform of platforms) {
+    const file = configs[platform.name]?.credentialsFile;
+    if (file !== undefined) await readCredentials(platform, file);
+  }
 }
 
 /** Whether any shop can be connected to a platform. */

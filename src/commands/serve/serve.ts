@@ -5,6 +5,7 @@ import { loginOf } from '../../config/database-url.ts';
 import { CommandError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
 import { type Service, startService } from '../../service.ts';
+import { checkCredentialsFiles } from '../../platforms/open.ts';
 import { type RunningSyncs, startSyncs } from '../../platforms/sync/start.ts';
 import { migrate } from '../../store/migrate.ts';
 import { type Store, openStore } from '../../store/open.ts';
@@ -68,6 +69,7 @@ export async function serve(
   prepare: (store: Store) => Promise<void> = async () => {},
 ): Promise<number> {
   setLastResort(logLastResort(log));
+  if (config.syncs) await checkCredentialsFiles(config);
   const store = await openStore({
     ...config,
     role: 'serve',
