@@ -16,6 +16,7 @@ import { useEverything } from './use-everything.ts';
  * - the look-up that finds a key's shop, by the key's hash;
  * - the keys of a list of shops, in a table of which every node of a cluster has a copy;
  * - the oldest feeds, for operators; no page or API response shows them;
+ * - who is connected to a platform, and whose sync is due: no shop's records;
  * - the accounts of a shop's owners, who may have other shops; they are separate from the shops' data;
  * - expired sign-in attempts and remembered browsers, of any account.
  */
@@ -24,6 +25,7 @@ const acrossShops = [
   /^select k\.\*\s+from unnest\(\$1::bigint\[\]\) requested/,
   /from feeds group by feed/,
   /delete from owners\.accounts/,
+  /from platforms\.(?:connections|syncs)\s+where platform = /,
   /^delete from owners\.(?:attempts|devices) where (?:signed_in_)?at <=/,
 ];
 

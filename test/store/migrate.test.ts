@@ -28,7 +28,8 @@ for (const [name, createPlace] of places) {
     beforeEach(() =>
       sql.script(
         `drop schema public cascade; drop schema if exists owners cascade;
-        drop schema if exists shopify cascade; create schema public`,
+        drop schema if exists shopify cascade; drop schema if exists platforms cascade;
+        create schema public`,
       ),
     );
 

@@ -32,13 +32,25 @@ import {
   findShopifySync,
   forgetOperations,
   hasForeignRecords,
+  hasRecords,
   listStoredPlans,
   listSubscriptionIds,
   updateOperation,
 } from '../../src/platforms/shopify/store/syncs.ts';
+import {
+  claimRenewal,
+  deleteConnection,
+  endRenewal,
+  findConnection,
+  listConnections,
+  replaceSealed,
+  upsertConnection,
+} from '../../src/store/platforms/connections.ts';
+import { findSyncState, listSyncStates, upsertSyncState } from '../../src/store/platforms/syncs.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
 import { findTimeline } from '../../src/store/records/subscription-timeline.ts';
 import {
+  countSubscriptions,
   listIntervals,
   listSubscriptionsOfCustomer,
 } from '../../src/store/records/subscriptions.ts';
@@ -133,6 +145,7 @@ export async function useEverything(store: Store): Promise<void> {
   await listDays(store.primary.analyse, shop.id, 30, endAt);
   await listFeeds(store.write, shop.id);
   await useShopifySync(store, shop.id);
+  await useConnections(store, shop.id);
   await listFeedLags(store.write);
   await findFirstDay(store.primary.analyse, shop.id);
   await hasFewChanges(store.primary.analyse, shop.id, endAt - 30 * 86_400_000, 100);
@@ -171,7 +184,35 @@ async function useShopifySync({ write }: Store, shopId: number): Promise<void> {
   await completeShopifySync(write, shopId, { watermark: at, reconciledAt: at });
   assert.deepEqual((await findShopifySync(write, shopId))?.watermark, at);
   assert.equal(await hasForeignRecords(write, shopId), true);
+  assert.equal(await hasRecords(write, shopId), true);
   const ids = await listSubscriptionIds(write, shopId, { after: 0, createdBefore: at, limit: 5 });
   assert.equal(ids.length, 5);
   assert.notEqual((await listStoredPlans(write, shopId)).length, 0);
+}
+
+/** Connecting a shop to a platform, renewing its credentials, and how its sync is doing. */
+async function useConnections({ write }: Store, shopId: number): Promise<void> {
+  const platform = 'example';
+  const connectedAt = new Date(now);
+  const connection = { shopId, account: `shop-${shopId}`, credentials: 'sealed', connectedAt };
+  const connect = () => write.begin((tx) => upsertConnection(tx, platform, connection));
+  assert.equal(await connect(), undefined);
+  const renewal = { shopId, platform, by: '00000000-0000-4000-8000-000000000001' };
+  assert.ok(await claimRenewal(write, renewal, 60));
+  assert.ok(await endRenewal(write, renewal, 'renewed'));
+  await replaceSealed(write, renewal, { old: 'renewed', new: 'sealed anew' });
+  assert.equal((await findConnection(write, shopId, platform))?.credentials, 'sealed anew');
+  assert.equal((await listConnections(write, platform)).length, 1);
+  const state = {
+    dueAt: connectedAt,
+    failures: 1,
+    problem: 'It is away.',
+    refusedAt: null,
+    refusedVersion: null,
+  };
+  await upsertSyncState(write, shopId, platform, state);
+  assert.deepEqual(await findSyncState(write, shopId, platform), { shopId, ...state });
+  assert.equal((await listSyncStates(write, platform)).length, 1);
+  assert.ok(await deleteConnection(write, shopId, platform));
+  assert.equal(await countSubscriptions(write, shopId), 60);
 }
