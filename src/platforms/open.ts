@@ -59,8 +59,8 @@ export function appOf(config: PlatformConfig | undefined): PlatformApp | undefin
 }
 
 /** Where the platform can send webhooks; undefined if they are not received, or not over TLS. */
-function webhookAddressOf({ baseUrl, platforms }: PlatformsConfig, name: string) {
-  const receives = (platforms[name]?.webhookSecrets.length ?? 0) > 0;
+function webhookAddressOf({ baseUrl, platforms: configs }: PlatformsConfig, name: string) {
+  const receives = (configs[name]?.webhookSecrets.length ?? 0) > 0;
   return receives && baseUrl?.startsWith('https:') ? `${baseUrl}/webhooks/${name}` : undefined;
 }
 
@@ -78,9 +78,9 @@ export async function checkCredentialsFiles({
 }
 
 /** Whether any shop can be connected to a platform. */
-export function mayHaveShops({ platforms, credentialsKeys }: PlatformsConfig): boolean {
+export function mayHaveShops({ platforms: configs, credentialsKeys }: PlatformsConfig): boolean {
   return (
     credentialsKeys.length > 0 ||
-    Object.values(platforms).some(({ credentialsFile }) => credentialsFile !== undefined)
+    Object.values(configs).some(({ credentialsFile }) => credentialsFile !== undefined)
   );
 }
