@@ -1,3 +1,6 @@
+import type { Clock } from '../../../clock.ts';
+import type { Log } from '../../../log/log.ts';
+
 /**
  * The version of the Admin API that the queries and the mapping are written for.
  * https://shopify.dev/docs/api/usage/versioning
@@ -6,7 +9,8 @@ export const apiVersion = '2026-10';
 
 /** Shopify supports a version for a year from its release, on the first of the month it is named for. */
 const monthsOfSupport = 12;
-const warningMilliseconds = 60 * 24 * 3_600_000;
+const dayMilliseconds = 24 * 3_600_000;
+const warningMilliseconds = 60 * dayMilliseconds;
 
 /**
  * A warning for the log, if the support for a version ends within 60 days or has ended.
@@ -20,4 +24,16 @@ export function supportWarning(now: number, version: string = apiVersion): strin
   return now < end
     ? `Shopify supports version ${version} of its Admin API until ${day}; upgrade this service before then.`
     : `Shopify has not supported version ${version} of its Admin API since ${day} and answers with a later one; upgrade this service.`;
+}
+
+let warnedAt = -Infinity;
+
+/** Logs that warning, at most once a day in each process, however many shops it syncs. */
+export function warnOfSupport({ clock, log }: { readonly clock: Clock; readonly log: Log }): void {
+  const now = clock.now();
+  if (now - warnedAt < dayMilliseconds) return;
+  const warning = supportWarning(now);
+  if (warning === undefined) return;
+  warnedAt = now;
+  log.warn({ apiVersion }, warning);
 }

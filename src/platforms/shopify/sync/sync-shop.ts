@@ -11,6 +11,7 @@ import type { SyncedShop } from './intake.ts';
 import { syncChanges } from './poll.ts';
 import type { SyncOptions, SyncReport } from '../../platform.ts';
 import { syncFull } from './full-sync.ts';
+import { warnOfSupport } from '../api/version.ts';
 
 const dayMilliseconds = 24 * 3_600_000;
 
@@ -25,6 +26,7 @@ export async function syncShop(
   { full, takeOver }: SyncOptions,
 ): Promise<SyncReport> {
   const { sql, shop, clock } = synced;
+  warnOfSupport(synced);
   let state = await claimShop(synced, takeOver);
   const now = clock.now();
   const operationsBegunAt = state.operationsBegunAt?.getTime() ?? now;
