@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/clock.ts';
 import { PlatformError } from '../../../src/platforms/errors.ts';
 import { storeBulkResults } from '../../../src/platforms/shopify/sync/intake.ts';
 import { bulkPlanGroups } from '../../../src/platforms/shopify/api/queries.ts';
-import { syncShop } from '../../../src/platforms/shopify/sync/sync-shop.ts';
+import { claimShop, syncShop } from '../../../src/platforms/shopify/sync/sync-shop.ts';
 import { listFeeds } from '../../../src/store/feeds/feeds.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { findShopifySync } from '../../../src/platforms/shopify/store/syncs.ts';
@@ -19,7 +19,7 @@ import { beginSync, syncedShop } from './synced.ts';
 
 const defaults = { full: false, takeOver: false };
 
-onEveryDatabase('a sync of a shop from Shopify', (open) => {
+onEveryDatabase('a sync of a shop from Shopify', (open, database) => {
   let store: Store;
   const standIns: StandIn[] = [];
   before(() => {
@@ -274,11 +274,51 @@ onEveryDatabase('a sync of a shop from Shopify', (open) => {
       assert.equal(kind, 'whole');
     });
 
+    test('from another Shopify shop whose first sync was interrupted needs takeOver', async () => {
+      const { synced, world } = await begin();
+      await claimShop(synced, false);
+      await storeBulkResults(synced, sourcesOf(world));
+      const client = { ...synced.client, domain: 'other-shop.myshopify.com' };
+      const other = syncShop({ ...synced, client }, defaults);
+      await assert.rejects(other, /belongs to sample-shop\.myshopify\.com, not to other-shop/);
+    });
+
     test('from Shopify files writes nothing', async () => {
       const it = await begin();
       await storeBulkResults(it.synced, sourcesOf(it.world));
       assert.equal((await syncShop(it.synced, defaults)).written, 0);
     });
+  });
+
+  test('a mistyped domain can be corrected until the first sync has succeeded', async () => {
+    const { synced, standIn, shop } = await begin();
+    const named = (domain: string) => ({ ...synced, client: { ...synced.client, domain } });
+    for (const domain of ['sampel-shop.myshopify.com', 'sample-shopp.myshopify.com']) {
+      standIn.status = 404;
+      await assert.rejects(syncShop(named(domain), defaults), PlatformError);
+      assert.equal((await findShopifySync(store.write, shop.id))?.domain, domain);
+    }
+    standIn.status = undefined;
+    assert.equal((await syncShop(synced, defaults)).kind, 'whole');
+
+    await assert.rejects(syncShop(named('sampel-shop.myshopify.com'), defaults), {
+      message: `Shop ${shop.id} belongs to sample-shop.myshopify.com, not to sampel-shop.myshopify.com; --take-over gives it to sampel-shop.myshopify.com and deletes what is not there.`,
+    });
+    assert.equal((await syncShop(synced, defaults)).kind, 'changes');
+  });
+
+  test('logs once for all shops that the support for the API version ends', async () => {
+    const [first, second] = [await begin(), await begin()];
+    // The same process has already logged it for the other database, days before.
+    const days = database === 'embedded' ? 800 : 802;
+    for (const { synced, clock } of [first, second]) {
+      clock.advance(days * 86_400_000);
+      await syncShop(synced, defaults);
+    }
+    const warnings = [...first.logLines, ...second.logLines].filter((line) =>
+      line.includes('Shopify has not supported version'),
+    );
+    assert.equal(warnings.length, 1);
   });
 
   test('fails without changes if Shopify denies access', async () => {
