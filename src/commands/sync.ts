@@ -18,6 +18,7 @@ import { logLastResort, setLastResort } from './serve/last-resort.ts';
 import { stopSignal } from './serve/stop-signal.ts';
 
 const failed = 1;
+const failures: ReadonlySet<SyncOutcome['kind']> = new Set(['unknown', 'failed', 'busy']);
 
 export const syncCommands: readonly Command[] = platforms.map(syncCommand);
 
@@ -62,7 +63,8 @@ function syncCommand(platform: Platform): Command {
       setMaxListeners(0, signal);
       try {
         const opened = await openPlatform(platform, { config, clock: systemClock, log, signal });
-        const run = { config, log, opened, shopId, interval, signal };
+        const leftAlone = new Map<number, number>();
+        const run = { config, log, opened, shopId, interval, signal, leftAlone };
         return isOnce ? await syncOnce(run, { full, takeOver }) : await syncContinuously(run);
       } catch (error) {
         if (!(error instanceof Stopped)) throw error;
@@ -89,9 +91,11 @@ interface Run {
   /** Seconds from one sync of a shop to the next. */
   readonly interval: number;
   readonly signal: AbortSignal;
+  readonly leftAlone: Map<number, number>;
 }
 
-function partsOf({ config, log, opened, shopId, interval, signal }: Run, store: Store) {
+function partsOf(run: Run, store: Store) {
+  const { config, log, opened, shopId, interval, signal, leftAlone } = run;
   return {
     ...opened,
     shops: { list: (sql: Sql) => listShops(opened, sql, shopId) },
@@ -104,6 +108,7 @@ function partsOf({ config, log, opened, shopId, interval, signal }: Run, store: 
     intervalSeconds: interval,
     random: realPauses.random,
     pauses: realPauses,
+    leftAlone,
   };
 }
 
@@ -127,7 +132,7 @@ async function syncOnce(run: Run, options: SyncOptions): Promise<number> {
       const outcome = await syncShop(parts, shop, options);
       run.signal.throwIfAborted();
       showOutcome(outcome);
-      isAnyFailed ||= outcome.kind === 'failed' || outcome.kind === 'busy';
+      isAnyFailed ||= failures.has(outcome.kind);
       isAnyRefused ||= outcome.kind === 'synced' && outcome.report.refused > 0;
     }
     if (isAnyFailed) return failed;

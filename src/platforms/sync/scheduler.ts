@@ -8,6 +8,11 @@ import { type SyncOutcome, type SyncParts, isDue, syncShop } from './sync-shop.t
 interface SchedulerParts extends Omit<SyncParts, 'random'> {
   readonly shops: Pick<ConnectedShops, 'list'>;
   readonly pauses: Pauses;
+  /**
+   * Shops that this process cannot sync now, and until when it leaves them to others. They stay due, so that without
+   * this they would be tried again and again, before any other. Kept from call to call.
+   */
+  readonly leftAlone: Map<number, number>;
 }
 
 /** From one sync of a shop to the next, unless asked otherwise. */
@@ -31,30 +36,34 @@ export async function syncUntilIdle(parts: SchedulerParts): Promise<void> {
   const running = new Map<number, Promise<void>>();
   const start = (shop: ConnectedShop) => {
     const work = syncShop({ ...parts, random: pauses.random }, shop, options)
-      .then((outcome) => logOutcome(parts, outcome))
+      .then((outcome) => conclude(parts, outcome))
       .catch((error: unknown) => {
         if (signal.aborted) return;
+        leaveAlone(parts, { kind: 'failed', shop: shop.shop });
         const reason = describeError(error);
         log.error({ shop: shop.shop, platform: platform.name, reason }, 'sync failed');
       })
       .finally(() => running.delete(shop.shop));
     running.set(shop.shop, work);
   };
+  let isAnyWaiting: boolean;
   try {
     do {
       const due = await listDue(parts, running);
-      due.slice(0, maxAtOnce - running.size).forEach(start);
-      const isWaiting = due.length > running.size;
+      signal.throwIfAborted();
+      const starting = due.slice(0, maxAtOnce - running.size);
+      starting.forEach(start);
+      isAnyWaiting = due.length > starting.length;
       if (running.size === 0) continue;
       const over = new AbortController();
       const wait = pauses.wait(pollSeconds * 1000, AbortSignal.any([signal, over.signal]));
       await Promise.race([
         wait.catch(() => {}),
-        ...(isWaiting ? running.values() : [Promise.all(running.values())]),
+        ...(isAnyWaiting ? running.values() : [Promise.all(running.values())]),
       ]);
       over.abort();
       signal.throwIfAborted();
-    } while (running.size > 0);
+    } while (running.size > 0 || isAnyWaiting);
   } finally {
     await Promise.all(running.values());
   }
@@ -62,22 +71,36 @@ export async function syncUntilIdle(parts: SchedulerParts): Promise<void> {
 
 /** Those that have waited longest first. */
 async function listDue(
-  { shops, platform, store, clock }: SchedulerParts,
+  { shops, platform, store, clock, leftAlone }: SchedulerParts,
   running: ReadonlyMap<number, unknown>,
 ): Promise<ConnectedShop[]> {
   const sql = store.write;
   const states = new Map(
     (await listSyncStates(sql, platform.name)).map((state) => [state.shopId, state]),
   );
+  const connected = await shops.list(sql);
+  const now = clock.now();
   const dueAt = ({ shop }: ConnectedShop) => states.get(shop)?.dueAt.getTime() ?? 0;
-  return (await shops.list(sql))
-    .filter((each) => !running.has(each.shop) && isDue(states.get(each.shop), each, clock.now()))
+  return connected
+    .filter(({ shop }) => !running.has(shop) && (leftAlone.get(shop) ?? 0) <= now)
+    .filter((each) => isDue(states.get(each.shop), each, now))
     .toSorted((a, b) => dueAt(a) - dueAt(b));
 }
 
+/** After an attempt that may have left the shop due. */
+function leaveAlone(
+  { leftAlone, clock, intervalSeconds: interval }: SchedulerParts,
+  { kind, shop }: Pick<SyncOutcome, 'kind' | 'shop'>,
+): void {
+  if (kind === 'synced') leftAlone.delete(shop);
+  else leftAlone.set(shop, clock.now() + (kind === 'unknown' ? interval : pollSeconds) * 1000);
+}
+
 /** `syncShop` itself logs shops that were synced; another process logs those that it syncs. */
-function logOutcome({ log, platform }: SchedulerParts, outcome: SyncOutcome): void {
-  if (outcome.kind !== 'paused' && outcome.kind !== 'failed') return;
+function conclude(parts: SchedulerParts, outcome: SyncOutcome): void {
+  const { log, platform } = parts;
+  leaveAlone(parts, outcome);
+  if (!('reason' in outcome) || outcome.kind === 'busy') return;
   const { shop, reason, kind } = outcome;
   const fields = { shop, platform: platform.name, reason };
   if (kind === 'paused') log.warn(fields, 'sync paused');

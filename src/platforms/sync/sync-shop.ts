@@ -32,6 +32,8 @@ export interface SyncParts {
 /** How one shop's sync ended. */
 export type SyncOutcome =
   | { readonly kind: 'synced'; readonly shop: number; readonly report: SyncReport }
+  /** It does not exist here. */
+  | { readonly kind: 'unknown'; readonly shop: number; readonly reason: string }
   /** Nothing will succeed until somebody does something. */
   | { readonly kind: 'paused'; readonly shop: number; readonly reason: string }
   | { readonly kind: 'failed'; readonly shop: number; readonly reason: string }
@@ -68,7 +70,7 @@ export async function syncShop(
   const shopRow = await findShop(store.write, shop);
   if (!shopRow) {
     const reason = `There is no shop ${shop}; "retention shops create" creates one.`;
-    return { kind: 'failed', shop, reason };
+    return { kind: 'unknown', shop, reason };
   }
   const unlock = await locks.lock('sync', shop);
   if (!unlock) {

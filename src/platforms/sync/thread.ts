@@ -46,6 +46,7 @@ async function follow(platform: Platform): Promise<void> {
     signal,
     intervalSeconds,
     pauses: realPauses,
+    leftAlone: new Map(),
   };
   for (;;) {
     // The database may be away for a while.

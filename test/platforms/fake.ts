@@ -1,0 +1,119 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FixedClock } from '../../src/clock.ts';
+import { createLog } from '../../src/log/log.ts';
+import { Connections } from '../../src/platforms/connections.ts';
+import type { ConnectedShop } from '../../src/platforms/credentials/credentials.ts';
+import type { Pauses } from '../../src/platforms/pauses.ts';
+import type { Platform, PlatformCode, SyncReport } from '../../src/platforms/platform.ts';
+import { syncUntilIdle } from '../../src/platforms/sync/scheduler.ts';
+import type { Store } from '../../src/store/open.ts';
+import { findSyncState } from '../../src/store/platforms/syncs.ts';
+import { ShopLocks } from '../../src/store/shop-locks.ts';
+import { serverUrl } from '../support/databases.ts';
+import { createShop, now } from '../support/world.ts';
+import { stub } from './stub.ts';
+
+export const intervalSeconds = 120;
+
+const report: SyncReport = { kind: 'changes', read: {}, written: 0, refused: 0, deleted: 0 };
+
+/** What happens when a shop is synced; by default it succeeds. @param signal the connection's */
+type Behaviour = (signal: AbortSignal) => Promise<void>;
+
+/** A platform of its own, whose syncs do what a test says, and processes that sync its shops. */
+export class FakePlatform {
+  readonly platform: Platform = { ...stub, name: `fake-${randomInt(2 ** 40)}` };
+  readonly clock = new FixedClock(now);
+  /** The shops that were synced, in order; those that failed too. */
+  readonly synced: number[] = [];
+  readonly behaviours = new Map<number, Behaviour>();
+  readonly pauses = new Map<number, string>();
+  readonly connected: ConnectedShop[] = [];
+  /** Called whenever a process looks for shops that are due. */
+  whenListed = () => {};
+  readonly #store: Store;
+  readonly #dataDir: string;
+
+  /** @param dataDir undefined if the store is a server */
+  constructor(store: Store, dataDir: string | undefined) {
+    this.#store = store;
+    this.#dataDir = dataDir ?? '';
+  }
+
+  async addShop(): Promise<number> {
+    const { id } = await createShop(this.#store);
+    this.connect(id);
+    return id;
+  }
+
+  /** @param version of its credentials */
+  connect(shop: number, version = '1'): void {
+    const at = this.connected.findIndex((each) => each.shop === shop);
+    this.connected.splice(at === -1 ? this.connected.length : at, 1, {
+      shop,
+      account: `account-${shop}`,
+      baseUrl: undefined,
+      origin: 'file',
+      version,
+      credentials: { read: async () => ({ shop }), renew: async () => ({ shop }) },
+    });
+  }
+
+  countOf(shop: number): number {
+    return this.synced.filter((each) => each === shop).length;
+  }
+
+  stateOf(shop: number) {
+    return findSyncState(this.#store.write, shop, this.platform.name);
+  }
+
+  /** One process that syncs. */
+  async process({ random = 0.5 } = {}) {
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const logged: { level: string; shop: number; reason?: string; msg: string }[] = [];
+    const log = createLog('info', { write: (line) => void logged.push(JSON.parse(line)) });
+    const code: PlatformCode = {
+      ...(await stub.load()),
+      findPause: async (_sql, shop) => this.pauses.get(shop),
+      connect: ({ shop, account }) => ({
+        account,
+        usage: () => ({}),
+        follow: async () => 0,
+        sync: async () => {
+          this.synced.push(shop);
+          await this.behaviours.get(shop)?.(signal);
+          return report;
+        },
+      }),
+    };
+    // Time passes only when a test says so.
+    const pauses: Pauses = {
+      wait: (_, ending) => sleep(2, undefined, { signal: ending }),
+      random: () => random,
+    };
+    const databaseUrl = this.#dataDir === '' ? serverUrl : undefined;
+    const parts = {
+      platform: this.platform,
+      code,
+      connections: new Connections(code, { app: undefined, clock: this.clock, log, signal }),
+      shops: {
+        list: async () => {
+          this.whenListed();
+          return this.connected;
+        },
+      },
+      store: this.#store,
+      locks: new ShopLocks(this.#store.write, { databaseUrl, dataDir: this.#dataDir }),
+      clock: this.clock,
+      log,
+      linesPerTransaction: undefined,
+      signal,
+      intervalSeconds,
+      pauses,
+      leftAlone: new Map<number, number>(),
+    };
+    return { stopping, logged, sync: () => syncUntilIdle(parts) };
+  }
+}
