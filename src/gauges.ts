@@ -7,6 +7,7 @@ import { withTimeout } from './store/database.ts';
 import { listConnections } from './store/connections/read-connections.ts';
 import { listFeedLags } from './store/feeds/feeds.ts';
 import { jobStates, listJobCounts } from './store/feeds/jobs.ts';
+import { listSyncCounts, syncHealths } from './store/platforms/syncs.ts';
 import type { Store } from './store/open.ts';
 import { createTimedCheck } from './telemetry/timed-check.ts';
 import type { ServiceMetrics } from './telemetry/service-metrics.ts';
@@ -17,6 +18,8 @@ interface GaugeSources {
   readonly clock: Clock;
   readonly leases: KeyLeases;
   readonly shared: RedisRateLimiter | undefined;
+  /** Their names. */
+  readonly platforms: readonly string[];
   readonly receivesWebhooks: boolean;
 }
 
@@ -25,6 +28,7 @@ export function addGauges(metrics: ServiceMetrics, parts: GaugeSources): void {
   const { app, store, leases, shared } = parts;
   addDatabase(metrics, parts);
   addFeeds(metrics, parts);
+  addSyncs(metrics, parts);
   if (parts.receivesWebhooks) addWebhooks(metrics, parts);
   if (store.replicas.length > 0) {
     metrics.gauge('retention_replica_in_use', () =>
@@ -69,6 +73,21 @@ function addFeeds(metrics: ServiceMetrics, { store, clock }: GaugeSources): void
       at === null ? [] : [{ labels: [feed], value: (clock.now() - at.getTime()) / 1000 }],
     ),
   );
+}
+
+function addSyncs(metrics: ServiceMetrics, { store, clock, platforms }: GaugeSources): void {
+  const check = createTimedCheck(() => listSyncCounts(store.write), clock);
+  metrics.gauge('retention_sync_shops', async () => {
+    const counts = (await check()).answer;
+    if (!counts) return [];
+    // Report 0 too, so that an alert can resolve.
+    return platforms.flatMap((platform) =>
+      syncHealths.map((health) => {
+        const found = counts.find((each) => each.platform === platform && each.health === health);
+        return { labels: [platform, health], value: found?.shops ?? 0 };
+      }),
+    );
+  });
 }
 
 function addWebhooks(metrics: ServiceMetrics, { store, clock }: GaugeSources): void {

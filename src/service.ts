@@ -32,6 +32,7 @@ import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
 import { TimedOut, within } from './time-limit.ts';
 import { version } from './version.ts';
+import { platforms } from './platforms/registry.ts';
 import { startWebhooks } from './platforms/webhooks/start.ts';
 
 export interface ServiceParts {
@@ -97,7 +98,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   if (metrics) {
     const { leases } = access;
     const receivesWebhooks = webhooks !== undefined;
-    addGauges(metrics, { app, store, clock, leases, shared, receivesWebhooks });
+    const names = platforms.map(({ name }) => name);
+    addGauges(metrics, { app, store, clock, leases, shared, platforms: names, receivesWebhooks });
   }
   let metricsServer: Awaited<ReturnType<typeof listenForMetrics>> | undefined;
   const closeTelemetry = async () => {

@@ -57,6 +57,11 @@ export const metricDefinitions = {
     help: 'Time since a feed was last read completely, for the shop where it is longest, in seconds.',
     labels: ['feed'],
   },
+  retention_sync_shops: {
+    type: 'gauge',
+    help: 'Shops that are synced with a platform, by how the last sync of each ended.',
+    labels: ['platform', 'state'],
+  },
   retention_webhook_jobs: {
     type: 'gauge',
     help: 'Shopify webhooks that are stored but not completed, by state; failed ones are not retried.',

@@ -114,6 +114,17 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
       assert.equal(valueOf(metrics, 'retention_feed_shops', { feed }), 1);
     }
     assert.equal(valueOf(metrics, 'retention_webhook_jobs', { state: 'failed' }), 0);
+    const synced = (platform: string) =>
+      ['ok', 'failing', 'refused'].map((state) =>
+        valueOf(metrics, 'retention_sync_shops', { platform, state }),
+      );
+    assert.deepEqual(
+      [synced('stub'), synced('shopify')],
+      [
+        [1, 0, 0],
+        [0, 0, 0],
+      ],
+    );
     serving.child.kill('SIGTERM');
     assert.equal((await serving.ended).code, 0);
   });

@@ -53,6 +53,40 @@ export async function upsertSyncState(
       refused_at = excluded.refused_at, refused_version = excluded.refused_version`;
 }
 
+/** Forgets how syncs went; shops that are still connected are due at once. */
+export async function deleteSyncStates(
+  sql: Sql | Transaction,
+  shopIds: readonly number[],
+  platform: string,
+): Promise<void> {
+  for (const shopId of shopIds) {
+    await sql`delete from platforms.syncs where shop_id = ${shopId} and platform = ${platform}`;
+  }
+}
+
+/** ok: the last sync succeeded; failing: it did not; refused: the platform does not accept the credentials. */
+export const syncHealths = ['ok', 'failing', 'refused'] as const;
+type SyncHealth = (typeof syncHealths)[number];
+
+interface SyncCount {
+  readonly platform: string;
+  readonly health: SyncHealth;
+  readonly shops: number;
+}
+
+/** For operators. Leaves out shops that are paused for another reason. Reads no data of shops. */
+export async function listSyncCounts(sql: Sql): Promise<SyncCount[]> {
+  return sql<SyncCount[]>`
+    select platform, health, count(*)::int as shops
+    from (
+      select platform,
+        case when refused_at is not null then 'refused' when failures > 0 then 'failing'
+          when problem is null then 'ok' end as health
+      from platforms.syncs
+    ) s
+    where health is not null group by platform, health`;
+}
+
 /** Deletes everything about a shop's connections to platforms. */
 export async function forgetConnections(tx: Transaction, shopId: number): Promise<void> {
   await tx`delete from platforms.connections where shop_id = ${shopId}`;
