@@ -1,7 +1,7 @@
 import { CommandError } from '../errors.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { deleteConnection, upsertConnection } from '../store/platforms/connections.ts';
-import { upsertSyncState } from '../store/platforms/syncs.ts';
+import { deleteSyncStates, upsertSyncState } from '../store/platforms/syncs.ts';
 import type { Shop } from '../store/shops.ts';
 import { accountOf } from './credentials/connected-shops.ts';
 import type { ConnectedShop, Credentials } from './credentials/credentials.ts';
@@ -65,7 +65,12 @@ export async function disconnectShop(
   shopId: number,
   platform: Platform,
 ): Promise<boolean> {
-  return deleteConnection(sql, shopId, platform.name);
+  return sql.begin(async (tx) => {
+    const isDeleted = await deleteConnection(tx, shopId, platform.name);
+    // With a file that names the shop too, it is still synced.
+    if (isDeleted) await deleteSyncStates(tx, [shopId], platform.name);
+    return isDeleted;
+  });
 }
 
 async function scheduleNow(

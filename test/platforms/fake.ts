@@ -48,13 +48,13 @@ export class FakePlatform {
   }
 
   /** @param version of its credentials */
-  connect(shop: number, version = '1'): void {
+  connect(shop: number, version = '1', origin: ConnectedShop['origin'] = 'file'): void {
     const at = this.connected.findIndex((each) => each.shop === shop);
     this.connected.splice(at === -1 ? this.connected.length : at, 1, {
       shop,
       account: `account-${shop}`,
       baseUrl: undefined,
-      origin: 'file',
+      origin,
       version,
       credentials: { read: async () => ({ shop }), renew: async () => ({ shop }) },
     });

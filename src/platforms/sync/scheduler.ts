@@ -1,5 +1,5 @@
 import { describeError } from '../../errors.ts';
-import { listSyncStates } from '../../store/platforms/syncs.ts';
+import { deleteSyncStates, listSyncStates } from '../../store/platforms/syncs.ts';
 import type { ConnectedShops } from '../credentials/connected-shops.ts';
 import type { ConnectedShop } from '../credentials/credentials.ts';
 import type { Pauses } from '../pauses.ts';
@@ -20,6 +20,9 @@ export const intervalSeconds = 120;
 
 /** How often to look for shops that are due. */
 export const pollSeconds = 5;
+
+/** From when a shop was due; no pause is longer than an hour. */
+const unattendedMilliseconds = 3_600_000;
 
 /** So that a shop that waits for its platform does not delay the others. */
 const maxAtOnce = 4;
@@ -75,11 +78,19 @@ async function listDue(
   running: ReadonlyMap<number, unknown>,
 ): Promise<ConnectedShop[]> {
   const sql = store.write;
+  const connected = await shops.list(sql);
+  const now = clock.now();
   const states = new Map(
     (await listSyncStates(sql, platform.name)).map((state) => [state.shopId, state]),
   );
-  const connected = await shops.list(sql);
-  const now = clock.now();
+  // Nobody syncs these: they are no longer in the credentials file. For any other shop, nothing is lost.
+  const unattended = [...states.values()].filter(
+    ({ shopId, dueAt }) =>
+      !connected.some(({ shop }) => shop === shopId) &&
+      now - dueAt.getTime() > unattendedMilliseconds,
+  );
+  const shopIds = unattended.map(({ shopId }) => shopId);
+  await deleteSyncStates(sql, shopIds, platform.name);
   const dueAt = ({ shop }: ConnectedShop) => states.get(shop)?.dueAt.getTime() ?? 0;
   return connected
     .filter(({ shop }) => !running.has(shop) && (leftAlone.get(shop) ?? 0) <= now)

@@ -4,6 +4,7 @@ import { importShopOf } from '../../ingest/apply.ts';
 import type { Log } from '../../log/log.ts';
 import { upsertFeed } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
+import { findConnection } from '../../store/platforms/connections.ts';
 import { type SyncState, findSyncState, upsertSyncState } from '../../store/platforms/syncs.ts';
 import type { ShopLocks } from '../../store/shop-locks.ts';
 import { type Shop, findShop } from '../../store/shops.ts';
@@ -142,10 +143,13 @@ async function sync(
  */
 async function settle(
   { platform, store, clock, intervalSeconds, random }: SyncParts,
-  { shop, version }: ConnectedShop,
+  { shop, version, origin }: ConnectedShop,
   problem: string | undefined,
   error?: unknown,
 ): Promise<void> {
+  const isDisconnected =
+    origin === 'database' && !(await findConnection(store.write, shop, platform.name));
+  if (isDisconnected) return;
   const { failures: before = 0, refusedAt = null }: Partial<SyncState> =
     (await findSyncState(store.write, shop, platform.name)) ?? {};
   const isRefused = error instanceof CredentialsRefused;
