@@ -167,8 +167,12 @@ function createAccess(
   return { gate: new Gate({ clock, leases, limiter, usage }), leases, usage };
 }
 
-function platformsOf({ platforms = {}, credentialsKeys = [], baseUrl }: ServiceParts['config']) {
-  return { platforms, credentialsKeys, baseUrl };
+function platformsOf({
+  platforms: configs = {},
+  credentialsKeys = [],
+  baseUrl,
+}: ServiceParts['config']) {
+  return { platforms: configs, credentialsKeys, baseUrl };
 }
 
 /** Known once the service listens, if they are not configured. */
