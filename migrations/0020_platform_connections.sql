@@ -14,7 +14,8 @@ create table platforms.connections (
   renewing_by uuid,
   renewing_until timestamptz(3),
   primary key (shop_id, platform),
-  unique (platform, account)
+  -- In this order, so that no plan takes it for the key.
+  unique (account, platform)
 );
 
 create table platforms.syncs (

@@ -76,10 +76,9 @@ export async function advanceWatermark(sql: Sql, shopId: number, to: Date): Prom
 
 /** Whether the shop has plans or subscriptions. */
 export async function hasRecords(sql: Sql, shopId: number): Promise<boolean> {
-  const [found] = await sql<{ has: boolean }[]>`
-    select exists (select from plans where shop_id = ${shopId})
-      or exists (select from subscriptions where shop_id = ${shopId}) as has`;
-  return found?.has === true;
+  const createdBefore = new Date(8.64e15);
+  const [found] = await listSubscriptionIds(sql, shopId, { after: 0, createdBefore, limit: 1 });
+  return found !== undefined || (await listStoredPlans(sql, shopId)).length > 0;
 }
 
 /** Whether the shop has plans or subscriptions that may come from another source. */
