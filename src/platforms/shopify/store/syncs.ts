@@ -76,7 +76,7 @@ export async function advanceWatermark(sql: Sql, shopId: number, to: Date): Prom
 
 /** Whether the shop has plans or subscriptions. */
 export async function hasRecords(sql: Sql, shopId: number): Promise<boolean> {
-  const createdBefore = new Date(8.64e15);
+  const createdBefore = new Date('9999-12-31T00:00:00Z');
   const [found] = await listSubscriptionIds(sql, shopId, { after: 0, createdBefore, limit: 1 });
   return found !== undefined || (await listStoredPlans(sql, shopId)).length > 0;
 }
