@@ -1,9 +1,11 @@
 import { systemClock } from '../clock.ts';
 import { type FeedStatus, listFeeds } from '../store/feeds/feeds.ts';
 import { type JobCount, type JobState, listJobCounts } from '../store/feeds/jobs.ts';
+import { type SyncState, listSyncStates } from '../store/platforms/syncs.ts';
 import { feedsOf } from '../platforms/feeds.ts';
 import { platforms } from '../platforms/registry.ts';
 import type { FeedName } from '../vocabulary.ts';
+import type { Sql } from '../store/database.ts';
 import { findShop, listShops } from '../store/shops.ts';
 import { CommandError } from '../errors.ts';
 import {
@@ -24,6 +26,7 @@ const status: Command = {
     'ARRIVED   when records last arrived, even if they changed nothing',
     'NEWEST    the newest timestamp in any record',
     'COMPLETE  when the source was last read to its end',
+    'PROBLEM   why the sync with a platform does not arrive, and since when its credentials are refused',
     'WEBHOOKS  webhooks that are not done: waiting, active, retrying, failed (given up)',
   ],
   options: { shop: { type: 'string' }, json: { type: 'boolean' } },
@@ -35,18 +38,23 @@ const status: Command = {
           ? [await findShop(sql, parseId(requested, '--shop'))]
           : await listShops(sql);
       const jobs = await listJobCounts(sql);
+      const syncs = await listSyncsByFeed(sql);
       const all: ShopFeed[] = [];
       for (const shop of shops) {
         if (!shop) throw new CommandError(`There is no shop ${requested}.`);
-        const known = await listFeeds(sql, shop.id);
         const webhooks = countWebhooks(jobs.filter(({ shopId }) => shopId === shop.id));
-        const others = [...webhooks].filter(
-          ([feed, counts]) =>
-            Object.keys(counts).length > 0 && !known.some((each) => each.feed === feed),
-        );
-        for (const each of [...known, ...others.map(([feed]) => ({ ...neverArrived, feed }))]) {
+        const troubles = troublesOf(syncs, shop.id);
+        const known = await listFeeds(sql, shop.id);
+        const others = [
+          ...[...webhooks].flatMap(([feed, counts]) =>
+            Object.keys(counts).length > 0 ? feed : [],
+          ),
+          ...[...troubles].flatMap(([feed, { problem }]) => (problem === null ? [] : feed)),
+        ].filter((feed) => !known.some((each) => each.feed === feed));
+        for (const each of [...known, ...others.map((feed) => ({ ...neverArrived, feed }))]) {
           const counts = webhooks.get(each.feed);
-          all.push({ shop: shop.id, ...each, ...(counts && { webhooks: counts }) });
+          const trouble = troubles.get(each.feed);
+          all.push({ shop: shop.id, ...each, ...(counts && { webhooks: counts }), ...trouble });
         }
       }
       return all;
@@ -57,7 +65,15 @@ const status: Command = {
   },
 };
 
-interface ShopFeed extends FeedStatus {
+/** What keeps a sync from arriving. */
+interface Trouble {
+  /** One sentence; null if the last sync succeeded. */
+  readonly problem: string | null;
+  /** Since when the platform refuses the credentials. */
+  readonly pausedSince: Date | null;
+}
+
+interface ShopFeed extends FeedStatus, Partial<Trouble> {
   readonly shop: number;
   /** Number of jobs by state, without those that are done. */
   readonly webhooks?: Partial<Record<JobState, number>>;
@@ -68,6 +84,27 @@ const neverArrived: Omit<FeedStatus, 'feed'> = {
   newestAt: null,
   completedAt: null,
 };
+
+async function listSyncsByFeed(sql: Sql): Promise<ReadonlyMap<FeedName, readonly SyncState[]>> {
+  const listed = platforms.map(
+    async (platform) => [feedsOf(platform).sync, await listSyncStates(sql, platform.name)] as const,
+  );
+  return new Map(await Promise.all(listed));
+}
+
+/** For the sync feed of each platform. */
+function troublesOf(
+  syncs: ReadonlyMap<FeedName, readonly SyncState[]>,
+  shop: number,
+): ReadonlyMap<FeedName, Trouble> {
+  return new Map(
+    [...syncs].map(([feed, states]) => {
+      const { problem = null, refusedAt = null }: Partial<SyncState> =
+        states.find(({ shopId }) => shopId === shop) ?? {};
+      return [feed, { problem, pausedSince: refusedAt }];
+    }),
+  );
+}
 
 /** A shop's jobs by state, for each platform's webhook feed. */
 function countWebhooks(
@@ -88,19 +125,24 @@ function countWebhooks(
 function describe(feeds: readonly ShopFeed[], now: number): string {
   if (feeds.length === 0) return 'No data yet. "retention import" imports some.';
   const show = (at: Date | null) => (at ? `${at.toISOString()} (${ageOf(at, now)})` : '-');
-  const rows = feeds.map(({ shop, feed, arrivedAt, newestAt, completedAt, webhooks = {} }) => [
-    String(shop),
-    feed,
-    show(arrivedAt),
-    show(newestAt),
-    show(completedAt),
-    Object.entries(webhooks)
+  const rows = feeds.map((each) => [
+    String(each.shop),
+    each.feed,
+    show(each.arrivedAt),
+    show(each.newestAt),
+    show(each.completedAt),
+    Object.entries(each.webhooks ?? {})
       .map(([state, count]) => `${count} ${state}`)
       .join(', '),
+    each.pausedSince
+      ? `Paused since ${show(each.pausedSince)}: ${each.problem}`
+      : (each.problem ?? ''),
   ]);
-  const headings = ['SHOP', 'FEED', 'ARRIVED', 'NEWEST', 'COMPLETE'];
-  const hasWebhooks = rows.some((row) => row[5] !== '');
-  return formatTable(hasWebhooks ? [...headings, 'WEBHOOKS'] : headings, rows);
+  const headings = ['SHOP', 'FEED', 'ARRIVED', 'NEWEST', 'COMPLETE', 'WEBHOOKS', 'PROBLEM'];
+  // The last two only if there are any.
+  const shown = headings.map((_, index) => index < 5 || rows.some((row) => row[index] !== ''));
+  const pick = (row: readonly string[]) => row.filter((_, index) => shown[index]);
+  return formatTable(pick(headings), rows.map(pick));
 }
 
 const units = [

@@ -4,6 +4,9 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { plan, subscription } from '../rest/records.ts';
 import { newShopId, run, throwawayFolder } from './process.ts';
+import { upsertFeed } from '../../src/store/feeds/feeds.ts';
+import { connectAll } from '../../src/store/open.ts';
+import { upsertSyncState } from '../../src/store/platforms/syncs.ts';
 import { serverUrl } from '../support/databases.ts';
 
 const DATABASE_URL = serverUrl ?? '';
@@ -35,9 +38,61 @@ describe('feeds status', { skip }, () => {
     assert.ok(arrivedAt <= completedAt);
 
     const table = await runOk('feeds', 'status');
-    assert.match(table, /^SHOP +FEED +ARRIVED +NEWEST +COMPLETE\n/);
+    assert.match(table, /^SHOP +FEED +ARRIVED +NEWEST +COMPLETE(?: +WEBHOOKS)?(?: +PROBLEM)?\n/);
     const row = `^${id} +records +${arrivedAt} \\(\\d+ (second|minute)s? ago\\) +${newestAt} \\(`;
     assert.match(table, new RegExp(row, 'm'));
+  });
+
+  test('says why a sync does not arrive, and since when its credentials are refused', async () => {
+    const id = newShopId();
+    await runOk('shops', 'create', '--id', id, '--name', 'Shop', '--currency', 'USD');
+    const store = connectAll(DATABASE_URL);
+    const settle = async (state: object) => {
+      const settled = {
+        dueAt: new Date(),
+        failures: 0,
+        problem: null,
+        refusedAt: null,
+        refusedVersion: null,
+      };
+      await upsertSyncState(store.write, Number(id), 'shopify', { ...settled, ...state });
+    };
+    const shown = async () => {
+      const feeds = JSON.parse(await runOk('feeds', 'status', '--shop', id, '--json'));
+      return feeds.map(({ feed, problem, pausedSince }: Record<string, unknown>) => [
+        feed,
+        problem,
+        pausedSince,
+      ]);
+    };
+    try {
+      await settle({});
+      assert.deepEqual(await shown(), []);
+      const problem = 'Shopify does not accept the token.';
+      const refusedAt = new Date('2026-11-20T08:00:00Z');
+      await settle({ problem, refusedAt });
+      assert.deepEqual(await shown(), [['shopify', problem, '2026-11-20T08:00:00.000Z']]);
+      const table = await runOk('feeds', 'status', '--shop', id);
+      assert.match(table, /^SHOP +FEED +ARRIVED +NEWEST +COMPLETE +PROBLEM\n/);
+      assert.match(
+        table,
+        new RegExp(
+          `^${id} +shopify +- +- +- +Paused since 2026-11-20T08:00:00\\.000Z \\(.+ ago\\): ${problem}$`,
+          'm',
+        ),
+      );
+      await settle({ problem: 'Shopify is down.', failures: 2 });
+      assert.deepEqual(await shown(), [['shopify', 'Shopify is down.', null]]);
+      assert.match(await runOk('feeds', 'status', '--shop', id), / - +- +- +Shopify is down\.$/m);
+
+      // It is fine again, and has delivered something.
+      await upsertFeed(store.write, Number(id), 'shopify', { arrivedAt: refusedAt });
+      await settle({});
+      assert.deepEqual(await shown(), [['shopify', null, null]]);
+      assert.doesNotMatch(await runOk('feeds', 'status', '--shop', id), /PROBLEM/);
+    } finally {
+      await store.close();
+    }
   });
 
   test('names a shop that does not exist', async () => {
