@@ -17,6 +17,7 @@ import { parsePeriod, readDashboard } from './dashboard/dashboard.ts';
 import { shopsPage } from './account/shop-pages.ts';
 import { changePassword, signIn } from '../accounts/sign-in.ts';
 import { explainRefusal, signInPage } from './account/sign-in-pages.ts';
+import { listSyncProblems } from '../platforms/sync/problems.ts';
 import { sourceRoutes } from './sources/routes.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
 import type { Visit } from './visit.ts';
@@ -158,7 +159,11 @@ function shopRoutes(pages: Pages, parts: OwnerParts): Route[] {
     pages.ownerPage('/app/shops', async (visit) => shopsPage(visit, visit.shops)),
     pages.shopPage('/app/shops/:shopId', async (visit) => {
       const days = parsePeriod(visit.query.get('days'));
-      return dashboardPage(visit, await readDashboard(parts, visit.shop, days));
+      const [data, problems] = await Promise.all([
+        readDashboard(parts, visit.shop, days),
+        listSyncProblems(parts.store.write, visit.shop.id),
+      ]);
+      return dashboardPage(visit, data, problems);
     }),
   ];
 }

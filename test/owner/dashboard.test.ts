@@ -11,6 +11,7 @@ import {
   openAnyStore,
   startWorld,
 } from '../support/world.ts';
+import { upsertSyncState } from '../../src/store/platforms/syncs.ts';
 import { createAwkwardShop } from './awkward-shop.ts';
 import { signedInOwner } from './visitor.ts';
 
@@ -78,6 +79,52 @@ describe('the dashboard', () => {
     );
     assert.match(text, /<th scope="row">Record files<\/th>/);
     assert.deepEqual(cells, [received, newest, received]);
+  });
+
+  test('says why data from a platform does not arrive, also before the first data', async () => {
+    const shop = await createShop(world.store);
+    const { open } = await owner(shop);
+    const store = async (state: object) => {
+      const settled = {
+        dueAt: new Date(),
+        failures: 0,
+        problem: null,
+        refusedAt: null,
+        refusedVersion: null,
+      };
+      await upsertSyncState(world.store.write, shop.id, 'shopify', { ...settled, ...state });
+    };
+    const alert = async () => {
+      const { text } = await open();
+      const [, told] = /<p class="alert">(.*?)<\/p>/s.exec(text.replace(/\s+/g, ' ')) ?? [];
+      return told?.replace(/<time.*?<\/time>/, 'TIME').trim();
+    };
+    const link = `<a href="/app/shops/${shop.id}/sources#shopify">See what to do</a>`;
+    const problem = 'sample-shop.myshopify.com does not accept the access token; run something.';
+    const refusedAt = new Date('2026-11-19T08:00:00Z');
+    for (const records of [[], [plan(), subscription(1001)]]) {
+      await importAll(world.store, shop, records);
+      await store({});
+      assert.equal(await alert(), undefined);
+      await store({ problem, failures: 3 });
+      assert.equal(
+        await alert(),
+        `Fetching data from Shopify fails at the moment. We keep trying. ${link}`,
+      );
+      await store({ problem });
+      assert.equal(
+        await alert(),
+        `The app is no longer installed at Shopify, so nothing new arrives. ${link}`,
+      );
+      await store({ problem, refusedAt });
+      assert.equal(
+        await alert(),
+        `Shopify no longer lets us read this shop. Nothing new has arrived since TIME. ${link}`,
+      );
+      const { text } = await open();
+      assert.ok(text.includes('<time datetime="2026-11-19T08:00:00.000Z"'));
+      assert.ok(!text.includes('access token'));
+    }
   });
 
   test('responds 404 for a shop of another owner, for any period', async () => {

@@ -1,11 +1,12 @@
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import { arrivals, lastArrival } from './arrivals.ts';
+import { arrivals, lastArrival, syncProblems } from './arrivals.ts';
 import { page } from '../ui/answers.ts';
 import { type Asset, readAsset } from '../ui/assets.ts';
 import type { Dashboard } from './dashboard.ts';
 import { figureCards } from './cards.ts';
 import { chartSection } from './chart-sections.ts';
+import type { SyncProblem } from '../../platforms/sync/problems.ts';
 import type { ShopVisit } from '../pages.ts';
 import { layout } from '../ui/layout.ts';
 import { showTime } from '../ui/times.ts';
@@ -16,10 +17,14 @@ export const dashboardAssets: readonly Asset[] = [
 ];
 
 /** @param data undefined for a shop without data */
-export function dashboardPage(visit: ShopVisit, data: Dashboard | undefined): Answer {
+export function dashboardPage(
+  visit: ShopVisit,
+  data: Dashboard | undefined,
+  problems: readonly SyncProblem[],
+): Answer {
   const { shop } = visit;
   const content = html`
-    ${data ? overview(visit, data) : emptyState(visit)}
+    ${data ? overview(visit, data, problems) : html`${syncProblems(visit, problems)} ${emptyState(visit)}`}
     <p class="quiet">Shop ID ${shop.id}. All amounts in ${shop.currency}.</p>
   `;
   return page(
@@ -33,7 +38,7 @@ export function dashboardPage(visit: ShopVisit, data: Dashboard | undefined): An
   );
 }
 
-function overview(visit: ShopVisit, data: Dashboard): Html {
+function overview(visit: ShopVisit, data: Dashboard, problems: readonly SyncProblem[]): Html {
   const { summary, feeds } = data;
   const receivedAt = lastArrival(feeds);
   return html`<p class="quiet as-of">
@@ -41,7 +46,7 @@ function overview(visit: ShopVisit, data: Dashboard): Html {
       ${receivedAt && html`Data last received ${showTime(visit, receivedAt)}.`}
     </p>
     ${figureCards(visit, data)} ${chartSection(visit, data)}
-    ${feeds.length > 0 ? arrivals(visit, feeds) : undefined}`;
+    ${feeds.length > 0 ? arrivals(visit, feeds, syncProblems(visit, problems)) : undefined}`;
 }
 
 function emptyState({ shop }: ShopVisit): Html {
