@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { disconnectShop } from '../../src/platforms/connect.ts';
 import { CredentialsRefused, PlatformError } from '../../src/platforms/errors.ts';
 import type { Store } from '../../src/store/open.ts';
-import { upsertConnection } from '../../src/store/platforms/connections.ts';
-import { listSyncCounts } from '../../src/store/platforms/syncs.ts';
 import { throwawayFolder } from '../cli/process.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { until } from '../support/until.ts';
@@ -235,58 +232,6 @@ onEveryDatabase('the scheduler of syncs', (open, database) => {
     fake.clock.advance(1);
     await sync();
     assert.equal(missing().length, 10);
-  });
-
-  test('is counted by how the last sync of each shop ended', async () => {
-    const { fake, shops } = await begin(5);
-    const [failing = 0, refused = 0, uninstalled = 0] = shops;
-    fake.behaviours.set(failing, fail);
-    fake.behaviours.set(refused, refuse);
-    fake.pauses.set(uninstalled, 'The app is uninstalled.');
-    await (await fake.process()).sync();
-    const { name } = fake.platform;
-    const counts = (await listSyncCounts(store.write)).filter(({ platform }) => platform === name);
-    assert.deepEqual(counts.map(({ health, shops: count }) => `${health} ${count}`).toSorted(), [
-      'failing 1',
-      'ok 2',
-      'refused 1',
-    ]);
-  });
-
-  test('forgets a shop that nobody has synced for an hour since it was removed from the file', async () => {
-    const { fake, shops, one } = await begin(2);
-    const { sync } = await fake.process();
-    fake.behaviours.set(one, fail);
-    await sync();
-    fake.connected.shift();
-    const dueAt = Number((await fake.stateOf(one))?.dueAt);
-    fake.clock.advance(dueAt - fake.clock.now() + hour);
-    await sync();
-    assert.notEqual(await fake.stateOf(one), undefined);
-    fake.clock.advance(1);
-    await sync();
-    assert.equal(await fake.stateOf(one), undefined);
-    assert.notEqual(await fake.stateOf(shops[1] as number), undefined);
-  });
-
-  test('keeps no state of a shop that was disconnected, even during a sync', async () => {
-    const { fake, one } = await begin(1);
-    const { platform } = fake;
-    fake.connect(one, '1', 'database');
-    const connectedAt = new Date(fake.clock.now());
-    const row = { shopId: one, account: `account-${one}`, credentials: 'sealed', connectedAt };
-    await store.write.begin((tx) => upsertConnection(tx, platform.name, row));
-    const { sync } = await fake.process();
-    await sync();
-    assert.notEqual(await fake.stateOf(one), undefined);
-
-    fake.behaviours.set(one, async () => {
-      assert.ok(await disconnectShop(store.write, one, platform));
-      await fail();
-    });
-    fake.clock.advance(interval);
-    await sync();
-    assert.deepEqual([fake.countOf(one), await fake.stateOf(one)], [2, undefined]);
   });
 
   test('stops at once, starts nothing more, and leaves what it was at due', async () => {

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { disconnectShop } from '../../src/platforms/connect.ts';
+import { CredentialsRefused, PlatformError } from '../../src/platforms/errors.ts';
+import type { Store } from '../../src/store/open.ts';
+import { upsertConnection } from '../../src/store/platforms/connections.ts';
+import { listSyncCounts } from '../../src/store/platforms/syncs.ts';
+import { throwawayFolder } from '../cli/process.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { FakePlatform, intervalSeconds } from './fake.ts';
+
+const interval = intervalSeconds * 1000;
+const hour = 3_600_000;
+
+const fail = async () => {
+  throw new PlatformError('unavailable', 'The platform is down.');
+};
+const refuse = async () => {
+  throw new CredentialsRefused('The platform does not accept the token.');
+};
+
+onEveryDatabase('what is stored of a sync', (open, database) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  async function begin(count: number) {
+    const fake = new FakePlatform(store, database === 'embedded' ? throwawayFolder() : undefined);
+    const shops: number[] = [];
+    for (let each = 0; each < count; each += 1) shops.push(await fake.addShop());
+    return { fake, shops, one: shops[0] as number };
+  }
+
+  test('is counted by how the last sync of each shop ended', async () => {
+    const { fake, shops } = await begin(5);
+    const [failing = 0, refused = 0, uninstalled = 0] = shops;
+    fake.behaviours.set(failing, fail);
+    fake.behaviours.set(refused, refuse);
+    fake.pauses.set(uninstalled, 'The app is uninstalled.');
+    await (await fake.process()).sync();
+    const { name } = fake.platform;
+    const counts = (await listSyncCounts(store.write)).filter(({ platform }) => platform === name);
+    assert.deepEqual(counts.map(({ health, shops: count }) => `${health} ${count}`).toSorted(), [
+      'failing 1',
+      'ok 2',
+      'refused 1',
+    ]);
+  });
+
+  test('forgets a shop that nobody has synced for an hour since it was removed from the file', async () => {
+    const { fake, shops, one } = await begin(2);
+    const { sync } = await fake.process();
+    fake.behaviours.set(one, fail);
+    await sync();
+    fake.connected.shift();
+    const dueAt = Number((await fake.stateOf(one))?.dueAt);
+    fake.clock.advance(dueAt - fake.clock.now() + hour);
+    await sync();
+    assert.notEqual(await fake.stateOf(one), undefined);
+    fake.clock.advance(1);
+    await sync();
+    assert.equal(await fake.stateOf(one), undefined);
+    assert.notEqual(await fake.stateOf(shops[1] as number), undefined);
+  });
+
+  test('keeps no state of a shop that was disconnected, even during a sync', async () => {
+    const { fake, one } = await begin(1);
+    const { platform } = fake;
+    fake.connect(one, '1', 'database');
+    const connectedAt = new Date(fake.clock.now());
+    const row = { shopId: one, account: `account-${one}`, credentials: 'sealed', connectedAt };
+    await store.write.begin((tx) => upsertConnection(tx, platform.name, row));
+    const { sync } = await fake.process();
+    await sync();
+    assert.notEqual(await fake.stateOf(one), undefined);
+
+    fake.behaviours.set(one, async () => {
+      assert.ok(await disconnectShop(store.write, one, platform));
+      await fail();
+    });
+    fake.clock.advance(interval);
+    await sync();
+    assert.deepEqual([fake.countOf(one), await fake.stateOf(one)], [2, undefined]);
+  });
+});
