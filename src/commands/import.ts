@@ -1,9 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
-import { UsageError } from '../errors.ts';
+import { CommandError, UsageError } from '../errors.ts';
 import { openMapped } from '../mapping/open.ts';
 import { readMapping } from '../mapping/read.ts';
 import { feedsOf } from '../platforms/feeds.ts';
+import { findKeeper, warningOf, whyFileNotTaken, whyNotTaken } from '../platforms/keeper.ts';
+import type { Platform } from '../platforms/platform.ts';
 import { findPlatform, platforms } from '../platforms/registry.ts';
 import { type ImportShop, importShopOf } from '../ingest/apply.ts';
 import { RefusedLines, checkFiles, openSource } from '../ingest/files.ts';
@@ -29,7 +31,8 @@ import { visible } from './terminal/visible.ts';
 
 export const importCommand: Command = {
   name: 'import',
-  synopsis: '--shop ID [--from SOURCE | --mapping FILE] [--refused FILE] [--json] FILE…',
+  synopsis:
+    '--shop ID [--from SOURCE | --mapping FILE] [--refused FILE] [--take-over] [--json] FILE…',
   summary: 'imports records, one JSON object per line',
   details: [
     'FILE       NDJSON; a name that ends in .gz is unpacked; - is standard input',
@@ -38,6 +41,7 @@ export const importCommand: Command = {
     ),
     '--mapping  FILE is an export of another platform, CSV or JSON, see docs/mappings.md',
     '--refused  the file for refused lines and their reasons (FILE.refused.ndjson)',
+    '--take-over  also imports plans, subscriptions, payments and refunds into a shop that is synced with a platform',
     'Importing a file again changes nothing; after a crash, just run it again.',
   ],
   options: {
@@ -45,6 +49,7 @@ export const importCommand: Command = {
     from: { type: 'string' },
     mapping: { type: 'string' },
     refused: { type: 'string' },
+    'take-over': { type: 'boolean' },
     json: { type: 'boolean' },
   },
   positionals: [1, Infinity],
@@ -57,6 +62,12 @@ export const importCommand: Command = {
     await checkFiles(files);
 
     const counts = await withShop(context, async (store, shop) => {
+      const keeper = await findKeeper(store.write, shop.id);
+      const takesOver = options['take-over'] === true;
+      if (keeper && takesOver) tell(warningOf(keeper));
+      if (keeper && !takesOver && feed.platform === keeper.platform) {
+        throw new CommandError(whyFileNotTaken(keeper, shop.id));
+      }
       await refused.clear(files);
       const progress = createProgress('records');
       const reading = createProgress('lines read');
@@ -72,6 +83,7 @@ export const importCommand: Command = {
           ...(context.config.databaseUrl !== undefined && {
             linesPerTransaction: linesPerServerTransaction,
           }),
+          ...(keeper && !takesOver && { whyNotTaken: whyNotTaken(keeper, shop.id) }),
           async refuse(source, line, reason) {
             progress.clear();
             tell(visible(`${source}:${line.number}: ${reason}`));
@@ -102,6 +114,8 @@ export const importCommand: Command = {
 /** The kind of the files, and how they become lines of records. */
 interface Feed {
   readonly name: FeedName;
+  /** Whose export files they are. */
+  readonly platform?: Platform;
   /** @param progress called with the lines read so far, if all are read before any is stored */
   open(
     files: readonly string[],
@@ -141,6 +155,7 @@ async function feedOf(
   const { readFiles } = await platform.load();
   return {
     name: feedsOf(platform).file,
+    platform,
     open: (files, shop, progress) => [
       { name: from, lines: readFiles(files.map(openSource), shop, progress) },
     ],

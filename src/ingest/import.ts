@@ -68,6 +68,8 @@ export interface ImportOptions {
   readonly isFromFeed?: boolean;
   /** Whether the source has more records than these, so that they do not complete the feed. */
   readonly isPartial?: boolean;
+  /** Why no record of this type, and no deletion of one, is taken; undefined if they are. */
+  whyNotTaken?(type: TargetType): string | undefined;
   /** Called for each line when it is refused, which may be out of line order. */
   refuse(source: string, line: Line, reason: string): void | Promise<void>;
   progress?(settled: number): void;
@@ -194,6 +196,8 @@ class ImportRun {
     const parsed = parseRecord(this.#schema, value);
     if ('problem' in parsed) return { type: typeOf(value), ...parsed };
     const { record } = parsed;
+    const problem = this.#options.whyNotTaken?.(targetTypeOf(record));
+    if (problem !== undefined) return { type: record.type, problem };
     return { record, sourceIds: this.#options.isFromFeed ? sourceIdsOf(record, value) : [] };
   }
 

@@ -4,6 +4,7 @@ import type { PlatformSettings } from '../config/platform-config.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import type { LineSource } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
+import type { TargetType } from '../ingest/record.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import type { RecordKind } from '../store/records/tables.ts';
@@ -31,6 +32,8 @@ export interface Platform {
   readonly credentialKinds?: readonly (readonly string[])[];
   /** The field that names the shop at the platform. */
   readonly accountField: string;
+  /** The types of records that its sync brings, and that are not to come from elsewhere too. */
+  readonly keeps: readonly TargetType[];
   /** The names of its job queues in the database. */
   readonly queues: Readonly<Record<JobKind, string>>;
   /** The platform's id of a record; undefined if it cannot be computed from ours. */
@@ -69,6 +72,8 @@ export interface PlatformCode {
   noteConnected(tx: Transaction, shopId: number, account: string, at: Date): Promise<void>;
   /** Why following a shop is paused, and what to do about it; undefined if it is not paused. */
   findPause(sql: Sql, shopId: number): Promise<string | undefined>;
+  /** The platform's name of a shop that belongs to it, by a full sync that was completed; otherwise undefined. */
+  findBelonging(sql: Sql, shopId: number): Promise<string | undefined>;
   openWebhooks(context: WebhookContext): Promise<Webhooks>;
   /** Deletes a shop from the platform's own tables. */
   forgetShop(tx: Transaction, shopId: number): Promise<void>;

@@ -19,7 +19,10 @@ const commands: [name: string, synopsis: string][] = [
   ['owners reset', '--email ADDRESS [--json]'],
   ['owners list', '--shop ID [--json]'],
   ['owners remove', '--shop ID --email ADDRESS'],
-  ['import', '--shop ID [--from SOURCE | --mapping FILE] [--refused FILE] [--json] FILE…'],
+  [
+    'import',
+    '--shop ID [--from SOURCE | --mapping FILE] [--refused FILE] [--take-over] [--json] FILE…',
+  ],
   ['demo-data', '--subscriptions N [--seed S] [--currency CUR] [--until TIME]'],
   ['doctor', '[--json]'],
 ];

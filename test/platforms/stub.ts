@@ -26,6 +26,7 @@ export const stub: Platform = {
   credentialFields: {
     url: { expected: 'an address', isUnique: true, fits: (value) => URL.canParse(String(value)) },
   },
+  keeps: ['plan', 'subscription'],
   queues: { hints: 'stub-hints', duties: 'stub-duties' },
   sourceIdOf: () => undefined,
   load: async () => code,
@@ -39,6 +40,7 @@ const code: PlatformCode = {
   verify: async () => {},
   noteConnected: async () => {},
   findPause: async () => undefined,
+  findBelonging: async () => undefined,
   async forgetShop() {
     // It has no tables.
   },

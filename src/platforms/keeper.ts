@@ -1,0 +1,44 @@
+import type { TargetType } from '../ingest/record.ts';
+import type { Sql } from '../store/database.ts';
+import type { Platform } from './platform.ts';
+import { platforms } from './registry.ts';
+
+/** The platform that a shop belongs to. */
+export interface Keeper {
+  readonly platform: Platform;
+  /** The shop's name there. */
+  readonly account: string;
+}
+
+/** @returns undefined for a shop that no platform keeps up */
+export async function findKeeper(sql: Sql, shopId: number): Promise<Keeper | undefined> {
+  for (const platform of platforms) {
+    const account = await (await platform.load()).findBelonging(sql, shopId);
+    if (account !== undefined) return { platform, account };
+  }
+  return undefined;
+}
+
+/** Why a record of a shop is not taken from elsewhere; undefined for a type that is. */
+export function whyNotTaken(
+  keeper: Keeper,
+  shopId: number,
+): (type: TargetType) => string | undefined {
+  const reason = `shop ${describe(keeper, shopId)}; --take-over imports it anyway`;
+  return (type) => (keeper.platform.keeps.includes(type) ? reason : undefined);
+}
+
+/** The same for a whole export file of that platform. */
+export function whyFileNotTaken(keeper: Keeper, shopId: number): string {
+  return `Shop ${describe(keeper, shopId)}, so nothing was imported. --take-over imports the file anyway. ${warningOf(keeper)}`;
+}
+
+/** What happens to records that are imported anyway. */
+export function warningOf({ platform, account }: Keeper): string {
+  return `The next full sync with ${platform.title} deletes the plans and subscriptions that ${account} does not have, and replaces the others; payments and refunds that you add to those stay.`;
+}
+
+function describe({ platform: { keeps, title }, account }: Keeper, shopId: number): string {
+  const types = new Intl.ListFormat('en-GB').format(keeps.map((type) => `${type}s`));
+  return `${shopId} belongs to ${account}: its ${types} come from ${title}`;
+}
