@@ -26,6 +26,7 @@ const acrossShops = [
   /from feeds group by feed/,
   /delete from owners\.accounts/,
   /from platforms\.(?:connections|syncs)\s+where platform = /,
+  /from platforms\.syncs\s+\) s/,
   /^delete from owners\.(?:attempts|devices) where (?:signed_in_)?at <=/,
 ];
 

@@ -46,7 +46,14 @@ import {
   replaceSealed,
   upsertConnection,
 } from '../../src/store/platforms/connections.ts';
-import { findSyncState, listSyncStates, upsertSyncState } from '../../src/store/platforms/syncs.ts';
+import {
+  deleteSyncStates,
+  findSyncState,
+  listSyncCounts,
+  listSyncStates,
+  upsertSyncState,
+} from '../../src/store/platforms/syncs.ts';
+import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
 import { findTimeline } from '../../src/store/records/subscription-timeline.ts';
 import {
@@ -177,7 +184,9 @@ export async function useEverything(store: Store): Promise<void> {
 /** What is stored about a Shopify shop, and the queries for its records. */
 async function useShopifySync({ write }: Store, shopId: number): Promise<void> {
   const at = new Date(now);
-  await beginShopifySync(write, shopId, 'sample-shop.myshopify.com');
+  const domain = 'sample-shop.myshopify.com';
+  await write.begin((tx) => linkShopifyShop(tx, { shopId, domain }));
+  await beginShopifySync(write, shopId, domain);
   await updateOperation(write, shopId, 'plans', 'gid://shopify/BulkOperation/1', at);
   await forgetOperations(write, shopId);
   await advanceWatermark(write, shopId, at);
@@ -213,6 +222,8 @@ async function useConnections({ write }: Store, shopId: number): Promise<void> {
   await upsertSyncState(write, shopId, platform, state);
   assert.deepEqual(await findSyncState(write, shopId, platform), { shopId, ...state });
   assert.equal((await listSyncStates(write, platform)).length, 1);
+  assert.equal((await listSyncCounts(write)).length, 1);
+  await deleteSyncStates(write, [shopId], platform);
   assert.ok(await deleteConnection(write, shopId, platform));
   assert.equal(await countSubscriptions(write, shopId), 60);
 }

@@ -47,13 +47,8 @@ onEveryDatabase('a sync of a shop from Shopify', (open) => {
     const untouched = await dumpShop(store.write, neighbour.id);
 
     const first = await syncShop(synced, defaults);
-    assert.deepEqual(first, {
-      kind: 'whole',
-      read: { contracts: 11 },
-      written: 36,
-      refused: 3,
-      deleted: 0,
-    });
+    const counts = { written: 36, refused: 3, deleted: 0 };
+    assert.deepEqual(first, { kind: 'whole', read: { contracts: 11 }, ...counts });
     await assertSameShop(store.write, shop.id, (await imported(it)).id);
     assert.deepEqual(standIn.requests.splice(0), [
       'RunBulkQuery',

@@ -16,7 +16,8 @@ export async function linkShopifyShop(
   { shopId, domain }: ShopifyShop,
 ): Promise<void> {
   // Of two shops that get the domain at the same time, the later one has it.
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`retention domain ${domain}`}, 0))`;
+  const key = `retention domain ${domain}`;
+  await tx`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
   await tx`delete from shopify.shops where domain = ${domain} and shop_id <> ${shopId}`;
   await tx`
     insert into shopify.shops (shop_id, domain)
