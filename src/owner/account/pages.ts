@@ -52,9 +52,14 @@ export function accountPage(visit: Visit, parts: AccountPage): Answer {
             : `You have ${sessions} active sessions, including this one.`
         }
       </p>
-      <form method="post" action="/app/account/sign-out-everywhere">
-        ${token(visit)}<button class="plain">Sign out everywhere</button>
-      </form>
+      <div class="actions">
+        <form method="post" action="/app/sign-out">
+          ${token(visit)}<button class="plain">Sign out of this browser</button>
+        </form>
+        <form method="post" action="/app/account/sign-out-everywhere">
+          ${token(visit)}<button class="plain">Sign out everywhere</button>
+        </form>
+      </div>
     </section>
   `;
   return page(layout(visit, { title: 'Account', content, current: 'account' }), status, headers);

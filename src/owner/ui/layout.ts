@@ -66,9 +66,16 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
           ${shop && shopSwitch(shop, shops, current)}
           ${
             visit && session
-              ? html`<form method="post" action="/app/sign-out">
-                  ${token(visit)}<button class="plain">Sign out</button>
-                </form>`
+              ? html`<a
+                    class="account"
+                    href="/app/account"
+                    aria-label="Account"
+                    ${current === 'account' ? html`aria-current="page"` : undefined}
+                    >${icons.account}</a
+                  >
+                  <form method="post" action="/app/sign-out">
+                    ${token(visit)}<button class="plain">Sign out</button>
+                  </form>`
               : undefined
           }
         </header>
