@@ -97,8 +97,9 @@ const disconnect: Command = {
     const platform = platformOf(context);
     const { settings, title } = platform;
     await withShop(context, async ({ write: sql }, { id }) => {
-      if (await disconnectShop(sql, id, platform)) {
-        return print(`Shop ${id} is no longer connected to ${title}.`);
+      const account = await disconnectShop(sql, id, platform);
+      if (account !== undefined) {
+        return print(`Shop ${id} is no longer connected to ${account}.`);
       }
       const { shops } = await openFor(context, platform);
       if ((await shops.find(sql, id))?.origin === 'file') {

@@ -30,11 +30,13 @@ export async function connectShop(
   const { platform, code, shops } = opened;
   const account = accountOf(platform, credentials);
   const sealed = seal({ sql, platform: platform.name, sealing }, credentials);
-  if ((await shops.find(sql, shop.id))?.origin === 'file') {
+  const known = (await shops.list(sql)).filter(({ origin }) => origin === 'file');
+  if (known.some((each) => each.shop === shop.id)) {
     throw new CommandError(
       `Shop ${shop.id} is connected by the operator, in ${platform.settings.credentialsFile}.`,
     );
   }
+  if (known.some((each) => each.account === account)) throw takenError(account);
   const connected: ConnectedShop = {
     shop: shop.id,
     account,
@@ -48,28 +50,34 @@ export async function connectShop(
   await sql.begin(async (tx) => {
     const stored = { shopId: shop.id, account, credentials: sealed, connectedAt };
     if ((await upsertConnection(tx, platform.name, stored)) !== undefined) {
-      // Which shop it is is nobody else's business.
-      throw new CommandError(`Another shop here is already connected to ${account}.`);
+      throw takenError(account);
     }
     await code.noteConnected(tx, shop.id, account, connectedAt);
     await scheduleNow(tx, shop.id, platform, connectedAt);
   });
 }
 
+/** Does not say which shop it is: that may be another owner's. */
+function takenError(account: string): CommandError {
+  return new CommandError(
+    `Another shop here is already connected to ${account}. Disconnect it there first.`,
+  );
+}
+
 /**
  * Disconnects a shop: its credentials are deleted, and it is no longer synced. Its data stays.
- * @returns whether it was connected in the database
+ * @returns the shop's name at the platform; undefined if it was not connected in the database
  */
 export async function disconnectShop(
   sql: Sql,
   shopId: number,
-  platform: Platform,
-): Promise<boolean> {
+  { name }: Platform,
+): Promise<string | undefined> {
   return sql.begin(async (tx) => {
-    const isDeleted = await deleteConnection(tx, shopId, platform.name);
+    const account = await deleteConnection(tx, shopId, name);
     // With a file that names the shop too, it is still synced.
-    if (isDeleted) await deleteSyncStates(tx, [shopId], platform.name);
-    return isDeleted;
+    if (account !== undefined) await deleteSyncStates(tx, [shopId], name);
+    return account;
   });
 }
 

@@ -30,14 +30,14 @@ export async function verifyShop(
   }
   if (currencyCode !== currency) {
     throw new CommandError(
-      `${shop.account} sells in ${currencyCode}, but shop ${shop.shop} here is in ${currency}: all of its contracts would be refused. Create a shop in ${currencyCode} for it.`,
+      `${shop.account} sells in ${currencyCode}, but shop ${shop.shop} here is in ${currency}. It needs a shop in ${currencyCode}, which the operator of this service can create.`,
     );
   }
   const granted = new Set(found.currentAppInstallation.accessScopes.map(({ handle }) => handle));
   const missing = requiredScopes.filter((scope) => !granted.has(scope));
   if (missing.length > 0) {
     throw new CommandError(
-      `The app may not read all it needs from ${shop.account}: grant it ${missing.join(', ')}.`,
+      `The app may not read all that it needs from ${shop.account}. Grant it ${missing.join(', ')}, then connect again.`,
     );
   }
 }

@@ -50,15 +50,16 @@ export async function upsertConnection(
   return undefined;
 }
 
-/** @returns whether it was connected */
+/** @returns the shop's name at the platform; undefined if it was not connected */
 export async function deleteConnection(
   sql: Sql | Transaction,
   shopId: number,
   platform: string,
-): Promise<boolean> {
-  const result = await sql`
-    delete from platforms.connections where shop_id = ${shopId} and platform = ${platform}`;
-  return result.count === 1;
+): Promise<string | undefined> {
+  const [deleted] = await sql<{ account: string }[]>`
+    delete from platforms.connections where shop_id = ${shopId} and platform = ${platform}
+    returning account`;
+  return deleted?.account;
 }
 
 interface Renewal {
