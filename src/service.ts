@@ -32,6 +32,7 @@ import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
 import { TimedOut, within } from './time-limit.ts';
 import { version } from './version.ts';
+import type { Pauses } from './platforms/pauses.ts';
 import { platforms } from './platforms/registry.ts';
 import { startWebhooks } from './platforms/webhooks/start.ts';
 
@@ -47,6 +48,8 @@ export interface ServiceParts {
   readonly versions?: readonly RestVersion[];
   /** Tests use a longer timeout than production, since a loaded machine may pause. */
   readonly redisTimeoutMilliseconds?: number | undefined;
+  /** Between attempts to ask a platform. Overridden only by tests. */
+  readonly pauses?: Pauses | undefined;
 }
 
 export interface Service {
@@ -190,7 +193,7 @@ interface RouteParts {
 
 /** All routes, and the answer to paths without one. */
 function createRoutes(
-  { versions = restVersions, config, store, clock, log }: ServiceParts,
+  { versions = restVersions, config, store, clock, log, pauses }: ServiceParts,
   { access: { gate, usage }, addresses }: RouteParts,
   others: readonly Route[],
 ): Pick<ShellOptions, 'routes' | 'unrouted'> {
@@ -212,6 +215,7 @@ function createRoutes(
         isPublic,
         usage,
         platforms: platformsOf(config),
+        pauses,
       }),
       ...others,
     ],

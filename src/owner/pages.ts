@@ -12,7 +12,8 @@ import { listShopIdsOfOwner } from '../store/owners/owners.ts';
 import { type Shop, findShop } from '../store/shops.ts';
 import { page, redirect } from './ui/answers.ts';
 import { deviceDays } from '../accounts/devices.ts';
-import type { SourcesConfig } from './sources/sources.ts';
+import type { PlatformsConfig } from '../platforms/open.ts';
+import type { Pauses } from '../platforms/pauses.ts';
 import { layout } from './ui/layout.ts';
 import { TooBusy } from '../accounts/passwords.ts';
 import { newSecret } from '../accounts/secrets.ts';
@@ -42,12 +43,17 @@ export interface OwnerParts {
   /** Whether the public URL was configured; if not, it is the address that the service listens on. */
   readonly isPublic: boolean;
   /** How platforms are configured. */
-  readonly platforms: SourcesConfig;
+  readonly platforms: PlatformsConfig;
+  /** Between attempts to ask a platform; undefined outside of tests. */
+  readonly pauses: Pauses | undefined;
   /** The use of keys that this process has not stored yet. */
   readonly usage: Pick<KeyUsage, 'lastUsedAt'>;
 }
 
-type OwnerVisit = Visit & { readonly session: OwnerSession; readonly shops: readonly Shop[] };
+export type OwnerVisit = Visit & {
+  readonly session: OwnerSession;
+  readonly shops: readonly Shop[];
+};
 export type ShopVisit = OwnerVisit & { readonly shop: Shop };
 
 const maxFormBytes = 16 * 1024;

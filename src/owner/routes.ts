@@ -12,19 +12,21 @@ import { invalidLinkPage, linkPage } from './account/link-pages.ts';
 import { asksForPassword, followLink, openLink } from '../accounts/links.ts';
 import { passwordProblem } from '../accounts/password-rules.ts';
 import { countSessions, endSession, type OwnerSession } from '../accounts/sessions.ts';
-import { dashboardAssets, dashboardPage } from './dashboard/page.ts';
+import { dashboardAssets, dashboardPage, emptyDashboardPage } from './dashboard/page.ts';
 import { parsePeriod, readDashboard } from './dashboard/dashboard.ts';
 import { shopsPage } from './account/shop-pages.ts';
 import { changePassword, signIn } from '../accounts/sign-in.ts';
 import { explainRefusal, signInPage } from './account/sign-in-pages.ts';
 import { listSyncProblems } from '../platforms/sync/problems.ts';
 import { sourceRoutes } from './sources/routes.ts';
+import { Sources } from './sources/sources.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
 import type { Visit } from './visit.ts';
 
 /** All pages for shop owners, below /app. */
 export function ownerRoutes(parts: OwnerParts): Route[] {
   const pages = createPages(parts);
+  const sources = new Sources(parts);
   return [
     ...[...frameAssets, ...dashboardAssets].map(({ path, answer }): Route => ({
       method: 'GET',
@@ -34,10 +36,10 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...signInRoutes(pages, parts),
     ...linkRoutes(pages, parts),
     ...accountRoutes(pages, parts),
-    ...shopRoutes(pages, parts),
+    ...shopRoutes(pages, parts, sources),
     ...subscriptionRoutes(pages, parts),
     ...cancelFlowRoutes(pages, parts),
-    ...sourceRoutes(pages, parts),
+    ...sourceRoutes(pages, parts, sources),
     ...keyRoutes(pages, parts),
   ];
 }
@@ -147,7 +149,7 @@ function accountRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
   ];
 }
 
-function shopRoutes(pages: Pages, parts: OwnerParts): Route[] {
+function shopRoutes(pages: Pages, parts: OwnerParts, sources: Sources): Route[] {
   return [
     pages.ownerPage('/app', async (visit) => {
       const { shops } = visit;
@@ -158,12 +160,14 @@ function shopRoutes(pages: Pages, parts: OwnerParts): Route[] {
     }),
     pages.ownerPage('/app/shops', async (visit) => shopsPage(visit, visit.shops)),
     pages.shopPage('/app/shops/:shopId', async (visit) => {
-      const days = parsePeriod(visit.query.get('days'));
+      const { shop, query } = visit;
       const [data, problems] = await Promise.all([
-        readDashboard(parts, visit.shop, days),
-        listSyncProblems(parts.store.write, visit.shop.id),
+        readDashboard(parts, shop, parsePeriod(query.get('days'))),
+        listSyncProblems(parts.store.write, shop.id),
       ]);
-      return dashboardPage(visit, data, problems);
+      return data
+        ? dashboardPage(visit, data, problems)
+        : emptyDashboardPage(visit, await sources.list(shop.id), problems);
     }),
   ];
 }

@@ -98,7 +98,10 @@ export interface Authorization {
   readonly scopes: readonly string[];
   /** The field in which the owner names the shop. */
   readonly accountLabel: string;
-  readonly accountExample: string;
+  /** An example, and where the owner finds it. */
+  readonly accountHint: string;
+  /** What to do about a text that `parseAccount` refuses. */
+  readonly accountProblem: string;
   /** @returns undefined if no shop can be named so */
   parseAccount(text: string): string | undefined;
   /** Where the owner agrees. */
@@ -114,9 +117,10 @@ export interface Authorization {
   /**
    * Reads what the platform sends the owner back with.
    * @param query as it is in the address
+   * @param secrets it may be signed with any of them
    * @returns undefined if the platform did not sign it
    */
-  readAnswer(query: string, app: PlatformApp): AuthorizationAnswer | undefined;
+  readAnswer(query: string, secrets: readonly string[]): AuthorizationAnswer | undefined;
   /**
    * Exchanges the code for credentials.
    * @throws PlatformError
@@ -130,7 +134,7 @@ export interface Authorization {
   ): Promise<Credentials>;
 }
 
-interface AuthorizationAnswer {
+export interface AuthorizationAnswer {
   readonly account: string;
   readonly code: string;
   readonly state: string;

@@ -31,7 +31,7 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
   });
 
   const openPage = (javaScriptEnabled = true) =>
-    openOwnerPage(browser, service.baseUrl, javaScriptEnabled);
+    openOwnerPage(browser, [service.baseUrl], javaScriptEnabled);
 
   async function invite(name = 'Kaffee & Kuchen') {
     const shop = await createShop(store, { tier: 'growth' });

@@ -48,8 +48,15 @@ export async function inspect(page: Page, name: string): Promise<void> {
   }
 }
 
-/** A page in a new browser context, with its console errors and foreign requests. */
-export async function openOwnerPage(browser: Browser, baseUrl: string, javaScriptEnabled = true) {
+/**
+ * A page in a new browser context, with its console errors and foreign requests.
+ * @param baseUrls where it may go
+ */
+export async function openOwnerPage(
+  browser: Browser,
+  baseUrls: readonly string[],
+  javaScriptEnabled = true,
+) {
   const context = await browser.newContext({ javaScriptEnabled });
   context.setDefaultTimeout(timeoutMilliseconds);
   const page = await context.newPage();
@@ -60,9 +67,9 @@ export async function openOwnerPage(browser: Browser, baseUrl: string, javaScrip
   });
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('request', (request) => {
-    if (!request.url().startsWith(`${baseUrl}/`) && !request.url().startsWith('data:')) {
-      problems.push(request.url());
-    }
+    const url = request.url();
+    const isOurs = url.startsWith('data:') || baseUrls.some((each) => url.startsWith(`${each}/`));
+    if (!isOurs) problems.push(url);
   });
   return { context, page, problems };
 }

@@ -59,7 +59,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
   }
 
   test('shows subscriptions, one subscription and the cancel flow accessibly', async () => {
-    const { context, page, problems } = await openOwnerPage(browser, service.baseUrl);
+    const { context, page, problems } = await openOwnerPage(browser, [service.baseUrl]);
     await enter(page, await fullShop('Kaffee & Kuchen'));
     await page.getByRole('link', { name: 'Subscriptions' }).click();
     await inspect(page, 'subscriptions');
@@ -102,7 +102,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
   });
 
   test('switches shops by keyboard, and stays on the same kind of page', async () => {
-    const { context, page, problems } = await openOwnerPage(browser, service.baseUrl);
+    const { context, page, problems } = await openOwnerPage(browser, [service.baseUrl]);
     const [one, other] = [await fullShop('Kaffee & Kuchen'), await createShop(store)];
     await store.write`update shops set name = 'Teehaus am Markt' where shop_id = ${other.id}`;
     await enter(page, one, other);
@@ -144,7 +144,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
   });
 
   test('wraps very long words, and fits long ids', async () => {
-    const { context, page } = await openOwnerPage(browser, service.baseUrl);
+    const { context, page } = await openOwnerPage(browser, [service.baseUrl]);
     const [shop, other] = [await createShop(store), await createShop(store)];
     const endless = 'Kaffeehausbohnen'.repeat(12);
     await store.write`
@@ -178,7 +178,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
   });
 
   test('works without scripts', async () => {
-    const { context, page, problems } = await openOwnerPage(browser, service.baseUrl, false);
+    const { context, page, problems } = await openOwnerPage(browser, [service.baseUrl], false);
     const [one, other] = [await createShop(store), await fullShop('Kaffee & Kuchen')];
     await enter(page, one, other);
     await page.goto(`${service.baseUrl}/app/shops/${one.id}/subscriptions`);

@@ -6,6 +6,7 @@ import { type ImportCounts, importRecords } from '../../src/ingest/import.ts';
 import type { Line } from '../../src/ingest/lines.ts';
 import { createLog, type Log } from '../../src/log/log.ts';
 import { minorDigitsOf } from '../../src/money.ts';
+import type { Pauses } from '../../src/platforms/pauses.ts';
 import type { PlatformConfig } from '../../src/config/platform-config.ts';
 import type { RestVersion } from '../../src/operations/versions.ts';
 import { type Service, startService } from '../../src/service.ts';
@@ -99,6 +100,8 @@ interface ServiceOptions {
   readonly telemetry?: Partial<Pick<Config, 'metricsPort' | 'tracing'>>;
   readonly listen?: Partial<Pick<Config, 'port' | 'baseUrl' | 'trustedProxies'>>;
   readonly shopify?: Partial<PlatformConfig>;
+  readonly credentialsKeys?: readonly Buffer[];
+  readonly pauses?: Pauses | undefined;
 }
 
 /** A store for tests of code that is the same on every database. */
@@ -122,6 +125,7 @@ export async function startTestService(
       redisUrl: options.redisUrl,
       ...options.listen,
       ...options.telemetry,
+      credentialsKeys: options.credentialsKeys ?? [],
       platforms: {
         shopify: {
           credentialsFile: undefined,
@@ -137,6 +141,7 @@ export async function startTestService(
     log: options.log ?? silentLog,
     ...(options.versions && { versions: options.versions }),
     redisTimeoutMilliseconds: options.redisTimeoutMilliseconds,
+    pauses: options.pauses,
   });
 }
 

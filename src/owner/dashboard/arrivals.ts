@@ -13,15 +13,21 @@ export function lastArrival(feeds: readonly FeedStatus[]): Date | undefined {
   return times.toSorted((one, other) => one.getTime() - other.getTime()).at(-1);
 }
 
-/** Shows data freshness by source. @param problems shown above the table */
+interface ArrivalsOptions {
+  readonly title?: string;
+  /** Shown above the table. */
+  readonly problems?: readonly Html[];
+}
+
+/** Shows data freshness by source. */
 export function arrivals(
   visit: Visit,
   feeds: readonly FeedStatus[],
-  problems: readonly Html[] = [],
+  { title = 'Data sources', problems = [] }: ArrivalsOptions = {},
 ): Html {
   const time = (at: Date | null) => (at ? showTime(visit, at) : 'Not yet');
   return html`<section class="arrivals">
-    <h2>Data sources</h2>
+    <h2>${title}</h2>
     ${[...problems]}
     <table>
       <thead>

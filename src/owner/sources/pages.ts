@@ -1,110 +1,102 @@
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
+import type { Authorization, Platform } from '../../platforms/platform.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
 import { arrivals } from '../dashboard/arrivals.ts';
-import type { ShopVisit } from '../pages.ts';
+import type { OwnerVisit, ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
 import { alert, layout, notice, shopPath, token } from '../ui/layout.ts';
-import { formatCount } from '../ui/locale.ts';
-import { showTime } from '../ui/times.ts';
+import { connectedPart, connectionState } from './connected.ts';
 import type { Source } from './sources.ts';
 
-const notices: ReadonlyMap<string | null, string> = new Map([
-  ['connected', 'Connected. The first sync fetches everything; larger shops take some minutes.'],
-  ['disconnected', 'Disconnected. The data that is here stays, but no longer changes.'],
-]);
+/** What went wrong when the owner tried to connect a platform. */
+export interface Problem {
+  readonly platform: string;
+  readonly text: string;
+  /** The account that the owner named. */
+  readonly given: string;
+}
 
 interface SourcesPage {
   readonly sources: readonly Source[];
   readonly feeds: readonly FeedStatus[];
-  /** What went wrong, for one platform. */
-  readonly problem?: { readonly platform: string; readonly text: string; readonly given: string };
+  readonly problem: Problem | undefined;
+  /** Epoch milliseconds. */
+  readonly now: number;
 }
 
-export function sourcesPage(
-  visit: ShopVisit,
-  { sources, feeds, problem }: SourcesPage,
-  status = 200,
-): Answer {
+export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
   const { shop } = visit;
+  const { sources, feeds, problem, now } = parts;
   const content = html`
-    ${notice(notices.get(visit.query.get('done')))}
+    ${notice(problem ? undefined : doneNotice(visit))}
     ${sources.map((source) =>
-      card(visit, source, problem?.platform === source.platform.name ? problem : undefined),
+      card(visit, source, {
+        now,
+        problem: problem?.platform === source.platform.name ? problem : undefined,
+      }),
     )}
     ${
       feeds.length === 0
         ? html`<section>
             <h2>What has arrived</h2>
             <p class="quiet">
-              Nothing yet. A connected platform’s data appears here, and so do imported files.
+              Nothing yet. Data from a connected platform and from imported files is listed here.
             </p>
           </section>`
-        : arrivals(visit, feeds)
+        : arrivals(visit, feeds, { title: 'What has arrived' })
     }
   `;
+  const status = problem ? 422 : 200;
   return page(layout(visit, { title: 'Sources', content, shop, current: 'sources' }), status);
 }
 
-function card(visit: ShopVisit, source: Source, problem: SourcesPage['problem']): Html {
-  const { platform } = source;
-  return html`<section class="card" id="${platform.name}">
-    <h2>${platform.title}</h2>
-    ${source.problem === undefined ? undefined : alert(source.problem)}
-    ${source.state === 'connected' ? connected(visit, source) : undefined}
+function doneNotice({ query, shop }: ShopVisit): Html | undefined {
+  switch (query.get('done')) {
+    case 'connected':
+      return html`Connected. The first figures appear on the
+        <a href="${shopPath(shop)}">overview</a> within minutes.`;
+    case 'disconnected':
+      return html`Disconnected. The data that is here stays, but no longer changes.`;
+    default:
+      return undefined;
+  }
+}
+
+interface CardParts {
+  readonly problem: Problem | undefined;
+  readonly now: number;
+}
+
+function card(visit: ShopVisit, source: Source, { problem, now }: CardParts): Html {
+  const { name, title } = source.platform;
+  const { dot, word } = connectionState(source);
+  return html`<section class="card source" id="${name}" aria-labelledby="${name}-title">
+    <h2 id="${name}-title">${title} <span class="dot ${dot}">${word}</span></h2>
+    ${problem && html`<p class="alert" role="alert" id="${name}-problem">${problem.text}</p>`}
+    ${source.state === 'connected' ? connectedPart(visit, source, now) : undefined}
     ${
-      source.state === 'connectedByOperator'
-        ? html`<p>The operator of this service has connected this shop.</p>
-            ${freshness(visit, source)}`
+      source.state === 'free' && source.authorization
+        ? connectForm(visit, source.platform, source.authorization, problem)
         : undefined
     }
-    ${source.state === 'free' ? connectForm(visit, source, problem) : undefined}
-    ${source.state === 'off' ? off(source) : undefined}
+    ${source.state === 'off' ? offPart(source) : undefined}
   </section>`;
-}
-
-function connected(visit: ShopVisit, source: Source): Html {
-  const { platform, account, connectedAt } = source;
-  return html`<p>
-      Connected to <strong>${account}</strong>
-      ${connectedAt && html`since ${showTime(visit, connectedAt)}`}.
-    </p>
-    ${freshness(visit, source)}
-    <p>
-      <a href="${shopPath(visit.shop, `/sources/${platform.name}/disconnect`)}"
-        >Disconnect ${platform.title}</a
-      >
-    </p>`;
-}
-
-function freshness(visit: ShopVisit, { feed, fetched, problem }: Source): Html | undefined {
-  if (fetched !== undefined) {
-    if (problem !== undefined) return undefined;
-    return html`<p role="status">
-      Fetching everything for the first time: ${formatCount(visit, fetched)}
-      ${fetched === 1 ? 'subscription' : 'subscriptions'} so far. Reload the page to see more.
-    </p>`;
-  }
-  return feed?.completedAt
-    ? html`<p>Up to date as of ${showTime(visit, feed.completedAt)}.</p>`
-    : undefined;
 }
 
 function connectForm(
   { shop }: ShopVisit,
-  { platform, authorization }: Source,
-  problem: SourcesPage['problem'],
-): Html | undefined {
-  if (!authorization) return off({ platform });
-  const { name, title } = platform;
-  const hint = `${name}-hint`;
+  { name, title }: Platform,
+  { accountLabel, accountHint }: Authorization,
+  problem: Problem | undefined,
+): Html {
   return html`<p>
-      Your subscriptions, plans and payments arrive by themselves, and stay up to date.
+      Connect your ${title} shop, and its subscriptions, plans and payments arrive by themselves and
+      stay up to date.
     </p>
-    ${alert(problem?.text)}
     <form method="get" action="${shopPath(shop, `/sources/${name}/connect`)}">
       <p class="field">
-        <label for="${name}-account">${authorization.accountLabel}</label>
+        <label for="${name}-account">${accountLabel}</label>
         <input
           id="${name}-account"
           name="account"
@@ -112,75 +104,108 @@ function connectForm(
           autocomplete="off"
           autocapitalize="none"
           spellcheck="false"
+          inputmode="url"
           required
-          aria-describedby="${hint}"
+          ${problem && html`aria-invalid="true" autofocus`}
+          aria-describedby="${problem && `${name}-problem `}${name}-hint"
         />
-        <span class="hint" id="${hint}">For example ${authorization.accountExample}</span>
+        <span class="hint" id="${name}-hint">${accountHint}</span>
       </p>
       <button>Connect ${title}</button>
     </form>`;
 }
 
-function off({ platform: { title, settings } }: Pick<Source, 'platform'>): Html {
-  const variables = [settings.clientId, settings.webhookSecrets.variable, 'CREDENTIALS_KEY'];
+function offPart({ platform: { title }, authorization, missing }: Source & { state: 'off' }): Html {
+  if (!authorization) {
+    return html`<p>Only the operator of this service can connect a shop to ${title}.</p>`;
+  }
   return html`<p>
-      ${title} cannot be connected here yet, because this service is not registered with it.
+      You cannot connect ${title} yet, because this service is not set up for it. Ask its operator.
     </p>
-    <p class="quiet">
-      Ask the operator of this service to set it up. They need to set ${list(variables)}.
-    </p>`;
+    <p class="quiet">For the operator: set ${list(missing)}, then restart the service.</p>`;
 }
 
-function list(names: readonly (string | undefined)[]): Html[] {
-  const known = names.filter((name) => name !== undefined);
-  return known.map((name, index) => {
-    const end = index === known.length - 1 ? '' : index === known.length - 2 ? ' and ' : ', ';
-    return html`<code>${name}</code>${end}`;
+function list(names: readonly string[]): Html[] {
+  return names.map((name, index) => {
+    const left = names.length - 1 - index;
+    return html`<code>${name}</code>${left === 0 ? '' : left === 1 ? ' and ' : ', '}`;
   });
 }
 
 interface Consent {
-  readonly source: Source;
+  readonly platform: Platform;
+  readonly authorization: Authorization;
   readonly account: string;
   /** Where the owner agrees. */
   readonly address: string;
 }
 
 /** What we will read, before the owner agrees at the platform. */
-export function consentPage(visit: ShopVisit, { source, account, address }: Consent): Answer {
-  const { shop } = visit;
-  const { title } = source.platform;
-  const content = html`<section class="card">
-    <p>${title} will ask you to let this service read from <strong>${account}</strong>:</p>
-    <ul>
-      ${source.authorization?.scopes.map((scope) => html`<li>${scope}</li>`)}
-    </ul>
-    <p class="quiet">
-      It changes nothing there. You can disconnect at any time, here or at ${title}.
-    </p>
-    <p><a class="button" href="${address}">Continue to ${title}</a></p>
-  </section>`;
-  const breadcrumb = { path: shopPath(shop, '/sources'), label: 'Sources' };
-  return page(
-    layout(visit, { title: `Connect ${title}`, content, shop, current: 'sources', breadcrumb }),
+export function consentPage(visit: ShopVisit, consent: Consent): Answer {
+  const { account, address, authorization } = consent;
+  const { title } = consent.platform;
+  const sources = shopPath(visit.shop, '/sources');
+  return subpage(
+    visit,
+    `Connect ${title}`,
+    html`<section class="card">
+      <p>${title} will ask you to let this service read from <strong>${account}</strong>:</p>
+      <ul>
+        ${authorization.scopes.map((scope) => html`<li>${scope}</li>`)}
+      </ul>
+      <p>Nothing is changed there. You can disconnect at any time.</p>
+      <p class="actions">
+        <a class="button" href="${address}">Continue to ${title}</a>
+        <a href="${sources}">Cancel</a>
+      </p>
+    </section>`,
   );
 }
 
-export function disconnectPage(visit: ShopVisit, { platform, account }: Source): Answer {
-  const { shop } = visit;
-  const { name, title } = platform;
-  const content = html`<section class="card">
-    <p>
-      We delete what lets us read from <strong>${account}</strong>. The data that is here stays, but
-      changes at ${title} no longer arrive.
-    </p>
-    <p class="quiet">To take the app’s access away altogether, uninstall it at ${title}.</p>
-    <form method="post" action="${shopPath(shop, `/sources/${name}/disconnect`)}">
-      ${token(visit)}<button class="danger">Disconnect ${title}</button>
-    </form>
-  </section>`;
-  const breadcrumb = { path: shopPath(shop, '/sources'), label: 'Sources' };
-  return page(
-    layout(visit, { title: `Disconnect ${title}`, content, shop, current: 'sources', breadcrumb }),
+export function disconnectPage(
+  visit: ShopVisit,
+  { platform: { name, title }, account }: Source & { state: 'connected' },
+): Answer {
+  const sources = shopPath(visit.shop, '/sources');
+  return subpage(
+    visit,
+    `Disconnect ${title}?`,
+    html`<form class="card" method="post" action="${sources}/${name}/disconnect">
+      ${token(visit)}
+      <p>
+        Changes at <strong>${account}</strong> no longer arrive from now on. The data that is here
+        stays, and you can connect again.
+      </p>
+      <p class="quiet">
+        We delete our access. To remove the app from ${title} as well, uninstall it there.
+      </p>
+      <p class="actions">
+        <button class="danger">Disconnect ${title}</button>
+        <a href="${sources}">Stay connected</a>
+      </p>
+    </form>`,
   );
+}
+
+function subpage(visit: ShopVisit, title: string, content: Html): Answer {
+  const { shop } = visit;
+  const breadcrumb = { path: shopPath(shop, '/sources'), label: 'Sources' };
+  return page(layout(visit, { title, content, shop, current: 'sources', breadcrumb }));
+}
+
+/** For an answer that the platform did not sign, or that this session did not ask for. */
+export function notConnectedPage(visit: OwnerVisit, { title }: Platform): Answer {
+  const [only, ...others] = visit.shops;
+  const content = html`
+    ${alert(
+      'The answer could not be verified: it is incomplete, or you started in another browser or before you signed in again.',
+    )}
+    <p>Nothing was changed. Open Sources here, and connect again.</p>
+    <p class="actions">
+      <a class="button" href="${only && others.length === 0 ? shopPath(only, '/sources') : '/app'}"
+        >${only && others.length === 0 ? 'Go to Sources' : 'Go to your shops'}</a
+      >
+    </p>
+  `;
+  return page(layout(visit, { title: `${title} is not connected`, content }), 422);
 }

@@ -1,106 +1,151 @@
-import { CommandError } from '../../errors.ts';
+import { CommandError, describeError } from '../../errors.ts';
 import type { Route } from '../../http/shell.ts';
 import { connectShop, disconnectShop } from '../../platforms/connect.ts';
-import { openPlatform, sealingOf } from '../../platforms/open.ts';
+import { PlatformError } from '../../platforms/errors.ts';
+import { sealingOf } from '../../platforms/open.ts';
+import type { Authorization, AuthorizationAnswer, Platform } from '../../platforms/platform.ts';
+import { realPauses } from '../../platforms/pauses.ts';
 import { findPlatform } from '../../platforms/registry.ts';
 import { listFeeds } from '../../store/feeds/feeds.ts';
+import type { Shop } from '../../store/shops.ts';
 import { type OwnerParts, type Pages, type ShopVisit, notFoundPage } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
 import { shopPath } from '../ui/layout.ts';
-import { consentPage, disconnectPage, sourcesPage } from './pages.ts';
-import { listSources, requireApp, shopOfState, stateOf } from './sources.ts';
+import {
+  type Problem,
+  consentPage,
+  disconnectPage,
+  notConnectedPage,
+  sourcesPage,
+} from './pages.ts';
+import type { SourceStatus, Sources } from './sources.ts';
+import { shopOfState, stateOf } from './state.ts';
 
 const base = '/app/shops/:shopId/sources';
 
+/** How long an owner waits for the platform at most, with retries. */
+const connectMilliseconds = 15_000;
+
 /** The pages where owners connect their shop to platforms. */
-export function sourceRoutes(pages: Pages, parts: OwnerParts): Route[] {
-  const { store, clock, log, platforms: config } = parts;
+export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources): Route[] {
+  const { store, clock, log, platforms: config, pauses = realPauses } = parts;
   const sql = store.write;
 
-  const show = async (
-    visit: ShopVisit,
-    problem?: { platform: string; text: string; given: string },
-    status = 200,
-  ) => {
-    const [sources, feeds] = await Promise.all([
-      listSources(store, config, visit.shop.id),
-      listFeeds(sql, visit.shop.id),
-    ]);
-    return sourcesPage(visit, { sources, feeds, ...(problem && { problem }) }, status);
+  const show = async (visit: ShopVisit, problem?: Problem) => {
+    const { id } = visit.shop;
+    const [listed, feeds] = await Promise.all([sources.list(id), listFeeds(sql, id)]);
+    return sourcesPage(visit, { sources: listed, feeds, problem, now: clock.now() });
   };
-  const find = async ({ shop, params }: ShopVisit) =>
-    (await listSources(store, config, shop.id)).find(
-      ({ platform }) => platform.name === params['platform'],
-    );
-  const redirectUri = (platform: string) => `${parts.baseUrl()}${callbackPath(platform)}`;
+  const find = ({ shop, params }: ShopVisit) => sources.find(shop.id, params['platform']);
+  const baseUrlOf = ({ name }: Platform) => config.platforms[name]?.baseUrl;
+
+  /** @returns what went wrong, for the log and in words for the owner; undefined if the shop is connected */
+  const connect = async (
+    { platform, authorization }: { platform: Platform; authorization: Authorization },
+    shop: Shop,
+    answer: AuthorizationAnswer,
+  ) => {
+    const opened = await sources.open(platform);
+    const baseUrl = baseUrlOf(platform);
+    const signal = AbortSignal.timeout(connectMilliseconds);
+    const context = { app: sources.appOf(platform), clock, log, signal, pauses };
+    const sealing = sealingOf(config.credentialsKeys);
+    try {
+      const granted = { ...answer, shop: shop.id, baseUrl };
+      const credentials = await authorization.exchange(granted, context);
+      await connectShop({ opened, sql, sealing, baseUrl, context }, shop, credentials);
+      return undefined;
+    } catch (error) {
+      const reason = describeError(error);
+      if (signal.aborted || (error instanceof PlatformError && error.kind === 'unavailable')) {
+        return { reason, text: `${platform.title} does not answer. Try again in a minute.` };
+      }
+      if (error instanceof CommandError) return { reason, text: error.message };
+      throw error;
+    }
+  };
 
   return [
-    pages.shopPage(base, async (visit) => show(visit)),
+    pages.shopPage(base, (visit) => show(visit)),
 
     pages.shopPage(`${base}/:platform/connect`, async (visit) => {
+      const { shop, session, query } = visit;
       const source = await find(visit);
-      if (!source?.authorization) return notFoundPage();
+      if (!source) return notFoundPage();
       const { platform, authorization } = source;
-      const app = requireApp(config, platform);
-      if (source.state !== 'free' || !app) return redirect(shopPath(visit.shop, '/sources'));
-      const given = visit.query.get('account') ?? '';
+      const app = sources.appOf(platform);
+      const given = query.get('account');
+      if (!authorization || !app || given === null) return redirect(shopPath(shop, '/sources'));
       const account = authorization.parseAccount(given);
-      if (account === undefined) {
-        const text = `This is not a ${platform.title} domain. It looks like ${authorization.accountExample}.`;
-        return show(visit, { platform: platform.name, text, given }, 422);
+      const connected = source.state === 'connected' ? source : undefined;
+      if (connected && (connected.origin === 'file' || connected.account !== account)) {
+        return redirect(shopPath(shop, '/sources'));
       }
-      const asked = { platform: platform.name, shopId: visit.shop.id, account };
+      if (account === undefined) {
+        const text = authorization.accountProblem;
+        return show(visit, { platform: platform.name, text, given });
+      }
+      const asked = { platform: platform.name, shopId: shop.id, account };
       const address = authorization.addressOf({
         account,
-        baseUrl: config.platforms[platform.name]?.baseUrl,
+        baseUrl: baseUrlOf(platform),
         app,
-        redirectUri: redirectUri(platform.name),
-        state: stateOf(visit.session.secret, asked),
+        redirectUri: parts.baseUrl() + callbackPath(platform.name),
+        state: stateOf(session.secret, asked),
       });
-      return consentPage(visit, { source, account, address });
+      return consentPage(visit, { platform, authorization, account, address });
     }),
 
     // Where the platform sends the owner back to; the address is registered there, so it names no shop.
     pages.ownerPage(callbackPath(':platform'), async (visit) => {
       const platform = findPlatform(visit.params['platform'] ?? '');
-      const app = platform && requireApp(config, platform);
       const authorization = platform && (await platform.load()).authorization;
-      if (!platform || !app || !authorization) return notFoundPage();
+      if (!platform || !authorization || !sources.appOf(platform)) return notFoundPage();
+      const { name } = platform;
       const [, query = ''] = visit.request.url.split('?', 2);
-      const answer = authorization.readAnswer(query, app);
-      const asked = { platform: platform.name, account: answer?.account ?? '' };
+      const answer = authorization.readAnswer(query, config.platforms[name]?.webhookSecrets ?? []);
+      const asked = { platform: name, account: answer?.account ?? '' };
       const shopId = answer && shopOfState(visit.session.secret, answer.state, asked);
       const shop = visit.shops.find(({ id }) => id === shopId);
-      if (!answer || !shop) return notFoundPage();
-
-      const { signal } = new AbortController();
-      const context = { app, clock, log, signal };
-      const baseUrl = config.platforms[platform.name]?.baseUrl;
-      try {
-        const opened = await openPlatform(platform, { config, clock, log, signal });
-        const credentials = await authorization.exchange(
-          { ...answer, shop: shop.id, baseUrl },
-          context,
-        );
-        const sealing = sealingOf(config.credentialsKeys);
-        await connectShop({ opened, sql, sealing, baseUrl, context }, shop, credentials);
-      } catch (error) {
-        if (!(error instanceof CommandError)) throw error;
-        log.warn(
-          { shop: shop.id, platform: platform.name, reason: error.message },
-          'not connected',
-        );
-        const problem = { platform: platform.name, text: error.message, given: answer.account };
-        return show({ ...visit, shop }, problem, 422);
+      if (!answer || !shop) {
+        const reason = answer
+          ? 'the owner did not ask for it in this session'
+          : 'it is not signed with the client secret';
+        log.warn({ platform: name, reason }, 'authorization refused');
+        return notConnectedPage(visit, platform);
       }
-      log.info({ shop: shop.id, platform: platform.name, account: answer.account }, 'connected');
-      return redirect(shopPath(shop, '/sources?done=connected'));
+
+      const { account } = answer;
+      const fields = { shop: shop.id, platform: name, account };
+      const before = await sources.find(shop.id, name);
+      const known = before?.state === 'connected' ? before : undefined;
+      if (known?.origin === 'file') {
+        log.warn({ ...fields, reason: 'the operator has connected it' }, 'shop not connected');
+        return redirect(shopPath(shop, '/sources'));
+      }
+      const isOther = known !== undefined && known.account !== account;
+      const problem = isOther
+        ? {
+            reason: `it is connected to ${known.account}`,
+            text: `This shop is connected to ${known.account}. Disconnect it first.`,
+          }
+        : await connect({ platform, authorization }, shop, answer);
+      if (!problem) {
+        log.info(fields, 'shop connected');
+        return redirect(shopPath(shop, '/sources?done=connected'));
+      }
+      log.warn({ ...fields, reason: problem.reason }, 'shop not connected');
+      // As when the owner goes back and forward: the code was used.
+      if (known && !isOther && isWorking(known.status)) {
+        return redirect(shopPath(shop, '/sources'));
+      }
+      return show({ ...visit, shop }, { platform: name, text: problem.text, given: account });
     }),
 
     pages.shopPage(`${base}/:platform/disconnect`, async (visit) => {
       const source = await find(visit);
       if (!source) return notFoundPage();
-      return source.state === 'connected'
+      return source.state === 'connected' && source.origin === 'database'
         ? disconnectPage(visit, source)
         : redirect(shopPath(visit.shop, '/sources'));
     }),
@@ -108,12 +153,16 @@ export function sourceRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const { shop, params } = visit;
       const platform = findPlatform(params['platform'] ?? '');
       if (!platform) return notFoundPage();
-      if (await disconnectShop(sql, shop.id, platform)) {
-        log.info({ shop: shop.id, platform: platform.name }, 'disconnected');
-      }
+      const account = await disconnectShop(sql, shop.id, platform);
+      if (account === undefined) return redirect(shopPath(shop, '/sources'));
+      log.info({ shop: shop.id, platform: platform.name, account }, 'shop disconnected');
       return redirect(shopPath(shop, '/sources?done=disconnected'));
     }),
   ];
+}
+
+function isWorking({ kind }: SourceStatus): boolean {
+  return kind !== 'failing' && kind !== 'ended';
 }
 
 function callbackPath(platform: string): `/app/${string}` {

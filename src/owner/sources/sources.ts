@@ -1,100 +1,144 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type PlatformsConfig, appOf, mayHaveShops } from '../../platforms/open.ts';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log/log.ts';
+import type { ConnectedShop } from '../../platforms/credentials/credentials.ts';
+import { feedsOf } from '../../platforms/feeds.ts';
+import {
+  type OpenPlatform,
+  type PlatformsConfig,
+  appOf,
+  openPlatform,
+} from '../../platforms/open.ts';
 import type { Authorization, Platform, PlatformApp } from '../../platforms/platform.ts';
 import { platforms } from '../../platforms/registry.ts';
-import { feedsOf } from '../../platforms/feeds.ts';
+import { listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
-import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
-import { findConnection } from '../../store/platforms/connections.ts';
 import { findSyncState } from '../../store/platforms/syncs.ts';
 import { countSubscriptions } from '../../store/records/subscriptions.ts';
 
-export type SourcesConfig = PlatformsConfig;
+/** How the data of a connected shop arrives. */
+export type SourceStatus =
+  /** The first sync is not complete yet. */
+  | { readonly kind: 'first'; readonly subscriptions: number }
+  /** Connected again, and not synced since. */
+  | { readonly kind: 'resuming'; readonly completedAt: Date }
+  | { readonly kind: 'current' | 'late'; readonly completedAt: Date }
+  | { readonly kind: 'failing'; readonly reason: string }
+  /** The platform does not let us in any more; the shop must be connected again. */
+  | { readonly kind: 'ended' };
 
 /** A platform as the owner of a shop sees it. */
-export interface Source {
+export type Source = {
   readonly platform: Platform;
+  /** Undefined if only the operator can connect shops. */
   readonly authorization: Authorization | undefined;
-  readonly state: 'off' | 'free' | 'connected' | 'connectedByOperator';
-  /** The shop's name at the platform, if the owner connected it. */
-  readonly account: string | undefined;
+} & (
+  | {
+      readonly state: 'off';
+      /** The variables that the operator must set before owners can connect their shops. */
+      readonly missing: readonly string[];
+    }
+  | { readonly state: 'free' }
+  | ConnectedSource
+);
+
+interface ConnectedSource extends Pick<ConnectedShop, 'origin' | 'account'> {
+  readonly state: 'connected';
+  /** Undefined if the operator connected the shop. */
   readonly connectedAt: Date | undefined;
-  /** Why data does not arrive. */
-  readonly problem: string | undefined;
-  /** Its sync; undefined before the first data. */
-  readonly feed: FeedStatus | undefined;
-  /** How many subscriptions the first sync has stored so far; undefined once it is complete. */
-  readonly fetched: number | undefined;
+  readonly status: SourceStatus;
 }
 
-export async function listSources(
-  { write: sql }: Pick<Store, 'write'>,
-  config: SourcesConfig,
-  shopId: number,
-): Promise<Source[]> {
-  const feeds = await listFeeds(sql, shopId);
-  return Promise.all(
-    platforms.map(async (platform): Promise<Source> => {
-      const { authorization } = await platform.load();
-      const [connection, sync] = await Promise.all([
-        findConnection(sql, shopId, platform.name),
-        findSyncState(sql, shopId, platform.name),
-      ]);
-      const feed = feeds.find((each) => each.feed === feedsOf(platform).sync);
-      const isSynced = sync !== undefined && mayHaveShops(config);
-      const isFirst = connection !== undefined && (feed?.completedAt ?? null) === null;
-      return {
-        platform,
-        authorization,
-        state: connection
-          ? 'connected'
-          : isSynced
-            ? 'connectedByOperator'
-            : canConnect(config, platform)
-              ? 'free'
-              : 'off',
-        account: connection?.account,
-        connectedAt: connection?.connectedAt,
-        problem: sync?.problem ?? undefined,
-        feed,
-        fetched: isFirst ? await countSubscriptions(sql, shopId) : undefined,
-      };
-    }),
-  );
+interface SourcesParts {
+  readonly store: Pick<Store, 'write'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly platforms: PlatformsConfig;
 }
 
-/** Whether the operator has set what connecting needs. */
-function canConnect({ platforms: configs, credentialsKeys }: SourcesConfig, platform: Platform) {
-  return appOf(configs[platform.name]) !== undefined && credentialsKeys.length > 0;
-}
+/** Syncs are minutes apart; one after a failure, up to an hour. */
+const lateMilliseconds = 3_600_000;
 
-export function requireApp(config: SourcesConfig, platform: Platform): PlatformApp | undefined {
-  return canConnect(config, platform) ? appOf(config.platforms[platform.name]) : undefined;
-}
+/** The platforms that owners can connect their shops to. */
+export class Sources {
+  readonly #parts: SourcesParts;
+  readonly #opened = new Map<string, Promise<OpenPlatform>>();
 
-interface Asked {
-  readonly platform: string;
-  readonly shopId: number;
-  readonly account: string;
-}
+  constructor(parts: SourcesParts) {
+    this.#parts = parts;
+  }
 
-/** What the platform sends back with the owner: it proves that the same session asked for the same shop and account. */
-export function stateOf(sessionSecret: string, { platform, shopId, account }: Asked): string {
-  const proof = createHmac('sha256', sessionSecret)
-    .update(JSON.stringify(['connect', platform, shopId, account]))
-    .digest('base64url');
-  return `${shopId}.${proof}`;
-}
+  list(shopId: number): Promise<Source[]> {
+    return Promise.all(platforms.map((platform) => this.#read(platform, shopId)));
+  }
 
-/** @returns the shop that the owner asked to connect; undefined if this session did not ask */
-export function shopOfState(
-  sessionSecret: string,
-  state: string,
-  asked: Omit<Asked, 'shopId'>,
-): number | undefined {
-  const shopId = Number(/^(\d{1,16})\./.exec(state)?.[1] ?? 0);
-  const expected = Buffer.from(stateOf(sessionSecret, { ...asked, shopId }));
-  const actual = Buffer.from(state);
-  const isSame = expected.length === actual.length && timingSafeEqual(expected, actual);
-  return isSame ? shopId : undefined;
+  async find(shopId: number, name: string | undefined): Promise<Source | undefined> {
+    const platform = platforms.find((each) => each.name === name);
+    return platform && this.#read(platform, shopId);
+  }
+
+  /** Opens a platform when it is first needed, and again only if that failed. */
+  open(platform: Platform): Promise<OpenPlatform> {
+    const { platforms: config, clock, log } = this.#parts;
+    const { signal } = new AbortController();
+    const opened =
+      this.#opened.get(platform.name) ?? openPlatform(platform, { config, clock, log, signal });
+    this.#opened.set(platform.name, opened);
+    opened.catch(() => this.#opened.delete(platform.name));
+    return opened;
+  }
+
+  /** The service as the platform's app; undefined unless owners can connect their shops. */
+  appOf(platform: Platform): PlatformApp | undefined {
+    const { platforms: config } = this.#parts;
+    return this.#missing(platform).length === 0
+      ? appOf(config.platforms[platform.name])
+      : undefined;
+  }
+
+  async #read(platform: Platform, shopId: number): Promise<Source> {
+    const { code, shops } = await this.open(platform);
+    const { authorization } = code;
+    const connected = await shops.find(this.#parts.store.write, shopId);
+    if (connected) {
+      const { origin, account, connectedAt } = connected;
+      const status = await this.#statusOf(platform, connected);
+      return { platform, authorization, state: 'connected', origin, account, connectedAt, status };
+    }
+    const missing = this.#missing(platform);
+    return authorization && missing.length === 0
+      ? { platform, authorization, state: 'free' }
+      : { platform, authorization, state: 'off', missing };
+  }
+
+  async #statusOf(
+    platform: Platform,
+    { shop, connectedAt = new Date(0) }: ConnectedShop,
+  ): Promise<SourceStatus> {
+    const { store, clock } = this.#parts;
+    const sql = store.write;
+    const { code } = await this.open(platform);
+    const [feeds, sync, pause] = await Promise.all([
+      listFeeds(sql, shop),
+      findSyncState(sql, shop, platform.name),
+      code.findPause(sql, shop),
+    ]);
+    if (sync?.refusedAt || pause !== undefined) return { kind: 'ended' };
+    if (sync?.problem) return { kind: 'failing', reason: sync.problem };
+    const feed = feeds.find((each) => each.feed === feedsOf(platform).sync);
+    const completedAt = feed?.completedAt;
+    if (!completedAt) return { kind: 'first', subscriptions: await countSubscriptions(sql, shop) };
+    if (completedAt < connectedAt) return { kind: 'resuming', completedAt };
+    const isLate = clock.now() - completedAt.getTime() > lateMilliseconds;
+    return { kind: isLate ? 'late' : 'current', completedAt };
+  }
+
+  #missing({ name, settings }: Platform): string[] {
+    const { platforms: configs, credentialsKeys } = this.#parts.platforms;
+    const { clientId, webhookSecrets = [] } = configs[name] ?? {};
+    return [
+      ...(clientId === undefined && settings.clientId !== undefined ? [settings.clientId] : []),
+      ...(webhookSecrets.length === 0 ? [settings.webhookSecrets.variable] : []),
+      ...(credentialsKeys.length === 0 ? ['CREDENTIALS_KEY'] : []),
+    ];
+  }
 }

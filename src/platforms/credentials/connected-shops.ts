@@ -79,6 +79,7 @@ export class ConnectedShops {
       shop: shopId,
       account,
       baseUrl: config?.baseUrl,
+      connectedAt,
       origin: 'database',
       version: `${account} ${connectedAt.toISOString()}`,
       credentials: new StoredCredentials({ sql, platform: platform.name, sealing }, shopId),

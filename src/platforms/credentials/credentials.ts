@@ -32,6 +32,8 @@ export interface ConnectedShop {
   readonly account: string;
   /** Replaces the platform's address; undefined for the platform itself. */
   readonly baseUrl: string | undefined;
+  /** When; unknown if the operator did, in the credentials file. */
+  readonly connectedAt?: Date;
   /** Who connected it: the operator, in the credentials file, or the shop, in the database. */
   readonly origin: 'file' | 'database';
   /** Changes when the shop is connected anew, or its entry in the file changes, but not when credentials are renewed. */

@@ -15,7 +15,9 @@ import { requiredScopes, scopesInWords } from './scopes.ts';
 export const shopifyAuthorization: Authorization = {
   scopes: scopesInWords,
   accountLabel: 'Your shop’s Shopify domain',
-  accountExample: 'sample-shop.myshopify.com',
+  accountHint:
+    'For example sample-shop.myshopify.com. Shopify shows it in its settings, under Domains.',
+  accountProblem: 'This is not a Shopify domain. Enter the one that ends in .myshopify.com.',
 
   parseAccount(text) {
     const name = text
@@ -38,22 +40,26 @@ export const shopifyAuthorization: Authorization = {
     return `${originOf(account, baseUrl)}/admin/oauth/authorize?${query}`;
   },
 
-  readAnswer(query, { clientSecret }) {
+  readAnswer(query, secrets) {
     const given = new URLSearchParams(query);
     const [account, code, state, hmac] = ['shop', 'code', 'state', 'hmac'].map((name) => {
       const values = given.getAll(name);
       return values.length === 1 ? values[0] : undefined;
     });
     if (!account || !code || !state || !hmac || !domainPattern.test(account)) return undefined;
-    return isSigned(query, hmac, clientSecret) ? { account, code, state } : undefined;
+    const isSigned = secrets.some((secret) => isSignedWith(secret, query, hmac));
+    return isSigned ? { account, code, state } : undefined;
   },
 
-  async exchange({ account, code, shop, baseUrl }, { app, clock, log, signal }) {
+  async exchange(
+    { account, code, shop, baseUrl },
+    { app, clock, log, signal, pauses = realPauses },
+  ) {
     if (!app) throw new PlatformError('refused', 'SHOPIFY_CLIENT_ID is not set.');
     const askedAt = clock.now();
     const origin = originOf(account, baseUrl);
     const answer = await requestToken(
-      { domain: account, origin, log, pauses: realPauses, signal },
+      { domain: account, origin, log, pauses, signal },
       { client_id: app.clientId, client_secret: app.clientSecret, code, expiring: '1' },
     );
     const { accessToken, refreshToken } = answer;
@@ -65,7 +71,7 @@ export const shopifyAuthorization: Authorization = {
 };
 
 /** Whether Shopify signed a query: HMAC-SHA256 over its other parameters, sorted, as they are in the address. */
-function isSigned(query: string, hmac: string, clientSecret: string): boolean {
+function isSignedWith(clientSecret: string, query: string, hmac: string): boolean {
   const signed = query
     .split('&')
     .filter((part) => !part.startsWith('hmac='))

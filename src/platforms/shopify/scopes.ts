@@ -2,8 +2,8 @@
 const scopes = {
   read_own_subscription_contracts: 'subscriptions that this app sells',
   read_products: 'selling plans and their products',
-  read_customers: "customers' ids, without names or addresses",
-  read_orders: "amounts and refunds of subscriptions' orders",
+  read_customers: 'customers’ ids, without names or addresses',
+  read_orders: 'amounts and refunds of subscriptions’ orders',
 } as const;
 
 type Scope = keyof typeof scopes;

@@ -19,6 +19,8 @@ const hourMilliseconds = 3_600_000;
 export class StandInTokens {
   readonly clientId = randomBytes(16).toString('hex');
   readonly clientSecret = randomBytes(16).toString('hex');
+  /** With which it may still sign, during rotation. */
+  readonly olderSecret = randomBytes(16).toString('hex');
   /** A token that does not end. */
   readonly fixed = newToken('shpat');
   /** Epoch milliseconds; a test may replace it. */
@@ -64,6 +66,11 @@ export class StandInTokens {
     return { accessToken, refreshToken: this.#refreshToken };
   }
 
+  /** What was given last by an expiring grant. */
+  current(): Pair {
+    return { accessToken: String(this.#newest), refreshToken: String(this.#refreshToken) };
+  }
+
   /** A code that can be exchanged once. */
   newCode(scope: string): string {
     const code = randomBytes(16).toString('hex');
@@ -72,11 +79,16 @@ export class StandInTokens {
   }
 
   /** Signs the parameters that send an owner back, as Shopify does. */
-  signed(parameters: Readonly<Record<string, string>>): URLSearchParams {
+  signed(
+    parameters: Readonly<Record<string, string>> | [string, string][],
+    secret = this.clientSecret,
+  ): URLSearchParams {
     const sorted = new URLSearchParams(parameters);
     sorted.sort();
-    const hmac = createHmac('sha256', this.clientSecret).update(String(sorted)).digest('hex');
-    return new URLSearchParams({ ...parameters, hmac });
+    const hmac = createHmac('sha256', secret).update(String(sorted)).digest('hex');
+    const back = new URLSearchParams(parameters);
+    back.append('hmac', hmac);
+    return back;
   }
 
   /** Answers a request to `/admin/oauth/access_token`. */

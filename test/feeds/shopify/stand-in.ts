@@ -136,7 +136,7 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
     const body = await text(request);
     if (occurs(faults, 'cut')) return void request.socket.destroy();
     const url = new URL(request.url ?? '', baseUrl);
-    if (url.pathname === '/admin/oauth/authorize') return authorize(tokens, url, response);
+    if (url.pathname === '/admin/oauth/authorize') return authorize(standIn, url, response);
     if (url.pathname === '/admin/oauth/access_token') {
       const { status, body: answered } = tokens.answer(body);
       return respond(response, status, answered);
@@ -189,20 +189,30 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
 }
 
 /** The page on which an owner agrees. */
-function authorize(tokens: StandInTokens, { searchParams }: URL, response: ServerResponse): void {
-  const [redirectUri = '', state = '', scope = ''] = ['redirect_uri', 'state', 'scope'].map(
-    (name) => searchParams.get(name) ?? '',
-  );
-  const back = tokens.signed({
-    code: tokens.newCode(scope),
-    host: 'YWRtaW4uc2hvcGlmeS5jb20vc3RvcmUvc2FtcGxl',
-    shop: shopDomain,
-    state,
-    timestamp: String(Math.floor(Date.now() / 1000)),
-  });
+function authorize(
+  { tokens, world }: Pick<StandIn, 'tokens' | 'world'>,
+  { searchParams }: URL,
+  response: ServerResponse,
+): void {
+  const [clientId, redirectUri, state = '', scope = ''] = [
+    'client_id',
+    'redirect_uri',
+    'state',
+    'scope',
+  ].map((name) => searchParams.get(name) ?? '');
+  if (clientId !== tokens.clientId) return respond(response, 400, { error: 'invalid_request' });
+  const back = String(
+    tokens.signed({
+      code: tokens.newCode(scope),
+      host: 'YWRtaW4uc2hvcGlmeS5jb20vc3RvcmUvc2FtcGxl',
+      shop: world.shop.myshopifyDomain,
+      state,
+      timestamp: String(Math.floor(Date.now() / 1000)),
+    }),
+  ).replaceAll('&', '&amp;');
   response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
   response.end(
-    `<!doctype html><title>Install app</title><p>${scope}</p><a id="install" href="${redirectUri}?${back}">Install</a>`,
+    `<!doctype html><title>Install app</title><p>${scope}</p><a href="${redirectUri}?${back}">Install app</a>`,
   );
 }
 
