@@ -3,6 +3,7 @@ import type { ParseArgsOptionsConfig } from 'node:util';
 import type { Config } from '../config/config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
+import { platforms } from '../platforms/registry.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { visible } from './terminal/visible.ts';
@@ -114,6 +115,14 @@ export function listWarnings(config: Config): Warning[] {
       check: 'proxies',
       detail:
         'BASE_URL is https, so there is a proxy in front, and all clients count as one address. Set TRUSTED_PROXIES to tell them apart.',
+    });
+  }
+  const registered = platforms.find(({ name }) => config.platforms[name]?.clientId !== undefined);
+  if (registered && !baseUrl?.startsWith('https:')) {
+    const { settings, title } = registered;
+    warnings.push({
+      check: 'public address',
+      detail: `${settings.clientId} is set, but BASE_URL is not an https address: ${title} sends owners who connect their shop back to it, and webhooks only to https. Set BASE_URL to the public address.`,
     });
   }
   return warnings;

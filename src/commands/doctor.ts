@@ -9,10 +9,7 @@ import {
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { loginOf, nameOf, withoutPassword } from '../config/database-url.ts';
-import { readCredentials } from '../platforms/credentials/file.ts';
-import type { Platform } from '../platforms/platform.ts';
 import { platforms } from '../platforms/registry.ts';
-import { redact } from '../log/log.ts';
 import { connect } from '../store/database.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
@@ -21,7 +18,8 @@ import { checkStandby } from '../store/replicas/standby-check.ts';
 import { examineCluster } from './cluster-findings.ts';
 import { type Command, exitStatus, listWarnings, print, printJson } from './command.ts';
 import { type FailoverSafety, assessFailover } from './failover.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, failure } from './finding.ts';
+import { examineConnections, examineCredentials, shownSettings } from './platform-findings.ts';
 import { memoryLimitMegabytes } from './serve/heap.ts';
 
 const maxSkewMilliseconds = 2_000;
@@ -33,7 +31,7 @@ export const doctorCommand: Command = {
   summary: 'shows the configuration without secrets, and checks database, Redis, schema and clock',
   options: { json: { type: 'boolean' } },
   async run({ config, options }) {
-    const { platforms: _, ...settings } = config;
+    const { platforms: _, syncs, ...settings } = config;
     const shown = {
       ...settings,
       ...Object.assign({}, ...platforms.map((platform) => shownSettings(platform, config))),
@@ -41,6 +39,7 @@ export const doctorCommand: Command = {
       databaseServeUrl: config.databaseServeUrl && withoutPassword(config.databaseServeUrl),
       redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
       tracing: config.tracing && 'on',
+      sync: syncs ? 'on' : 'off',
       credentialsKeys: config.credentialsKeys.map(() => 'redacted'),
       databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
     };
@@ -83,6 +82,7 @@ async function examine(config: Config): Promise<Finding[]> {
     return [
       ...(await examineDatabase(store)),
       ...(await inTime(examineCluster(store.write))),
+      ...(await inTime(examineConnections(config, store.write))),
       ...(await examineFailover(config, store)),
       ...(config.databaseServeUrl === undefined
         ? []
@@ -184,32 +184,6 @@ async function examineRedis(url: string): Promise<Finding> {
   }
 }
 
-/** A platform's settings, named after their variables: shopifyCredentialsFile, for example. */
-function shownSettings({ name, settings }: Platform, config: Config): Record<string, unknown> {
-  const { credentialsFile, webhookSecrets = [] } = config.platforms[name] ?? {};
-  return {
-    [camelCase(settings.credentialsFile)]: credentialsFile,
-    [camelCase(settings.webhookSecrets.variable)]: webhookSecrets.map(() => 'redacted'),
-  };
-}
-
-function camelCase(variable: string): string {
-  return variable.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-/** Checks only the file. Whether the platform accepts the credentials shows during a sync. */
-async function examineCredentials(platform: Platform, config: Config): Promise<Finding[]> {
-  const file = config.platforms[platform.name]?.credentialsFile;
-  if (file === undefined) return [];
-  const check = `${platform.name} credentials`;
-  try {
-    const shops = await readCredentials(platform, file);
-    return [{ check, ok: true, detail: shops.map(({ shop }) => `shop ${shop}`).join(', ') }];
-  } catch (error) {
-    return [failure(check, error)];
-  }
-}
-
 async function examineServingLogin(url: string): Promise<Finding> {
   const check = 'serving login';
   const sql = connect(url, {
@@ -243,12 +217,4 @@ async function examineStandby({ primary }: Store, url: string): Promise<Finding>
 /** @throws TimedOut */
 function inTime<Answer>(answer: PromiseLike<Answer>): Promise<Answer> {
   return within(timeoutMilliseconds, answer);
-}
-
-function failure(check: string, error: unknown): Finding {
-  return {
-    check,
-    ok: false,
-    detail: redact(error instanceof Error ? error.message : String(error)),
-  };
 }

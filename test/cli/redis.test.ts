@@ -4,7 +4,8 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
-import { launchServer, run, throwawayFolder } from './process.ts';
+import { launchServer, migratedFolder, run, throwawayFolder } from './process.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { serverUrl } from '../support/databases.ts';
 
 const DATABASE_URL = serverUrl ?? '';
@@ -36,7 +37,7 @@ describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
     }
   });
 
-  test('serve and doctor warn without Redis that each instance counts requests by itself', async () => {
+  test('serve and doctor warn without Redis that each instance counts requests by itself', async (t) => {
     const warning =
       'Each instance counts requests separately, so with several, a key gets its full limit on each. Set REDIS_URL to share one count.';
     const warningsOf = async (env: Record<string, string>) => {
@@ -56,10 +57,13 @@ describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
     const alone = { RETENTION_DATA_DIR: path.join(throwawayFolder(), 'data') };
     assert.deepEqual(await warningsOf(alone), []);
 
-    const shown = await run(['doctor'], { env: { DATABASE_URL } });
+    const own = await startPostgres(['fsync=off']);
+    assert.ok(own);
+    t.after(() => own.destroy());
+    const shown = await run(['doctor'], { env: { DATABASE_URL: own.url } });
     assert.equal(shown.code, 0, shown.out);
     assert.ok(shown.out.includes(`warn  limits: ${warning}\n`), shown.out);
-    const { code, out } = await run(['doctor', '--json'], { env: { DATABASE_URL } });
+    const { code, out } = await run(['doctor', '--json'], { env: { DATABASE_URL: own.url } });
     assert.equal(code, 0, out);
     assert.deepEqual(JSON.parse(out).findings.at(-1), {
       check: 'limits',
@@ -88,8 +92,9 @@ describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
   });
 
   test('doctor shows the Redis version, or why Redis cannot be used, and hides the password', async () => {
+    const dataDir = migratedFolder();
     const examine = async (url: string) => {
-      const env = { DATABASE_URL, REDIS_URL: url };
+      const env = { RETENTION_DATA_DIR: dataDir, REDIS_URL: url };
       const { code, out, err } = await run(['doctor', '--json'], { env });
       assert.doesNotMatch(out + err, /sesame/);
       const { ok, configuration, findings } = JSON.parse(out);

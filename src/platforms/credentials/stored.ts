@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CommandError } from '../../errors.ts';
 import type { Sql } from '../../store/database.ts';
 import {
+  type StoredConnection,
   claimRenewal,
   endRenewal,
   findConnection,
@@ -113,4 +114,23 @@ export async function resealAll(store: CredentialStore): Promise<number> {
     count += 1;
   }
   return count;
+}
+
+/** Which shops' credentials cannot be decrypted: the key is missing, or they are damaged. */
+export function listUnreadable(
+  { platform, sealing }: Pick<CredentialStore, 'platform' | 'sealing'>,
+  connections: readonly Pick<StoredConnection, 'shopId' | 'credentials'>[],
+): number[] {
+  const isReadable = ({
+    shopId,
+    credentials,
+  }: Pick<StoredConnection, 'shopId' | 'credentials'>) => {
+    try {
+      return sealing?.open(credentials, contextOf(platform, shopId)) !== undefined;
+    } catch (error) {
+      if (error instanceof CommandError) return false;
+      throw error;
+    }
+  };
+  return connections.filter((each) => !isReadable(each)).map(({ shopId }) => shopId);
 }
