@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../../config/config.ts';
@@ -38,7 +37,8 @@ export function startSyncs(config: Config, log: Log): RunningSyncs | undefined {
     async close(deadline) {
       isStopping = true;
       if (!worker) return;
-      const ended = once(worker, 'exit');
+      // Not by `once` of node:events, which throws if the thread dies meanwhile; that is in the log already.
+      const ended = new Promise((resolve) => worker?.once('exit', resolve));
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
       worker.postMessage('stop');
       const over = new AbortController();
@@ -48,7 +48,9 @@ export function startSyncs(config: Config, log: Log): RunningSyncs | undefined {
       });
       await Promise.race([ended, late.catch(() => {})]);
       over.abort();
-      await worker?.terminate();
+      if (!worker) return;
+      log.warn('syncs did not stop in time and were ended; the next start continues them');
+      await worker.terminate();
     },
   };
 }
