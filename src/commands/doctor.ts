@@ -81,9 +81,9 @@ async function examine(config: Config): Promise<Finding[]> {
   try {
     return [
       ...(await examineDatabase(store)),
-      ...(await inTime(examineCluster(store.write))),
-      ...(await inTime(examineConnections(config, store.write))),
-      ...(await examineFailover(config, store)),
+      ...(await attempt('cluster', examineCluster(store.write))),
+      ...(await attempt('connected shops', examineConnections(config, store.write))),
+      ...(await attempt('failover', examineFailover(config, store))),
       ...(config.databaseServeUrl === undefined
         ? []
         : [await examineServingLogin(config.databaseServeUrl)]),
@@ -93,6 +93,15 @@ async function examine(config: Config): Promise<Finding[]> {
     return [failure('database', error)];
   } finally {
     await store.close();
+  }
+}
+
+/** The findings of a check; if it fails, for example for lack of privileges, only that it failed. */
+async function attempt(check: string, findings: Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await inTime(findings);
+  } catch (error) {
+    return [failure(check, error)];
   }
 }
 
@@ -154,7 +163,7 @@ const failoverFindings: Readonly<Record<FailoverSafety, Pick<Finding, 'warning' 
 };
 
 async function examineFailover(config: Config, { primary }: Store): Promise<Finding[]> {
-  const safety = await inTime(assessFailover(config, primary.keys));
+  const safety = await assessFailover(config, primary.keys);
   return failoverFindings[safety].map((found) => ({ check: 'failover', ok: true, ...found }));
 }
 

@@ -37,10 +37,11 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
     LOG_LEVEL: 'warn',
     ...more,
   });
-  const failoverOf = async (more?: Record<string, string>) => {
+  const findingOf = async (name: string, more?: Record<string, string>) => {
     const { out } = await run(['doctor', '--json'], { env: env(more) });
-    return JSON.parse(out).findings.find(({ check }: { check: string }) => check === 'failover');
+    return JSON.parse(out).findings.find(({ check }: { check: string }) => check === name);
   };
+  const failoverOf = (more?: Record<string, string>) => findingOf('failover', more);
   const revokeOne = async (more?: Record<string, string>) => {
     const shop = await createShop(store);
     const { id, key } = await createTestKey(store, shop.id);
@@ -99,6 +100,13 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
       assert.deepEqual([ok, isWarning], [true, true]);
       assert.match(detail, /^The standbys are asynchronous: a failover can bring back a key /);
     }
+
+    // A check that lacks privileges fails alone.
+    assert.deepEqual(await findingOf('connected shops', service), {
+      check: 'connected shops',
+      ok: false,
+      detail: 'permission denied for schema platforms',
+    });
 
     await onServer(primary.url, 'revoke select on pg_stat_replication from public');
     assert.equal(
