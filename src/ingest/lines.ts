@@ -13,7 +13,7 @@ export interface Line {
   /** The parsed text, if at hand; the text is then neither generated nor parsed. */
   readonly value?: object;
   readonly problem?: string;
-  /** Something unusual about it, which is logged; it is imported all the same. */
+  /** Something unusual about it, which is logged; it is still imported. */
   readonly warning?: string;
   /** The file it comes from, if its source has several. */
   readonly source?: string;

@@ -4,22 +4,41 @@ import { FixedClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
 import { Connections } from '../../src/platforms/connections.ts';
 import type { ConnectedShop } from '../../src/platforms/credentials/credentials.ts';
+import { CredentialsRefused, PlatformError } from '../../src/platforms/errors.ts';
 import type { Pauses } from '../../src/platforms/pauses.ts';
 import type { Platform, PlatformCode, SyncReport } from '../../src/platforms/platform.ts';
 import { syncUntilIdle } from '../../src/platforms/sync/scheduler.ts';
 import type { Store } from '../../src/store/open.ts';
 import { findSyncState } from '../../src/store/platforms/syncs.ts';
 import { ShopLocks } from '../../src/store/shop-locks.ts';
+import { throwawayFolder } from '../cli/process.ts';
 import { serverUrl } from '../support/databases.ts';
 import { createShop, now } from '../support/world.ts';
 import { stub } from './stub.ts';
 
 export const intervalSeconds = 120;
+export const interval = intervalSeconds * 1000;
+export const hour = 3_600_000;
 
 const report: SyncReport = { kind: 'changes', read: {}, written: 0, refused: 0, deleted: 0 };
 
 /** What happens when a shop is synced; by default it succeeds. @param signal the connection's */
 type Behaviour = (signal: AbortSignal) => Promise<void>;
+
+export const fail = async () => {
+  throw new PlatformError('unavailable', 'The platform is down.');
+};
+export const refuse = async () => {
+  throw new CredentialsRefused('The platform does not accept the token.');
+};
+
+/** A fake platform with some shops; `one` is the first. */
+export async function begin(store: Store, database: string, count: number) {
+  const fake = new FakePlatform(store, database === 'embedded' ? throwawayFolder() : undefined);
+  const shops: number[] = [];
+  for (let each = 0; each < count; each += 1) shops.push(await fake.addShop());
+  return { fake, shops, one: shops[0] as number };
+}
 
 /** A platform of its own, whose syncs do what a test says, and processes that sync its shops. */
 export class FakePlatform {

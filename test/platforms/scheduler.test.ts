@@ -1,22 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { CredentialsRefused, PlatformError } from '../../src/platforms/errors.ts';
 import type { Store } from '../../src/store/open.ts';
-import { throwawayFolder } from '../cli/process.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { until } from '../support/until.ts';
-import { FakePlatform, intervalSeconds } from './fake.ts';
-
-const interval = intervalSeconds * 1000;
-const hour = 3_600_000;
-
-const fail = async () => {
-  throw new PlatformError('unavailable', 'The platform is down.');
-};
-const refuse = async () => {
-  throw new CredentialsRefused('The platform does not accept the token.');
-};
+import { begin as beginWith, fail, hour, interval, refuse } from './fake.ts';
 
 /** A sync that lasts until it is let go, or its process stops. */
 function hanging() {
@@ -35,12 +23,7 @@ onEveryDatabase('the scheduler of syncs', (open, database) => {
   });
   after(() => store.close());
 
-  async function begin(count: number) {
-    const fake = new FakePlatform(store, database === 'embedded' ? throwawayFolder() : undefined);
-    const shops: number[] = [];
-    for (let each = 0; each < count; each += 1) shops.push(await fake.addShop());
-    return { fake, shops, one: shops[0] as number };
-  }
+  const begin = (count: number) => beginWith(store, database, count);
 
   test('syncs every shop at once, and again when it is due', async () => {
     const { fake, shops } = await begin(6);

@@ -1,23 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { disconnectShop } from '../../src/platforms/connect.ts';
-import { CredentialsRefused, PlatformError } from '../../src/platforms/errors.ts';
 import type { Store } from '../../src/store/open.ts';
 import { upsertConnection } from '../../src/store/platforms/connections.ts';
 import { listSyncCounts } from '../../src/store/platforms/syncs.ts';
-import { throwawayFolder } from '../cli/process.ts';
 import { onEveryDatabase } from '../support/databases.ts';
-import { FakePlatform, intervalSeconds } from './fake.ts';
-
-const interval = intervalSeconds * 1000;
-const hour = 3_600_000;
-
-const fail = async () => {
-  throw new PlatformError('unavailable', 'The platform is down.');
-};
-const refuse = async () => {
-  throw new CredentialsRefused('The platform does not accept the token.');
-};
+import { begin as beginWith, fail, hour, interval, refuse } from './fake.ts';
 
 onEveryDatabase('what is stored of a sync', (open, database) => {
   let store: Store;
@@ -26,12 +14,7 @@ onEveryDatabase('what is stored of a sync', (open, database) => {
   });
   after(() => store.close());
 
-  async function begin(count: number) {
-    const fake = new FakePlatform(store, database === 'embedded' ? throwawayFolder() : undefined);
-    const shops: number[] = [];
-    for (let each = 0; each < count; each += 1) shops.push(await fake.addShop());
-    return { fake, shops, one: shops[0] as number };
-  }
+  const begin = (count: number) => beginWith(store, database, count);
 
   test('is counted by how the last sync of each shop ended', async () => {
     const { fake, shops } = await begin(5);
@@ -49,7 +32,20 @@ onEveryDatabase('what is stored of a sync', (open, database) => {
     ]);
   });
 
-  test('forgets a shop that nobody has synced for an hour since it was removed from the file', async () => {
+  test('is one line of an unexpected error, without passwords; the log has the stack', async () => {
+    const { fake, one } = await begin(1);
+    fake.behaviours.set(one, async () => {
+      throw new TypeError('no answer from https://user:secret@proxy:1');
+    });
+    const { sync, logged } = await fake.process();
+    await sync();
+    const line = 'TypeError: no answer from https://user:[redacted]@proxy:1';
+    assert.equal((await fake.stateOf(one))?.problem, line);
+    const [{ reason = '' } = {}] = logged;
+    assert.ok(reason.startsWith(`${line}\n    at `), reason);
+  });
+
+  test('forgets a shop that was removed from the file and has not been synced for an hour', async () => {
     const { fake, shops, one } = await begin(2);
     const { sync } = await fake.process();
     fake.behaviours.set(one, fail);

@@ -77,10 +77,9 @@ function freshness(visit: ShopVisit, source: Connected, now: number): Html {
       </p>`;
     case 'failing':
       return html`<p role="status">
-          The last sync failed, and is tried again within the hour. If it keeps failing, tell the
-          operator of this service:
-        </p>
-        <p class="quiet">${status.reason}</p>`;
+        The last sync failed. The next attempt is within the hour. If syncs keep failing, tell the
+        operator of this service.
+      </p>`;
     case 'ended':
       return html`<p role="status">
         ${platform.title} no longer lets this service read from ${account}. The data that is here

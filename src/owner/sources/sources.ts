@@ -22,7 +22,8 @@ export type SourceStatus =
   /** Connected again, and not synced since. */
   | { readonly kind: 'resuming'; readonly completedAt: Date }
   | { readonly kind: 'current' | 'late'; readonly completedAt: Date }
-  | { readonly kind: 'failing'; readonly reason: string }
+  /** Why is in the operator's words, so it is for the operator only. */
+  | { readonly kind: 'failing' }
   /** The platform does not let us in any more; the shop must be connected again. */
   | { readonly kind: 'ended' };
 
@@ -123,7 +124,7 @@ export class Sources {
       code.findPause(sql, shop),
     ]);
     if (sync?.refusedAt || pause !== undefined) return { kind: 'ended' };
-    if (sync?.problem) return { kind: 'failing', reason: sync.problem };
+    if (sync?.problem) return { kind: 'failing' };
     const feed = feeds.find((each) => each.feed === feedsOf(platform).sync);
     const completedAt = feed?.completedAt;
     if (!completedAt) return { kind: 'first', subscriptions: await countSubscriptions(sql, shop) };

@@ -23,7 +23,7 @@ export interface CredentialStore {
   readonly pauses?: Pauses;
 }
 
-/** Longer than asking a platform takes, with its retries: nobody else may ask before. */
+/** Longer than a renewal takes, with its retries: until then no other process may ask the platform. */
 const renewalSeconds = 120;
 const pollMilliseconds = 250;
 

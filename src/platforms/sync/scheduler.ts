@@ -83,7 +83,7 @@ async function listDue(
   const states = new Map(
     (await listSyncStates(sql, platform.name)).map((state) => [state.shopId, state]),
   );
-  // Nobody syncs these: they are no longer in the credentials file. For any other shop, nothing is lost.
+  // No process syncs these: they were removed from the credentials file. If one is added again, nothing is lost.
   const unattended = [...states.values()].filter(
     ({ shopId, dueAt }) =>
       !connected.some(({ shop }) => shop === shopId) &&

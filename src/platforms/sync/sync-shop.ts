@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { describeError } from '../../errors.ts';
 import { importShopOf } from '../../ingest/apply.ts';
-import type { Log } from '../../log/log.ts';
+import { type Log, redact } from '../../log/log.ts';
 import { upsertFeed } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
 import { findConnection } from '../../store/platforms/connections.ts';
@@ -93,8 +93,10 @@ export async function syncShop(
   } catch (error) {
     signal.throwIfAborted();
     const reason = describeError(error);
+    // One line is stored, as it is shown to people; the log has the stack.
+    const [problem = ''] = redact(reason).split('\n', 1);
     // If the database is away, the next one is due when it was.
-    await settle(parts, connected, reason, error).catch(() => {});
+    await settle(parts, connected, problem, error).catch(() => {});
     return { kind: error instanceof CredentialsRefused ? 'paused' : 'failed', shop, reason };
   } finally {
     await unlock();

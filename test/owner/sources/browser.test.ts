@@ -173,7 +173,7 @@ describe('connecting a shop in a browser', { skip: browserMissing }, () => {
     await context.close();
   });
 
-  test('shows accessibly that the operator connected a shop, and that nobody can', async () => {
+  test('shows accessibly that the operator connected a shop, and that none can be connected', async () => {
     for (const [name, options, word] of [
       ['sources-by-operator', { isOperated: true }, 'First sync'],
       ['sources-off', { shopify: { clientId: undefined } }, 'Not available'],
