@@ -10,7 +10,7 @@ import { launch, migratedFolder, run, throwawayFolder } from '../../cli/process.
 import { assertSameShop } from '../../model/dump.ts';
 import { createShop } from '../../support/world.ts';
 import { until } from '../../support/until.ts';
-import { attempt, contract, line } from './nodes.ts';
+import { billed, contract, failure, line, order, refund, success } from './nodes.ts';
 import { flat, grouped, plans, randomOf, sample, samplePath, shuffled } from './samples.ts';
 import { serverUrl } from '../../support/databases.ts';
 
@@ -128,19 +128,31 @@ test('an import from Shopify into the embedded database stores the same after be
   await store.close();
 });
 
-/** Contracts and plans in random order, enough for several transactions. */
+/**
+ * Contracts and plans in random order, enough for several transactions. Half of the contracts show their first
+ * order, and some attempts an order, of which some are refunded.
+ */
 function writeContracts(count: number): string {
   const random = randomOf(3);
+  const refundsOf = (number: number) =>
+    number % 7 === 0 ? [refund(number, '5.25', '2026-10-01T09:00:00Z')] : [];
   const many = Array.from({ length: count }, (_, index) => index + 10_000).flatMap((id) => [
-    contract(id, { status: id % 4 === 0 ? 'PAUSED' : 'ACTIVE' }),
+    contract(id, {
+      status: id % 4 === 0 ? 'PAUSED' : 'ACTIVE',
+      originOrder:
+        id % 2 === 0
+          ? order(70_000 + id, `${18 + (id % 10)}.4`, { refunds: refundsOf(id) })
+          : { id: `gid://shopify/Order/${70_000 + id}` },
+    }),
     line(id, id, {
       sellingPlanId: id % 3 === 0 ? null : `gid://shopify/SellingPlan/${300 + (id % 9)}`,
     }),
-    ...Array.from({ length: id % 5 }, (_each, number) =>
-      attempt(id, 10 * id + number, `2026-0${number + 4}-11T09:00:00Z`, {
-        errorCode: number % 2 === 0 ? 'CARD_DECLINED' : null,
-      }),
-    ),
+    ...Array.from({ length: id % 5 }, (_each, number) => {
+      const attemptId = 10 * id + number;
+      const paid = order(attemptId, `${12 + number}.9`, { refunds: refundsOf(attemptId) });
+      const state = [failure('INSUFFICIENT_FUNDS'), success(paid), success(null)][number % 3];
+      return billed(id, attemptId, `2026-0${number + 4}-11T09:00:00Z`, state ?? {});
+    }),
   ]);
   const texts = [...many.map((each) => JSON.stringify(each)), ...sample(plans)];
   const file = path.join(throwawayFolder(), 'contracts.jsonl');
@@ -167,7 +179,8 @@ async function killAndCompare({ file, shopId, otherId, env: of, sql }: Killing):
   const whole = await run(args(otherId), { env: of });
   assert.equal(whole.code, 0, whole.err);
   const total = await count(otherId);
-  assert.equal(total, 9000);
+  // Each contract, 2 attempts on average, and every other contract's first order.
+  assert.equal(total, 10_500);
 
   let killed = 0;
   // On startup, while reading, and after a share of the rows.
