@@ -5,7 +5,7 @@ import { syncShop } from '../../../src/platforms/shopify/sync/sync-shop.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { findShopifySync } from '../../../src/platforms/shopify/store/syncs.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onOneDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
 import { success } from './nodes.ts';
 import type { StandIn } from './stand-in.ts';
@@ -16,7 +16,7 @@ const changesOnly = { full: false, takeOver: false };
 const fullSync = { full: true, takeOver: false };
 const gidOf = (id: number) => `gid://shopify/SubscriptionContract/${id}`;
 
-onEveryDatabase('a sync of changes in Shopify', (open) => {
+onOneDatabase('a sync of changes in Shopify', (open) => {
   let store: Store;
   const standIns: StandIn[] = [];
   before(() => {

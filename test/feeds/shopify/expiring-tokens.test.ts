@@ -11,7 +11,7 @@ import { connectShopify } from '../../../src/platforms/shopify/connection.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { upsertConnection } from '../../../src/store/platforms/connections.ts';
 import { assertSameShop } from '../../model/dump.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onOneDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 import { sampleWorld } from './stand-in-world.ts';
@@ -24,7 +24,7 @@ const minute = 60_000;
 /** Not Shopify's own name: tests of commands sync all that is connected to it. */
 const platform = 'expiring';
 
-onEveryDatabase('access to Shopify that ends', (open) => {
+onOneDatabase('access to Shopify that ends', (open) => {
   let store: Store;
   const standIns: StandIn[] = [];
   const sealing = new Sealing([randomBytes(32)]);

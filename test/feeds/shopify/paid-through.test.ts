@@ -5,7 +5,7 @@ import { storeBulkResults, storeNodes } from '../../../src/platforms/shopify/syn
 import type { Line } from '../../../src/ingest/lines.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { assertSameShop } from '../../model/dump.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onOneDatabase } from '../../support/databases.ts';
 import { runs } from '../../support/seed.ts';
 import { type TestShop, createShop, importAll } from '../../support/world.ts';
 import { billed, contract, line, order, refund, success } from './nodes.ts';
@@ -22,7 +22,7 @@ const all = (id: number, total: string) => ({
 const cancelled = { status: 'CANCELLED', nextBillingDate: null };
 const first = order(70, '99.00');
 
-onEveryDatabase('what was paid for in Shopify', (open) => {
+onOneDatabase('what was paid for in Shopify', (open) => {
   let store: Store;
   let standIn: StandIn;
   before(async () => {

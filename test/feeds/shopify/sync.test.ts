@@ -10,7 +10,7 @@ import type { Store } from '../../../src/store/open.ts';
 import { findShopifySync } from '../../../src/platforms/shopify/store/syncs.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';
 import { plan, subscription } from '../../rest/records.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onOneDatabase } from '../../support/databases.ts';
 import { createShop, importAll } from '../../support/world.ts';
 import { importShopify, ordersFile, plans, sampleFile } from './samples.ts';
 import type { StandIn, Faults } from './stand-in.ts';
@@ -19,7 +19,7 @@ import { beginSync, syncedShop } from './synced.ts';
 
 const defaults = { full: false, takeOver: false };
 
-onEveryDatabase('a sync of a shop from Shopify', (open) => {
+onOneDatabase('a sync of a shop from Shopify', (open) => {
   let store: Store;
   const standIns: StandIn[] = [];
   before(() => {
