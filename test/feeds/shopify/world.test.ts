@@ -140,8 +140,8 @@ onEveryDatabase('the samples from Shopify', (open) => {
           ),
         ),
     ],
-    ['sorted in parts of about one line', () => [sampleFile(flat), sampleFile(plans)], 1],
-    ['sorted in a few parts', () => [sampleFile(grouped), sampleFile(plans)], 2000],
+    ['merged from runs of one line', () => [sampleFile(flat), sampleFile(plans)], 1],
+    ['merged from a few runs', () => [sampleFile(grouped), sampleFile(plans)], 2000],
     ['twice in the same run', () => [grouped, plans, flat, plans].map(sampleFile)],
   ];
   for (const [order, files, bytesInMemory] of orders) {

@@ -123,7 +123,7 @@ class BulkReading {
     map: (rows: readonly Row[]) => Iterable<MappedRow>,
   ): AsyncGenerator<Line[]> {
     let lines: Line[] = [];
-    for await (const rows of staging.families()) {
+    for (const rows of staging.families()) {
       for (const mapped of map(rows)) lines.push(this.#lineOf(mapped));
       if (lines.length < linesPerBatch) continue;
       yield lines;

@@ -1,5 +1,5 @@
-import { closeSync, createReadStream, mkdtempSync, openSync, writeSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { closeSync, mkdtempSync, openSync, readSync, writeSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -17,188 +17,159 @@ export type Row = readonly [
   read: object | null,
 ];
 
-/** How many bytes of rows may be read into memory at once. */
+/** How many bytes of rows may be in memory at once, approximately. */
 const maxBytesInMemory = 8 * 1024 * 1024;
-const maxParts = 128;
-const bufferedCharacters = 64 * 1024;
-/** When a file is split into parts. */
-const chunkBytes = 1024 * 1024;
-const maxSampled = 8192;
-
-/** With more rows than this, all go to disk. */
-const maxRowsInMemory = 1000;
+const minChunkBytes = 4096;
+const maxChunkBytes = 256 * 1024;
+const newline = 0x0a;
 
 /**
- * Groups rows by family, and returns the families by ascending number. A few rows stay in memory;
- * more go to disk, so that memory use stays bounded. Shopify's numbers grow with time, as do those
- * of most stored rows. In any other order, inserts would hit random index pages.
+ * Groups rows by family, and returns the families by ascending number. Shopify's numbers grow with time, as do
+ * those of most stored rows; in any other order, inserts would hit random index pages. Whenever memory is full,
+ * its rows are sorted and written to disk; at the end, these runs are merged.
  */
 export class Staging {
   readonly #bytesInMemory: number;
-  readonly #rows: Row[] = [];
-  #onDisk: { readonly folder: string; readonly rows: RowFile } | undefined;
+  #run = new Run();
+  #disk: Disk | undefined;
 
-  /** @param bytesInMemory how many bytes of rows may be read into memory at once */
+  /** @param bytesInMemory how many bytes of rows may be in memory at once, approximately */
   constructor(bytesInMemory = maxBytesInMemory) {
     this.#bytesInMemory = bytesInMemory;
   }
 
   add(row: Row): void {
-    if (this.#onDisk) return this.#onDisk.rows.add(row[0], JSON.stringify(row));
-    this.#rows.push(row);
-    if (this.#rows.length > Math.min(maxRowsInMemory, this.#bytesInMemory / 1024)) this.#spill();
-  }
-
-  #spill(): void {
-    const folder = mkdtempSync(path.join(tmpdir(), 'retention-import-'));
-    this.#onDisk = { folder, rows: new RowFile(path.join(folder, 'rows'), this.#bytesInMemory) };
-    for (const row of this.#rows.splice(0)) this.add(row);
+    this.#run.add(row);
+    if (this.#run.characters < this.#bytesInMemory) return;
+    this.#disk ??= new Disk();
+    this.#disk.write(this.#run);
+    this.#run = new Run();
   }
 
   /** The rows of each family, in the order they were added. Call it after the last `add`. */
-  async *families(): AsyncGenerator<readonly Row[]> {
-    if (this.#onDisk) yield* this.#onDisk.rows.families();
-    else yield* familiesOf(this.#rows);
+  *families(): Generator<readonly Row[]> {
+    const runs = [...(this.#disk?.read(this.#bytesInMemory) ?? []), this.#run.sorted()];
+    yield* merge(runs.map((rows) => new Cursor(rows)).filter(({ row }) => row !== undefined));
   }
 
   async dispose(): Promise<void> {
-    if (!this.#onDisk) return;
-    this.#onDisk.rows.close();
-    await rm(this.#onDisk.folder, { recursive: true, force: true });
+    await this.#disk?.dispose();
   }
 }
 
-/**
- * Rows in one file. If it is too large for memory, it is split into parts by family number, of
- * about the same size according to a sample.
- */
-class RowFile {
-  readonly #file: string;
-  readonly #bytesInMemory: number;
-  readonly #sample = new Sample();
-  #descriptor: number | undefined;
-  #buffer = '';
-  #bytes = 0;
+/** Rows in memory, as JSON: it takes less space than objects. */
+class Run {
+  characters = 0;
+  readonly #families: number[] = [];
+  readonly #texts: string[] = [];
 
-  constructor(file: string, bytesInMemory: number) {
-    this.#file = file;
-    this.#bytesInMemory = bytesInMemory;
-    this.#descriptor = openSync(file, 'w', 0o600);
+  add(row: Row): void {
+    const text = JSON.stringify(row);
+    this.#families.push(row[0]);
+    this.#texts.push(text);
+    this.characters += text.length;
   }
 
-  add(family: number, json: string): void {
-    this.#sample.add(family);
-    this.#buffer += `${json}\n`;
-    if (this.#buffer.length >= bufferedCharacters) this.flush();
+  /** By family; those of one family in the order they were added. */
+  *sorted(): Generator<string> {
+    const families = this.#families;
+    const order = Array.from(families.keys());
+    order.sort((a, b) => (families[a] as number) - (families[b] as number));
+    for (const at of order) yield this.#texts[at] as string;
   }
+}
 
-  async *families(): AsyncGenerator<readonly Row[]> {
-    this.close();
-    const parts = Math.min(Math.ceil((2 * this.#bytes) / this.#bytesInMemory), maxParts);
-    const bounds = this.#bytes > this.#bytesInMemory ? this.#sample.bounds(parts) : [];
-    // A single family cannot be split.
-    if (bounds.length === 0) yield* await readFamilies(this.#file);
-    else yield* this.#partsAt(bounds);
-    await rm(this.#file);
-  }
-
-  /** @param bounds ascending; each is the smallest number of a part */
-  async *#partsAt(bounds: readonly number[]): AsyncGenerator<readonly Row[]> {
-    const parts = [Number.NEGATIVE_INFINITY, ...bounds].map(
-      (_, index) => new RowFile(`${this.#file}.${index}`, this.#bytesInMemory),
-    );
-    try {
-      for await (const rows of readRows(this.#file)) {
-        for (const json of rows) {
-          const family = Number(json.slice(1, json.indexOf(',')));
-          parts[countUpTo(bounds, family)]?.add(family, json);
-        }
-        // Buffered rows are slices of the chunk's text, and would keep all of it in memory.
-        for (const part of parts) part.flush();
-      }
-      for (const part of parts) part.close();
-      for (const part of parts) yield* part.families();
-    } finally {
-      for (const part of parts) part.close();
-    }
-  }
-
-  close(): void {
-    if (this.#descriptor === undefined) return;
-    this.flush();
-    closeSync(this.#descriptor);
-    this.#descriptor = undefined;
-  }
+/** Sorted runs, one after the other in a file of its own. */
+class Disk {
+  readonly #folder = mkdtempSync(path.join(tmpdir(), 'retention-import-'));
+  readonly #descriptor = openSync(path.join(this.#folder, 'rows'), 'w+', 0o600);
+  /** Where each run ends, in bytes. */
+  readonly #ends: number[] = [];
 
   /** Synchronous, so that adding a row needs no promise. The system buffers the writes. */
-  flush(): void {
-    const bytes = Buffer.from(this.#buffer);
-    this.#buffer = '';
-    this.#bytes += bytes.length;
-    // If the disk is almost full, only part of the buffer may be written before the error.
-    for (let written = 0; written < bytes.length;) {
-      written += writeSync(this.#descriptor as number, bytes, written);
+  write(run: Run): void {
+    let end = this.#ends.at(-1) ?? 0;
+    let text = '';
+    const flush = () => {
+      const bytes = Buffer.from(text);
+      text = '';
+      // If the disk is almost full, only part of it may be written before the error.
+      for (let written = 0; written < bytes.length;) {
+        written += writeSync(this.#descriptor, bytes, written);
+      }
+      end += bytes.length;
+    };
+    for (const row of run.sorted()) {
+      text += `${row}\n`;
+      if (text.length >= maxChunkBytes) flush();
+    }
+    flush();
+    this.#ends.push(end);
+  }
+
+  /** @param bytesInMemory for all runs together */
+  read(bytesInMemory: number): Generator<string>[] {
+    const share = Math.floor(bytesInMemory / this.#ends.length);
+    const chunkBytes = Math.min(Math.max(share, minChunkBytes), maxChunkBytes);
+    return this.#ends.map((end, at) => this.#readRun(this.#ends[at - 1] ?? 0, end, chunkBytes));
+  }
+
+  *#readRun(start: number, end: number, chunkBytes: number): Generator<string> {
+    let bytes = Buffer.allocUnsafe(chunkBytes);
+    let kept = 0;
+    for (let position = start; position < end;) {
+      const length = Math.min(bytes.length - kept, end - position);
+      const read = readSync(this.#descriptor, bytes, kept, length, position);
+      if (read === 0) throw new Error('the file of staged rows is shorter than it was written');
+      position += read;
+      const filled = kept + read;
+      const complete = bytes.lastIndexOf(newline, filled - 1) + 1;
+      if (complete > 0) yield* bytes.toString('utf8', 0, complete - 1).split('\n');
+      kept = filled - complete;
+      // A row may be longer than a chunk.
+      const next = kept === bytes.length ? Buffer.allocUnsafe(2 * kept) : bytes;
+      bytes.copy(next, 0, complete, filled);
+      bytes = next;
     }
   }
-}
 
-/** An evenly spaced sample of many numbers, in constant memory. */
-class Sample {
-  #numbers: number[] = [];
-  #every = 1;
-  #seen = 0;
-
-  add(number: number): void {
-    if (this.#seen % this.#every === 0) this.#numbers.push(number);
-    this.#seen += 1;
-    if (this.#numbers.length < maxSampled) return;
-    this.#numbers = this.#numbers.filter((_, index) => index % 2 === 0);
-    this.#every *= 2;
-  }
-
-  /** Numbers that divide the sample into parts of equal size; none if all are the same. */
-  bounds(parts: number): number[] {
-    const sorted = this.#numbers.toSorted((a, b) => a - b);
-    const places = Array.from({ length: parts - 1 }, (_, index) =>
-      Math.floor(((index + 1) * sorted.length) / parts),
-    );
-    const bounds = new Set([...places.map((place) => sorted[place] ?? 0), sorted.at(-1) ?? 0]);
-    // No number lies below the smallest one.
-    bounds.delete(sorted[0] ?? 0);
-    return [...bounds];
+  async dispose(): Promise<void> {
+    closeSync(this.#descriptor);
+    await rm(this.#folder, { recursive: true, force: true });
   }
 }
 
-/** How many of the ascending numbers are at most `number`. */
-function countUpTo(ascending: readonly number[], number: number): number {
-  let [from, to] = [0, ascending.length];
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if ((ascending[middle] as number) <= number) from = middle + 1;
-    else to = middle;
+/** A run that is read row by row. */
+class Cursor {
+  /** The next row; undefined at the end. */
+  row: Row | undefined;
+  readonly #rows: Iterator<string>;
+
+  constructor(rows: Iterator<string>) {
+    this.#rows = rows;
+    this.advance();
   }
-  return from;
+
+  get family(): number {
+    return this.row?.[0] ?? Number.POSITIVE_INFINITY;
+  }
+
+  advance(): void {
+    const { value, done } = this.#rows.next();
+    this.row = done ? undefined : JSON.parse(value);
+  }
 }
 
-/** Reads the rows that a `RowFile` wrote, so each ends in a newline. */
-async function* readRows(file: string): AsyncGenerator<string[]> {
-  let rest = '';
-  for await (const chunk of createReadStream(file, {
-    encoding: 'utf8',
-    highWaterMark: chunkBytes,
-  })) {
-    const rows = (rest + chunk).split('\n');
-    rest = rows.pop() ?? '';
+/** @param cursors in the order in which their runs were added */
+function* merge(cursors: readonly Cursor[]): Generator<readonly Row[]> {
+  for (;;) {
+    let family = Number.POSITIVE_INFINITY;
+    for (const cursor of cursors) family = Math.min(family, cursor.family);
+    if (family === Number.POSITIVE_INFINITY) return;
+    const rows: Row[] = [];
+    for (const cursor of cursors) {
+      for (; cursor.row && cursor.family === family; cursor.advance()) rows.push(cursor.row);
+    }
     yield rows;
   }
-}
-
-async function readFamilies(file: string): Promise<Iterable<readonly Row[]>> {
-  const rows = (await readFile(file, 'utf8')).split('\n').filter((json) => json !== '');
-  return familiesOf(rows.map((json) => JSON.parse(json) as Row));
-}
-
-function familiesOf(rows: readonly Row[]): Iterable<readonly Row[]> {
-  const families = Map.groupBy(rows, ([family]) => family);
-  return [...families].toSorted(([a], [b]) => a - b).map(([, members]) => members);
 }
