@@ -7,8 +7,8 @@ export const hasProcessFigures = existsSync('/proc/self/stat');
 const ticksPerSecond = 100;
 
 /**
- * Processor time of a process and its children, in microseconds, by the operating system's own
- * accounting; 0 if there is no /proc.
+ * Processor time of a process and its children, those that have ended too, in microseconds, by the
+ * operating system's own accounting; 0 if there is no /proc.
  */
 export function cpuMicroseconds(pid: number): number {
   try {
@@ -38,7 +38,8 @@ function statOf(pid: number): string[] {
 function ticksOf(pid: number): number {
   try {
     const fields = statOf(pid);
-    return Number(fields[11]) + Number(fields[12]);
+    const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number);
+    return (user ?? 0) + (system ?? 0) + (childrenUser ?? 0) + (childrenSystem ?? 0);
   } catch {
     return 0;
   }

@@ -97,7 +97,7 @@ try {
   await generate(file);
   run(['shops', 'create', '--id', '1', '--name', 'Bench', '--currency', 'USD'], env);
   const args = ['--shop', '1', '--from', 'shopify', file];
-  const measured = await measureImport(args, env);
+  const measured = await measureImport(args, env, postgres.pid);
   const { seconds } = measured;
   const stored = Object.entries(measured.stored).map(([type, each]) => `${type} ${each}`);
   const megabytes = (await stat(file)).size / 2 ** 20;
@@ -106,6 +106,7 @@ try {
       `${contracts} contracts, ${megabytes.toFixed(0)} MB (${stored.join(', ')}) in ${seconds.toFixed(1)} s`,
       `${Math.round(contracts / seconds)} contracts a second`,
       `importer: max ${measured.megabytes.toFixed(0)} MB, ${(measured.cpuMicroseconds / contracts).toFixed(1)} µs of CPU a contract`,
+      `PostgreSQL: ${(measured.serverCpuMicroseconds / contracts).toFixed(1)} µs of CPU a contract`,
       '',
     ].join('\n'),
   );

@@ -15,7 +15,7 @@ try {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const args = ['--shop', '1', '-'];
-  const measured = await measureImport(args, env, source.stdout);
+  const measured = await measureImport(args, env, postgres.pid, source.stdout);
   const { seconds, megabytes, stored } = measured;
   const records = Object.values(stored).reduce((sum, each) => sum + each, 0);
   const lines = Object.entries(stored).map(([type, each]) => `${type} ${each}`);
@@ -24,6 +24,7 @@ try {
       `${records} records (${lines.join(', ')}) in ${seconds.toFixed(1)} s`,
       `${Math.round(records / seconds)} records a second, including their generation on the same machine`,
       `importer: max ${megabytes.toFixed(0)} MB, ${(measured.cpuMicroseconds / records).toFixed(1)} µs of CPU a record`,
+      `PostgreSQL: ${(measured.serverCpuMicroseconds / records).toFixed(1)} µs of CPU a record`,
       '',
     ].join('\n'),
   );

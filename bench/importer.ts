@@ -10,20 +10,25 @@ interface Measured {
   /** Max resident memory. */
   readonly megabytes: number;
   readonly cpuMicroseconds: number;
+  /** PostgreSQL's. */
+  readonly serverCpuMicroseconds: number;
   /** By type of record. */
   readonly stored: Readonly<Record<string, number>>;
 }
 
 /**
- * Runs `retention import` and measures its memory and CPU.
+ * Runs `retention import` and measures its memory, and its CPU and that of PostgreSQL.
+ * @param serverPid PostgreSQL's process
  * @param input its standard input, if it reads that
  */
 export async function measureImport(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
+  serverPid: number,
   input?: Readable,
 ): Promise<Measured> {
   const from = performance.now();
+  const serverCpuBefore = cpuMicroseconds(serverPid);
   const stdio: StdioOptions = [input ?? 'ignore', 'pipe', 'inherit'];
   const importer = spawn(retention, ['import', '--json', ...args], { env, stdio });
   let megabytes = 0;
@@ -42,5 +47,6 @@ export async function measureImport(
   const stored = Object.fromEntries(
     Object.entries(counts).map(([type, each]) => [type, each.stored]),
   );
-  return { seconds, megabytes, cpuMicroseconds: cpu, stored };
+  const serverCpuMicroseconds = cpuMicroseconds(serverPid) - serverCpuBefore;
+  return { seconds, megabytes, cpuMicroseconds: cpu, serverCpuMicroseconds, stored };
 }
