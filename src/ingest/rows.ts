@@ -1,3 +1,4 @@
+import { isoTime } from '../iso-time.ts';
 import { hash } from 'node:crypto';
 import { decimalText, parseDecimal } from '../money.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
@@ -5,9 +6,8 @@ import type { RecordOf } from './record.ts';
 
 /** Converts records to database rows. Times are ISO 8601 text, amounts are decimal text. */
 
-const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 const isoOrNull = (milliseconds: number | null) =>
-  milliseconds === null ? null : iso(milliseconds);
+  milliseconds === null ? null : isoTime(milliseconds);
 
 /** 128 bits of SHA-256 in hex: two records with the same digest are the same record. */
 function digestOf(record: unknown): string {
@@ -115,14 +115,14 @@ export function subscriptionRows(
       customerId: record.customerId,
       planId: record.planId,
       status: record.status,
-      statusSince: iso(changes.at(-1)?.at ?? record.createdAt),
+      statusSince: isoTime(changes.at(-1)?.at ?? record.createdAt),
       currentPrice: priceOf(record.lines),
       intervalUnit: record.intervalUnit,
       intervalCount: record.intervalCount,
       nextBillingDate: isoOrNull(record.nextBillingDate),
       paidThroughAt: isoOrNull(record.paidThroughAt),
       paidPeriods: record.paidPeriods ?? null,
-      createdAt: iso(record.createdAt),
+      createdAt: isoTime(record.createdAt),
       updatedAt: isoOrNull(record.updatedAt),
       digest: digestOf(record),
     },
@@ -135,7 +135,7 @@ export function subscriptionRows(
     events: changes.map(({ at, from, to }, position) => ({
       subscriptionId: record.id,
       position,
-      at: iso(at),
+      at: isoTime(at),
       from,
       to,
     })),
@@ -166,7 +166,7 @@ export function paymentRow(record: RecordOf<'payment'>) {
   return {
     ...record,
     failureKind: record.status === 'failed' ? (record.failureKind ?? 'payment') : null,
-    processedAt: iso(record.processedAt),
+    processedAt: isoTime(record.processedAt),
     updatedAt: isoOrNull(record.updatedAt),
     digest: digestOfAmount(record),
   };
@@ -175,7 +175,7 @@ export function paymentRow(record: RecordOf<'payment'>) {
 export function refundRow(record: RecordOf<'refund'>) {
   return {
     ...record,
-    refundedAt: iso(record.refundedAt),
+    refundedAt: isoTime(record.refundedAt),
     updatedAt: isoOrNull(record.updatedAt),
     digest: digestOfAmount(record),
   };
@@ -184,7 +184,7 @@ export function refundRow(record: RecordOf<'refund'>) {
 export function cancellationRow(record: RecordOf<'cancellation'>) {
   return {
     ...record,
-    createdAt: iso(record.createdAt),
+    createdAt: isoTime(record.createdAt),
     updatedAt: isoOrNull(record.updatedAt),
     digest: digestOf(record),
   };

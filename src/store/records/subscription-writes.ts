@@ -1,3 +1,4 @@
+import { isoTime } from '../../iso-time.ts';
 import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
 import { type Transaction, arrayText } from '../database.ts';
 import { insertCustomers } from './customers.ts';
@@ -133,7 +134,7 @@ function withPaidPeriods(
   const paidThrough = paidThroughOf(periods);
   return {
     ...row,
-    paidThroughAt: paidThrough === null ? null : new Date(paidThrough).toISOString(),
+    paidThroughAt: paidThrough === null ? null : isoTime(paidThrough),
     paidPeriods: periods.map(toStored),
   };
 }

@@ -1,3 +1,4 @@
+import { isoTime } from '../../../iso-time.ts';
 import type { InputOf } from '../../../ingest/record.ts';
 import { ownNumber } from '../../../own-number.ts';
 import { paidThroughOf } from '../../../store/records/paid-periods.ts';
@@ -25,7 +26,6 @@ export interface ContractRecords {
 const maxLines = 250;
 /** Shopify's title for the only variant of a product without variants. */
 const noVariants = 'Default Title';
-const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 /**
  * Maps one contract to records. The order of its lines and attempts makes no difference.
@@ -54,10 +54,10 @@ export function mapContract(
       customerId: contract.customerId,
       planId: plan.id,
       status: contract.status,
-      createdAt: iso(contract.createdAt),
-      updatedAt: iso(contract.updatedAt),
-      nextBillingDate: contract.nextBillingDate === null ? null : iso(contract.nextBillingDate),
-      paidThroughAt: paidThroughAt === null ? null : iso(paidThroughAt),
+      createdAt: isoTime(contract.createdAt),
+      updatedAt: isoTime(contract.updatedAt),
+      nextBillingDate: contract.nextBillingDate === null ? null : isoTime(contract.nextBillingDate),
+      paidThroughAt: paidThroughAt === null ? null : isoTime(paidThroughAt),
       intervalUnit: contract.billing.unit,
       intervalCount: contract.billing.count,
       lines: lines.map(mapLine),

@@ -1,3 +1,4 @@
+import { isoTime } from '../../../iso-time.ts';
 import { addInterval } from '../../../intervals.ts';
 import type { BillingAttempt } from './attempts.ts';
 import type { Interval } from './fields.ts';
@@ -43,7 +44,7 @@ export function cyclesOf(
 
 /** Names a cycle that begins then, and adds the name to those that are taken. */
 export function nameCycle(at: number, taken: Set<string>): string {
-  const day = new Date(at).toISOString().slice(0, 10);
+  const day = isoTime(at).slice(0, 10);
   let name = day;
   for (let number = 2; taken.has(name); number += 1) name = `${day}-${number}`;
   taken.add(name);

@@ -1,3 +1,4 @@
+import { isoTime } from '../../../iso-time.ts';
 import type { InputOf } from '../../../ingest/record.ts';
 import { priceOf } from '../../../ingest/rows.ts';
 import { ownNumber } from '../../../own-number.ts';
@@ -31,7 +32,6 @@ const statuses = {
 } as const satisfies Record<Outcome, object>;
 
 const noRefunds: PaymentRecords['refunds'] = [];
-const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 export function paymentsOf(
   contract: Contract,
@@ -59,7 +59,7 @@ export function paymentsOf(
       id: refund.id,
       paymentId: id,
       amount: refund.amount,
-      refundedAt: iso(refund.refundedAt),
+      refundedAt: isoTime(refund.refundedAt),
     }));
     return { payment, refunds };
   });
@@ -75,9 +75,9 @@ function amountOf({ outcome, order }: BillingAttempt, price: string) {
 
 function timesOf(contract: Contract, processedAt: number) {
   return {
-    processedAt: iso(processedAt),
+    processedAt: isoTime(processedAt),
     // A settled attempt must replace its pending record even if the contract did not change.
-    updatedAt: iso(Math.max(contract.updatedAt, processedAt)),
+    updatedAt: isoTime(Math.max(contract.updatedAt, processedAt)),
   };
 }
 
@@ -104,7 +104,7 @@ function firstPayment(
     id: ownNumber(`Refund: ${subscriptionId} ${refund.id}`),
     paymentId: id,
     amount: takeShare(refund.amount, share, minorDigits),
-    refundedAt: iso(refund.refundedAt),
+    refundedAt: isoTime(refund.refundedAt),
     ...keeps,
   }));
   return {
