@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { type Row, Staging } from './staging.ts';
 
 /** Texts of other bytes than characters, and some that are longer than what is read from disk at once. */
