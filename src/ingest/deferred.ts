@@ -1,20 +1,22 @@
-import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { once } from 'node:events';
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { hash } from 'node:crypto';
 import type { Entry } from './batch.ts';
+import { inTemporaryFolder } from './disk-full.ts';
 import { type Line, readLines } from './lines.ts';
+
+const bufferedCharacters = 64 * 1024;
 
 /**
  * Records that wait for another one (a payment for its subscription), in order of arrival. They are
  * kept on disk, so that memory use does not grow with their number.
  */
 export class DeferredEntries {
-  /** Both are set when the first entry is added. */
+  /** Both are set when the first entries are written. */
   #folder: string | undefined;
-  #out: WriteStream | undefined;
+  #out: FileHandle | undefined;
+  #unwritten = '';
   readonly #keys = new KeyFilter();
   count = 0;
 
@@ -23,27 +25,35 @@ export class DeferredEntries {
     return this.count > 0 && this.#keys.mayContain(key);
   }
 
+  /** @throws CommandError if the disk is full */
   async add(entries: readonly Entry[]): Promise<void> {
     for (const { source, line, key } of entries) {
       this.#keys.add(key);
       this.count += 1;
-      const text = JSON.stringify([source, line.number, line.text]);
-      const out = (this.#out ??= await this.#open());
-      if (!out.write(`${text}\n`)) await once(out, 'drain');
+      this.#unwritten += `${JSON.stringify([source, line.number, line.text])}\n`;
+      if (this.#unwritten.length >= bufferedCharacters) await this.#write();
     }
   }
 
-  async #open(): Promise<WriteStream> {
+  async #write(): Promise<void> {
+    await inTemporaryFolder(async () => {
+      const out = (this.#out ??= await this.#open());
+      await out.appendFile(this.#unwritten);
+    });
+    this.#unwritten = '';
+  }
+
+  async #open(): Promise<FileHandle> {
     this.#folder = await mkdtemp(path.join(tmpdir(), 'retention-import-'));
-    return createWriteStream(path.join(this.#folder, 'deferred.ndjson'), { mode: 0o600 });
+    return open(path.join(this.#folder, 'deferred.ndjson'), 'w+', 0o600);
   }
 
   /** Reads all entries. None may be added afterwards. */
   async *read(): AsyncGenerator<{ source: string; line: Line }[]> {
-    if (!this.#out) return;
-    this.#out.end();
-    if (!this.#out.closed) await once(this.#out, 'close');
-    for await (const lines of readLines(createReadStream(this.#out.path))) {
+    if (this.count === 0) return;
+    await this.#write();
+    const bytes = this.#out?.createReadStream({ start: 0, autoClose: false });
+    for await (const lines of readLines(bytes as AsyncIterable<Uint8Array>)) {
       yield lines.map(({ text: json }) => {
         const [source, number, text] = JSON.parse(json) as [string, number, string];
         return { source, line: { number, text } };
@@ -52,11 +62,7 @@ export class DeferredEntries {
   }
 
   async dispose(): Promise<void> {
-    if (this.#out && !this.#out.closed) {
-      // The file may still be opening, which needs its folder.
-      this.#out.destroy();
-      await once(this.#out, 'close');
-    }
+    await this.#out?.close();
     if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
   }
 }

@@ -1,35 +1,68 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, fstatSync } from 'node:fs';
 import { open, rm, stat, type FileHandle } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import path from 'node:path';
+import { type Readable, addAbortSignal } from 'node:stream';
 import { type ZlibOptions, createGunzip } from 'node:zlib';
 import { CommandError } from '../errors.ts';
+import { isDiskFull } from './disk-full.ts';
 import type { LineSource } from './import.ts';
 import { type Line, readLines } from './lines.ts';
 
 const standardInput = '-';
 
+export interface ReadOptions {
+  /** Stops reading; its reason is thrown. */
+  readonly signal?: AbortSignal | undefined;
+  /** Keeps track of how much has been read. */
+  readonly progress?: ReadProgress | undefined;
+}
+
 /** Opens a file of records; `-` is standard input, and files named *.gz are decompressed. */
-export function openSource(file: string): LineSource {
-  return { name: file, lines: readLines(openBytes(file)) };
+export function openSource(file: string, options?: ReadOptions): LineSource {
+  return { name: file, lines: readLines(openBytes(file, options)) };
 }
 
 /**
  * Reads the bytes of such a file.
  * @throws CommandError if reading fails midway: a corrupt archive, a disk error
  */
-export function openBytes(file: string): AsyncGenerator<Buffer> {
+export async function* openBytes(
+  file: string,
+  { signal, progress }: ReadOptions = {},
+): AsyncGenerator<Buffer> {
   const bytes = file === standardInput ? process.stdin : createReadStream(file);
-  return withCommandErrors(file, file.endsWith('.gz') ? decompress(bytes) : bytes);
-}
-
-async function* withCommandErrors(file: string, bytes: Readable): AsyncGenerator<Buffer> {
+  progress?.add(bytes);
+  if (signal) addAbortSignal(signal, bytes);
   try {
-    yield* bytes;
+    yield* file.endsWith('.gz') ? decompress(bytes) : (bytes as AsyncIterable<Buffer>);
   } catch (error) {
+    signal?.throwIfAborted();
     throw new CommandError(
       `${file} could not be read to the end: ${(error as Error).message}. Earlier records may have been stored; import the whole file again.`,
       { cause: error },
     );
+  }
+}
+
+/** How much of some files has been read, by their size on disk. */
+export class ReadProgress {
+  readonly #totalBytes: number | undefined;
+  readonly #streams: { readonly bytesRead?: number }[] = [];
+
+  /** @param totalBytes undefined if the size of an input, such as a pipe, is not known */
+  constructor(totalBytes: number | undefined) {
+    this.#totalBytes = totalBytes;
+  }
+
+  /** Between 0 and 1; undefined if the total is not known. */
+  get share(): number | undefined {
+    if (!this.#totalBytes) return undefined;
+    const read = this.#streams.reduce((sum, { bytesRead = 0 }) => sum + bytesRead, 0);
+    return Math.min(read / this.#totalBytes, 1);
+  }
+
+  add(stream: object): void {
+    this.#streams.push(stream);
   }
 }
 
@@ -44,24 +77,37 @@ function decompress(bytes: Readable): Readable {
 
 /**
  * Checks all files before anything is imported, so that a wrong name does not stop a run midway.
+ * @returns their size in bytes; undefined if it is not known
  * @throws CommandError if a file cannot be read
  */
-export async function checkFiles(files: readonly string[]): Promise<void> {
+export async function checkFiles(files: readonly string[]): Promise<number | undefined> {
+  let total: number | undefined = 0;
   for (const file of files) {
-    if (file === standardInput) continue;
-    const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
-      throw new CommandError(
-        `${file} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
-      );
-    });
-    if (found.isDirectory()) throw new CommandError(`${file} is a folder; name the files in it.`);
-    // Opening and closing a pipe would end it.
-    if (!found.isFile()) continue;
-    const handle = await open(file, 'r').catch((error: Error) => {
-      throw new CommandError(`${file} cannot be read: ${error.message}.`);
-    });
-    await handle.close();
+    const size = file === standardInput ? sizeOfStandardInput() : await checkFile(file);
+    total = total === undefined || size === undefined ? undefined : total + size;
   }
+  return total;
+}
+
+function sizeOfStandardInput(): number | undefined {
+  const found = fstatSync(0);
+  return found.isFile() ? found.size : undefined;
+}
+
+async function checkFile(file: string): Promise<number | undefined> {
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(
+      `${file} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
+    );
+  });
+  if (found.isDirectory()) throw new CommandError(`${file} is a folder; name the files in it.`);
+  // Opening and closing a pipe would end it.
+  if (!found.isFile()) return undefined;
+  const handle = await open(file, 'r').catch((error: Error) => {
+    throw new CommandError(`${file} cannot be read: ${error.message}.`);
+  });
+  await handle.close();
+  return found.size;
 }
 
 /** Writes refused lines and their reasons to a file beside their source, or to one chosen file. */
@@ -95,8 +141,21 @@ export class RefusedLines {
     }
   }
 
+  /** @throws CommandError if the disk is full */
   async add(source: string, line: Line, reason: string): Promise<void> {
     const file = this.#fileFor(source);
+    try {
+      await this.#append(file, { file: source, line: line.number, reason, text: line.text });
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      throw new CommandError(
+        `No space is left in ${path.resolve(path.dirname(file))}, where ${file} keeps the refused lines. Free some, or choose a file on another disk with --refused.`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #append(file: string, entry: object): Promise<void> {
     let handle = this.#handles.get(file);
     if (!handle) {
       // Shop data, so readable by the owner only. An existing file would keep its mode.
@@ -104,8 +163,7 @@ export class RefusedLines {
       this.#handles.set(file, handle);
       await handle.chmod(0o600);
     }
-    const entry = { file: source, line: line.number, reason, text: line.text };
-    await handle.write(`${JSON.stringify(entry)}\n`);
+    await handle.appendFile(`${JSON.stringify(entry)}\n`);
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql } from '../store/database.ts';
 import { upsertFeed } from '../store/feeds/feeds.ts';
-import { planAgain } from '../store/records/writing.ts';
+import { beginWithRetries, planAgain } from '../store/records/writing.ts';
 import type { FeedName } from '../vocabulary.ts';
 import { type AppliedBatch, applyBatch } from './apply-batch.ts';
 import type { ImportShop } from './apply.ts';
@@ -32,7 +32,6 @@ export const linesPerServerTransaction = 12_000;
 const linesOfFirstTransaction = 1000;
 /** A transaction also ends when its lines have this many JavaScript characters. */
 const charactersPerTransaction = 16 * 1024 * 1024;
-const maxAttempts = 5;
 /** How often reading yields, so that the current transaction can send its next statement. */
 const linesPerYield = 100;
 
@@ -70,6 +69,10 @@ export interface ImportOptions {
   readonly isPartial?: boolean;
   /** Why no record of this type, and no deletion of one, is taken; undefined if they are. */
   whyNotTaken?(type: TargetType): string | undefined;
+  /** Stops the run between two transactions; its reason is thrown. */
+  readonly signal?: AbortSignal;
+  /** Filled during the run. If it fails, this is what it had done by then. */
+  readonly counts?: ImportCounts;
   /** Called for each line when it is refused, which may be out of line order. */
   refuse(source: string, line: Line, reason: string): void | Promise<void>;
   progress?(settled: number): void;
@@ -110,6 +113,7 @@ export async function importRecords(
       }
       if (next.count === waiting.count) run.giveUp();
     }
+    options.signal?.throwIfAborted();
     if (options.isPartial !== true) await run.complete();
     return run.counts;
   } finally {
@@ -124,7 +128,7 @@ interface Parsed {
 }
 
 class ImportRun {
-  readonly counts: ImportCounts = {};
+  readonly counts: ImportCounts;
   readonly #options: ImportOptions;
   readonly #schema: ReturnType<typeof createRecordSchema>;
   #batch = new Batch();
@@ -138,12 +142,14 @@ class ImportRun {
 
   constructor(options: ImportOptions) {
     this.#options = options;
+    this.counts = options.counts ?? {};
     this.#schema = createRecordSchema(options.shop.minorDigits, options.clock, options.isFromFeed);
   }
 
   async take(source: string, line: Line, deferred: DeferredEntries): Promise<void> {
     this.#taken += 1;
     if (this.#taken % linesPerYield === 0) await yieldToEventLoop();
+    this.#options.signal?.throwIfAborted();
     if (line.warning !== undefined) {
       this.#options.log.warn({ source, line: line.number }, line.warning);
     }
@@ -222,6 +228,7 @@ class ImportRun {
   /** Starts storing the batch once the one before it is committed; reading goes on meanwhile. */
   async #store(deferred: DeferredEntries): Promise<void> {
     await this.#inFlight;
+    this.#options.signal?.throwIfAborted();
     const batch = this.#batch;
     this.#batch = new Batch();
     if (batch.size === 0) return;
@@ -257,30 +264,18 @@ class ImportRun {
     const { sql, shop, feed, clock } = this.#options;
     this.#batches += 1;
     const arrival = arrivalOf(batch.records, clock.now());
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await sql.begin(async (tx) => {
-          const outcome = await applyBatch(tx, shop, batch, deferred, this.#givenUp);
-          await upsertFeed(tx, shop.id, feed, arrival);
-          const hasGrown = batch.size >= linesOfFirstTransaction && isPowerOfTwo(this.#batches);
-          if (hasGrown) await planAgain(tx);
-          return outcome;
-        });
-      } catch (error) {
-        if (attempt === maxAttempts || !isConflict(error)) throw error;
-      }
-    }
+    return beginWithRetries(sql, async (tx) => {
+      const outcome = await applyBatch(tx, shop, batch, deferred, this.#givenUp);
+      await upsertFeed(tx, shop.id, feed, arrival);
+      const hasGrown = batch.size >= linesOfFirstTransaction && isPowerOfTwo(this.#batches);
+      if (hasGrown) await planAgain(tx);
+      return outcome;
+    });
   }
 }
 
 /** Each time that as much again has been stored. */
 const isPowerOfTwo = (count: number) => (count & (count - 1)) === 0;
-
-/** A deadlock or a serialization failure, after which the transaction can be retried. */
-function isConflict(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === '40P01' || code === '40001';
-}
 
 function typeOf(value: unknown): string {
   const type =

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { ImportShop } from '../ingest/apply.ts';
-import { openBytes } from '../ingest/files.ts';
+import { type ReadOptions, openBytes } from '../ingest/files.ts';
 import type { LineSource } from '../ingest/import.ts';
 import { readLines } from '../ingest/lines.ts';
 import { readCsv } from './csv.ts';
@@ -20,18 +20,20 @@ export function openMapped(
   shop: ImportShop,
   clock: Clock,
   skipped: SkippedRows,
+  reading?: ReadOptions,
 ): LineSource {
   const { formats, records } = mapping;
   const makers = records.map((spec) => createRecordMaker(spec, formats, shop, clock));
-  return { name: file, lines: mapRows(readRows(file, mapping, makers), makers, skipped) };
+  return { name: file, lines: mapRows(readRows(file, mapping, makers, reading), makers, skipped) };
 }
 
 function readRows(
   file: string,
   { input }: Mapping,
   makers: readonly RecordMaker[],
+  reading?: ReadOptions,
 ): AsyncGenerator<Row[]> {
-  const bytes = openBytes(file);
+  const bytes = openBytes(file, reading);
   switch (input.format) {
     case 'csv':
       return readCsv(file, bytes, input, [...new Set(makers.flatMap(({ columns }) => columns))]);

@@ -1,6 +1,28 @@
 import type { Query } from '../connections/query.ts';
-import type { Transaction } from '../database.ts';
+import type { Sql, Transaction } from '../database.ts';
 import { findShop } from '../shops.ts';
+
+const maxAttempts = 5;
+
+/** Runs work in a transaction, and again if another transaction got in its way. */
+export async function beginWithRetries<Result>(
+  sql: Sql,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await sql.begin(work);
+    } catch (error) {
+      if (attempt === maxAttempts || !isConflict(error)) throw error;
+    }
+  }
+}
+
+/** A deadlock or a serialization failure, after which the transaction can be retried. */
+function isConflict(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === '40P01' || code === '40001';
+}
 
 /**
  * Makes this transaction the shop's only writer until it ends, so that what it has read of the shop stays

@@ -1,0 +1,70 @@
+import { systemClock } from '../../clock.ts';
+import { UsageError } from '../../errors.ts';
+import type { ImportShop } from '../../ingest/apply.ts';
+import { type ReadOptions, openSource } from '../../ingest/files.ts';
+import type { LineSource } from '../../ingest/import.ts';
+import { openMapped } from '../../mapping/open.ts';
+import { readMapping } from '../../mapping/read.ts';
+import { feedsOf } from '../../platforms/feeds.ts';
+import type { Platform } from '../../platforms/platform.ts';
+import { findPlatform, platforms } from '../../platforms/registry.ts';
+import type { FeedName } from '../../vocabulary.ts';
+import type { CommandContext } from '../command.ts';
+
+/** The kind of the files, and how they become lines of records. */
+export interface Feed {
+  readonly name: FeedName;
+  /** Whose export files they are. */
+  readonly platform?: Platform;
+  /** Rows that matched no rule of the mapping; counted while it is read. */
+  readonly skipped: { rows: number };
+  /** @param linesRead called with the lines read so far, if all are read before any is stored */
+  open(
+    files: readonly string[],
+    shop: ImportShop,
+    reading: ReadOptions,
+    linesRead: (lines: number) => void,
+  ): Iterable<LineSource>;
+}
+
+/**
+ * @throws UsageError for an unknown source or an invalid mapping file
+ * @throws CommandError for a mapping file that cannot be read
+ */
+export async function feedOf({ from, mapping }: CommandContext['options']): Promise<Feed> {
+  const skipped = { rows: 0 };
+  if (typeof from === 'string' && typeof mapping === 'string') {
+    throw new UsageError('--from and --mapping cannot be given together.');
+  }
+  if (typeof mapping === 'string') {
+    const rules = await readMapping(mapping);
+    return {
+      name: 'export',
+      skipped,
+      open: (files, shop, reading) =>
+        files.map((file) => openMapped(file, rules, shop, systemClock, skipped, reading)),
+    };
+  }
+  if (typeof from !== 'string') {
+    return {
+      name: 'records',
+      skipped,
+      open: (files, _, reading) => files.map((file) => openSource(file, reading)),
+    };
+  }
+  const platform = findPlatform(from);
+  if (!platform) {
+    const names = platforms.map(({ name }) => name).join(' or ');
+    throw new UsageError(`--from must be ${names}, not "${from}".`);
+  }
+  const { readFiles } = await platform.load();
+  return {
+    name: feedsOf(platform).file,
+    platform,
+    skipped,
+    open: (files, shop, reading, linesRead) => {
+      const sources = files.map((file) => openSource(file, reading));
+      return [{ name: from, lines: readFiles(sources, shop, linesRead) }];
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { systemClock } from '../../clock.ts';
+import { CommandError } from '../../errors.ts';
+import { importShopOf } from '../../ingest/apply.ts';
+import { ReadProgress, RefusedLines, checkFiles } from '../../ingest/files.ts';
+import {
+  type ImportCounts,
+  importRecords,
+  linesPerServerTransaction,
+} from '../../ingest/import.ts';
+import { findKeeper, warningOf, whyFileNotTaken, whyNotTaken } from '../../platforms/keeper.ts';
+import { platforms } from '../../platforms/registry.ts';
+import type { Store } from '../../store/open.ts';
+import type { Shop } from '../../store/shops.ts';
+import {
+  type Command,
+  type CommandContext,
+  exitStatus,
+  print,
+  printJson,
+  tell,
+} from '../command.ts';
+import { withShop } from '../keys.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { visible } from '../terminal/visible.ts';
+import { type Feed, feedOf } from './feed.ts';
+import {
+  Interrupted,
+  describeUnfinished,
+  explainFullDisk,
+  onInterruption,
+} from './interruption.ts';
+import { RefusalReport } from './refusals.ts';
+import { describeCounts, describeSkipped } from './report.ts';
+
+export const importCommand: Command = {
+  name: 'import',
+  synopsis:
+    '--shop ID [--from SOURCE | --mapping FILE] [--refused FILE] [--take-over] [--json] FILE…',
+  summary: 'imports records, one JSON object per line',
+  details: [
+    'FILE       NDJSON; a name that ends in .gz is unpacked; - is standard input',
+    ...platforms.map(
+      ({ name, title }) => `--from     ${name}: FILE is an export of ${title}, see docs/${name}.md`,
+    ),
+    '--mapping  FILE is an export of another platform, CSV or JSON, see docs/mappings.md',
+    '--refused  the file for refused lines and their reasons (FILE.refused.ndjson)',
+    '--take-over  also imports plans, subscriptions, payments and refunds into a shop that is synced with a platform',
+    'Importing a file again changes nothing; after a crash or Ctrl-C, just run it again.',
+  ],
+  options: {
+    shop: { type: 'string' },
+    from: { type: 'string' },
+    mapping: { type: 'string' },
+    refused: { type: 'string' },
+    'take-over': { type: 'boolean' },
+    json: { type: 'boolean' },
+  },
+  positionals: [1, Infinity],
+  async run(context) {
+    const { options, positionals: files } = context;
+    const feed = await feedOf(options);
+    const reading = new ReadProgress(await checkFiles(files));
+    const chosen = options['refused'];
+    const refused = new RefusedLines(typeof chosen === 'string' ? chosen : undefined);
+
+    const { counts, interrupted } = await withShop(context, (store, shop) =>
+      runImport({ context, store, shop, feed, reading, refused }),
+    );
+
+    if (options['json']) {
+      const shop = Number(options['shop']);
+      printJson({ shop, ...(interrupted && { interrupted: true }), counts });
+    } else print(describeCounts(counts));
+    if (feed.skipped.rows > 0) tell(describeSkipped(feed.skipped.rows));
+    const isAnyRefused = Object.values(counts).some((each) => each.refused > 0);
+    if (isAnyRefused) {
+      tell(`Refused lines and their reasons are in ${refused.written.join(', ')}.`);
+    }
+    if (interrupted) {
+      tell(`Interrupted: ${describeUnfinished(counts)}`);
+      return interrupted.exitStatus;
+    }
+    return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
+  },
+};
+
+interface Run {
+  readonly context: CommandContext;
+  readonly store: Store;
+  readonly shop: Shop;
+  readonly feed: Feed;
+  readonly reading: ReadProgress;
+  readonly refused: RefusedLines;
+}
+
+interface Outcome {
+  readonly counts: ImportCounts;
+  readonly interrupted?: Interrupted;
+}
+
+async function runImport({ context, store, shop, feed, reading, refused }: Run): Promise<Outcome> {
+  const { config, log, options, positionals: files } = context;
+  const keeper = await findKeeper(store.write, shop.id);
+  const takesOver = options['take-over'] === true;
+  if (keeper && takesOver) tell(warningOf(keeper));
+  if (keeper && !takesOver && feed.platform === keeper.platform) {
+    throw new CommandError(whyFileNotTaken(keeper, shop.id));
+  }
+  await refused.clear(files);
+  const signal = onInterruption();
+  const progress = createProgress('records', () => reading.share);
+  const lineProgress = createProgress('lines read', () => reading.share);
+  const report = new RefusalReport(process.stderr.isTTY, (text) => {
+    progress.clear();
+    tell(visible(text));
+  });
+  const importShop = importShopOf(shop);
+  const counts: ImportCounts = {};
+  try {
+    const sources = feed.open(files, importShop, { signal, progress: reading }, lineProgress.show);
+    await importRecords(sources, {
+      sql: store.write,
+      shop: importShop,
+      feed: feed.name,
+      clock: systemClock,
+      log,
+      signal,
+      counts,
+      isFromFeed: feed.name !== 'records',
+      ...(config.databaseUrl !== undefined && { linesPerTransaction: linesPerServerTransaction }),
+      ...(keeper && !takesOver && { whyNotTaken: whyNotTaken(keeper, shop.id) }),
+      async refuse(source, line, reason) {
+        report.add(source, line.number, reason);
+        await refused.add(source, line, reason);
+        // Yield, so that Ctrl-C works even if every line is refused.
+        if (line.number % 1000 === 0) await turn();
+      },
+      progress: (settled) => progress.show(settled),
+    });
+    return { counts };
+  } catch (error) {
+    if (error instanceof Interrupted) return { counts, interrupted: error };
+    throw explainFullDisk(error, counts);
+  } finally {
+    lineProgress.clear();
+    progress.clear();
+    report.finish();
+    await refused.close();
+  }
+}
