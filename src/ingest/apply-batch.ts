@@ -1,8 +1,9 @@
 import type { Transaction } from '../store/database.ts';
+import { upsertExportDates } from '../store/records/export-dates.ts';
 import { lockForWriting } from '../store/records/writing.ts';
 import { type Applied, type ImportShop, applyStep, finishTransaction } from './apply.ts';
 import type { Batch, Entry } from './batch.ts';
-import type { DeferredEntries } from './deferred.ts';
+import type { DeferredEntries } from './disk/deferred.ts';
 import { type TargetType, targetTypeOf } from './record.ts';
 import { checkSourceIds, storeSourceIds } from './source-id-check.ts';
 
@@ -15,13 +16,29 @@ export interface AppliedBatch {
   readonly isAnyHeldUp: boolean;
 }
 
-/** Applies a batch within a transaction. */
+/** Stores when the exports were made that the entries are from. */
+async function storeExportDates(
+  tx: Transaction,
+  shopId: number,
+  entries: readonly Entry[],
+): Promise<void> {
+  const dates = entries.flatMap(({ record, exportedAt }) =>
+    exportedAt === undefined ? [] : [{ kind: targetTypeOf(record), id: record.id, exportedAt }],
+  );
+  if (dates.length > 0) await upsertExportDates(tx, shopId, dates);
+}
+
+/**
+ * Applies a batch within a transaction.
+ * @param now epoch milliseconds
+ */
 export async function applyBatch(
   tx: Transaction,
   shop: ImportShop,
   batch: Batch,
   deferred: DeferredEntries,
   givenUp: ReadonlySet<TargetType>,
+  now: number,
 ): Promise<AppliedBatch> {
   // Inserts begin with the shop's row, and would store nothing.
   if (!(await lockForWriting(tx, shop.id))) throw new Error(`There is no shop ${shop.id}.`);
@@ -45,15 +62,21 @@ export async function applyBatch(
     isAnyHeldUp ||= heldUp.length > 0;
     const { accepted, refused } = await checkSourceIds(tx, shop.id, ready);
     applied.refused.push(...refused);
-    await applyStep(accepted, step.deletes, { tx, shop, applied });
+    await applyStep(accepted, step.deletes, { tx, shop, applied, now });
     const settled: Entry[] = [];
+    const current: Entry[] = [];
     for (const { entry, verdict } of applied.outcomes.slice(settledBefore)) {
       if (verdict === 'waiting') {
         waiting.push(entry);
         waitingKeys.add(entry.key);
-      } else settled.push(entry);
+      } else {
+        settled.push(entry);
+        if (verdict !== 'stale') current.push(entry);
+      }
     }
-    if (!step.deletes) await storeSourceIds(tx, shop.id, settled);
+    if (step.deletes) continue;
+    await storeSourceIds(tx, shop.id, settled);
+    await storeExportDates(tx, shop.id, current);
   }
   await finishTransaction({ tx, shop, applied });
   return { applied, waiting, isAnyHeldUp };

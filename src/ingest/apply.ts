@@ -12,7 +12,7 @@ import {
 } from '../store/records/subscription-writes.ts';
 import { type Judged, type Verdict, isWritten } from '../store/records/verdict.ts';
 import type { Entry } from './batch.ts';
-import { type ImportRecord, type RecordOf, targetTypeOf } from './record.ts';
+import { type ImportRecord, type RecordOf, deletionOrder, targetTypeOf } from './record.ts';
 import {
   cancellationRow,
   type StatusChange,
@@ -49,12 +49,16 @@ interface Group<Type extends ImportRecord['type']> {
   readonly entries: readonly Entry[];
   readonly records: readonly RecordOf<Type>[];
   entryOf(id: number): Entry;
+  /** Adds the date of the record's export to its row. */
+  dated<Row extends { readonly id: number }>(row: Row): Row & Pick<Entry, 'exportedAt'>;
 }
 
 interface StepContext {
   readonly tx: Transaction;
   readonly shop: ImportShop;
   readonly applied: Applied;
+  /** The time of the import, in epoch milliseconds. */
+  readonly now: number;
 }
 
 /** @param entries of one step: no duplicate keys, and either only deletions or none */
@@ -74,7 +78,11 @@ export async function applyStep(
 }
 
 /** Must be called after the last step of a transaction. */
-export async function finishTransaction({ tx, shop, applied }: StepContext): Promise<void> {
+export async function finishTransaction({
+  tx,
+  shop,
+  applied,
+}: Omit<StepContext, 'now'>): Promise<void> {
   const { touchedCustomerIds } = applied;
   if (touchedCustomerIds.size > 0) await deleteIdleCustomers(tx, shop.id, [...touchedCustomerIds]);
 }
@@ -89,6 +97,10 @@ function groupOf<Type extends ImportRecord['type']>(
     entries: ofType,
     records: ofType.map((entry) => entry.record as RecordOf<Type>),
     entryOf: (id) => byId.get(id) as Entry,
+    dated: (row) => {
+      const exportedAt = byId.get(row.id)?.exportedAt;
+      return exportedAt === undefined ? row : { ...row, exportedAt };
+    },
   };
 }
 
@@ -104,13 +116,15 @@ function settle(
 
 async function applyPlans(group: Group<'plan'>, { tx, shop, applied }: StepContext): Promise<void> {
   if (group.records.length === 0) return;
-  const rows = group.records.map((record) => planRow(record, shop.currency, shop.minorDigits));
+  const rows = group.records.map((record) =>
+    group.dated(planRow(record, shop.currency, shop.minorDigits)),
+  );
   settle(await upsertPlans(tx, shop.id, rows), group, applied);
 }
 
 async function applySubscriptions(
   group: Group<'subscription'>,
-  { tx, shop, applied }: StepContext,
+  { tx, shop, applied, now }: StepContext,
 ): Promise<void> {
   if (group.records.length === 0) return;
   const [records, histories] = [
@@ -118,7 +132,10 @@ async function applySubscriptions(
     await storedHistories(group.records, tx, shop.id),
   ];
   const rows = new Map(
-    records.map((record) => [record.id, subscriptionRows(record, histories.get(record.id))]),
+    records.map((record) => {
+      const made = subscriptionRows(record, now, histories.get(record.id));
+      return [record.id, { ...made, subscription: group.dated(made.subscription) }];
+    }),
   );
   const judged = await upsertSubscriptions(tx, shop.id, rows);
   settle(judged, group, applied);
@@ -133,7 +150,7 @@ async function applySubscriptions(
     const changes =
       previousStatus !== null && record.statusEvents.length === 0
         ? [{ from: previousStatus, to: record.status }]
-        : statusChangesOf(record);
+        : statusChangesOf(record, now);
     for (const { from, to } of changes) {
       if (isUsualTransition(from, to)) continue;
       applied.warnings.push({ entry, message: `subscription ${id} went from ${from} to ${to}` });
@@ -179,7 +196,11 @@ async function applyPayments(
   { tx, shop, applied }: StepContext,
 ): Promise<void> {
   if (group.records.length === 0) return;
-  const judged = await upsertPayments(tx, shop.id, group.records.map(paymentRow));
+  const judged = await upsertPayments(
+    tx,
+    shop.id,
+    group.records.map((record) => group.dated(paymentRow(record))),
+  );
   settle(judged, group, applied);
 }
 
@@ -188,7 +209,15 @@ async function applyRefunds(
   { tx, shop, applied }: StepContext,
 ): Promise<void> {
   if (group.records.length === 0) return;
-  settle(await upsertRefunds(tx, shop.id, group.records.map(refundRow)), group, applied);
+  settle(
+    await upsertRefunds(
+      tx,
+      shop.id,
+      group.records.map((record) => group.dated(refundRow(record))),
+    ),
+    group,
+    applied,
+  );
 }
 
 async function applyCancellations(
@@ -196,7 +225,11 @@ async function applyCancellations(
   { tx, shop, applied }: StepContext,
 ): Promise<void> {
   if (group.records.length === 0) return;
-  const judged = await upsertCancellations(tx, shop.id, group.records.map(cancellationRow));
+  const judged = await upsertCancellations(
+    tx,
+    shop.id,
+    group.records.map((record) => group.dated(cancellationRow(record))),
+  );
   settle(judged, group, applied);
   for (const { id, previousOutcome } of judged.filter(isWritten)) {
     const entry = group.entryOf(id);
@@ -206,9 +239,6 @@ async function applyCancellations(
     applied.warnings.push({ entry, message });
   }
 }
-
-/** Children first: a plan cannot be deleted while a subscription uses it. */
-const deletionOrder = ['cancellation', 'refund', 'payment', 'subscription', 'plan'] as const;
 
 async function applyDeletions(
   entries: readonly Entry[],

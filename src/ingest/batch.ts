@@ -9,6 +9,8 @@ export interface Entry {
   readonly record: ImportRecord;
   /** Not part of the record, so that they do not affect its digest. */
   readonly sourceIds: readonly UsedSourceId[];
+  /** When the export that has the record was made, in epoch milliseconds, if that is known. */
+  readonly exportedAt?: number | undefined;
   /** Type and id of the record that is written or deleted. */
   readonly key: string;
 }

@@ -9,17 +9,11 @@ import { type AppliedBatch, applyBatch } from './apply-batch.ts';
 import type { ImportShop } from './apply.ts';
 import { arrivalOf } from './arrival.ts';
 import { Batch, type Entry, keyOf, waitReason } from './batch.ts';
-import { DeferredEntries } from './deferred.ts';
+import { DeferredEntries } from './disk/deferred.ts';
 import type { Line } from './lines.ts';
-import {
-  type ImportRecord,
-  type TargetType,
-  createRecordSchema,
-  parseRecord,
-  recordTypes,
-  targetTypeOf,
-} from './record.ts';
-import { type UsedSourceId, sourceIdsOf } from './source-ids.ts';
+import { type ParsedRecord, type Unparsed, parseLine } from './parse.ts';
+import { type TargetType, createRecordSchema, targetTypeOf } from './record.ts';
+import type { Snapshot, SnapshotRun } from './snapshot/snapshot.ts';
 
 /** Enough to be fast, few enough that others barely wait for the transaction. */
 const linesPerTransaction = 1000;
@@ -69,6 +63,8 @@ export interface ImportOptions {
   readonly isPartial?: boolean;
   /** Why no record of this type, and no deletion of one, is taken; undefined if they are. */
   whyNotTaken?(type: TargetType): string | undefined;
+  /** The input as a whole: what it does not contain is deleted at the end. */
+  readonly snapshot?: Snapshot;
   /** Stops the run between two transactions; its reason is thrown. */
   readonly signal?: AbortSignal;
   /** Filled during the run. If it fails, this is what it had done by then. */
@@ -91,12 +87,14 @@ export async function importRecords(
   const run = new ImportRun(options);
   let deferred = new DeferredEntries();
   try {
+    await run.begin();
     for (const { name, lines } of sources) {
       for await (const chunk of lines) {
         for (const line of chunk) await run.take(line.source ?? name, line, deferred);
       }
     }
     await run.flush(deferred);
+    run.retry();
 
     // Each round settles the records that waited only for records stored in the round before.
     while (deferred.count > 0) {
@@ -113,18 +111,12 @@ export async function importRecords(
       }
       if (next.count === waiting.count) run.giveUp();
     }
-    options.signal?.throwIfAborted();
-    if (options.isPartial !== true) await run.complete();
+    await run.complete();
     return run.counts;
   } finally {
     await run.settled();
     await deferred.dispose();
   }
-}
-
-interface Parsed {
-  readonly record: ImportRecord;
-  readonly sourceIds: readonly UsedSourceId[];
 }
 
 class ImportRun {
@@ -139,6 +131,8 @@ class ImportRun {
   /** Types of records that are refused instead of waiting any longer. */
   readonly #givenUp = new Set<TargetType>();
   #isAnyHeldUp = false;
+  /** Whether lines come for the second time. */
+  #isRetrying = false;
 
   constructor(options: ImportOptions) {
     this.#options = options;
@@ -154,6 +148,9 @@ class ImportRun {
       this.#options.log.warn({ source, line: line.number }, line.warning);
     }
     const parsed = this.#parse(line);
+    if (!this.#isRetrying) {
+      await this.#options.snapshot?.note(source, line.number, parsed, this.#snapshotRun);
+    }
     if ('problem' in parsed) return this.#refuse(source, line, parsed.type, parsed.problem);
     this.#batch.add({ source, line, ...parsed, key: keyOf(parsed.record) });
     const usualLines = this.#options.linesPerTransaction ?? linesPerTransaction;
@@ -170,9 +167,22 @@ class ImportRun {
     await this.#inFlight;
   }
 
-  /** Marks the feed as read to its end. */
+  async begin(): Promise<void> {
+    await this.#options.snapshot?.begin(this.#snapshotRun);
+  }
+
+  /** From now on, lines come again that have waited. */
+  retry(): void {
+    this.#isRetrying = true;
+  }
+
+  /** Deletes what a snapshot does not contain, and marks the feed as read to its end. */
   async complete(): Promise<void> {
-    const { sql, shop, feed, clock } = this.#options;
+    const { sql, shop, feed, clock, snapshot, isPartial, signal } = this.#options;
+    signal?.throwIfAborted();
+    const deleted = (await snapshot?.deleteMissing(this.#snapshotRun)) ?? {};
+    for (const [type, count] of Object.entries(deleted)) this.#count(type, 'deleted', count);
+    if (isPartial === true) return;
     await upsertFeed(sql, shop.id, feed, { completedAt: new Date(clock.now()) });
   }
 
@@ -189,22 +199,20 @@ class ImportRun {
     this.#isAnyHeldUp = false;
   }
 
-  #parse(line: Line): Parsed | { type: string; problem: string } {
-    if (line.problem !== undefined) {
-      return { type: line.countsAs ?? 'unknown', problem: line.problem };
-    }
-    let value: unknown = line.value;
-    try {
-      value ??= JSON.parse(line.text);
-    } catch {
-      return { type: 'unknown', problem: 'the line is not JSON' };
-    }
-    const parsed = parseRecord(this.#schema, value);
-    if ('problem' in parsed) return { type: typeOf(value), ...parsed };
+  #parse(line: Line): ParsedRecord | Unparsed {
+    const { clock, isFromFeed = false, whyNotTaken } = this.#options;
+    const parsed = parseLine(line, { schema: this.#schema, clock, isFromFeed });
+    if ('problem' in parsed) return parsed;
     const { record } = parsed;
-    const problem = this.#options.whyNotTaken?.(targetTypeOf(record));
-    if (problem !== undefined) return { type: record.type, problem };
-    return { record, sourceIds: this.#options.isFromFeed ? sourceIdsOf(record, value) : [] };
+    const problem = whyNotTaken?.(targetTypeOf(record));
+    return problem === undefined ? parsed : { type: record.type, id: record.id, problem };
+  }
+
+  /** Notes which record a line is, even if it is refused. */
+  get #snapshotRun(): SnapshotRun {
+    const { sql, shop, signal, whyNotTaken } = this.#options;
+    const takes = (type: TargetType) => whyNotTaken?.(type) === undefined;
+    return { sql, shopId: shop.id, signal, takes };
   }
 
   async #refuse(source: string, line: Line, type: string, reason: string): Promise<void> {
@@ -212,7 +220,7 @@ class ImportRun {
     await this.#options.refuse(source, line, reason);
   }
 
-  #count(type: string, what: ImportOutcome): void {
+  #count(type: string, what: ImportOutcome, count = 1): void {
     this.counts[type] ??= {
       stored: 0,
       replaced: 0,
@@ -221,8 +229,8 @@ class ImportRun {
       stale: 0,
       refused: 0,
     };
-    this.counts[type][what] += 1;
-    this.#settled += 1;
+    this.counts[type][what] += count;
+    this.#settled += count;
   }
 
   /** Starts storing the batch once the one before it is committed; reading goes on meanwhile. */
@@ -265,7 +273,7 @@ class ImportRun {
     this.#batches += 1;
     const arrival = arrivalOf(batch.records, clock.now());
     return beginWithRetries(sql, async (tx) => {
-      const outcome = await applyBatch(tx, shop, batch, deferred, this.#givenUp);
+      const outcome = await applyBatch(tx, shop, batch, deferred, this.#givenUp, clock.now());
       await upsertFeed(tx, shop.id, feed, arrival);
       const hasGrown = batch.size >= linesOfFirstTransaction && isPowerOfTwo(this.#batches);
       if (hasGrown) await planAgain(tx);
@@ -276,9 +284,3 @@ class ImportRun {
 
 /** Each time that as much again has been stored. */
 const isPowerOfTwo = (count: number) => (count & (count - 1)) === 0;
-
-function typeOf(value: unknown): string {
-  const type =
-    typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined;
-  return recordTypes.find((known) => known === type) ?? 'unknown';
-}

@@ -19,6 +19,8 @@ export interface Line {
   readonly source?: string | undefined;
   /** The record type that a line with a problem counts as; by default "unknown". */
   readonly countsAs?: string;
+  /** The id of the record in a line with a problem, if it could be read. */
+  readonly recordId?: number | undefined;
 }
 
 /** Estimates how many characters a value has as JSON. */

@@ -255,6 +255,15 @@ export type RecordOf<Type extends ImportRecord['type']> = Extract<ImportRecord, 
 
 export type TargetType = RecordOf<'delete'>['record'];
 
+/** Children first: a plan cannot be deleted while a subscription uses it. */
+export const deletionOrder = [
+  'cancellation',
+  'refund',
+  'payment',
+  'subscription',
+  'plan',
+] as const satisfies readonly TargetType[];
+
 /** The type of the record that is written or deleted. */
 export function targetTypeOf(record: ImportRecord): TargetType {
   return record.type === 'delete' ? record.record : record.type;

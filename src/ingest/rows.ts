@@ -59,18 +59,20 @@ export interface StatusChange {
 /**
  * The status changes of a subscription, which starts as active at createdAt. Events that change
  * nothing are left out, and events before createdAt count at createdAt. Without events, a status
- * other than active applies from updatedAt.
+ * other than active applies from updatedAt, or if a feed does not tell that, from the import that saw it first.
+ * @param now the time of the import
  * @param stored the changes to which a record that keeps its history adds its status
  */
 export function statusChangesOf(
   record: RecordOf<'subscription'>,
+  now: number,
   stored: readonly StatusChange[] = [],
 ): StatusChange[] {
-  if (stored.length > 0) return withStatus(stored, record);
+  if (stored.length > 0) return withStatus(stored, record, now);
   const events =
     record.statusEvents.length > 0
       ? record.statusEvents
-      : [{ at: record.updatedAt ?? record.createdAt, to: record.status }];
+      : [{ at: unknownChangeOf(record, now), to: record.status }];
   const changes: StatusChange[] = [];
   let from: SubscriptionStatus = 'active';
   for (const { at, to } of events) {
@@ -80,14 +82,24 @@ export function statusChangesOf(
   return changes;
 }
 
-/** Adds the record's status, as of updatedAt, unless it is already the last stored one. */
+/** The time of a change of status that the record does not date. */
+function unknownChangeOf(
+  { keeps, updatedAt, createdAt }: RecordOf<'subscription'>,
+  now: number,
+): number {
+  return updatedAt ?? (keeps === 'history' ? now : createdAt);
+}
+
+/** Adds the record's status, as of updatedAt or now, unless it is already the last stored one. */
 function withStatus(
   stored: readonly StatusChange[],
-  { status: to, updatedAt, createdAt }: RecordOf<'subscription'>,
+  record: RecordOf<'subscription'>,
+  now: number,
 ): StatusChange[] {
+  const { status: to, createdAt } = record;
   const { at: last = createdAt, to: from = 'active' } = stored.at(-1) ?? {};
   if (from === to) return [...stored];
-  return [...stored, { at: Math.max(updatedAt ?? createdAt, last, createdAt), from, to }];
+  return [...stored, { at: Math.max(unknownChangeOf(record, now), last, createdAt), from, to }];
 }
 
 /** Any other transition is stored as well, but logged. */
@@ -103,12 +115,13 @@ export function isUsualTransition(from: SubscriptionStatus, to: SubscriptionStat
   return from === to || usualTransitions[from].includes(to);
 }
 
-/** @param stored as in statusChangesOf */
+/** @param now, stored as in statusChangesOf */
 export function subscriptionRows(
   record: RecordOf<'subscription'>,
+  now: number,
   stored?: readonly StatusChange[],
 ) {
-  const changes = statusChangesOf(record, stored);
+  const changes = statusChangesOf(record, now, stored);
   return {
     subscription: {
       id: record.id,

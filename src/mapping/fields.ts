@@ -110,6 +110,9 @@ export const statusEventFields = {
   until: optional(oneOf(subscriptionStatuses)),
 } as const satisfies Fields;
 
+/** When an export was made. */
+export const exportDateField = optional(time);
+
 /** Billing intervals by the names that platforms use. */
 export const intervalWords: ReadonlyMap<string, readonly [number, string]> = new Map([
   ['daily', [1, 'day']],

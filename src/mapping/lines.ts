@@ -155,7 +155,8 @@ function lineOf(
   }));
   if ('record' in made) return { number, text: JSON.stringify({ ...made.record, rows: from }) };
   const text = JSON.stringify({ type: maker.type, rows: from });
-  return { number, text, problem: made.problem, countsAs: maker.type };
+  const recordId = rows[0] && maker.idOf(rows[0].values);
+  return { number, text, problem: made.problem, countsAs: maker.type, recordId };
 }
 
 /** Only the line number of such a row is kept, since its content could be anything. */

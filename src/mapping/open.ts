@@ -10,6 +10,11 @@ import { type RecordMaker, createRecordMaker } from './records.ts';
 import { type Row, jsonRow } from './rows.ts';
 import type { Mapping } from './schema.ts';
 
+export interface MappedOptions extends ReadOptions {
+  /** When the files were exported, if the mapping does not know that. */
+  readonly asOf?: Date | undefined;
+}
+
 /**
  * Opens another platform's file as a source of import records. File names are as in openSource.
  * @param clock the importer's
@@ -20,10 +25,10 @@ export function openMapped(
   shop: ImportShop,
   clock: Clock,
   skipped: SkippedRows,
-  reading?: ReadOptions,
+  reading?: MappedOptions,
 ): LineSource {
-  const { formats, records } = mapping;
-  const makers = records.map((spec) => createRecordMaker(spec, formats, shop, clock));
+  const options = { shop, clock, asOf: reading?.asOf };
+  const makers = mapping.records.map((spec) => createRecordMaker(spec, mapping, options));
   return { name: file, lines: mapRows(readRows(file, mapping, makers, reading), makers, skipped) };
 }
 

@@ -13,11 +13,12 @@ import {
   type Fields,
   type MappedType,
   fieldsOf,
+  exportDateField,
   lineFields,
   statusEventFields,
 } from './fields.ts';
 import { type Values, jsonValues } from './rows.ts';
-import type { Conditions, FieldSpec, FieldSpecs, RecordSpec } from './schema.ts';
+import type { Conditions, FieldSpec, FieldSpecs, Mapping, RecordSpec } from './schema.ts';
 import type { Formats } from './values.ts';
 
 /** A readable row, with the line that it starts on. */
@@ -38,6 +39,16 @@ export interface RecordMaker {
   /** Whether a row, or the group that it starts, makes a record. */
   applies(values: Values): boolean;
   make(rows: readonly ReadRow[]): { readonly record: object } | { readonly problem: string };
+  /** The id of the record that a row begins, if it can be read. */
+  idOf(values: Values): number | undefined;
+}
+
+export interface MakerOptions {
+  readonly shop: ImportShop;
+  /** The importer's. */
+  readonly clock: Clock;
+  /** When the export was made, if its rows do not say it. */
+  readonly asOf?: Date | undefined;
 }
 
 interface Context {
@@ -49,17 +60,21 @@ interface Context {
 type Reader = (values: Values) => FieldReading;
 type NamedReader = readonly [name: string, read: Reader];
 
+/** @param mapping which has the rules of all its records */
 export function createRecordMaker(
   spec: RecordSpec,
-  formats: Formats,
-  shop: ImportShop,
-  clock: Clock,
+  { formats, asOf: dateSpec }: Pick<Mapping, 'formats' | 'asOf'>,
+  { shop, clock, asOf }: MakerOptions,
 ): RecordMaker {
   const context = { formats, minorDigits: shop.minorDigits, clock };
-  const readers = readersOf(fieldsOf[spec.type], spec.fields, context);
+  const readers = [...readersOf(fieldsOf[spec.type], spec.fields, context)];
+  const idReader = readers.filter(([name]) => name === 'id');
+  const dates: FieldSpecs = asOf || !dateSpec ? {} : { exportedAt: dateSpec };
+  readers.push(...readersOf({ exportedAt: exportDateField }, dates, context));
   const parts: Part[] = [currencyPart(spec.currency, shop.currency)];
   const shared = [
     ...columnsOf(spec.fields),
+    ...columnsOf(dates),
     ...Object.keys(spec.when),
     ...(spec.currency === undefined ? [] : [spec.currency]),
   ];
@@ -81,10 +96,18 @@ export function createRecordMaker(
     sharedColumns: [...new Set(shared)].filter((column) => !mayDiffer.has(column)),
     applies: (values) => matches(spec.when, values),
     make(rows) {
-      const record: Record<string, unknown> = { type: spec.type };
+      const record: Record<string, unknown> = {
+        type: spec.type,
+        ...(asOf && { exportedAt: asOf.toISOString() }),
+      };
       const problems = readInto(record, readers, rows[0]?.values as Values);
       for (const part of parts) problems.push(...part(record, rows));
       return problems.length > 0 ? { problem: problems.join('; ') } : { record };
+    },
+    idOf(values) {
+      const found: { id?: number } = {};
+      readInto(found, idReader, values);
+      return found.id;
     },
   };
 }
@@ -192,11 +215,7 @@ function readersOf(fields: Fields, specs: FieldSpecs, context: Context): readonl
 }
 
 /** Sets the fields of a record or a part of it, and returns the problems. */
-function readInto(
-  target: Record<string, unknown>,
-  readers: readonly NamedReader[],
-  values: Values,
-): string[] {
+function readInto(target: object, readers: readonly NamedReader[], values: Values): string[] {
   const problems: string[] = [];
   for (const [name, read] of readers) {
     const reading = read(values);
@@ -207,10 +226,11 @@ function readInto(
   return problems;
 }
 
-function setField(target: Record<string, unknown>, name: string, value: unknown): void {
+function setField(target: object, name: string, value: unknown): void {
+  const record = target as Record<string, unknown>;
   const [first = '', second] = name.split('.');
-  if (second === undefined) target[first] = value;
-  else target[first] = { ...(target[first] as object | undefined), [second]: value };
+  if (second === undefined) record[first] = value;
+  else record[first] = { ...(record[first] as object | undefined), [second]: value };
 }
 
 function columnsOf(specs: FieldSpecs): string[] {

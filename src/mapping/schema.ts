@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { type Field, type Fields, fieldsOf, lineFields, statusEventFields } from './fields.ts';
+import {
+  type Field,
+  type Fields,
+  exportDateField,
+  fieldsOf,
+  lineFields,
+  statusEventFields,
+} from './fields.ts';
 import { isTimeZone, needsTimeZone, problemOfTime } from './times.ts';
 import { type Formats, readConstant } from './values.ts';
 
@@ -218,6 +225,8 @@ export function createMappingSchema(raw: unknown) {
     about: z.string().optional(),
     input,
     formats: allFormats.default({}),
+    /** When the export was made. */
+    asOf: fieldSchema(exportDateField, defaults).optional(),
     records: z.array(record).min(1),
   });
 }

@@ -49,6 +49,7 @@ export async function deleteShop(
     await tx`delete from plans where shop_id = ${shopId}`;
     await tx`delete from customers where shop_id = ${shopId}`;
     await tx`delete from source_ids where shop_id = ${shopId}`;
+    await tx`delete from export_dates where shop_id = ${shopId}`;
     await tx`delete from redacted_customers where shop_id = ${shopId}`;
     await forget(tx);
     await tx`delete from feeds where shop_id = ${shopId}`;

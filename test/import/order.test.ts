@@ -168,6 +168,7 @@ onEveryDatabase('the order of records', (open) => {
           ['cancellation_sessions', 1],
           ['customers', 1],
           ['dunning_cases', 0],
+          ['export_dates', 0],
           ['failed_cycles', 0],
           ['metric_ledger', 10],
           ['payments', 0],

@@ -46,6 +46,7 @@ const tables: Readonly<Record<string, string>> = {
   failed_cycles: "s, n, '1', time, true",
   cancellation_sessions: "s, n, n, 'other', null, 'saved', time, null, gen_random_uuid()",
   source_ids: "s, 'subscription', n, 'sub_' || n",
+  export_dates: "s, 'subscription', n, time",
   metric_shops: 's',
   subscriber_changes: "s, n, time, 1, 1, 0, 1, 0, 0, 0, 0, '{}'",
   metric_ledger: "s, 'day', time, 'paid', 1, 10",

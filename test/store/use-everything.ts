@@ -5,6 +5,7 @@ import { FixedClock } from '../../src/clock.ts';
 import { rotateKey } from '../../src/access/keys/keys.ts';
 import assert from 'node:assert/strict';
 import { generateShop } from '../../src/demo/generate.ts';
+import { Snapshot } from '../../src/ingest/snapshot/snapshot.ts';
 import { listSubscriptionsOfSessions } from '../../src/store/records/cancellations.ts';
 import { deletions } from '../../src/store/records/deletions.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/records/customers.ts';
@@ -66,6 +67,7 @@ import {
   createTestKey,
   get,
   importAll,
+  importSnapshot,
   now,
   silentLog,
   startTestService,
@@ -100,10 +102,17 @@ export async function useEverything(store: Store): Promise<void> {
     updatedAt: now,
     keeps: 'history',
     sourceIds: { id: 'sub_1' },
+    exportedAt: now,
   };
   assert.deepEqual((await importAll(store, shop, [kept], true)).refused, []);
   const { id } = first('subscription') as { id: number };
   assert.ok(await findRecord(store.write, shop.id, 'subscription', String(id)));
+
+  const snapshot = new Snapshot({ types: ['subscription'], allowShrink: true });
+  const subscriptions = records.filter(({ type }) => type === 'subscription');
+  await importAll(store, other, records);
+  await importSnapshot(store, other, subscriptions.slice(1), snapshot);
+  assert.equal(snapshot.outcome?.kind, 'deleted');
 
   const { id: keyId, key } = await createTestKey(store, shop.id);
   const service = await startTestService(store);

@@ -77,7 +77,9 @@ export async function storeInOldSchema(
   });
   const ofType = <Type extends 'plan' | 'subscription' | 'payment' | 'refund'>(type: Type) =>
     parsed.filter((record): record is RecordOf<Type> => record.type === type);
-  const subscriptions = ofType('subscription').map((record) => subscriptionRows(record));
+  const subscriptions = ofType('subscription').map((record) =>
+    subscriptionRows(record, Date.parse(now)),
+  );
   const customerIds = new Set(subscriptions.map(({ subscription }) => subscription.customerId));
   const rows: Readonly<Record<keyof typeof tables, readonly object[]>> = {
     plans: ofType('plan').map((record) => planRow(record, shop.currency, shop.minorDigits)),

@@ -2,8 +2,9 @@ import { randomInt } from 'node:crypto';
 import { createUnloggedKey } from '../../src/access/keys/create-key.ts';
 import { type Clock, FixedClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
-import { type ImportCounts, importRecords } from '../../src/ingest/import.ts';
+import { type ImportCounts, type ImportOptions, importRecords } from '../../src/ingest/import.ts';
 import type { Line } from '../../src/ingest/lines.ts';
+import type { Snapshot } from '../../src/ingest/snapshot/snapshot.ts';
 import { createLog, type Log } from '../../src/log/log.ts';
 import { minorDigitsOf } from '../../src/money.ts';
 import type { Pauses } from '../../src/platforms/pauses.ts';
@@ -71,6 +72,26 @@ export async function importAll(
   isFromFeed = false,
   clock: Clock = new FixedClock(now),
 ): Promise<Imported> {
+  return importLines(store, shop, records, { isFromFeed, clock });
+}
+
+/** The same for an input that has everything of some types. */
+export async function importSnapshot(
+  store: Store,
+  shop: TestShop,
+  records: readonly (object | string)[],
+  snapshot: Snapshot,
+  options: Partial<ImportOptions> = {},
+): Promise<Imported> {
+  return importLines(store, shop, records, { snapshot, ...options });
+}
+
+async function importLines(
+  store: Store,
+  shop: TestShop,
+  records: readonly (object | string)[],
+  options: Partial<ImportOptions>,
+): Promise<Imported> {
   const refused: { line: number; reason: string }[] = [];
   const lines = records.map((record, index): Line => ({
     number: index + 1,
@@ -83,9 +104,9 @@ export async function importAll(
     sql: store.write,
     shop,
     feed: 'records',
-    clock,
+    clock: new FixedClock(now),
     log: silentLog,
-    isFromFeed,
+    ...options,
     refuse: (_source, line, reason) => void refused.push({ line: line.number, reason }),
   });
   return { counts, refused };

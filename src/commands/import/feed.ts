@@ -3,6 +3,7 @@ import { UsageError } from '../../errors.ts';
 import type { ImportShop } from '../../ingest/apply.ts';
 import { type ReadOptions, openSource } from '../../ingest/files.ts';
 import type { LineSource } from '../../ingest/import.ts';
+import { lacksEndDates } from '../../mapping/end-dates.ts';
 import { openMapped } from '../../mapping/open.ts';
 import { readMapping } from '../../mapping/read.ts';
 import { feedsOf } from '../../platforms/feeds.ts';
@@ -10,12 +11,15 @@ import type { Platform } from '../../platforms/platform.ts';
 import { findPlatform, platforms } from '../../platforms/registry.ts';
 import type { FeedName } from '../../vocabulary.ts';
 import type { CommandContext } from '../command.ts';
+import { exportDateOf } from './options.ts';
 
 /** The kind of the files, and how they become lines of records. */
 export interface Feed {
   readonly name: FeedName;
   /** Whose export files they are. */
   readonly platform?: Platform;
+  /** What to know before the files are read. */
+  readonly warning?: string;
   /** Rows that matched no rule of the mapping; counted while it is read. */
   readonly skipped: { rows: number };
   /** @param linesRead called with the lines read so far, if all are read before any is stored */
@@ -27,11 +31,16 @@ export interface Feed {
   ): Iterable<LineSource>;
 }
 
+const undatedCancellations =
+  'The mapping has no dates of cancellations, so each will count on the day on which it is first seen. If the file has them, map them in statusEvents (docs/mappings.md).';
+
 /**
  * @throws UsageError for an unknown source or an invalid mapping file
  * @throws CommandError for a mapping file that cannot be read
  */
-export async function feedOf({ from, mapping }: CommandContext['options']): Promise<Feed> {
+export async function feedOf(options: CommandContext['options']): Promise<Feed> {
+  const { from, mapping } = options;
+  const asOf = exportDateOf(options);
   const skipped = { rows: 0 };
   if (typeof from === 'string' && typeof mapping === 'string') {
     throw new UsageError('--from and --mapping cannot be given together.');
@@ -40,9 +49,12 @@ export async function feedOf({ from, mapping }: CommandContext['options']): Prom
     const rules = await readMapping(mapping);
     return {
       name: 'export',
+      ...(lacksEndDates(rules) && { warning: undatedCancellations }),
       skipped,
-      open: (files, shop, reading) =>
-        files.map((file) => openMapped(file, rules, shop, systemClock, skipped, reading)),
+      open: (files, shop, reading) => {
+        const each = { ...reading, asOf };
+        return files.map((file) => openMapped(file, rules, shop, systemClock, skipped, each));
+      },
     };
   }
   if (typeof from !== 'string') {

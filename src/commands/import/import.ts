@@ -8,6 +8,7 @@ import {
   importRecords,
   linesPerServerTransaction,
 } from '../../ingest/import.ts';
+import type { Snapshot } from '../../ingest/snapshot/snapshot.ts';
 import { findKeeper, warningOf, whyFileNotTaken, whyNotTaken } from '../../platforms/keeper.ts';
 import { platforms } from '../../platforms/registry.ts';
 import type { Store } from '../../store/open.ts';
@@ -31,12 +32,13 @@ import {
   onInterruption,
 } from './interruption.ts';
 import { RefusalReport } from './refusals.ts';
-import { describeCounts, describeSkipped } from './report.ts';
+import { snapshotOf } from './options.ts';
+import { describeCounts, describeSkipped, describeSnapshot } from './report.ts';
 
 export const importCommand: Command = {
   name: 'import',
   synopsis:
-    '--shop ID [--from SOURCE | --mapping FILE] [--refused FILE] [--take-over] [--json] FILE…',
+    '--shop ID [--from SOURCE | --mapping FILE [--as-of TIME]] [--complete [--types TYPES] [--allow-shrink]] [--refused FILE] [--take-over] [--json] FILE…',
   summary: 'imports records, one JSON object per line',
   details: [
     'FILE       NDJSON; a name that ends in .gz is unpacked; - is standard input',
@@ -44,6 +46,10 @@ export const importCommand: Command = {
       ({ name, title }) => `--from     ${name}: FILE is an export of ${title}, see docs/${name}.md`,
     ),
     '--mapping  FILE is an export of another platform, CSV or JSON, see docs/mappings.md',
+    '--as-of    when that file was exported; an older export then never replaces a newer one',
+    '--complete the files have everything of the types of records in them: deletes what they do not have',
+    '--types    what they have everything of instead, such as plan,subscription',
+    '--allow-shrink  deletes even if more than a fifth of a type is gone',
     '--refused  the file for refused lines and their reasons (FILE.refused.ndjson)',
     '--take-over  also imports plans, subscriptions, payments and refunds into a shop that is synced with a platform',
     'Importing a file again changes nothing; after a crash or Ctrl-C, just run it again.',
@@ -52,6 +58,10 @@ export const importCommand: Command = {
     shop: { type: 'string' },
     from: { type: 'string' },
     mapping: { type: 'string' },
+    'as-of': { type: 'string' },
+    complete: { type: 'boolean' },
+    types: { type: 'string' },
+    'allow-shrink': { type: 'boolean' },
     refused: { type: 'string' },
     'take-over': { type: 'boolean' },
     json: { type: 'boolean' },
@@ -60,17 +70,23 @@ export const importCommand: Command = {
   async run(context) {
     const { options, positionals: files } = context;
     const feed = await feedOf(options);
+    const snapshot = snapshotOf(options);
     const reading = new ReadProgress(await checkFiles(files));
     const chosen = options['refused'];
     const refused = new RefusedLines(typeof chosen === 'string' ? chosen : undefined);
 
     const { counts, interrupted } = await withShop(context, (store, shop) =>
-      runImport({ context, store, shop, feed, reading, refused }),
+      runImport({ context, store, shop, feed, snapshot, reading, refused }),
     );
 
     if (options['json']) {
       const shop = Number(options['shop']);
-      printJson({ shop, ...(interrupted && { interrupted: true }), counts });
+      printJson({
+        shop,
+        ...(interrupted && { interrupted: true }),
+        counts,
+        ...(snapshot?.outcome && { snapshot: snapshot.outcome }),
+      });
     } else print(describeCounts(counts));
     if (feed.skipped.rows > 0) tell(describeSkipped(feed.skipped.rows));
     const isAnyRefused = Object.values(counts).some((each) => each.refused > 0);
@@ -79,8 +95,12 @@ export const importCommand: Command = {
     }
     if (interrupted) {
       tell(`Interrupted: ${describeUnfinished(counts)}`);
+      if (snapshot) tell('Nothing was deleted.');
       return interrupted.exitStatus;
     }
+    const remarks = snapshot?.outcome ? describeSnapshot(snapshot.outcome) : [];
+    if (snapshot?.outcome?.kind === 'shrunk') throw new CommandError(remarks.join(' '));
+    for (const remark of remarks) tell(remark);
     return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
   },
 };
@@ -90,6 +110,7 @@ interface Run {
   readonly store: Store;
   readonly shop: Shop;
   readonly feed: Feed;
+  readonly snapshot: Snapshot | undefined;
   readonly reading: ReadProgress;
   readonly refused: RefusedLines;
 }
@@ -99,7 +120,8 @@ interface Outcome {
   readonly interrupted?: Interrupted;
 }
 
-async function runImport({ context, store, shop, feed, reading, refused }: Run): Promise<Outcome> {
+async function runImport(run: Run): Promise<Outcome> {
+  const { context, store, shop, feed, snapshot, reading, refused } = run;
   const { config, log, options, positionals: files } = context;
   const keeper = await findKeeper(store.write, shop.id);
   const takesOver = options['take-over'] === true;
@@ -107,6 +129,7 @@ async function runImport({ context, store, shop, feed, reading, refused }: Run):
   if (keeper && !takesOver && feed.platform === keeper.platform) {
     throw new CommandError(whyFileNotTaken(keeper, shop.id));
   }
+  if (feed.warning !== undefined) tell(feed.warning);
   await refused.clear(files);
   const signal = onInterruption();
   const progress = createProgress('records', () => reading.share);
@@ -127,6 +150,7 @@ async function runImport({ context, store, shop, feed, reading, refused }: Run):
       log,
       signal,
       counts,
+      ...(snapshot && { snapshot }),
       isFromFeed: feed.name !== 'records',
       ...(config.databaseUrl !== undefined && { linesPerTransaction: linesPerServerTransaction }),
       ...(keeper && !takesOver && { whyNotTaken: whyNotTaken(keeper, shop.id) }),

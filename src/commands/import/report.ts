@@ -1,4 +1,5 @@
 import type { ImportCounts } from '../../ingest/import.ts';
+import type { Shrinkage, SnapshotOutcome } from '../../ingest/snapshot/snapshot.ts';
 import { formatTable } from '../command.ts';
 
 const columns = ['stored', 'replaced', 'deleted', 'unchanged', 'stale', 'refused'] as const;
@@ -19,4 +20,39 @@ export function describeSkipped(rows: number): string {
   return rows === 1
     ? '1 row matched no rule and was skipped.'
     : `${rows} rows matched no rule and were skipped.`;
+}
+
+/** What a snapshot did beside what its counts say, as sentences. */
+export function describeSnapshot(outcome: SnapshotOutcome): string[] {
+  if (outcome.kind === 'shrunk') {
+    return [
+      `Nothing was deleted: ${describeShrinkage(outcome.shrunk)}, more than a fifth. If the input is complete, run the command again with --allow-shrink; otherwise with a complete one.`,
+    ];
+  }
+  if (outcome.kind === 'unreadable') {
+    const { lines, first } = outcome;
+    const what = lines === 1 ? `${first} has` : `${lines} lines, the first of them ${first}, have`;
+    return [
+      `Nothing was deleted: ${what} no id that can be read, so any record may be in the input.`,
+    ];
+  }
+  const { plansInUse, newer } = outcome;
+  return [
+    ...(plansInUse > 0
+      ? [`${countOf(plansInUse, 'plan')} not in the input but kept: subscriptions are on them.`]
+      : []),
+    ...(newer > 0
+      ? [`${countOf(newer, 'record')} not in the input but kept: they are newer than the export.`]
+      : []),
+  ];
+}
+
+function describeShrinkage(shrunk: readonly Shrinkage[]): string {
+  return shrunk
+    .map(({ type, gone, before }) => `${gone} of ${before} ${type}s are not in the input`)
+    .join(' and ');
+}
+
+function countOf(count: number, what: string): string {
+  return count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
 }

@@ -1,4 +1,5 @@
 import { type Transaction, arrayText } from '../database.ts';
+import { listExportDates } from './export-dates.ts';
 import { type RecordKind, findMissing, tableOf } from './tables.ts';
 
 /**
@@ -23,6 +24,8 @@ export interface Incoming {
   readonly id: number;
   /** ISO 8601. */
   readonly updatedAt: string | null;
+  /** When the export that has the record was made, in epoch milliseconds, if that is known. */
+  readonly exportedAt?: number | undefined;
   /** 32 hexadecimal digits; two records with the same digest are the same record. */
   readonly digest: string;
 }
@@ -61,19 +64,22 @@ export async function judge<Row extends Incoming, Before extends Stored = Stored
   const ids = rows.map(({ id }) => id);
   const parentOf = (row: Row) => parent?.idOf(row) ?? null;
   const parentIds = new Set(rows.map(parentOf).filter((id) => id !== null));
-  const [stored, missing] = await Promise.all([
+  const isExport = rows.some(({ exportedAt }) => exportedAt !== undefined);
+  const [stored, exportDates, missing] = await Promise.all([
     findStored<Before>(tx, shopId, kind, ids, columns),
+    isExport ? listExportDates(tx, shopId, kind, ids) : new Map<number, number>(),
     parent ? findMissing(tx, shopId, parent.kind, [...parentIds]) : new Set<number | null>(),
   ]);
   return rows.map((row) => {
     const before = stored.get(row.id);
-    const verdict = verdictOf(row, before, !missing.has(parentOf(row)));
+    const isStale =
+      before && (isOlder(row, before) || isOlderExport(row, before, exportDates.get(row.id)));
+    const verdict = isStale ? 'stale' : verdictOf(row, before, !missing.has(parentOf(row)));
     return { id: row.id, verdict, row, before };
   });
 }
 
 function verdictOf(row: Incoming, before: Stored | undefined, isComplete: boolean): Verdict {
-  if (before && isOlder(row, before)) return 'stale';
   if (before?.digest === row.digest) return 'unchanged';
   if (!isComplete) return 'waiting';
   return before ? 'replaced' : 'stored';
@@ -82,6 +88,17 @@ function verdictOf(row: Incoming, before: Stored | undefined, isComplete: boolea
 function isOlder({ updatedAt }: Incoming, before: Stored): boolean {
   if (updatedAt === null || before.updatedAt === null) return false;
   return Date.parse(updatedAt) < before.updatedAt;
+}
+
+/** Whether an export was made before what is stored was known. */
+function isOlderExport(
+  { exportedAt, updatedAt }: Incoming,
+  before: Stored,
+  storedExport: number | undefined,
+): boolean {
+  if (exportedAt === undefined) return false;
+  const known = Math.max(exportedAt, updatedAt === null ? 0 : Date.parse(updatedAt));
+  return known < Math.max(storedExport ?? 0, before.updatedAt ?? 0);
 }
 
 async function findStored<Before extends Stored>(

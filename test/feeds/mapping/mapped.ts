@@ -4,6 +4,7 @@ import { FixedClock } from '../../../src/clock.ts';
 import { openMapped } from '../../../src/mapping/open.ts';
 import { parseMapping } from '../../../src/mapping/read.ts';
 import { importRecords } from '../../../src/ingest/import.ts';
+import type { Snapshot } from '../../../src/ingest/snapshot/snapshot.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { root, throwawayFolder } from '../../cli/process.ts';
 import { plan } from '../../rest/records.ts';
@@ -11,18 +12,36 @@ import { type TestShop, createShop, importAll, now, silentLog } from '../../supp
 
 export const sample = (name: string) => path.join(root, 'test/feeds/mapping', name);
 
+interface MappedRun {
+  /** When the import runs. */
+  readonly at?: string;
+  /** When the file was exported. */
+  readonly asOf?: string;
+  readonly snapshot?: Snapshot;
+}
+
 /** Imports a file with a mapping, as the command does. */
-export async function importMapped(store: Store, shop: TestShop, mapping: string, file: string) {
-  const clock = new FixedClock(now);
+export async function importMapped(
+  store: Store,
+  shop: TestShop,
+  mapping: string,
+  file: string,
+  { at = now, asOf, snapshot }: MappedRun = {},
+) {
+  const clock = new FixedClock(at);
   const refused: string[] = [];
   const texts: string[] = [];
   const left = { rows: 0 };
-  const source = openMapped(file, parseMapping('mapping.json', mapping), shop, clock, left);
+  const rules = parseMapping('mapping.json', mapping);
+  const source = openMapped(file, rules, shop, clock, left, {
+    asOf: asOf === undefined ? undefined : new Date(asOf),
+  });
   const counts = await importRecords([source], {
     sql: store.write,
     shop,
     feed: 'export',
     isFromFeed: true,
+    ...(snapshot && { snapshot }),
     clock,
     log: silentLog,
     refuse(_, { number, text }, reason) {

@@ -27,7 +27,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   'an empty object': [() => problemsOf({}), 'input is missing', 'records is missing'],
   'an unknown key': [
     () => problemsOf({ ...subscriptions(), recods: [] }),
-    'it has unknown keys: "recods"; known keys are about, input, formats, records',
+    'it has unknown keys: "recods"; known keys are about, input, formats, asOf, records',
   ],
   'no records': [
     () => problemsOf({ ...subscriptions(), records: [] }),

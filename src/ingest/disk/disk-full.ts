@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { CommandError } from '../errors.ts';
+import { CommandError } from '../../errors.ts';
 
 /** No space left, or no more of it for this user. */
 const codes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);

@@ -2,9 +2,9 @@ import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { hash } from 'node:crypto';
-import type { Entry } from './batch.ts';
+import type { Entry } from '../batch.ts';
 import { inTemporaryFolder } from './disk-full.ts';
-import { type Line, readLines } from './lines.ts';
+import { type Line, readLines } from '../lines.ts';
 
 const bufferedCharacters = 64 * 1024;
 

@@ -1,0 +1,79 @@
+import { type Sql, type Transaction, arrayText } from '../database.ts';
+import { type RecordKind, tableOf } from './tables.ts';
+
+interface RecordPage {
+  readonly after: number;
+  readonly limit: number;
+}
+
+interface ListedRecord {
+  readonly id: number;
+  /** The latest time of which it is known what the record was, in epoch milliseconds; null if none is. */
+  readonly knownAt: number | null;
+}
+
+/** One page of the stored records of a kind, by ascending id. */
+export function listRecords(
+  sql: Sql | Transaction,
+  shopId: number,
+  kind: RecordKind,
+  { after, limit }: RecordPage,
+): Promise<ListedRecord[]> {
+  const { table, idColumn } = tableOf(kind);
+  const column = sql.unsafe(idColumn);
+  return sql<ListedRecord[]>`
+    select s.id, (extract(epoch from greatest(s.updated_at, d.exported_at)) * 1000)::bigint as "knownAt"
+    from (
+      select ${column} as id, updated_at from ${sql.unsafe(table)}
+      where shop_id = ${shopId} and ${column} > ${after}
+      order by ${column} limit ${limit}
+    ) s
+    left join lateral (
+      select exported_at from export_dates
+      where shop_id = ${shopId} and kind = ${kind} and id = s.id limit 1
+    ) d on true
+    order by s.id`;
+}
+
+/** When the exports were made that records were last in, in epoch milliseconds by id; omits records without. */
+export async function listExportDates(
+  tx: Transaction,
+  shopId: number,
+  kind: RecordKind,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await tx<{ id: number; exportedAt: number }[]>`
+    select requested.id, (extract(epoch from d.exported_at) * 1000)::bigint as "exportedAt"
+    from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
+    cross join lateral (
+      select exported_at from export_dates
+      where shop_id = ${shopId} and kind = ${kind} and id = requested.id limit 1
+    ) d`;
+  return new Map(rows.map(({ id, exportedAt }) => [id, exportedAt]));
+}
+
+export interface ExportDate {
+  readonly kind: RecordKind;
+  readonly id: number;
+  /** Epoch milliseconds. */
+  readonly exportedAt: number;
+}
+
+/** Stores the dates of exports that records are in, unless a later one is stored. */
+export async function upsertExportDates(
+  tx: Transaction,
+  shopId: number,
+  dates: readonly ExportDate[],
+): Promise<void> {
+  const kinds = arrayText(dates.map(({ kind }) => kind));
+  const ids = arrayText(dates.map(({ id }) => id));
+  const times = arrayText(dates.map(({ exportedAt }) => new Date(exportedAt).toISOString()));
+  await tx`
+    insert into export_dates as d (shop_id, kind, id, exported_at)
+    select shop.shop_id, new.kind, new.id, new.exported_at from metric_shops shop
+    cross join unnest(${kinds}::text::text[], ${ids}::text::bigint[], ${times}::text::timestamptz[])
+      new (kind, id, exported_at)
+    where shop.shop_id = ${shopId}
+    on conflict (shop_id, kind, id) do update set exported_at = excluded.exported_at
+      where excluded.exported_at > d.exported_at`;
+}

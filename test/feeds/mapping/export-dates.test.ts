@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { Snapshot } from '../../../src/ingest/snapshot/snapshot.ts';
+import { lacksEndDates } from '../../../src/mapping/end-dates.ts';
+import { parseMapping } from '../../../src/mapping/read.ts';
+import type { Store } from '../../../src/store/open.ts';
+import { throwawayFolder } from '../../cli/process.ts';
+import { plan } from '../../rest/records.ts';
+import { onOneDatabase } from '../../support/databases.ts';
+import { type TestShop, createShop, importAll } from '../../support/world.ts';
+import { importMapped, subscriptions } from './mapped.ts';
+
+const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
+const undated = subscriptions({}, { status: 'status' });
+const header = 'id,customer,created,price,status';
+const row = (id: number | string, price: string, status = 'active') =>
+  `${id},501,2026-05-01T00:00:00Z,${price},${status}`;
+
+onOneDatabase('dates of exports', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  async function newShop() {
+    const shop = await createShop(store);
+    await importAll(store, shop, [plan()]);
+    return shop;
+  }
+
+  /** Imports rows, and returns what became of subscriptions. */
+  async function importRows(
+    shop: TestShop,
+    rows: readonly string[],
+    run: Parameters<typeof importMapped>[4],
+    mapping: object = undated,
+  ) {
+    const file = path.join(throwawayFolder(), 'export.csv');
+    writeFileSync(file, [header, ...rows].join('\n'));
+    const { counts, refused } = await importMapped(store, shop, JSON.stringify(mapping), file, run);
+    return { ...counts['subscription'], reasons: refused };
+  }
+
+  const outcome = (over: object) => ({ ...none, ...over, reasons: [] });
+  const stored = async ({ id }: TestShop) => {
+    const rows = await store.write<{ text: string }[]>`
+      select concat(subscription_id, ' ', status, ' ', to_char(status_since, 'YYYY-MM-DD'), ' ',
+        current_price) as text
+      from subscriptions where shop_id = ${id} order by 1`;
+    return rows.map(({ text }) => text);
+  };
+
+  test('an older export never replaces a newer one', async () => {
+    const shop = await newShop();
+    const first = [row(1, '1.00')];
+    const second = [row(1, '2.00')];
+    assert.deepEqual(await importRows(shop, first, { asOf: '2026-11-10' }), outcome({ stored: 1 }));
+    assert.deepEqual(
+      await importRows(shop, second, { asOf: '2026-11-12' }),
+      outcome({ replaced: 1 }),
+    );
+    assert.deepEqual(await importRows(shop, first, { asOf: '2026-11-10' }), outcome({ stale: 1 }));
+    // A later export that says the same.
+    assert.deepEqual(
+      await importRows(shop, second, { asOf: '2026-11-15' }),
+      outcome({ unchanged: 1 }),
+    );
+    assert.deepEqual(await importRows(shop, first, { asOf: '2026-11-14' }), outcome({ stale: 1 }));
+    assert.deepEqual(await stored(shop), ['1 active 2026-05-01 2.00']);
+    // Two of one day, and one of which no date is known.
+    assert.deepEqual(
+      await importRows(shop, first, { asOf: '2026-11-15' }),
+      outcome({ replaced: 1 }),
+    );
+    assert.deepEqual(await importRows(shop, second, {}), outcome({ replaced: 1 }));
+  });
+
+  test('what the source dates later than an export is not replaced by it', async () => {
+    const shop = await newShop();
+    const mapping = subscriptions({}, { status: 'status', updatedAt: { column: 'created' } });
+    await importRows(shop, [row(1, '1.00')], {}, mapping);
+    assert.deepEqual(
+      await importRows(shop, [row(1, '2.00')], { asOf: '2026-04-30' }),
+      outcome({ stale: 1 }),
+    );
+    assert.deepEqual(
+      await importRows(shop, [row(1, '2.00')], { asOf: '2026-05-02' }),
+      outcome({ replaced: 1 }),
+    );
+  });
+
+  test('a deleted record leaves no date', async () => {
+    const shop = await newShop();
+    await importRows(shop, [row(1, '2.00')], { asOf: '2026-11-12' });
+    await importAll(store, shop, [{ type: 'delete', record: 'subscription', id: 1 }]);
+    const [left] = await store.write`select from export_dates where shop_id = ${shop.id}`;
+    assert.equal(left, undefined);
+    assert.deepEqual(
+      await importRows(shop, [row(1, '1.00')], { asOf: '2026-11-10' }),
+      outcome({ stored: 1 }),
+    );
+  });
+
+  test('a column may have the date', async () => {
+    const shop = await newShop();
+    const mapping = {
+      ...undated,
+      asOf: {
+        column: 'customer',
+        table: { '501': '2026-11-10T00:00:00Z', '502': '2026-11-21T00:00:00Z' },
+      },
+    };
+    await importRows(shop, [row(1, '1.00')], { asOf: '2026-11-12' });
+    const { stale, refused, reasons } = await importRows(
+      shop,
+      [row(1, '2.00'), row(2, '2.00').replace('501', '502')],
+      {},
+      mapping,
+    );
+    assert.deepEqual([stale, refused], [1, 1]);
+    assert.deepEqual(reasons, [
+      '3: the date of the export, 2026-11-21T00:00:00.000Z, lies in the future',
+    ]);
+    // The command line counts.
+    const replaced = await importRows(shop, [row(1, '2.00')], { asOf: '2026-11-13' }, mapping);
+    assert.equal(replaced.replaced, 1);
+  });
+
+  test('a cancellation without a date counts on the day on which it is first seen', async () => {
+    const shop = await newShop();
+    const rows = [row(1, '1.00'), row(2, '1.00', 'cancelled')];
+    await importRows(shop, rows, { at: '2026-11-18T09:00:00Z', asOf: '2026-11-17' });
+    const later = [row(1, '1.00', 'cancelled'), row(2, '1.50', 'cancelled')];
+    await importRows(shop, later, { at: '2026-11-20T09:00:00Z', asOf: '2026-11-19' });
+    assert.deepEqual(await stored(shop), [
+      '1 cancelled 2026-11-20 1.00',
+      '2 cancelled 2026-11-18 1.50',
+    ]);
+  });
+
+  test('rows that are refused count as contained if their id can be read', async () => {
+    const shop = await newShop();
+    await importRows(
+      shop,
+      [1, 2, 3, 4, 5].map((id) => row(id, '1.00')),
+      {},
+    );
+    const run = async (first: string) => {
+      const snapshot = new Snapshot({ allowShrink: false });
+      const rows = [first, ...[2, 3, 4].map((id) => row(id, '1.00'))];
+      await importRows(shop, rows, { snapshot });
+      return snapshot.outcome;
+    };
+    const unread = await run(row('one', '1.00'));
+    assert.ok(unread?.kind === 'unreadable');
+    assert.match(unread.first, /:2$/);
+    assert.equal((await stored(shop)).length, 5);
+    const read = await run(row(1, 'free'));
+    assert.ok(read?.kind === 'deleted');
+    assert.deepEqual(read.deleted, { subscription: 1 });
+    assert.equal((await stored(shop)).length, 4);
+  });
+});
+
+test('recognises mappings that do not date cancellations', () => {
+  const lacks = (over: object, fields: object = {}) =>
+    lacksEndDates(parseMapping('m.json', JSON.stringify(subscriptions(over, fields))));
+  const status = 'status';
+  const ended = [{ at: 'ended', to: { value: 'cancelled' } }];
+  assert.equal(lacks({}), false);
+  assert.equal(lacks({}, { status }), true);
+  assert.equal(
+    lacks({}, { status: { column: 'x', table: { on: 'active', off: 'expired' } } }),
+    false,
+  );
+  assert.equal(
+    lacks({}, { status: { column: 'x', table: { on: 'active' }, otherwise: 'cancelled' } }),
+    true,
+  );
+  assert.equal(lacks({}, { status, updatedAt: 'created' }), false);
+  assert.equal(lacks({ statusEvents: ended }, { status }), false);
+  assert.equal(lacks({ statusEvents: [{ at: 'p', to: { value: 'paused' } }] }, { status }), true);
+});
