@@ -140,7 +140,7 @@ async function overview(): Promise<string> {
     'DATABASE_URL, DATABASE_READ_URL, DATABASE_SERVE_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT,',
     'METRICS_PORT, METRICS_HOST, BASE_URL, TRUSTED_PROXIES, LOG_LEVEL, STOP_SECONDS,',
     `${platforms.flatMap(({ settings }) => [settings.credentialsFile, settings.webhookSecrets.variable]).join(', ')}, and OpenTelemetry's for traces; "retention doctor" shows their values.`,
-    'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused, 130 interrupted.',
+    'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused. An import that Ctrl-C stops: 130.',
   ].join('\n');
 }
 

@@ -25,6 +25,7 @@ import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
 import { listRenewals } from '../../src/metrics/renewals.ts';
 import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { type Store } from '../../src/store/open.ts';
+import { findWriter, listTables, pagesOf } from '../../src/store/shop-copy.ts';
 import { deleteShop } from '../../src/store/shop-deletion.ts';
 import {
   advanceWatermark,
@@ -113,6 +114,11 @@ export async function useEverything(store: Store): Promise<void> {
   await importAll(store, other, records);
   await importSnapshot(store, other, subscriptions.slice(1), snapshot);
   assert.equal(snapshot.outcome?.kind, 'deleted');
+
+  for (const table of await listTables(store.write)) {
+    for await (const page of pagesOf(store.write, table, shop.id, 5)) assert.ok(page.length > 0);
+  }
+  assert.ok(await findWriter(store.write, shop.id));
 
   const { id: keyId, key } = await createTestKey(store, shop.id);
   const service = await startTestService(store);

@@ -45,16 +45,21 @@ export function describeUnfinished(counts: ImportCounts): string {
 /** PostgreSQL's code for a full disk. */
 const databaseDiskFull = '53100';
 
-/** Adds to an error of a full disk how far the import came; returns any other as it is. */
-export function explainFullDisk(error: unknown, counts: ImportCounts): unknown {
+/**
+ * Adds to an error of a full disk how far the import came; returns any other as it is.
+ * @param counts undefined for an import into a copy in the temporary folder
+ */
+export function explainFullDisk(error: unknown, counts: ImportCounts | undefined): unknown {
   if (!(error instanceof Error)) return error;
   let explained: Error | undefined;
   if (isDiskFull(error)) explained = temporaryFolderFull(error);
   else if (isDiskFull(error.cause)) explained = error;
   else if ('code' in error && error.code === databaseDiskFull) {
-    explained = new CommandError(`The database has no space left: ${error.message}`);
+    explained = counts
+      ? new CommandError(`The database has no space left: ${error.message}`)
+      : temporaryFolderFull(error);
   }
-  return explained
-    ? new CommandError(`${explained.message} ${describeUnfinished(counts)}`, { cause: error })
-    : error;
+  if (!explained) return error;
+  const result = counts ? describeUnfinished(counts) : 'Nothing was stored.';
+  return new CommandError(`${explained.message} ${result}`, { cause: error });
 }

@@ -1,6 +1,7 @@
 import type { ImportCounts } from '../../ingest/import.ts';
 import type { Shrinkage, SnapshotOutcome } from '../../ingest/snapshot/snapshot.ts';
 import { formatTable } from '../command.ts';
+import type { Figures } from './rehearsal.ts';
 
 const columns = ['stored', 'replaced', 'deleted', 'unchanged', 'stale', 'refused'] as const;
 
@@ -20,6 +21,16 @@ export function describeSkipped(rows: number): string {
   return rows === 1
     ? '1 row matched no rule and was skipped.'
     : `${rows} rows matched no rule and were skipped.`;
+}
+
+/** The figures before and after an import. */
+export function describeFigures({ before, after }: Figures): string {
+  const { generatedAt: _at, currency: _currency, ...figures } = before;
+  const names = Object.keys(figures) as (keyof typeof figures)[];
+  return formatTable(
+    ['FIGURE', 'BEFORE', 'AFTER'],
+    names.map((name) => [name, String(before[name]), String(after[name])]),
+  );
 }
 
 /** What a snapshot did beside what its counts say, as sentences. */
@@ -48,9 +59,8 @@ export function describeSnapshot(outcome: SnapshotOutcome): string[] {
 }
 
 function describeShrinkage(shrunk: readonly Shrinkage[]): string {
-  return shrunk
-    .map(({ type, gone, before }) => `${gone} of ${before} ${type}s are not in the input`)
-    .join(' and ');
+  const gone = shrunk.map((each) => `${each.gone} of ${each.before} ${each.type}s`);
+  return `${new Intl.ListFormat('en-GB').format(gone)} are not in the input`;
 }
 
 function countOf(count: number, what: string): string {

@@ -1,0 +1,121 @@
+import { CommandError } from '../errors.ts';
+import type { Sql, Transaction } from './database.ts';
+
+/** Few enough to read in a moment, and to fit in memory whatever they hold. */
+const usualRowsPerPage = 1_000;
+
+/** A table of shops' data. */
+interface Table {
+  readonly name: string;
+  /** The primary key after the shop. */
+  readonly key: readonly { readonly name: string; readonly type: string }[];
+}
+
+/** No copy needs keys: nobody reads it through the API. */
+const leftOut: ReadonlySet<string> = new Set(['api_keys']);
+
+export interface CopyOptions {
+  readonly shopId: number;
+  /** Whether a transaction would hold up all other clients, as in the embedded database. */
+  readonly isEmbedded: boolean;
+  /** Stops copying; its reason is thrown. */
+  readonly signal?: AbortSignal;
+}
+
+const attempts = 3;
+
+/**
+ * Copies everything stored about a shop's business to another database, figures included. The original is only
+ * read, without locks, in one state.
+ * @param to a database with the same schema, of this process alone
+ * @throws CommandError if the shop changes all the time
+ */
+export async function copyShop(from: Sql, to: Sql, options: CopyOptions): Promise<void> {
+  if (!options.isEmbedded) {
+    return from.begin('isolation level repeatable read read only', (tx) =>
+      copyTables(tx, to, options),
+    );
+  }
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const before = await findWriter(from, options.shopId);
+    await copyTables(from, to, options);
+    if ((await findWriter(from, options.shopId)) === before) return;
+  }
+  throw new CommandError(
+    `Shop ${options.shopId} changed each of the ${attempts} times it was copied. Try again when nothing else is imported into it.`,
+  );
+}
+
+/** Changes with each transaction that changes the shop. */
+export async function findWriter(sql: Sql, shopId: number): Promise<string | null | undefined> {
+  const [found] = await sql<{ writer: string | null }[]>`
+    select writer::text as writer from metric_shops where shop_id = ${shopId}`;
+  return found?.writer;
+}
+
+async function copyTables(
+  from: Sql | Transaction,
+  to: Sql,
+  { shopId, signal }: CopyOptions,
+): Promise<void> {
+  for (const table of await listTables(to)) {
+    await inCopy(to, `delete from ${table.name} where shop_id = $1`, shopId);
+    const insert = `insert into ${table.name}
+      select * from json_populate_recordset(null::${table.name}, $1::text::json)`;
+    for await (const rows of pagesOf(from, table, shopId)) {
+      signal?.throwIfAborted();
+      await inCopy(to, insert, `[${rows.join(',')}]`);
+    }
+  }
+}
+
+/** Runs a statement without triggers: the copy has what they derive. */
+async function inCopy(to: Sql, statement: string, value: number | string): Promise<void> {
+  await to.begin(async (tx) => {
+    await tx.unsafe('set local session_replication_role = replica');
+    await tx.unsafe(statement, [value]);
+  });
+}
+
+export async function listTables(sql: Sql): Promise<Table[]> {
+  const rows = await sql<{ table: string; column: string; type: string }[]>`
+    select c.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type
+    from pg_class c
+    join pg_index i on i.indrelid = c.oid and i.indisprimary
+    cross join unnest(i.indkey::int2[]) with ordinality k (number, position)
+    join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
+    where c.relnamespace = 'public'::regnamespace
+    order by c.relname, k.position`;
+  const tables = Map.groupBy(rows, ({ table }) => table);
+  return [...tables]
+    .filter(([name, [first]]) => first?.column === 'shop_id' && !leftOut.has(name))
+    .map(([name, [, ...key]]) => ({
+      name,
+      key: key.map(({ column, type }) => ({ name: column, type })),
+    }));
+}
+
+/** The rows of a shop as JSON, by primary key. They stay text, so that no number is rounded. */
+export async function* pagesOf(
+  sql: Sql | Transaction,
+  { name, key }: Table,
+  shopId: number,
+  rowsPerPage = usualRowsPerPage,
+): AsyncGenerator<string[]> {
+  const columns = key.map((column) => `t.${column.name}`);
+  const ends = key.map(({ name: column }) => `t.${column}::text as "key ${column}"`);
+  const after = key.map(({ type }, index) => `$${index + 2}::text::${type}`);
+  const order = columns.length > 0 ? `order by ${columns.join(', ')} limit ${rowsPerPage}` : '';
+  const read = `select ${[...ends, 'row_to_json(t)::text as json'].join(', ')} from ${name} t
+    where t.shop_id = $1`;
+  const next = `${read} and (${columns.join(', ')}) > (${after.join(', ')}) ${order}`;
+  type Row = Record<string, string>;
+  let page: readonly Row[] = await sql.unsafe<Row[]>(`${read} ${order}`, [shopId]);
+  while (page.length > 0) {
+    yield page.map(({ json }) => json as string);
+    const last = page.at(-1) as Row;
+    if (key.length === 0 || page.length < rowsPerPage) return;
+    const position = key.map(({ name: column }) => last[`key ${column}`] as string);
+    page = await sql.unsafe<Row[]>(next, [shopId, ...position]);
+  }
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { generateShop } from '../../src/demo/generate.ts';
+import { type Store, connectAll, openStore } from '../../src/store/open.ts';
+import { copyShop } from '../../src/store/shop-copy.ts';
+import { migratedFolder, run, throwawayFolder } from '../cli/process.ts';
+import { dumpShop } from '../model/dump.ts';
+import { plan, subscription } from '../rest/records.ts';
+import { onEveryDatabase, serverUrl } from '../support/databases.ts';
+import { createShop, importAll, now } from '../support/world.ts';
+
+const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
+
+onEveryDatabase('a copy of a shop', (open, name) => {
+  let store: Store;
+  let copy: Store;
+  before(async () => {
+    store = open();
+    copy = await openStore({ databaseUrl: undefined, dataDir: migratedFolder(), role: 'command' });
+  });
+  after(async () => {
+    await store.close();
+    await copy.close();
+  });
+
+  test('has all that the shop has, and may be imported into', async () => {
+    const shop = await createShop(store);
+    const endAt = Date.parse(now);
+    const currency = { currency: 'USD', minorDigits: 2 };
+    // More payments than fit on a page.
+    const records = [...generateShop({ subscriptions: 400, seed: 5, endAt, ...currency })];
+    const dated = records.map((record) => ({ ...record, exportedAt: '2026-11-19T00:00:00Z' }));
+    await importAll(store, shop, dated, true);
+    const isEmbedded = name === 'embedded';
+    await copyShop(store.write, copy.write, { shopId: shop.id, isEmbedded });
+    assert.deepEqual(await dumpShop(copy.write, shop.id), await dumpShop(store.write, shop.id));
+
+    const changes = [
+      ...records.slice(0, 900).map(({ type, id }) => ({ type: 'delete', record: type, id })),
+      subscription(1, { planId: 12, customerId: 1 }),
+      plan({ id: 12 }),
+    ];
+    const [here, there] = [
+      await importAll(store, shop, changes),
+      await importAll(copy, shop, changes),
+    ];
+    assert.deepEqual(here, there);
+    assert.deepEqual(await dumpShop(copy.write, shop.id), await dumpShop(store.write, shop.id));
+  });
+
+  test('is of one state, and refused if there is none', async () => {
+    const shop = await createShop(store);
+    await importAll(store, shop, [plan()]);
+    const done = new AbortController();
+    const importing = (async () => {
+      for (let id = 12; !done.signal.aborted; id += 1) await importAll(store, shop, [plan({ id })]);
+    })();
+    const options = { shopId: shop.id, isEmbedded: true };
+    await assert.rejects(copyShop(store.write, copy.write, options), {
+      name: 'CommandError',
+      message: `Shop ${shop.id} changed each of the 3 times it was copied. Try again when nothing else is imported into it.`,
+    });
+    done.abort();
+    await importing;
+    await copyShop(store.write, copy.write, options);
+    assert.deepEqual(await dumpShop(copy.write, shop.id), await dumpShop(store.write, shop.id));
+  });
+});
+
+const skip = serverUrl === undefined && 'PostgreSQL is not available on this machine';
+
+describe('retention import --dry-run', { skip }, () => {
+  test('shows counts and figures, changes nothing, and waits for nobody', async (t) => {
+    const store = connectAll(serverUrl as string) as Store;
+    t.after(() => store.close());
+    const today = Date.now();
+    const shop = await createShop(store);
+    const isoDay = (ago: number) => new Date(today - ago * 86_400_000).toISOString();
+    const recent = (id: number, over: object = {}) =>
+      subscription(id, { customerId: id, createdAt: isoDay(9), updatedAt: isoDay(9), ...over });
+    await importAll(store, shop, [plan(), recent(1), recent(2), recent(3), recent(4), recent(5)]);
+    const [folder, temporary] = [throwawayFolder(), throwawayFolder()];
+    const records = [
+      recent(1, { status: 'paused', updatedAt: isoDay(1) }),
+      ...[2, 3, 4, 6].map((id) => recent(id)),
+      { type: 'subscription', id: 7 },
+    ];
+    const file = path.join(folder, 'a.ndjson');
+    writeFileSync(file, records.map((each) => `${JSON.stringify(each)}\n`).join(''));
+    const stored = await dumpShop(store.write, shop.id);
+
+    const { code, out, err } = await store.write.begin(async (tx) => {
+      await tx`select lock_shop(${shop.id})`;
+      const env = { DATABASE_URL: serverUrl as string, LOG_LEVEL: 'warn', TMPDIR: temporary };
+      const args = ['--dry-run', '--complete', '--json', file];
+      return run(['import', '--shop', String(shop.id), ...args], { env, cwd: folder });
+    });
+    assert.equal(code, 3, err);
+    const { figures, ...rest } = JSON.parse(out);
+    assert.deepEqual(rest, {
+      shop: shop.id,
+      dryRun: true,
+      counts: {
+        subscription: { ...none, stored: 1, replaced: 1, unchanged: 3, deleted: 1, refused: 1 },
+      },
+      snapshot: {
+        kind: 'deleted',
+        deleted: { subscription: 1 },
+        plansInUse: 0,
+        newer: 0,
+        shrunk: [],
+      },
+    });
+    const ofInterest = ({ activeSubscribers, pausedSubscribers, mrr }: Record<string, number>) => [
+      activeSubscribers,
+      pausedSubscribers,
+      mrr,
+    ];
+    assert.deepEqual(ofInterest(figures.before), [5, 0, 153]);
+    assert.deepEqual(ofInterest(figures.after), [4, 1, 122.4]);
+    assert.match(err, /a\.ndjson:6: .*\nThis was a dry run: nothing was stored\.\n$/);
+    assert.deepEqual(await dumpShop(store.write, shop.id), stored);
+    assert.deepEqual([readdirSync(temporary), readdirSync(folder)], [[], ['a.ndjson']]);
+  });
+});
