@@ -148,8 +148,10 @@ class ImportRun {
       this.#options.log.warn({ source, line: line.number }, line.warning);
     }
     const parsed = this.#parse(line);
-    if (!this.#isRetrying) {
-      await this.#options.snapshot?.note(source, line.number, parsed, this.#snapshotRun);
+    const { snapshot } = this.#options;
+    if (snapshot && !this.#isRetrying) {
+      const noted = snapshot.note(source, line.number, parsed, this.#snapshotRun);
+      if (noted) await noted;
     }
     if ('problem' in parsed) return this.#refuse(source, line, parsed.type, parsed.problem);
     this.#batch.add({ source, line, ...parsed, key: keyOf(parsed.record) });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
 import { type SnapshotOptions, Snapshot } from '../../src/ingest/snapshot/snapshot.ts';
+import type { Sql, Transaction } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
@@ -169,6 +170,24 @@ onOneDatabase('an import of everything', (open) => {
     const shop = await filledShop();
     const signal = AbortSignal.abort(new Error('stopped here'));
     await assert.rejects(complete(shop, subscriptions(2, 10), {}, { signal }), /stopped here/);
+    assert.deepEqual(await storedIds(shop), everything);
+  });
+
+  test('deletes nothing if the connection is lost while it deletes', async () => {
+    const shop = await filledShop();
+    const snapshot = new Snapshot({ allowShrink: false });
+    const { write } = store;
+    const deleteMissing = snapshot.deleteMissing.bind(snapshot);
+    snapshot.deleteMissing = (run) => {
+      const begin = (work: (tx: Transaction) => Promise<unknown>) =>
+        write.begin(async (tx) => {
+          await work(tx);
+          throw new Error('lost');
+        });
+      return deleteMissing({ ...run, sql: Object.assign(Object.create(write), { begin }) as Sql });
+    };
+    const records = [...subscriptions(2, 10), ...payments(2, 10)];
+    await assert.rejects(importSnapshot(store, shop, records, snapshot), /lost/);
     assert.deepEqual(await storedIds(shop), everything);
   });
 

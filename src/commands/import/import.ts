@@ -148,8 +148,10 @@ async function runImport(run: Run): Promise<Outcome> {
   if (feed.warning !== undefined) tell(feed.warning);
   await refused?.clear(files);
   const signal = onInterruption();
-  const progress = createProgress('records', () => reading.share);
-  const lineProgress = createProgress('lines read', () => reading.share);
+  const share = () => reading.share;
+  // A platform's files are read to their end before the first record is stored.
+  const progress = createProgress('records', feed.platform ? undefined : share);
+  const lineProgress = createProgress('lines read', share);
   const report = new RefusalReport(process.stderr.isTTY, (text) => {
     progress.clear();
     tell(visible(text));

@@ -88,7 +88,11 @@ class BulkReading {
       staging.add([family, kinds.indexOf(kind), file, line.number, gid.key, read]);
     }
     if (problem === undefined) return undefined;
-    return this.#refused(file, line.number, formatGid(gid), kind.countsAs, problem);
+    const recordId = contractIdOf(kind.countsAs, family);
+    return {
+      ...this.#refused(file, line.number, formatGid(gid), kind.countsAs, problem),
+      recordId,
+    };
   }
 
   async *planLines(): AsyncGenerator<Line[]> {
@@ -133,11 +137,12 @@ class BulkReading {
   }
 
   #lineOf(mapped: MappedRow): Line {
-    const [, kind, file, number, key] = mapped.row;
+    const [family, kind, file, number, key] = mapped.row;
     const { type = '', countsAs = 'unknown' } = kinds[kind] ?? {};
     if ('problem' in mapped) {
       const { problem, countsAs: as = countsAs } = mapped;
-      return this.#refused(file, number, formatGid({ type, key }), as, problem);
+      const recordId = contractIdOf(as, family);
+      return { ...this.#refused(file, number, formatGid({ type, key }), as, problem), recordId };
     }
     const line = { source: this.#nameOf(file), number, value: mapped.record };
     const code = mapped.unknownCode;
@@ -160,4 +165,9 @@ class BulkReading {
     if (sellingPlanId === null || requiresShipping === null) return;
     this.#shipped.set(sellingPlanId, requiresShipping || this.#shipped.get(sellingPlanId) === true);
   }
+}
+
+/** A refused contract, or line of one, is still a subscription that the shop has. */
+function contractIdOf(countsAs: string, family: number): number | undefined {
+  return countsAs === 'subscription' ? family : undefined;
 }
