@@ -215,3 +215,26 @@ test('refuses lines of an unknown kind or with the wrong parent', async () => {
   assert.deepEqual(kept.slice(7), ['gid://shopify/SubscriptionBillingAttempt/0', '', '', '']);
   assert.deepEqual(types, goodTypes);
 });
+
+test('knows the id of a refused contract, so that a snapshot has it', async () => {
+  const found: unknown[] = [];
+  const lines = [
+    contract(1, { status: 'STALE' }),
+    line(1, 1),
+    contract(2),
+    line(2, 2, { quantity: 0 }),
+    attempt(2, 1, '2026-11-05T11:00:00Z'),
+    'no JSON',
+  ];
+  for await (const some of readBulkResults([file('f', lines)], shop)) {
+    for (const { number, countsAs, recordId } of some) found.push([number, countsAs, recordId]);
+  }
+  assert.deepEqual(found, [
+    [1, 'subscription', 1],
+    [4, 'line', undefined],
+    [6, 'unknown', undefined],
+    [2, 'line', undefined],
+    [3, 'subscription', 2],
+    [5, 'payment', undefined],
+  ]);
+});

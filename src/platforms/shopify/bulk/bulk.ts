@@ -167,7 +167,7 @@ class BulkReading {
   }
 }
 
-/** A refused contract, or line of one, is still a subscription that the shop has. */
+/** A refused contract is still a subscription that the shop has. */
 function contractIdOf(countsAs: string, family: number): number | undefined {
   return countsAs === 'subscription' ? family : undefined;
 }
