@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
+import { needsAsOf, parseAsOf } from '../mapping/as-of.ts';
 import { openMapped } from '../mapping/open.ts';
 import { readMapping } from '../mapping/read.ts';
 import { feedsOf } from '../platforms/feeds.ts';
@@ -32,7 +33,7 @@ import { visible } from './terminal/visible.ts';
 export const importCommand: Command = {
   name: 'import',
   synopsis:
-    '--shop ID [--from SOURCE | --mapping FILE] [--refused FILE] [--take-over] [--json] FILE…',
+    '--shop ID [--from SOURCE | --mapping FILE [--as-of TIME]] [--refused FILE] [--take-over] [--json] FILE…',
   summary: 'imports records, one JSON object per line',
   details: [
     'FILE       NDJSON; a name that ends in .gz is unpacked; - is standard input',
@@ -40,6 +41,7 @@ export const importCommand: Command = {
       ({ name, title }) => `--from     ${name}: FILE is an export of ${title}, see docs/${name}.md`,
     ),
     '--mapping  FILE is an export of another platform, CSV or JSON, see docs/mappings.md',
+    '--as-of    the date of the export, 2026-11-01 or a time, for a mapping whose times count back from it',
     '--refused  the file for refused lines and their reasons (FILE.refused.ndjson)',
     '--take-over  also imports plans, subscriptions, payments and refunds into a shop that is synced with a platform',
     'Importing a file again changes nothing; after a crash, just run it again.',
@@ -48,6 +50,7 @@ export const importCommand: Command = {
     shop: { type: 'string' },
     from: { type: 'string' },
     mapping: { type: 'string' },
+    'as-of': { type: 'string' },
     refused: { type: 'string' },
     'take-over': { type: 'boolean' },
     json: { type: 'boolean' },
@@ -132,18 +135,27 @@ const records: Feed = { name: 'records', open: (files) => files.map(openSource) 
  * @throws CommandError for a mapping file that cannot be read
  */
 async function feedOf(
-  { from, mapping }: CommandContext['options'],
+  { from, mapping, 'as-of': given }: CommandContext['options'],
   skipped: { rows: number },
 ): Promise<Feed> {
   if (typeof from === 'string' && typeof mapping === 'string') {
     throw new UsageError('--from and --mapping cannot be given together.');
   }
+  const asOf = typeof given === 'string' ? parseAsOf(given, systemClock) : undefined;
+  if (asOf !== undefined && mapping === undefined) {
+    throw new UsageError('--as-of belongs to an export that is read with --mapping.');
+  }
   if (typeof mapping === 'string') {
     const rules = await readMapping(mapping);
+    if (asOf === undefined && needsAsOf(rules)) {
+      throw new UsageError(
+        `${mapping} has times that count back from the date of the export; give that date, such as --as-of 2026-11-01.`,
+      );
+    }
     return {
       name: 'export',
       open: (files, shop) =>
-        files.map((file) => openMapped(file, rules, shop, systemClock, skipped)),
+        files.map((file) => openMapped(file, rules, shop, systemClock, skipped, asOf)),
     };
   }
   if (typeof from !== 'string') return records;

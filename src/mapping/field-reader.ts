@@ -39,7 +39,7 @@ export function matches(conditions: Conditions, values: Values): boolean {
 }
 
 /** The text of a value that will be stored. */
-function textOf(values: Values, column: string): Text {
+function textOf(values: Values, column: string, blank: ReadonlySet<string>): Text {
   let value: unknown;
   try {
     value = values.get(column);
@@ -51,6 +51,7 @@ function textOf(values: Values, column: string): Text {
     return { problem: `column ${column} is a list or an object; name a path to a value in it` };
   }
   const text = String(value).trim();
+  if (blank.has(text)) return { text: '' };
   return hasEmailAddress(text)
     ? { problem: `column ${column} has an e-mail address; map only columns without personal data` }
     : { text };
@@ -91,6 +92,7 @@ function createValueReader(
   const columns = spec.columns ?? [spec.column as string];
   const name = `column ${columns.join(' and ')}`;
   const { table, otherwise, empty } = spec;
+  const blank = new Set(formats.blank);
   const read = createReader(field, { ...formats, ...spec });
 
   const parse = (text: string): FieldReading => {
@@ -112,9 +114,9 @@ function createValueReader(
       : reading;
   };
 
-  if (field.kind === 'ids') return (values) => readList(values, columns[0] as string, parse);
+  if (field.kind === 'ids') return (values) => readList(values, columns[0] as string, blank, parse);
   return (values) => {
-    const texts = columns.map((column) => textOf(values, column));
+    const texts = columns.map((column) => textOf(values, column, blank));
     const problem = texts.find((each) => 'problem' in each);
     if (problem && 'problem' in problem) return problem;
     const parts = texts.flatMap((each) => ('text' in each && each.text !== '' ? [each.text] : []));
@@ -128,11 +130,12 @@ function createValueReader(
 function readList(
   values: Values,
   column: string,
+  blank: ReadonlySet<string>,
   parse: (text: string) => FieldReading,
 ): FieldReading {
   const list = values.get(column);
   if (!Array.isArray(list)) {
-    const one = textOf(values, column);
+    const one = textOf(values, column, blank);
     if ('problem' in one) return one;
     const reading = parse(one.text);
     return 'problem' in reading || reading.value === undefined

@@ -4,6 +4,7 @@ import { openBytes } from '../ingest/files.ts';
 import type { LineSource } from '../ingest/import.ts';
 import { readLines } from '../ingest/lines.ts';
 import { readCsv } from './csv.ts';
+import { toUtf8 } from './encoding.ts';
 import { readJsonList } from './json-list.ts';
 import { type SkippedRows, mapRows } from './lines.ts';
 import { type RecordMaker, createRecordMaker } from './records.ts';
@@ -13,6 +14,7 @@ import type { Mapping } from './schema.ts';
 /**
  * Opens another platform's file as a source of import records. File names are as in openSource.
  * @param clock the importer's
+ * @param asOf the date of the export, in epoch milliseconds
  */
 export function openMapped(
   file: string,
@@ -20,21 +22,47 @@ export function openMapped(
   shop: ImportShop,
   clock: Clock,
   skipped: SkippedRows,
+  asOf?: number,
 ): LineSource {
-  const { formats, records } = mapping;
-  const makers = records.map((spec) => createRecordMaker(spec, formats, shop, clock));
-  return { name: file, lines: mapRows(readRows(file, mapping, makers), makers, skipped) };
+  const makers = createMakers(mapping, { shop, clock, asOf });
+  const rows = readRows(file, openBytes(file), mapping.input, columnsOf(makers));
+  return { name: file, lines: mapRows(rows, makers, skipped) };
 }
 
+interface MakerContext {
+  readonly shop: ImportShop;
+  readonly clock: Clock;
+  /** The date of the export, in epoch milliseconds. */
+  readonly asOf?: number | undefined;
+}
+
+/** What makes the records of a mapping. */
+function createMakers(
+  { formats, records }: Mapping,
+  { shop, clock, asOf }: MakerContext,
+): readonly RecordMaker[] {
+  return records.map((spec) => createRecordMaker(spec, { ...formats, asOf }, shop, clock));
+}
+
+/** The columns that a mapping needs. */
+function columnsOf(makers: readonly RecordMaker[]): readonly string[] {
+  return [...new Set(makers.flatMap(({ columns }) => columns))];
+}
+
+/**
+ * Reads the rows of a file in any format.
+ * @param columns of CSV files: those that must be there
+ */
 function readRows(
   file: string,
-  { input }: Mapping,
-  makers: readonly RecordMaker[],
+  encoded: AsyncIterable<Buffer>,
+  input: Mapping['input'],
+  columns: readonly string[],
 ): AsyncGenerator<Row[]> {
-  const bytes = openBytes(file);
+  const bytes = toUtf8(encoded, input.encoding);
   switch (input.format) {
     case 'csv':
-      return readCsv(file, bytes, input, [...new Set(makers.flatMap(({ columns }) => columns))]);
+      return readCsv(file, bytes, input, columns);
     case 'ndjson':
       return readNdjson(bytes);
     case 'json':

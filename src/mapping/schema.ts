@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { encodings } from './encoding.ts';
 import { type Field, type Fields, fieldsOf, lineFields, statusEventFields } from './fields.ts';
 import { isTimeZone, needsTimeZone, problemOfTime } from './times.ts';
 import { type Formats, readConstant } from './values.ts';
@@ -23,12 +24,15 @@ const character = z.string().refine((text) => /^[^\r\n]$/.test(text), {
   error: 'must be one character other than a line break',
 });
 
+const encoding = z.enum(encodings).default('utf-8');
+
 const input = z
   .discriminatedUnion(
     'format',
     [
       strict({
         format: z.literal('csv'),
+        encoding,
         delimiter: character.default(','),
         quote: character.default('"'),
         header: z
@@ -37,8 +41,8 @@ const input = z
           })
           .default(true),
       }),
-      strict({ format: z.literal('ndjson') }),
-      strict({ format: z.literal('json'), list: z.string().default('') }),
+      strict({ format: z.literal('ndjson'), encoding }),
+      strict({ format: z.literal('json'), encoding, list: z.string().default('') }),
     ],
     { error: (issue) => oneOf(issue, 'csv, ndjson, json') },
   )
@@ -71,11 +75,17 @@ const formatShapes = {
     decimal: z.enum(['.', ',']).optional(),
     thousands: z.enum([',', '.', ' ', "'"]).optional(),
     minorUnits: z.boolean().optional(),
+    round: z.boolean().optional(),
     signs: z.array(z.string().min(1)).optional(),
   },
 };
 
-const allFormats = strict({ ...formatShapes.ids, ...formatShapes.time, ...formatShapes.amount });
+const allFormats = strict({
+  blank: z.array(z.string().min(1)).min(1).optional(),
+  ...formatShapes.ids,
+  ...formatShapes.time,
+  ...formatShapes.amount,
+});
 
 const shapesByKind: Partial<Record<Field['kind'], z.ZodRawShape>> = {
   id: formatShapes.ids,
