@@ -83,7 +83,7 @@ export async function* readCsv(
 }
 
 interface ColumnIndexes {
-  readonly count: number;
+  readonly names: readonly string[];
   readonly byName: ReadonlyMap<string, number>;
 }
 
@@ -109,7 +109,7 @@ function indexColumns(
       `${file} has more than one column ${quoted(duplicates)}; give each its own name.`,
     );
   }
-  return { count: names.length, byName: new Map(names.map((name, index) => [name, index])) };
+  return { names, byName: new Map(names.map((name, index) => [name, index])) };
 }
 
 function quoted(names: readonly string[]): string {
@@ -125,7 +125,8 @@ function decode(bytes: string): string {
   return /^[\0-\x7f]*$/.test(bytes) ? bytes : decoder.decode(Buffer.from(bytes, 'latin1'));
 }
 
-function rowOf(line: number, record: readonly string[], { count, byName }: ColumnIndexes): Row {
+function rowOf(line: number, record: readonly string[], { names, byName }: ColumnIndexes): Row {
+  const count = names.length;
   if (record.length !== count) {
     return {
       line,
@@ -135,6 +136,8 @@ function rowOf(line: number, record: readonly string[], { count, byName }: Colum
   return {
     line,
     values: {
+      line,
+      names,
       get(column) {
         const bytes = record[byName.get(column) ?? -1];
         return bytes && decode(bytes);

@@ -89,6 +89,7 @@ function createValueReader(
     const always = constant(spec.value);
     return () => always;
   }
+  if (spec.line) return ({ line }) => ({ value: line });
   const columns = spec.columns ?? [spec.column as string];
   const name = `column ${columns.join(' and ')}`;
   const { table, otherwise, empty } = spec;

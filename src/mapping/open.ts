@@ -37,7 +37,7 @@ interface MakerContext {
 }
 
 /** What makes the records of a mapping. */
-function createMakers(
+export function createMakers(
   { formats, records }: Mapping,
   { shop, clock, asOf }: MakerContext,
 ): readonly RecordMaker[] {
@@ -45,7 +45,7 @@ function createMakers(
 }
 
 /** The columns that a mapping needs. */
-function columnsOf(makers: readonly RecordMaker[]): readonly string[] {
+export function columnsOf(makers: readonly RecordMaker[]): readonly string[] {
   return [...new Set(makers.flatMap(({ columns }) => columns))];
 }
 
@@ -53,7 +53,7 @@ function columnsOf(makers: readonly RecordMaker[]): readonly string[] {
  * Reads the rows of a file in any format.
  * @param columns of CSV files: those that must be there
  */
-function readRows(
+export function readRows(
   file: string,
   encoded: AsyncIterable<Buffer>,
   input: Mapping['input'],

@@ -4,6 +4,12 @@ import { isObject } from '../json.ts';
 export interface Values {
   /** The value of a column, or of a path in JSON; undefined if there is none. */
   get(column: string): unknown;
+  /** The line that the row starts on. */
+  readonly line?: number;
+  /** The names of a CSV file's columns. */
+  readonly names?: readonly string[];
+  /** The object of a JSON row. */
+  readonly document?: unknown;
 }
 
 /** One row with the line that it starts on, or why it could not be read. */
@@ -15,8 +21,10 @@ export type Row =
 export const maxRowBytes = 4 * 1024 * 1024;
 
 /** Values of a JSON object, by names and list positions joined by dots. */
-export function jsonValues(object: unknown): Values {
+export function jsonValues(object: unknown, line?: number): Values {
   return {
+    ...(line !== undefined && { line }),
+    document: object,
     get: (path) =>
       path
         .split('.')
@@ -39,6 +47,6 @@ export function jsonRow(line: number, text: string): Row {
     return { line, problem: 'is not JSON' };
   }
   return isObject(value)
-    ? { line, values: jsonValues(value) }
+    ? { line, values: jsonValues(value, line) }
     : { line, problem: 'is not a JSON object' };
 }

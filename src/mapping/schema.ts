@@ -111,6 +111,8 @@ export interface FieldSpec extends Formats {
   /** Several columns, whose texts are joined by the separator. */
   readonly columns?: readonly string[] | undefined;
   readonly separator?: string | undefined;
+  /** The number of the line that the row starts on, for ids in files that have none. */
+  readonly line?: true | undefined;
   /** A constant. */
   readonly value?: Constant | undefined;
   /** Maps the file's values to constants. */
@@ -138,6 +140,7 @@ function fieldSchema(field: Field, defaults: Formats): z.ZodType<FieldSpec> {
       columns: z.array(column).min(1).optional(),
       separator: z.string().optional(),
     }),
+    ...(field.kind === 'id' && { line: z.literal(true).optional() }),
     value: constant.optional(),
     table: z.record(z.string(), constant).optional(),
     otherwise: constant.optional(),
@@ -155,10 +158,11 @@ function fieldSchema(field: Field, defaults: Formats): z.ZodType<FieldSpec> {
 }
 
 function problemOfSpec(field: Field, spec: FieldSpec, defaults: Formats): string | undefined {
-  const sources = [spec.column, spec.columns, spec.value].filter((each) => each !== undefined);
+  const { column: name, columns, line, value } = spec;
+  const sources = [name, columns, line, value].filter((each) => each !== undefined);
   if (sources.length !== 1) {
-    const columns = field.kind === 'text' || field.kind === 'id' ? ', columns' : '';
-    return `must have one of column${columns} and value`;
+    const also = { id: ', columns, line', text: ', columns' }[field.kind as string] ?? '';
+    return `must have one of column${also} and value`;
   }
   if (spec.otherwise !== undefined && spec.table === undefined) {
     return 'has otherwise, which needs a table';

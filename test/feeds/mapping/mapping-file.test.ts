@@ -72,7 +72,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'two sources': [
     () => field('id', { column: 'id', value: 1 }),
-    `${at}.id must have one of column, columns and value`,
+    `${at}.id must have one of column, columns, line and value`,
   ],
   'no source': [() => field('status', {}), `${at}.status must have one of column and value`],
   'an option of another kind of field': [
@@ -136,7 +136,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'a condition on a required field': [
     () => field('id', { column: 'id', when: { a: { is: ['b'] } } }),
-    `${at}.id has unknown keys: "when"; known keys are column, columns, separator, value, table, otherwise, empty, ids`,
+    `${at}.id has unknown keys: "when"; known keys are column, columns, separator, line, value, table, otherwise, empty, ids`,
   ],
   'a group, and lines from a list': [
     () => {
