@@ -21,8 +21,9 @@ const commands: [name: string, synopsis: string][] = [
   ['owners remove', '--shop ID --email ADDRESS'],
   [
     'import',
-    '--shop ID [--from SOURCE | --mapping FILE] [--refused FILE] [--take-over] [--json] FILE…',
+    '--shop ID [--from SOURCE | --mapping FILE [--as-of TIME]] [--refused FILE] [--take-over] [--json] FILE…',
   ],
+  ['mapping suggest', '[--output FILE] [--as-of TIME] [--currency CUR] [--json] FILE'],
   ['demo-data', '--subscriptions N [--seed S] [--currency CUR] [--until TIME]'],
   ['doctor', '[--json]'],
 ];

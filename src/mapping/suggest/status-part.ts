@@ -71,7 +71,12 @@ function partsOf(role: StatusRole, ended: TimeRole | undefined, now: number): St
               when: { [column.name]: { is: gone } },
               at: timeField(ended),
               to,
-              until: hasFuture(ended, now) ? { value: 'active' } : undefined,
+              until: hasFuture(ended, now)
+                ? withDoubt(
+                    to,
+                    `some "${ended.column.name}" are still to come; { "value": "active" } keeps those rows active until then`,
+                  )
+                : undefined,
             },
           ]
         : undefined,
