@@ -1,4 +1,5 @@
 import { bestOf } from './choose.ts';
+import { isNamed } from './names.ts';
 import type { Column } from './table.ts';
 
 /** The columns whose values, joined, identify something. */
@@ -39,7 +40,8 @@ export function findIds(
   const customer = bestOf(usable, (column) => {
     if (!column.is('customer') || (column.is('personal') && !column.is('id'))) return 0;
     if (column.is('id')) return /name/.test(column.words) ? 0 : 100;
-    return looksLikeIds(column) && !column.is('notPrice') ? 40 : 0;
+    const last = column.words.split(' ').at(-1) ?? '';
+    return isNamed(last, 'customer') && looksLikeIds(column) ? 40 : 0;
   })?.found;
   const any = own ?? customer ?? anyIdOf(usable);
   if (!any) return { subscription: undefined, customer: undefined };

@@ -32,7 +32,7 @@ const statusPatterns: readonly (readonly [pattern: RegExp, meaning: StatusMeanin
     sure('cancelled'),
   ],
   [
-    /cancel|churn|terminat|unsubscrib|attrit|inactiv|deactiv|inaktiv|inactif|inactief|inativ|inattiv/,
+    /nieaktyw|cancel|churn|terminat|unsubscrib|attrit|inactiv|deactiv|inaktiv|inactif|inactief|inativ|inattiv/,
     sure('cancelled'),
   ],
   [
@@ -66,7 +66,7 @@ const statusPatterns: readonly (readonly [pattern: RegExp, meaning: StatusMeanin
     unsure('active'),
   ],
   [
-    /^(?:re)?activ|^(?:re)?aktiv|^actif|^ativ|^attiv|^actief|^lopend|^laufend|en cours|^vigente|in corso|^bestand|^live$|^current|^running|^ongoing/,
+    /^(?:re)?activ|^(?:re)?aktiv|^actif|^ativ|^attiv|^actief|^aktyw|^lopend|^laufend|en cours|^vigente|in corso|^bestand|^live$|^current|^running|^ongoing/,
     sure('active'),
   ],
   [

@@ -29,7 +29,7 @@ const joinedId = new RegExp(
 
 const list = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Stems by what they stand for. English, German, French, Spanish, Italian, Portuguese, Dutch. */
+/** Stems by what they stand for. English, German, French, Spanish, Italian, Portuguese, Dutch, and a few of Polish. */
 const stems = {
   id: list(`id ids nr no num number nummer numero code codigo codice key uuid guid ref reference
     kennung identifiant identificativo identificador referencia referentie msno cod`),
@@ -50,7 +50,7 @@ const stems = {
     list(`price prices amount charge charges fee fees revenue mrr arr acv rate cost payment bill
     spend preis betrag beitrag gebuhr entgelt kosten umsatz precio importe cuota monto coste cobro valor
     mensualidad prix montant cotisation redevance mensualite prezzo importo canone costo quota preco
-    mensalidade prijs bedrag bijdrage tarif tarifa tariffa tarief`),
+    mensalidade prijs bedrag bijdrage dues oplata cena pris avgift tarif tarifa tariffa tarief`),
   notPrice:
     list(`refund refunds tax taxes discount balance cashback salary income score delay method
     count extra distance day days eve night intl usage overage setup date percent pct rating failed
@@ -61,7 +61,7 @@ const stems = {
     `total totals lifetime ltv clv cltv cumulative gesamt summe totale totaal historic spend acumulado`,
   ),
   status: list(
-    `status state estado estatus statut stato situacao situacion zustand etat lifecycle`,
+    `status state estado estatus statut stato situacao situacion zustand etat stan lifecycle`,
   ),
   otherStatus: list(`payment marital employment invoice order shipping delivery kyc mail email renew
     family zahlung familien civil card score reason category grund motivo raison risk`),
@@ -72,7 +72,7 @@ const stems = {
     abbandono cessato evasao inativo cancelamento opgezegd opzegging inactief vertrokken`),
   active: list(`active aktiv activo activa actif ativo attivo actief subscribed retained vigente`),
   plan: list(`plan plans tier package paket product produkt item sku edition level abo abotyp membership
-    abonnement subscription tarif tarifa tariffa tarief formule forfait offre formula plano piano
+    abonnement subscription tarif tarifa tariffa tarief formule forfait offre formula plano piano pakiet
     pacchetto pacote paquete producto produit produto prodotto abbonamento assinatura suscripcion pakket`),
   notPlan:
     list(`date day days month months year price amount status state count length duration since
@@ -92,12 +92,14 @@ const stems = {
     beginn anmeldung anmeldedatum startdatum abschluss seit erstellt angelegt registriert debut
     inscription souscription creation adhesion ouverture abonnement alta inicio registro inscripcion
     creacion suscrito desde inizio iscrizione attivazione creazione registrazione adesione dal
-    cadastro adesao criacao entrada assinatura ingang ingangsdatum aanmelding aanmelddatum aangemaakt sinds`),
+    cadastro adesao criacao entrada assinatura ingang ingangsdatum aanmelding aanmelddatum aangemaakt sinds
+    rozpoczecia rejestracji`),
   ended:
     list(`cancelled canceled cancel cancellation cancelation churn churned end ended ends ending
     termination terminated closed left unsubscribed deactivated exit kundigung gekundigt ende enddatum
     austritt beendet storno resiliation fin depart baja cancelacion termino finalizacion fine disdetta
-    cessazione cancelamento fim einddatum opzegging opgezegd opzegdatum eind`),
+    cessazione cancelamento fim einddatum opzegging opgezegd opzegdatum eind
+    zakonczenia rezygnacji`),
   strongEnd:
     list(`cancelled canceled cancel cancellation churn churned termination terminated unsubscribed
     kundigung gekundigt austritt storno resiliation baja cancelacion disdetta cessazione cancelamento
@@ -150,7 +152,7 @@ const periodNames: readonly (readonly [pattern: RegExp, unit: string, count: num
   [/quarter|quartal|vierteljahr|trimestr|kwartaal/, 'month', 3],
   [/halbjahr|semestr|half year|semi ?annual/, 'month', 6],
   [
-    /\b(?:mo|mrr|mtl|mes|mese)\b|month|monat|mensu|mensal|mensil|meses|\bmesi\b|mois|maand/,
+    /\b(?:mo|mrr|mtl|mes|mese)\b|month|monat|mensu|mensal|mensil|meses|\bmesi\b|mois|maand|miesi/,
     'month',
     1,
   ],

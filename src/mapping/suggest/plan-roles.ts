@@ -136,12 +136,16 @@ function countScore(column: Column, unit: Column): number {
   return /count|number|frequency|every|anzahl|interval|length/.test(column.words) ? 60 : 0;
 }
 
+const isNumberOf =
+  /(?:days|weeks|months|years|tage|wochen|monate|jahre|jours|mois|dias|meses|giorni|mesi)$/;
+
 /** A column such as "plan_days", or "billing_cycle" with 1 and 12. */
 function numberScore(column: Column): number {
   const texts = [...column.counts.keys()];
   if (!column.is('interval') || texts.length === 0 || !texts.every(isCount)) return 0;
+  // "payment_plan_days" is a number of days, "monthly_plan_price" is not one of months.
+  if (isNumberOf.test(column.words)) return column.is('tenure') && !column.is('plan') ? 0 : 60;
   if (column.is('price') || column.is('tenure') || column.is('customer')) return 0;
-  if (periodOfName(column.words)) return 60;
   const isOfMonths = texts.every((text) => ['1', '2', '3', '6', '12', '24', '36'].includes(text));
   const isBilling = /billing|cycle|interval|frequency|abrechnung|zahl|facturac|fattura|periodic/;
   return isOfMonths && isBilling.test(column.words) ? 40 : 0;

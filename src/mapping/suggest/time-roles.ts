@@ -36,11 +36,10 @@ export function findTimes(
   const pick = (score: (role: TimeRole) => number, from = times) => bestOf(from, score);
 
   const ended = pick(({ column, ...role }) => {
-    if (!column.is('ended') || column.is('next')) return 0;
-    const points = column.is('strongEnd') ? 80 : 60;
-    const isOther = /\b(?:period|trial|billing|month)\b/.test(column.words);
+    const isOther = column.is('next') || /\b(?:period|trial|billing|month)\b/.test(column.words);
+    if (!column.is('ended') || isOther) return 0;
     const fits = endsFit({ column, ...role }, status, now);
-    return fits ? points - (isOther ? 55 : 0) : 0;
+    return fits ? (column.is('strongEnd') ? 80 : 60) : 0;
   })?.found;
   const rest = times.filter((role) => role !== ended && !role.column.is('notStart'));
   const start = pick((role) => {
