@@ -87,7 +87,7 @@ export function quantityField(quantity: Column | undefined, price: PriceRole | u
 export function ifEmpty(column: Column, value: string | number) {
   const empty = column.texts.length - column.filled;
   if (empty === 0) return { more: {}, doubt: undefined };
-  const doubt = `${rowCount(empty)} of those read have no "${column.name}" and are given "empty"`;
+  const doubt = `rows without "${column.name}" (${show(empty)} of those read) are given "empty"`;
   return { more: { empty: value }, doubt };
 }
 
@@ -98,5 +98,9 @@ export function countComment(column: Column, text: string, isUnsure: boolean): s
 }
 
 function rowCount(count: number): string {
-  return count === 1 ? '1 row' : `${count.toLocaleString('en-US')} rows`;
+  return count === 1 ? '1 row' : `${show(count)} rows`;
+}
+
+function show(count: number): string {
+  return count.toLocaleString('en-US');
 }

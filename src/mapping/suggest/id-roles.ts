@@ -71,7 +71,7 @@ function joined(main: Column, parts: readonly Column[], rows: number): IdRole {
     doubt:
       left === 0
         ? `${names} together tell the subscriptions apart`
-        : `${left} rows have the same ${names} as another, and replace each other`,
+        : `rows with the same ${names} replace each other (${left.toLocaleString('en-US')} of those read)`,
   };
 }
 
