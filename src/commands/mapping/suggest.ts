@@ -125,20 +125,22 @@ function describePreview(preview: Preview, currency: string): string {
   ].join('\n');
 }
 
-function show(count: number): string {
-  return count.toLocaleString('en-US');
+function show(count: number, what: string): string {
+  return `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function describeFigures(preview: Preview, currency: string): string {
   const { subscriptions, customers, plans, statuses, mrr, skipped, refusedRows, isWhole } = preview;
-  const byStatus = Object.entries(statuses).map(([status, count]) => `${show(count)} ${status}`);
+  const byStatus = Object.entries(statuses).map(
+    ([status, count]) => `${count.toLocaleString('en-US')} ${status}`,
+  );
   return [
-    `${isWhole ? 'The file has' : 'The beginning of the file has'} ${show(subscriptions)} subscriptions`,
-    ` of ${show(customers)} customers on ${show(plans)} plans`,
+    `${isWhole ? 'The file has' : 'The beginning of the file has'} ${show(subscriptions, 'subscription')}`,
+    ` of ${show(customers, 'customer')} on ${show(plans, 'plan')}`,
     byStatus.length > 0 ? `: ${byStatus.join(', ')}` : '',
     `; MRR ${mrr.toFixed(minorDigitsOf(currency) ?? 2)} ${currency}`,
-    refusedRows > 0 ? `; ${show(refusedRows)} records are refused` : '',
-    skipped > 0 ? `; ${show(skipped)} rows are skipped` : '',
+    refusedRows > 0 ? `; ${show(refusedRows, 'record')} refused` : '',
+    skipped > 0 ? `; ${show(skipped, 'row')} skipped` : '',
     '.',
   ].join('');
 }

@@ -1,11 +1,12 @@
 import type { Clock } from '../../clock.ts';
+import { CommandError } from '../../errors.ts';
 import { minorDigitsOf } from '../../money.ts';
 import { needsAsOf } from '../as-of.ts';
 import { parseMapping } from '../read.ts';
 import { buildMapping, inputOf } from './build.ts';
 import { Commented, checkMark, writeDocument } from './document.ts';
 import type { Head } from './head.ts';
-import { findKnown } from './known.ts';
+import { type KnownMapping, findKnown } from './known.ts';
 import { type Preview, previewMapping } from './preview.ts';
 import { type Roles, findRoles } from './roles.ts';
 import { type Table, readTable } from './table.ts';
@@ -38,7 +39,7 @@ const defaultCurrency = 'USD';
 /**
  * Suggests a mapping for a file.
  * @param file its name, for messages
- * @throws CommandError if it has no rows
+ * @throws CommandError if it has no rows, or none of subscriptions
  */
 export async function suggestMapping(
   file: string,
@@ -49,8 +50,15 @@ export async function suggestMapping(
   const table = await readTable(file, head);
   const known = await findKnown(table);
   const roles = findRoles(table, { now: asOf, minorDigits: minorDigitsOf(given ?? '') ?? 2 });
+  if (!known && !roles.status && !roles.ended && !roles.price) {
+    throw new CommandError(
+      `${file} has no column that could be the status, the end or the price of a subscription, so there is nothing to suggest. docs/mappings.md says how to write a mapping.`,
+    );
+  }
   const currency = given ?? currencyOf(roles) ?? defaultCurrency;
-  const text = known ? textOfKnown(known, table) : writeDocument(commented(table, roles, asOf));
+  const text = known
+    ? textOfKnown(known, table)
+    : writeDocument(buildMapping(table.input, roles, asOf));
   const shop = { id: 1, currency, minorDigits: minorDigitsOf(currency) ?? 2 };
   const checks = text
     .split('\n')
@@ -83,20 +91,12 @@ function currencyOf({ currency, price }: Roles): string | undefined {
   return code?.toUpperCase() ?? sign;
 }
 
-function commented(table: Table, roles: Roles, now: number): unknown {
-  return buildMapping(table.input, roles, now);
-}
-
 /** The shipped mapping, for the delimiter and encoding of this file. */
-function textOfKnown(
-  { name, document }: NonNullable<Awaited<ReturnType<typeof findKnown>>>,
-  { input }: Table,
-): string {
+function textOfKnown({ name, document }: KnownMapping, { input }: Table): string {
   const { about, input: _, ...rest } = document;
-  const text = writeDocument({
+  return writeDocument({
     about: new Commented(about, [`recognised by its columns: mappings/${name}`]),
     input: inputOf(input),
     ...rest,
   });
-  return text;
 }

@@ -34,6 +34,8 @@ export interface Table {
   readonly lists: readonly string[];
 }
 
+/** How ZIP archives begin, and so XLSX and ODS files. */
+const zipArchive = Buffer.from('PK\u0003\u0004', 'latin1');
 const maxRows = 20_000;
 const maxDepth = 5;
 
@@ -42,6 +44,11 @@ const maxDepth = 5;
  * @throws CommandError if there are none
  */
 export async function readTable(file: string, head: Head): Promise<Table> {
+  if (head.bytes.subarray(0, 4).equals(zipArchive)) {
+    throw new CommandError(
+      `${file} is a workbook or another ZIP archive; save its table as CSV first.`,
+    );
+  }
   const input = guessInput(head);
   const { rows, isWhole } = await rowsOf(file, head, input);
   const names = namesOf(rows);

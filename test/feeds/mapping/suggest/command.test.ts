@@ -98,10 +98,14 @@ describe('retention mapping suggest', { skip, concurrency: 2 }, () => {
     const fixture = prepare();
     writeFileSync(fixture.at('empty.csv'), '');
     writeFileSync(fixture.at('head.csv'), 'id,price,status\n');
+    writeFileSync(fixture.at('words.txt'), 'hello\nworld\n');
+    writeFileSync(fixture.at('book.xlsx'), 'PK\u0003\u0004\0\0');
     const failing = [
       [['none.csv'], 1, /none\.csv cannot be read: there is no such file\./],
       [['empty.csv'], 1, /empty\.csv has no rows that could be read as CSV or JSON\./],
       [['head.csv'], 1, /head\.csv has no rows that could be read as CSV or JSON\./],
+      [['words.txt'], 1, /words\.txt has no column that could be the status, the end or the price/],
+      [['book.xlsx'], 1, /book\.xlsx is a workbook .* save its table as CSV first\./],
       [['--as-of', 'today', 'head.csv'], 2, /--as-of must be a date such as 2026-11-01/],
       [['--currency', 'EURO', 'head.csv'], 2, /--currency must be an ISO 4217 code such as USD/],
       [[], 2, /An argument is missing\.\nUsage: retention mapping suggest/],
