@@ -2,6 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { withoutComments } from '../comments.ts';
+import type { NeededColumns } from '../csv.ts';
 import { fieldsOf, lineFields } from '../fields.ts';
 import { columnsOf, createMakers } from '../open.ts';
 import { parseMapping } from '../read.ts';
@@ -28,29 +29,32 @@ export async function findKnown(table: Table): Promise<KnownMapping | undefined>
     const text = await readFile(path.join(folder, name), 'utf8');
     const mapping = parseMapping(name, text);
     if (isCsv !== (mapping.input.format === 'csv')) continue;
-    const needed = isCsv ? allColumns(mapping) : requiredPaths(mapping);
-    if (needed.length <= most || !needed.every((each) => names.has(each))) continue;
-    most = needed.length;
+    const { required, choices } = isCsv ? allColumns(mapping) : requiredPaths(mapping);
+    const count = required.length + choices.length;
+    const isThere = (columns: readonly string[]) => columns.every((each) => names.has(each));
+    if (count <= most || !isThere(required)) continue;
+    if (!choices.every((choice) => choice.some(isThere))) continue;
+    most = count;
     best = { name, document: JSON.parse(withoutComments(text)) as KnownMapping['document'] };
   }
   return best;
 }
 
 /** A CSV file has all columns of its mapping, even if they are empty. */
-function allColumns(mapping: Mapping): readonly string[] {
+function allColumns(mapping: Mapping): NeededColumns {
   const shop = { id: 1, currency: 'USD', minorDigits: 2 };
   return columnsOf(createMakers(mapping, { shop, clock: systemClock }));
 }
 
 /** JSON leaves out what is empty, so only required fields can be expected. */
-function requiredPaths({ records }: Mapping): readonly string[] {
+function requiredPaths({ records }: Mapping): NeededColumns {
   const paths = records.flatMap((record) => {
     const own = columnsIn(record.fields, fieldsOf[record.type]);
     if (record.type !== 'subscription') return own;
     const { from, fields } = record.lines;
     return [...own, ...(from === undefined ? columnsIn(fields, lineFields) : [from])];
   });
-  return [...new Set(paths)];
+  return { required: [...new Set(paths)], choices: [] };
 }
 
 function columnsIn(

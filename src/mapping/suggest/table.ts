@@ -34,6 +34,8 @@ export interface Table {
   readonly lists: readonly string[];
 }
 
+/** Any columns will do. */
+const noColumns = { required: [], choices: [] };
 const maxRows = 20_000;
 const maxDepth = 5;
 
@@ -61,7 +63,7 @@ export async function* bytesOf({ bytes }: Head): AsyncGenerator<Buffer> {
 async function rowsOf(file: string, head: Head, input: Input) {
   const rows: ReadRow[] = [];
   try {
-    for await (const some of readRows(file, bytesOf(head), input, [])) {
+    for await (const some of readRows(file, bytesOf(head), input, noColumns)) {
       for (const row of some) {
         if ('values' in row) rows.push(row);
         if (rows.length === maxRows) return { rows, isWhole: false };
