@@ -40,7 +40,7 @@ export function matches(conditions: Conditions, values: Values): boolean {
   });
 }
 
-/** The text of a value that will be stored. */
+/** The text of a value. */
 function textOf(values: Values, column: string, blank: ReadonlySet<string>): Text {
   let value: unknown;
   try {
@@ -53,10 +53,7 @@ function textOf(values: Values, column: string, blank: ReadonlySet<string>): Tex
     return { problem: `column ${column} is a list or an object; name a path to a value in it` };
   }
   const text = String(value).trim();
-  if (blank.has(text)) return { text: '' };
-  return hasEmailAddress(text)
-    ? { problem: `column ${column} has an e-mail address; map only columns without personal data` }
-    : { text };
+  return { text: blank.has(text) ? '' : text };
 }
 
 /** How to change the mapping if values cannot be read as they are. */
@@ -145,6 +142,11 @@ function createValueReader(
     if (table) {
       const known = Object.keys(table).slice(0, 20).join(', ');
       return { problem: `${name}: "${displayText(text)}" is not in its table, which has ${known}` };
+    }
+    if (hasEmailAddress(text)) {
+      return {
+        problem: `${name} has an e-mail address; map only columns without personal data`,
+      };
     }
     const reading = read(text, minorDigits);
     return 'wrong' in reading
