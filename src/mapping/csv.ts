@@ -108,12 +108,11 @@ function indexColumns(
   const missing = required.filter((name) => !names.includes(name));
   const used = [...new Set([...required, ...choices.flat(2)])];
   const duplicates = used.filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  // A first row with none of them may be data, so its values are not shown.
+  const hint = used.some((name) => names.includes(name))
+    ? `Its columns are ${quoted(names)}.`
+    : 'If its first row does not name the columns, list them in input.header.';
   if (missing.length > 0) {
-    // A first row with none of them may be data, so its values are not shown.
-    const isHeader = missing.length < required.length;
-    const hint = isHeader
-      ? `Its columns are ${quoted(names)}.`
-      : 'If its first row does not name the columns, list them in input.header.';
     throw new CommandError(
       `${file} has no column ${quoted(missing)}, which the mapping names. ${hint}`,
     );
@@ -122,7 +121,7 @@ function indexColumns(
     if (choice.some((columns) => columns.every((name) => names.includes(name)))) continue;
     const options = choice.map((columns) => columns.map((name) => `"${name}"`).join(' and '));
     throw new CommandError(
-      `${file} has no column ${options.join(' or ')}, of which the mapping needs one. Its columns are ${quoted(names)}.`,
+      `${file} has no column ${options.join(' or ')}, of which the mapping needs one. ${hint}`,
     );
   }
   if (duplicates.length > 0) {

@@ -87,6 +87,17 @@ test('a CSV file needs the columns of one source only', async () => {
     message:
       /export\.csv has no column "buyer" or "shop" and "user", of which the mapping needs one\. Its columns are "id", "shop", "created", "price"\.$/,
   });
+  const reason = { column: 'why', table: { price: 'too_expensive' } };
+  const fields = {
+    id: { anyOf: ['id', 'session'] },
+    detectedReason: { anyOf: [reason, { value: 'unknown' }] },
+    createdAt: { value: '2026-11-01T00:00:00Z' },
+  };
+  const sessions = { input: { format: 'csv' }, records: [{ type: 'cancellation', fields }] };
+  await assert.rejects(map(sessions, 'Plantedfirst,price\n'), {
+    message:
+      /export\.csv has no column "id" or "session", of which the mapping needs one\. If its first row does not name the columns, list them in input\.header\.$/,
+  });
   await assert.rejects(map(mapping, `id,buyer,buyer${rest}1,2${end}`), {
     message: /has more than one column "buyer"/,
   });
