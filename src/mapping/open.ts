@@ -3,7 +3,7 @@ import type { ImportShop } from '../ingest/apply.ts';
 import { openBytes } from '../ingest/files.ts';
 import type { LineSource } from '../ingest/import.ts';
 import { readLines } from '../ingest/lines.ts';
-import { readCsv } from './csv.ts';
+import { type NeededColumns, readCsv } from './csv.ts';
 import { toUtf8 } from './encoding.ts';
 import { readJsonList } from './json-list.ts';
 import { type SkippedRows, mapRows } from './lines.ts';
@@ -45,8 +45,11 @@ export function createMakers(
 }
 
 /** The columns that a mapping needs. */
-export function columnsOf(makers: readonly RecordMaker[]): readonly string[] {
-  return [...new Set(makers.flatMap(({ columns }) => columns))];
+export function columnsOf(makers: readonly RecordMaker[]): NeededColumns {
+  return {
+    required: [...new Set(makers.flatMap(({ requiredColumns }) => requiredColumns))],
+    choices: makers.flatMap(({ choices }) => choices),
+  };
 }
 
 /**
@@ -57,12 +60,12 @@ export function readRows(
   file: string,
   encoded: AsyncIterable<Buffer>,
   input: Mapping['input'],
-  columns: readonly string[],
+  columns: NeededColumns,
 ): AsyncGenerator<Row[]> {
   const bytes = toUtf8(encoded, input.encoding);
   switch (input.format) {
     case 'csv':
-      return readCsv(file, bytes, input, columns);
+      return readCsv(file, bytes, input, columns.required, columns.choices);
     case 'ndjson':
       return readNdjson(bytes);
     case 'json':

@@ -1,4 +1,5 @@
 import { isObject } from '../json.ts';
+import type { Packed } from './schema.ts';
 
 /** The values of a row in another platform's file, or of a list entry in it. */
 export interface Values {
@@ -10,6 +11,8 @@ export interface Values {
   readonly names?: readonly string[];
   /** The object of a JSON row. */
   readonly document?: unknown;
+  /** The whole row, from which an id can be derived. */
+  text(): string;
 }
 
 /** One row with the line that it starts on, or why it could not be read. */
@@ -35,7 +38,25 @@ export function jsonValues(object: unknown, line?: number): Values {
               : undefined,
           object,
         ),
+    text: () => JSON.stringify(object),
   };
+}
+
+/**
+ * Reads a list that is written in one text. Fields are given by name, in any order.
+ * @returns undefined if a part of an entry has no name
+ */
+export function unpackList(text: string, packed: Packed): readonly object[] | undefined {
+  const entries = text.split(packed.entries).filter((entry) => entry.trim() !== '');
+  const unpacked = entries.map((entry) =>
+    entry.split(packed.fields).map((part) => {
+      const end = part.indexOf(packed.value);
+      return end > 0 ? ([part.slice(0, end).trim(), part.slice(end + 1)] as const) : undefined;
+    }),
+  );
+  return unpacked.every((parts) => parts.every((part) => part !== undefined))
+    ? unpacked.map((parts) => Object.fromEntries(parts as [string, string][]))
+    : undefined;
 }
 
 /** Parses a row that is a JSON document. */

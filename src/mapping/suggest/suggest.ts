@@ -48,7 +48,7 @@ export async function suggestMapping(
 ): Promise<Suggestion> {
   const now = clock.now();
   const table = await readTable(file, head);
-  const known = await findKnown(table);
+  const known = await findKnown(table, clock);
   const roles = findRoles(table, { now: asOf, minorDigits: minorDigitsOf(given ?? '') ?? 2 });
   if (!known && !roles.status && !roles.ended && !roles.price) {
     throw new CommandError(

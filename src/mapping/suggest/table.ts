@@ -36,6 +36,8 @@ export interface Table {
 
 /** How ZIP archives begin, and so XLSX and ODS files. */
 const zipArchive = Buffer.from('PK\u0003\u0004', 'latin1');
+/** Any columns will do. */
+const noColumns = { required: [], choices: [] };
 const maxRows = 20_000;
 const maxDepth = 5;
 
@@ -68,7 +70,7 @@ export async function* bytesOf({ bytes }: Head): AsyncGenerator<Buffer> {
 async function rowsOf(file: string, head: Head, input: Input) {
   const rows: ReadRow[] = [];
   try {
-    for await (const some of readRows(file, bytesOf(head), input, [])) {
+    for await (const some of readRows(file, bytesOf(head), input, noColumns)) {
       for (const row of some) {
         if ('values' in row) rows.push(row);
         if (rows.length === maxRows) return { rows, isWhole: false };

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { FixedClock } from '../../../../src/clock.ts';
 import { parseMapping } from '../../../../src/mapping/read.ts';
 import { suggestMapping } from '../../../../src/mapping/suggest/suggest.ts';
 import { now } from '../../../support/world.ts';
+import { root } from '../../../cli/process.ts';
 import { sample } from '../mapped.ts';
 
 const clock = new FixedClock(now);
@@ -57,7 +59,8 @@ test('never suggests or shows names, addresses and telephone numbers', async () 
       [1, 2, 3].map((id) => ({
         id,
         user: { email: 'planted@example.com', name: 'Planted' },
-        price,
+        status: 'active',
+        price: 5,
       })),
     ),
   ]) {
@@ -79,6 +82,23 @@ test('shows no value of a column in the reasons for which rows are refused', asy
     { reason: 'column price: "…" must be an amount such as 1234.50', line: 41, rows: 1 },
   ]);
   assert.deepEqual({ ...preview.statuses }, { active: 39 });
+});
+
+test('recognises the samples of all shipped mappings', async () => {
+  const samples = path.join(root, 'test/feeds/mapping/vendors/samples');
+  const found: Record<string, string | undefined> = {};
+  for (const file of readdirSync(samples)) {
+    const { text, known } = await suggestMapping(
+      file,
+      { bytes: readFileSync(path.join(samples, file)), isWhole: true },
+      { clock },
+    );
+    parseMapping('suggested', text);
+    found[file] = known;
+  }
+  const vendor = (name = '') => name.split('-')[0];
+  for (const [file, known] of Object.entries(found))
+    assert.equal(vendor(known), vendor(file), file);
 });
 
 test('recognises exports by the columns of the shipped mappings, in any dialect', async () => {
