@@ -11,6 +11,8 @@ export interface AmountFormat {
   readonly minorUnits?: boolean | undefined;
   /** Whether further decimals than the currency has are rounded, half away from zero. */
   readonly round?: boolean | undefined;
+  /** "zero": amounts below 0 are read as 0. By default they are refused. */
+  readonly negatives?: 'zero' | undefined;
   /** Text that may precede or follow the number, such as "$" or "USD". */
   readonly signs?: readonly string[] | undefined;
 }
@@ -22,13 +24,16 @@ export interface AmountFormat {
  */
 export function readAmount(text: string, format: AmountFormat, minorDigits: number): Reading {
   const invalid = { wrong: `must be an amount such as ${exampleOf(format, minorDigits)}` };
-  const bare = withoutSign(text, format.signs ?? []);
+  const signed = withoutSign(text, format.signs ?? []);
+  const isBelow = format.negatives === 'zero' && signed.startsWith('-');
+  const bare = isBelow ? withoutSign(signed.slice(1), format.signs ?? []) : signed;
   const [whole, fraction] = format.minorUnits
     ? splitMinorUnits(bare, minorDigits)
     : splitDecimal(bare, format);
   if (whole === undefined || fraction === undefined) return invalid;
   const digits = whole.replace(/^0+(?=\d)/, '');
   if (digits.length > 12) return { wrong: 'must be below 10^12' };
+  if (isBelow) return { value: decimalText(0n, minorDigits) };
   const units = BigInt(digits + fraction.slice(0, minorDigits).padEnd(minorDigits, '0'));
   const rest = fraction.slice(minorDigits);
   if (/[^0]/.test(rest) && !format.round) {

@@ -76,6 +76,7 @@ const formatShapes = {
     thousands: z.enum([',', '.', ' ', "'"]).optional(),
     minorUnits: z.boolean().optional(),
     round: z.boolean().optional(),
+    negatives: z.literal('zero').optional(),
     signs: z.array(z.string().min(1)).optional(),
   },
 };

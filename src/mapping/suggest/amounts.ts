@@ -43,13 +43,19 @@ export function guessAmounts(texts: readonly string[], minorDigits: number): Amo
   if (numbers.length === 0 || signs.size > maxSigns) return none;
 
   const counts = bodies.map((body) => {
-    const isRead = (number: string) => 'value' in readAmount(number, { ...body, round: true }, 2);
+    const format = { ...body, round: true, negatives: 'zero' } as const;
+    const isRead = (number: string) => 'value' in readAmount(number, format, 2);
     return numbers.filter(isRead).length;
   });
   const best = Math.max(...counts);
   const readers = bodies.filter((_, index) => counts[index] === best);
   const { body, isAmbiguous } = choose(readers, numbers);
-  const format = { ...body, ...(signs.size > 0 && { signs: [...signs] }) };
+  const isBelowZero = texts.some((text) => text.includes('-'));
+  const format: AmountFormat = {
+    ...body,
+    ...(isBelowZero && { negatives: 'zero' as const }),
+    ...(signs.size > 0 && { signs: [...signs] }),
+  };
   return {
     format: isTooFine(numbers, body, minorDigits) ? { ...format, round: true } : format,
     share: best / texts.length,

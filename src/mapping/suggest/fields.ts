@@ -59,6 +59,7 @@ export function priceField(price: PriceRole | undefined): unknown {
     format.round
       ? 'some amounts have more decimals than the currency and are rounded; sums may differ by cents'
       : undefined,
+    format.negatives ? 'amounts below 0 are read as 0, so that the rows still count' : undefined,
     format.minorUnits ? 'the name speaks of cents, so 1530 is read as 15.30' : undefined,
     doubt,
   );

@@ -76,7 +76,7 @@ function isOrdered(time: string): boolean {
 type Undecided = TimeRole & { readonly other: string | undefined };
 
 function timeOf(column: Column): Undecided[] {
-  if (column.filled === 0 || column.is('contact')) return [];
+  if (column.filled === 0 || column.is('personal')) return [];
   const mayBeNumber = named.test(column.words) || column.is('start') || column.is('ended');
   const isNumberOfUnits = periodOfName(column.words) !== undefined;
   const guess = guessTimes(sampleOf(column), mayBeNumber && !isNumberOfUnits);

@@ -79,6 +79,17 @@ test('rounds amounts half away from zero if the mapping says so', () => {
   assert.equal(round('12'), '12.00');
 });
 
+test('reads amounts below 0 as 0 only if the mapping says so', () => {
+  const read = (text: string, format = {}) => show(readAmount(text, format, 2));
+  assert.equal(read('-4'), 'must be an amount such as 1234.50');
+  assert.equal(read('-4', { negatives: 'zero' }), '0.00');
+  assert.equal(read('-$4.567', { negatives: 'zero', signs: ['$'] }), '0.00');
+  assert.equal(read('$-4', { negatives: 'zero', signs: ['$'] }), '0.00');
+  assert.equal(read('4', { negatives: 'zero' }), '4.00');
+  assert.equal(read('-x', { negatives: 'zero' }), 'must be an amount such as 1234.50');
+  assert.equal(read('--4', { negatives: 'zero' }), 'must be an amount such as 1234.50');
+});
+
 test('reads texts that stand for an empty value as empty', () => {
   const field = { kind: 'time', required: false } as const;
   const formats = { blank: ['NULL', 'n/a'] };

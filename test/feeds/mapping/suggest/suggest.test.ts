@@ -245,6 +245,21 @@ test('reads texts for nothing as empty, and marks what rows without a value are 
   assert.equal(preview.mrr, 12);
 });
 
+test('counts rows with an amount below 0, as 0, and marks that', async () => {
+  const prices = Array.from({ length: 40 }, (_, index) => (index === 7 ? -4 : 10));
+  const rows = { id: prices.map((_, index) => index), status: prices.map(() => 'active'), prices };
+  const { preview, doubts } = await suggest(csv(rows));
+  assert.deepEqual({ ...preview.statuses }, { active: 40 });
+  assert.equal(preview.mrr, 390);
+  assert.ok(doubts.includes('amounts below 0 are read as 0, so that the rows still count'));
+});
+
+test('takes no birthday for a beginning', async () => {
+  const born = ['1990-01-02', '1991-01-02', '1992-01-02'];
+  const { text } = await suggest(csv({ ...base, 'Date of Birth': born, Geburtsdatum: born }));
+  assert.doesNotMatch(text, /birth|geburt/i);
+});
+
 test('counts rows as cancelled whose status says so, also if the date is still to come', async () => {
   const { events, preview } = await suggest(csv({ ...base, cancelled_at: ['', '', '2027-01-01'] }));
   assert.deepEqual({ ...preview.statuses }, { active: 2, cancelled: 1 });
