@@ -32,7 +32,7 @@ export function buildMapping(input: Input, roles: Roles, now: number): unknown {
       },
       {
         type: 'subscription',
-        when,
+        when: when && withDoubt(when, 'rows with these values are skipped'),
         currency: roles.currency?.name,
         fields: {
           id: idField(roles.ids.subscription, 'subscriptions'),

@@ -173,6 +173,15 @@ test('marks words that it does not know or that mean two things', async () => {
   );
 });
 
+test('marks which rows it skips', async () => {
+  const { doubts, preview } = await suggest(
+    csv({ ...base, status: ['active', 'incomplete', 'canceled'] }),
+  );
+  assert.ok(doubts.includes('rows with these values are skipped'));
+  assert.equal(preview.skipped, 1);
+  assert.deepEqual({ ...preview.statuses }, { active: 1, cancelled: 1 });
+});
+
 test('marks ids that occur more than once, and joins columns that tell them apart', async () => {
   const customers = { customer_id: ['a1', 'a1', 'b2'], status: base.status, price: [5, 6, 7] };
   const joined = await suggest(csv({ ...customers, plan: ['S', 'M', 'S'] }));
