@@ -23,6 +23,7 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   owners: async () => (await import('./commands/owners.ts')).ownerCommands,
   ids: async () => [(await import('./commands/ids.ts')).idsCommand],
   import: async () => [(await import('./commands/import/import.ts')).importCommand],
+  mapping: async () => (await import('./commands/mapping/suggest.ts')).mappingCommands,
   sync: async () => (await import('./commands/sync.ts')).syncCommands,
   shopify: async () => (await import('./commands/shopify.ts')).shopifyCommands,
   platforms: async () => (await import('./commands/platforms.ts')).platformCommands,

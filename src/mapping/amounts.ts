@@ -1,3 +1,4 @@
+import { decimalText } from '../money.ts';
 import type { Reading } from './reading.ts';
 
 /** How a file writes money. */
@@ -8,29 +9,39 @@ export interface AmountFormat {
   readonly thousands?: '.' | ',' | ' ' | "'" | undefined;
   /** Whether amounts are whole numbers of the currency's smallest unit, such as cents. */
   readonly minorUnits?: boolean | undefined;
+  /** Whether further decimals than the currency has are rounded, half away from zero. */
+  readonly round?: boolean | undefined;
+  /** "zero": amounts below 0 are read as 0. By default they are refused. */
+  readonly negatives?: 'zero' | undefined;
   /** Text that may precede or follow the number, such as "$" or "USD". */
   readonly signs?: readonly string[] | undefined;
 }
 
 /**
- * Converts an amount to the import's format, without rounding: zeros beyond the currency's digits
- * are dropped, other digits there are refused.
+ * Converts an amount to the import's format. Zeros beyond the currency's digits are dropped; other digits
+ * there are refused unless the format says to round.
  * @param minorDigits decimals of the shop's currency
  */
 export function readAmount(text: string, format: AmountFormat, minorDigits: number): Reading {
   const invalid = { wrong: `must be an amount such as ${exampleOf(format, minorDigits)}` };
-  const bare = withoutSign(text, format.signs ?? []);
+  const signed = withoutSign(text, format.signs ?? []);
+  const isBelow = format.negatives === 'zero' && signed.startsWith('-');
+  const bare = isBelow ? withoutSign(signed.slice(1), format.signs ?? []) : signed;
   const [whole, fraction] = format.minorUnits
     ? splitMinorUnits(bare, minorDigits)
     : splitDecimal(bare, format);
   if (whole === undefined || fraction === undefined) return invalid;
   const digits = whole.replace(/^0+(?=\d)/, '');
   if (digits.length > 12) return { wrong: 'must be below 10^12' };
-  const kept = fraction.slice(0, minorDigits).padEnd(minorDigits, '0');
-  if (/[^0]/.test(fraction.slice(minorDigits))) {
-    return { wrong: `has more decimals than the shop's currency, which has ${minorDigits}` };
+  if (isBelow) return { value: decimalText(0n, minorDigits) };
+  const units = BigInt(digits + fraction.slice(0, minorDigits).padEnd(minorDigits, '0'));
+  const rest = fraction.slice(minorDigits);
+  if (/[^0]/.test(rest) && !format.round) {
+    return {
+      wrong: `has more decimals than the shop's currency, which has ${minorDigits}; "round": true rounds them`,
+    };
   }
-  return { value: minorDigits === 0 ? digits : `${digits}.${kept}` };
+  return { value: decimalText(/^[5-9]/.test(rest) ? units + 1n : units, minorDigits) };
 }
 
 type Parts = readonly [whole?: string, fraction?: string];

@@ -23,6 +23,7 @@ interface Parsed {
  * Reads the rows of a CSV file in bounded memory. Quotes inside a value that does not start with
  * one are literal. A row with more or fewer values than there are columns is a problem.
  * @param columns the required columns
+ * @param choices of each, the file must have all the columns of at least one alternative
  * @throws CommandError if a required column is missing, or a quoted value does not end
  */
 export async function* readCsv(
@@ -30,11 +31,12 @@ export async function* readCsv(
   bytes: AsyncIterable<Buffer>,
   { delimiter, quote, header }: CsvFormat,
   columns: readonly string[],
+  choices: readonly Choice[] = [],
 ): AsyncGenerator<Row[]> {
   let line = 1;
   let parsedBytes = 0;
   let rows: Row[] = [];
-  let indexes = header === true ? undefined : indexColumns(file, header, columns);
+  let indexes = header === true ? undefined : indexColumns(file, header, columns, choices);
   const parser = parse({
     delimiter: Buffer.from(delimiter),
     quote: Buffer.from(quote),
@@ -52,7 +54,7 @@ export async function* readCsv(
       const firstLine = line + countLines(/^[\r\n]*/.exec(raw)?.[0] ?? '');
       line += countLines(raw);
       if (indexes) rows.push(rowOf(firstLine, record, indexes));
-      else indexes = indexColumns(file, record.map(nameOf), columns);
+      else indexes = indexColumns(file, record.map(nameOf), columns, choices);
       return null;
     },
   });
@@ -82,8 +84,18 @@ export async function* readCsv(
   if (error !== undefined) throw error;
 }
 
+/** Alternatives for a field, each with the columns that it reads. */
+export type Choice = readonly (readonly string[])[];
+
+/** The columns that a file must have. */
+export interface NeededColumns {
+  readonly required: readonly string[];
+  /** Fields with several sources, of each of which one is enough. */
+  readonly choices: readonly Choice[];
+}
+
 interface ColumnIndexes {
-  readonly count: number;
+  readonly names: readonly string[];
   readonly byName: ReadonlyMap<string, number>;
 }
 
@@ -91,17 +103,25 @@ function indexColumns(
   file: string,
   names: readonly string[],
   required: readonly string[],
+  choices: readonly Choice[],
 ): ColumnIndexes {
   const missing = required.filter((name) => !names.includes(name));
-  const duplicates = required.filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  const used = [...new Set([...required, ...choices.flat(2)])];
+  const duplicates = used.filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  // A first row with none of them may be data, so its values are not shown.
+  const hint = used.some((name) => names.includes(name))
+    ? `Its columns are ${quoted(names)}.`
+    : 'If its first row does not name the columns, list them in input.header.';
   if (missing.length > 0) {
-    // A first row with none of them may be data, so its values are not shown.
-    const isHeader = missing.length < required.length;
-    const hint = isHeader
-      ? `Its columns are ${quoted(names)}.`
-      : 'If its first row does not name the columns, list them in input.header.';
     throw new CommandError(
       `${file} has no column ${quoted(missing)}, which the mapping names. ${hint}`,
+    );
+  }
+  for (const choice of choices) {
+    if (choice.some((columns) => columns.every((name) => names.includes(name)))) continue;
+    const options = choice.map((columns) => columns.map((name) => `"${name}"`).join(' and '));
+    throw new CommandError(
+      `${file} has no column ${options.join(' or ')}, of which the mapping needs one. ${hint}`,
     );
   }
   if (duplicates.length > 0) {
@@ -109,7 +129,7 @@ function indexColumns(
       `${file} has more than one column ${quoted(duplicates)}; give each its own name.`,
     );
   }
-  return { count: names.length, byName: new Map(names.map((name, index) => [name, index])) };
+  return { names, byName: new Map(names.map((name, index) => [name, index])) };
 }
 
 function quoted(names: readonly string[]): string {
@@ -125,7 +145,8 @@ function decode(bytes: string): string {
   return /^[\0-\x7f]*$/.test(bytes) ? bytes : decoder.decode(Buffer.from(bytes, 'latin1'));
 }
 
-function rowOf(line: number, record: readonly string[], { count, byName }: ColumnIndexes): Row {
+function rowOf(line: number, record: readonly string[], { names, byName }: ColumnIndexes): Row {
+  const count = names.length;
   if (record.length !== count) {
     return {
       line,
@@ -135,10 +156,13 @@ function rowOf(line: number, record: readonly string[], { count, byName }: Colum
   return {
     line,
     values: {
+      line,
+      names,
       get(column) {
         const bytes = record[byName.get(column) ?? -1];
         return bytes && decode(bytes);
       },
+      text: () => JSON.stringify(record),
     },
   };
 }

@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.ts';
+import { deriveId } from '../ingest/source-ids.ts';
 import type { Field } from './fields.ts';
 import type { Values } from './rows.ts';
 import type { Conditions, FieldSpec } from './schema.ts';
@@ -38,8 +40,8 @@ export function matches(conditions: Conditions, values: Values): boolean {
   });
 }
 
-/** The text of a value that will be stored. */
-function textOf(values: Values, column: string): Text {
+/** The text of a value. */
+function textOf(values: Values, column: string, blank: ReadonlySet<string>): Text {
   let value: unknown;
   try {
     value = values.get(column);
@@ -51,9 +53,7 @@ function textOf(values: Values, column: string): Text {
     return { problem: `column ${column} is a list or an object; name a path to a value in it` };
   }
   const text = String(value).trim();
-  return hasEmailAddress(text)
-    ? { problem: `column ${column} has an e-mail address; map only columns without personal data` }
-    : { text };
+  return { text: blank.has(text) ? '' : text };
 }
 
 /** How to change the mapping if values cannot be read as they are. */
@@ -62,23 +62,52 @@ const hints: Partial<Record<Field['kind'], string>> = {
   id: '; "ids": "text" allows any text',
 };
 
+/** What fields are read with. */
+export interface FieldContext {
+  readonly formats: Formats;
+  /** Decimals of the shop's currency. */
+  readonly minorDigits: number;
+  readonly clock: Clock;
+}
+
 /** Reads one field of rows. It has no value in rows that do not meet its conditions. */
 export function createFieldReader(
   field: Field,
   spec: FieldSpec,
-  formats: Formats,
-  minorDigits: number,
+  context: FieldContext,
 ): (values: Values) => FieldReading {
-  const read = createValueReader(field, spec, formats, minorDigits);
-  const { when } = spec;
+  const { when, anyOf } = spec;
+  const read = anyOf
+    ? createChoiceReader(field, anyOf, context)
+    : createValueReader(field, spec, context);
   return when ? (values) => (matches(when, values) ? read(values) : { value: undefined }) : read;
+}
+
+/** Takes the first source that has a value. */
+function createChoiceReader(
+  field: Field,
+  specs: readonly FieldSpec[],
+  context: FieldContext,
+): (values: Values) => FieldReading {
+  const readers = specs.map((spec) =>
+    createFieldReader({ ...field, required: false }, spec, context),
+  );
+  const columns = specs.flatMap((spec) => spec.columns ?? spec.column ?? []);
+  return (values) => {
+    for (const read of readers) {
+      const reading = read(values);
+      if ('problem' in reading || reading.value !== undefined) return reading;
+    }
+    if (!field.required) return { value: undefined };
+    if (field.kind === 'text' && field.mayBeEmpty) return { value: '' };
+    return { problem: `all of the columns ${columns.join(', ')} are empty` };
+  };
 }
 
 function createValueReader(
   field: Field,
   spec: FieldSpec,
-  formats: Formats,
-  minorDigits: number,
+  { formats, minorDigits, clock }: FieldContext,
 ): (values: Values) => FieldReading {
   // The mapping's schema has checked every constant.
   const constant = (value: string | number | boolean): FieldReading => ({
@@ -88,9 +117,17 @@ function createValueReader(
     const always = constant(spec.value);
     return () => always;
   }
+  if (spec.line) return ({ line }) => ({ value: line });
+  if (spec.generate === 'time') {
+    return () => ({ value: new Date(clock.now()).toISOString() });
+  }
+  if (spec.generate === 'digest' && field.kind === 'id') {
+    return (values) => ({ value: deriveId(field.of, values.text()) });
+  }
   const columns = spec.columns ?? [spec.column as string];
   const name = `column ${columns.join(' and ')}`;
   const { table, otherwise, empty } = spec;
+  const blank = new Set(formats.blank);
   const read = createReader(field, { ...formats, ...spec });
 
   const parse = (text: string): FieldReading => {
@@ -106,15 +143,20 @@ function createValueReader(
       const known = Object.keys(table).slice(0, 20).join(', ');
       return { problem: `${name}: "${displayText(text)}" is not in its table, which has ${known}` };
     }
+    if (hasEmailAddress(text)) {
+      return {
+        problem: `${name} has an e-mail address; map only columns without personal data`,
+      };
+    }
     const reading = read(text, minorDigits);
     return 'wrong' in reading
       ? { problem: `${name}: "${displayText(text)}" ${reading.wrong}${hints[field.kind] ?? ''}` }
       : reading;
   };
 
-  if (field.kind === 'ids') return (values) => readList(values, columns[0] as string, parse);
+  if (field.kind === 'ids') return (values) => readList(values, columns[0] as string, blank, parse);
   return (values) => {
-    const texts = columns.map((column) => textOf(values, column));
+    const texts = columns.map((column) => textOf(values, column, blank));
     const problem = texts.find((each) => 'problem' in each);
     if (problem && 'problem' in problem) return problem;
     const parts = texts.flatMap((each) => ('text' in each && each.text !== '' ? [each.text] : []));
@@ -128,11 +170,12 @@ function createValueReader(
 function readList(
   values: Values,
   column: string,
+  blank: ReadonlySet<string>,
   parse: (text: string) => FieldReading,
 ): FieldReading {
   const list = values.get(column);
   if (!Array.isArray(list)) {
-    const one = textOf(values, column);
+    const one = textOf(values, column, blank);
     if ('problem' in one) return one;
     const reading = parse(one.text);
     return 'problem' in reading || reading.value === undefined

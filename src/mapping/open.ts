@@ -3,16 +3,17 @@ import type { ImportShop } from '../ingest/apply.ts';
 import { type ReadOptions, openBytes } from '../ingest/files.ts';
 import type { LineSource } from '../ingest/import.ts';
 import { readLines } from '../ingest/lines.ts';
-import { readCsv } from './csv.ts';
+import { type NeededColumns, readCsv } from './csv.ts';
+import { toUtf8 } from './encoding.ts';
 import { readJsonList } from './json-list.ts';
 import { type SkippedRows, mapRows } from './lines.ts';
-import { type RecordMaker, createRecordMaker } from './records.ts';
+import { type MakerOptions, type RecordMaker, createRecordMaker } from './records.ts';
 import { type Row, jsonRow } from './rows.ts';
 import type { Mapping } from './schema.ts';
 
 export interface MappedOptions extends ReadOptions {
-  /** When the files were exported, if the mapping does not know that. */
-  readonly asOf?: Date | undefined;
+  /** When the files were exported, in epoch milliseconds, if the mapping does not know that. */
+  readonly asOf?: number | undefined;
 }
 
 /**
@@ -27,21 +28,38 @@ export function openMapped(
   skipped: SkippedRows,
   reading?: MappedOptions,
 ): LineSource {
-  const options = { shop, clock, asOf: reading?.asOf };
-  const makers = mapping.records.map((spec) => createRecordMaker(spec, mapping, options));
-  return { name: file, lines: mapRows(readRows(file, mapping, makers, reading), makers, skipped) };
+  const makers = createMakers(mapping, { shop, clock, asOf: reading?.asOf });
+  const rows = readRows(file, openBytes(file, reading), mapping.input, columnsOf(makers));
+  return { name: file, lines: mapRows(rows, makers, skipped) };
 }
 
-function readRows(
+/** What makes the records of a mapping. */
+export function createMakers(mapping: Mapping, options: MakerOptions): readonly RecordMaker[] {
+  return mapping.records.map((spec) => createRecordMaker(spec, mapping, options));
+}
+
+/** The columns that a mapping needs. */
+export function columnsOf(makers: readonly RecordMaker[]): NeededColumns {
+  return {
+    required: [...new Set(makers.flatMap(({ requiredColumns }) => requiredColumns))],
+    choices: makers.flatMap(({ choices }) => choices),
+  };
+}
+
+/**
+ * Reads the rows of a file in any format.
+ * @param columns of CSV files: those that must be there
+ */
+export function readRows(
   file: string,
-  { input }: Mapping,
-  makers: readonly RecordMaker[],
-  reading?: ReadOptions,
+  encoded: AsyncIterable<Buffer>,
+  input: Mapping['input'],
+  columns: NeededColumns,
 ): AsyncGenerator<Row[]> {
-  const bytes = openBytes(file, reading);
+  const bytes = toUtf8(encoded, input.encoding);
   switch (input.format) {
     case 'csv':
-      return readCsv(file, bytes, input, [...new Set(makers.flatMap(({ columns }) => columns))]);
+      return readCsv(file, bytes, input, columns.required, columns.choices);
     case 'ndjson':
       return readNdjson(bytes);
     case 'json':

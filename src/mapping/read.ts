@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CommandError, UsageError } from '../errors.ts';
 import { parseWith } from '../ingest/problems.ts';
+import { withoutComments } from './comments.ts';
 import { type Mapping, createMappingSchema } from './schema.ts';
 
 /**
@@ -21,7 +22,7 @@ export async function readMapping(file: string): Promise<Mapping> {
 export function parseMapping(file: string, text: string): Mapping {
   let value: unknown;
   try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+    value = JSON.parse(withoutComments(text.replace(/^\uFEFF/, '')));
   } catch (error) {
     throw new UsageError(`${file} is not JSON: ${(error as Error).message}.`, { cause: error });
   }

@@ -1,7 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import { isInFuture } from '../ingest/future.ts';
+import { decimalText } from '../money.ts';
+import { type RecordColumns, columnsOfRecord } from './columns.ts';
 import {
+  type FieldContext,
   type FieldReading,
   createFieldReader,
   matches,
@@ -17,9 +20,8 @@ import {
   lineFields,
   statusEventFields,
 } from './fields.ts';
-import { type Values, jsonValues } from './rows.ts';
-import type { Conditions, FieldSpec, FieldSpecs, Mapping, RecordSpec } from './schema.ts';
-import type { Formats } from './values.ts';
+import { type Values, jsonValues, unpackList } from './rows.ts';
+import type { Conditions, FieldSpec, FieldSpecs, Mapping, Packed, RecordSpec } from './schema.ts';
 
 /** A readable row, with the line that it starts on. */
 export interface ReadRow {
@@ -28,14 +30,10 @@ export interface ReadRow {
 }
 
 /** Makes records of one type as a mapping describes them. */
-export interface RecordMaker {
+export interface RecordMaker extends RecordColumns {
   readonly type: MappedType;
   /** The column that rows are grouped by. */
   readonly group: string | undefined;
-  /** The only columns that are read. */
-  readonly columns: readonly string[];
-  /** Columns that must be empty, or the same as in the first row, in all rows of a group. */
-  readonly sharedColumns: readonly string[];
   /** Whether a row, or the group that it starts, makes a record. */
   applies(values: Values): boolean;
   make(rows: readonly ReadRow[]): { readonly record: object } | { readonly problem: string };
@@ -47,14 +45,8 @@ export interface MakerOptions {
   readonly shop: ImportShop;
   /** The importer's. */
   readonly clock: Clock;
-  /** When the export was made, if its rows do not say it. */
-  readonly asOf?: Date | undefined;
-}
-
-interface Context {
-  readonly formats: Formats;
-  readonly minorDigits: number;
-  readonly clock: Clock;
+  /** When the export was made, in epoch milliseconds, if its rows do not say it. */
+  readonly asOf?: number | undefined;
 }
 
 type Reader = (values: Values) => FieldReading;
@@ -66,39 +58,28 @@ export function createRecordMaker(
   { formats, asOf: dateSpec }: Pick<Mapping, 'formats' | 'asOf'>,
   { shop, clock, asOf }: MakerOptions,
 ): RecordMaker {
-  const context = { formats, minorDigits: shop.minorDigits, clock };
+  const context: FieldContext = {
+    formats: { ...formats, asOf },
+    minorDigits: shop.minorDigits,
+    clock,
+  };
   const readers = [...readersOf(fieldsOf[spec.type], spec.fields, context)];
   const idReader = readers.filter(([name]) => name === 'id');
-  const dates: FieldSpecs = asOf || !dateSpec ? {} : { exportedAt: dateSpec };
+  const dates: FieldSpecs = asOf !== undefined || !dateSpec ? {} : { exportedAt: dateSpec };
   readers.push(...readersOf({ exportedAt: exportDateField }, dates, context));
   const parts: Part[] = [currencyPart(spec.currency, shop.currency)];
-  const shared = [
-    ...columnsOf(spec.fields),
-    ...columnsOf(dates),
-    ...Object.keys(spec.when),
-    ...(spec.currency === undefined ? [] : [spec.currency]),
-  ];
-  const lineColumns: string[] = [];
   if (spec.type === 'subscription') {
     parts.push(linesPart(spec.lines, context), eventsPart(spec.statusEvents ?? [], context));
-    if (spec.lines.from === undefined) lineColumns.push(...columnsOf(spec.lines.fields));
-    for (const { when, ...fields } of spec.statusEvents ?? []) {
-      shared.push(...Object.keys(when), ...columnsOf(fields));
-    }
   }
-  const group = spec.type === 'subscription' ? spec.group : undefined;
-  // Each line may have its own plan; the subscription has that of the first line.
-  const mayDiffer = new Set([...lineColumns, ...columnsOf({ planId: spec.fields['planId'] })]);
   return {
     type: spec.type,
-    group,
-    columns: [...new Set([...(group === undefined ? [] : [group]), ...shared, ...lineColumns])],
-    sharedColumns: [...new Set(shared)].filter((column) => !mayDiffer.has(column)),
+    group: spec.type === 'subscription' ? spec.group : undefined,
+    ...columnsOfRecord(spec, dates),
     applies: (values) => matches(spec.when, values),
     make(rows) {
       const record: Record<string, unknown> = {
         type: spec.type,
-        ...(asOf && { exportedAt: asOf.toISOString() }),
+        ...(asOf !== undefined && { exportedAt: new Date(asOf).toISOString() }),
       };
       const problems = readInto(record, readers, rows[0]?.values as Values);
       for (const part of parts) problems.push(...part(record, rows));
@@ -125,22 +106,42 @@ function currencyPart(column: string | undefined, currency: string): Part {
   };
 }
 
-function linesPart(
-  { from, fields }: { readonly from?: string | undefined; readonly fields: FieldSpecs },
-  context: Context,
-): Part {
+interface LinesSpec {
+  readonly from?: string | undefined;
+  readonly packed?: Packed | undefined;
+  readonly when: Conditions;
+  readonly prices: 'unit' | 'line';
+  readonly fields: FieldSpecs;
+}
+
+function linesPart({ from, packed, when, prices, fields }: LinesSpec, context: FieldContext): Part {
   const readers = readersOf(lineFields, fields, context);
   return (record, rows) => {
     const problems: string[] = [];
-    const entries = from === undefined ? entriesOfRows(rows) : entriesOfList(rows, from);
-    if (entries === undefined) return [`column ${from} is not a list`];
+    const all = from === undefined ? entriesOfRows(rows) : entriesOfList(rows, from, packed);
+    if (all === undefined) return [`column ${from} is not a list`];
+    const entries = all.filter(({ values }) => matches(when, values));
     record['lines'] = entries.map(({ values, prefix }, index) => {
       const line: Record<string, unknown> = { lineId: index + 1 };
       for (const problem of readInto(line, readers, values)) problems.push(prefix + problem);
-      return line;
+      return prices === 'line' ? withUnitPrice(line, context.minorDigits) : line;
     });
     return problems;
   };
+}
+
+/**
+ * Divides a price for all units of a line. If that leaves a remainder, the line becomes one unit, so that
+ * what is billed stays exact.
+ */
+function withUnitPrice(line: Record<string, unknown>, minorDigits: number): object {
+  const { quantity, currentPrice } = line;
+  if (typeof quantity !== 'number' || typeof currentPrice !== 'string') return line;
+  const total = BigInt(currentPrice.replace('.', ''));
+  const units = BigInt(quantity);
+  return total % units === 0n
+    ? { ...line, currentPrice: decimalText(total / units, minorDigits) }
+    : { ...line, quantity: 1 };
 }
 
 interface LineEntry {
@@ -156,8 +157,13 @@ function entriesOfRows(rows: readonly ReadRow[]): readonly LineEntry[] {
   }));
 }
 
-function entriesOfList(rows: readonly ReadRow[], from: string): readonly LineEntry[] | undefined {
-  const list = rows[0]?.values.get(from);
+function entriesOfList(
+  rows: readonly ReadRow[],
+  from: string,
+  packed: Packed | undefined,
+): readonly LineEntry[] | undefined {
+  const values = rows[0]?.values as Values;
+  const list = packed ? unpackList(plainText(values, from), packed) : values.get(from);
   if (!Array.isArray(list)) return undefined;
   return list.map((entry, index) => ({ values: jsonValues(entry), prefix: `${from}[${index}]: ` }));
 }
@@ -173,7 +179,7 @@ interface EventSpec {
  * A row without events has a current status only, so the stored history stays. A scheduled event is
  * omitted if the mapping gives the status until then.
  */
-function eventsPart(specs: readonly EventSpec[], context: Context): Part {
+function eventsPart(specs: readonly EventSpec[], context: FieldContext): Part {
   const events = specs.map(({ when, ...fields }) => ({
     when,
     readers: readersOf(statusEventFields, { ...fields }, context),
@@ -206,11 +212,15 @@ function timeOf(event: Record<string, unknown>): number {
   return Date.parse(String(event['at']));
 }
 
-function readersOf(fields: Fields, specs: FieldSpecs, context: Context): readonly NamedReader[] {
+function readersOf(
+  fields: Fields,
+  specs: FieldSpecs,
+  context: FieldContext,
+): readonly NamedReader[] {
   return Object.entries(specs).flatMap(([name, spec]): NamedReader[] => {
     if (spec === undefined) return [];
     const field = fields[name] as Field;
-    return [[name, createFieldReader(field, spec, context.formats, context.minorDigits)]];
+    return [[name, createFieldReader(field, spec, context)]];
   });
 }
 
@@ -231,12 +241,4 @@ function setField(target: object, name: string, value: unknown): void {
   const [first = '', second] = name.split('.');
   if (second === undefined) record[first] = value;
   else record[first] = { ...(record[first] as object | undefined), [second]: value };
-}
-
-function columnsOf(specs: FieldSpecs): string[] {
-  return Object.values(specs).flatMap((spec) => [
-    ...(spec?.column === undefined ? [] : [spec.column]),
-    ...(spec?.columns ?? []),
-    ...Object.keys(spec?.when ?? {}),
-  ]);
 }

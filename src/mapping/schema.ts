@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { encodings } from './encoding.ts';
 import {
   type Field,
   type Fields,
@@ -30,12 +31,15 @@ const character = z.string().refine((text) => /^[^\r\n]$/.test(text), {
   error: 'must be one character other than a line break',
 });
 
+const encoding = z.enum(encodings).default('utf-8');
+
 const input = z
   .discriminatedUnion(
     'format',
     [
       strict({
         format: z.literal('csv'),
+        encoding,
         delimiter: character.default(','),
         quote: character.default('"'),
         header: z
@@ -44,8 +48,8 @@ const input = z
           })
           .default(true),
       }),
-      strict({ format: z.literal('ndjson') }),
-      strict({ format: z.literal('json'), list: z.string().default('') }),
+      strict({ format: z.literal('ndjson'), encoding }),
+      strict({ format: z.literal('json'), encoding, list: z.string().default('') }),
     ],
     { error: (issue) => oneOf(issue, 'csv, ndjson, json') },
   )
@@ -78,11 +82,18 @@ const formatShapes = {
     decimal: z.enum(['.', ',']).optional(),
     thousands: z.enum([',', '.', ' ', "'"]).optional(),
     minorUnits: z.boolean().optional(),
+    round: z.boolean().optional(),
+    negatives: z.literal('zero').optional(),
     signs: z.array(z.string().min(1)).optional(),
   },
 };
 
-const allFormats = strict({ ...formatShapes.ids, ...formatShapes.time, ...formatShapes.amount });
+const allFormats = strict({
+  blank: z.array(z.string().min(1)).min(1).optional(),
+  ...formatShapes.ids,
+  ...formatShapes.time,
+  ...formatShapes.amount,
+});
 
 const shapesByKind: Partial<Record<Field['kind'], z.ZodRawShape>> = {
   id: formatShapes.ids,
@@ -104,12 +115,18 @@ type Constant = string | number | boolean;
 
 /** Where the value of a field comes from, and how it is parsed. */
 export interface FieldSpec extends Formats {
+  /** Several sources: the first that applies to a row and is not empty gives the value. */
+  readonly anyOf?: readonly FieldSpec[] | undefined;
   readonly column?: string | undefined;
   /** Several columns, whose texts are joined by the separator. */
   readonly columns?: readonly string[] | undefined;
   readonly separator?: string | undefined;
+  /** The number of the line that the row starts on, for ids in files that have none. */
+  readonly line?: true | undefined;
   /** A constant. */
   readonly value?: Constant | undefined;
+  /** An id derived from the whole row, or the time when the row was read. */
+  readonly generate?: 'digest' | 'time' | undefined;
   /** Maps the file's values to constants. */
   readonly table?: Readonly<Record<string, Constant>> | undefined;
   /** For values that the table does not have. Without it, rows with such values are refused. */
@@ -120,7 +137,7 @@ export interface FieldSpec extends Formats {
   readonly when?: Conditions | undefined;
 }
 
-function fieldSchema(field: Field, defaults: Formats): z.ZodType<FieldSpec> {
+function fieldSchema(field: Field, defaults: Formats, isAlternative = false): z.ZodType<FieldSpec> {
   const constant = z
     .union([z.string(), z.number(), z.boolean()], {
       error: 'must be text, a number, true or false',
@@ -129,13 +146,22 @@ function fieldSchema(field: Field, defaults: Formats): z.ZodType<FieldSpec> {
       const reading = readConstant(field, value);
       if ('wrong' in reading) context.addIssue({ code: 'custom', message: reading.wrong });
     });
+  const generator = generators[field.kind];
   const spec = strict({
     column: column.optional(),
     ...((field.kind === 'text' || field.kind === 'id') && {
       columns: z.array(column).min(1).optional(),
       separator: z.string().optional(),
     }),
+    ...(field.kind === 'id' && { line: z.literal(true).optional() }),
     value: constant.optional(),
+    ...(generator && { generate: z.literal(generator).optional() }),
+    ...(!isAlternative && {
+      anyOf: z
+        .array(fieldSchema({ ...field, required: false }, defaults, true))
+        .min(2)
+        .optional(),
+    }),
     table: z.record(z.string(), constant).optional(),
     otherwise: constant.optional(),
     empty: constant.optional(),
@@ -145,18 +171,38 @@ function fieldSchema(field: Field, defaults: Formats): z.ZodType<FieldSpec> {
   return z.preprocess(
     (value) => (typeof value === 'string' ? { column: value } : value),
     spec.superRefine((value, context) => {
-      const problem = problemOfSpec(field, value, defaults);
+      const problem = problemOfSpec(field, value, defaults, isAlternative);
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
     }),
   );
 }
 
-function problemOfSpec(field: Field, spec: FieldSpec, defaults: Formats): string | undefined {
-  const sources = [spec.column, spec.columns, spec.value].filter((each) => each !== undefined);
+/** What a mapping can have instead of a value of the file, by the type of the field. */
+const generators: Partial<Record<Field['kind'], 'digest' | 'time'>> = {
+  id: 'digest',
+  time: 'time',
+};
+
+function problemOfSpec(
+  field: Field,
+  spec: FieldSpec,
+  defaults: Formats,
+  isAlternative: boolean,
+): string | undefined {
+  const { anyOf, column: one, columns, line, value, generate, when: _, ...others } = spec;
+  const sources = [anyOf, one, columns, line, value, generate].filter((each) => each !== undefined);
   if (sources.length !== 1) {
-    const columns = field.kind === 'text' || field.kind === 'id' ? ', columns' : '';
-    return `must have one of column${columns} and value`;
+    const several = { id: ['columns', 'line'], text: ['columns'] }[field.kind as string] ?? [];
+    const generator = generators[field.kind] ? ['generate'] : [];
+    const choice = isAlternative ? [] : ['anyOf'];
+    const names = ['column', ...several, 'value', ...generator, ...choice];
+    return `must have one of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
   }
+  if (anyOf) {
+    const [first] = Object.keys(others);
+    return first === undefined ? undefined : `has anyOf; put ${first} into its entries`;
+  }
+  if (generate) return undefined;
   if (spec.otherwise !== undefined && spec.table === undefined) {
     return 'has otherwise, which needs a table';
   }
@@ -185,6 +231,14 @@ function fieldsSchema(fields: Fields, defaults: Formats) {
   ) as unknown as z.ZodType<FieldSpecs>;
 }
 
+/** How a list is written in one column, such as "id:5|quantity:1;id:6|quantity:2". */
+const packed = strict({
+  entries: character.default(';'),
+  fields: character.default('|'),
+  value: character.default(':'),
+});
+export type Packed = z.output<typeof packed>;
+
 export type FieldSpecs = Readonly<Record<string, FieldSpec | undefined>>;
 
 /** @param raw the parsed mapping file; its `formats` are the defaults of its fields */
@@ -199,7 +253,16 @@ export function createMappingSchema(raw: unknown) {
     ...base,
     group: column.optional(),
     fields: fieldsSchema(fieldsOf.subscription, defaults),
-    lines: strict({ from: column.optional(), fields: fieldsSchema(lineFields, defaults) }),
+    lines: strict({
+      from: column.optional(),
+      packed: packed.optional(),
+      when: conditions.default({}),
+      prices: z.enum(['unit', 'line']).default('unit'),
+      fields: fieldsSchema(lineFields, defaults),
+    }).refine((lines) => lines.packed === undefined || lines.from !== undefined, {
+      path: ['packed'],
+      error: 'needs from: the column of the list',
+    }),
     statusEvents: z
       .array(
         strict({

@@ -2,11 +2,22 @@ import type { Reading } from './reading.ts';
 
 /** How a file writes times. */
 export interface TimeFormat {
-  /** "iso", "unix-seconds", "unix-milliseconds", or a pattern such as "MM/DD/YYYY HH:mm". */
+  /** A name such as "iso", "unix-seconds" or "months-ago", or a pattern such as "MM/DD/YYYY HH:mm". */
   readonly time?: string | undefined;
   /** The IANA zone of times without an offset. */
   readonly timeZone?: string | undefined;
+  /** The date of the export, in epoch milliseconds; relative times count back from it. */
+  readonly asOf?: number | undefined;
 }
+
+/** Formats of times that a file gives as so much before the date of the export, by the unit. */
+const relativeFormats = {
+  'days-ago': 'days',
+  'weeks-ago': 'weeks',
+  'months-ago': 'months',
+  'years-ago': 'years',
+} as const;
+type RelativeUnit = (typeof relativeFormats)[keyof typeof relativeFormats];
 
 interface Parts {
   readonly year: number;
@@ -23,6 +34,8 @@ type Reader = (text: string, zone: string | undefined) => number | Parts | undef
 /** What each token of a pattern matches, and which part of a time that is. */
 const tokens: Readonly<Record<string, readonly [pattern: string, part: string]>> = {
   YYYY: ['\\d{4}', 'year'],
+  YY: ['\\d{2}', 'shortYear'],
+  MMM: ['[A-Za-z]{3,9}', 'monthName'],
   MM: ['\\d{2}', 'month'],
   M: ['\\d{1,2}', 'month'],
   DD: ['\\d{2}', 'day'],
@@ -35,7 +48,15 @@ const tokens: Readonly<Record<string, readonly [pattern: string, part: string]>>
   mm: ['\\d{2}', 'minute'],
   ss: ['\\d{2}', 'second'],
 };
-const tokenPattern = /YYYY|MM|M|DD|D|HH|H|hh|h|A|mm|ss/g;
+const tokenPattern = /YYYY|YY|MMM|MM|M|DD|D|HH|H|hh|h|A|mm|ss/g;
+
+/** Parts that stand for another. */
+const alternatives: Readonly<Record<string, string>> = { shortYear: 'year', monthName: 'month' };
+
+const monthNames =
+  'january february march april may june july august september october november december'.split(
+    ' ',
+  );
 
 const isoPattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d\d:?\d\d)?$/;
@@ -52,13 +73,22 @@ const namedFormats: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['unix-milliseconds', (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)],
 ]);
 
+/** Whether times of the format are so much before the date of the export. */
+export function isRelative(format: string | undefined): format is keyof typeof relativeFormats {
+  return format !== undefined && Object.hasOwn(relativeFormats, format);
+}
+
 /** Why a format is invalid; undefined if it is valid. */
 export function problemOfTime(format: string): string | undefined {
-  if (namedFormats.has(format)) return undefined;
-  const parts = (format.match(tokenPattern) ?? []).map((token) => tokens[token]?.[1] as string);
+  if (namedFormats.has(format) || isRelative(format)) return undefined;
+  const written = (format.match(tokenPattern) ?? []).map((token) => tokens[token]?.[1] as string);
+  const parts = written.map((part) => alternatives[part] ?? part);
   const rest = format.replaceAll(tokenPattern, '');
-  const choices = 'must be iso, unix-seconds, unix-milliseconds or a pattern';
-  if (/[A-SU-Za-z]/.test(rest)) return `${choices} of YYYY, MM, M, DD, D, HH, H, hh, h, A, mm, ss`;
+  const names = [...namedFormats.keys(), ...Object.keys(relativeFormats)].join(', ');
+  const choices = `must be ${names} or a pattern`;
+  if (/[A-SU-Za-z]/.test(rest)) {
+    return `${choices} of YYYY, YY, MMM, MM, M, DD, D, HH, H, hh, h, A, mm, ss`;
+  }
   if (new Set(parts).size < parts.length) return 'must not name a part of the time twice';
   if (!['year', 'month', 'day'].every((part) => parts.includes(part))) {
     return `${choices} with YYYY, MM and DD in it, such as MM/DD/YYYY`;
@@ -71,7 +101,7 @@ export function problemOfTime(format: string): string | undefined {
 
 /** Whether times of the format never include their offset. */
 export function needsTimeZone(format: string): boolean {
-  return !namedFormats.has(format);
+  return !namedFormats.has(format) && !isRelative(format);
 }
 
 export function isTimeZone(zone: string): boolean {
@@ -90,7 +120,9 @@ export function isTimeZone(zone: string): boolean {
 export function createTimeReader({
   time = 'iso',
   timeZone,
+  asOf,
 }: TimeFormat): (text: string) => Reading {
+  if (isRelative(time)) return relativeReader(relativeFormats[time], asOf);
   const read = namedFormats.get(time) ?? patternReader(time);
   const wrong = `must be a time ${time === 'iso' ? 'in ISO 8601' : `written as ${time}`}`;
   return (text) => {
@@ -105,6 +137,27 @@ export function createTimeReader({
     return { value: new Date(at).toISOString() };
   };
 }
+
+/** Whole units by the calendar in UTC; the fraction of a month or year by its average length. */
+function relativeReader(unit: RelativeUnit, asOf: number | undefined): (text: string) => Reading {
+  const isLong = unit === 'months' || unit === 'years';
+  return (text) => {
+    const match = /^(\d{1,5})(?:\.(\d{1,9}))?$/.exec(text);
+    if (!match) return { wrong: `must be a number of ${unit} before the date of the export` };
+    if (asOf === undefined) return { wrong: 'needs the date of the export (--as-of)' };
+    const months = Number(match[1]) * (unit === 'years' ? 12 : 1);
+    const days = Number(match[1]) * (unit === 'weeks' ? 7 : 1);
+    const start = Temporal.Instant.fromEpochMilliseconds(asOf)
+      .toZonedDateTimeISO('UTC')
+      .subtract(isLong ? { months } : { days }).epochMilliseconds;
+    const at = start - Math.round(Number(`0.${match[2] ?? 0}`) * daysOf[unit] * dayMilliseconds);
+    if (at < earliest) return { wrong: 'must lie in the years 1970 to 9999' };
+    return { value: new Date(at).toISOString() };
+  };
+}
+
+const dayMilliseconds = 24 * 60 * 60 * 1000;
+const daysOf = { days: 1, weeks: 7, months: 365.2425 / 12, years: 365.2425 };
 
 function instantOf(parts: Parts, zone: string): number | undefined {
   try {
@@ -144,11 +197,26 @@ function patternReader(format: string): Reader {
     if (!match) return undefined;
     const part = Object.fromEntries(names.map((name, index) => [name, match[index + 1] ?? '']));
     const number = (name: string) => Number(part[name] ?? 0);
-    const parts = { year: number('year'), month: number('month'), day: number('day') };
+    const year = part['shortYear'] === undefined ? number('year') : fullYear(number('shortYear'));
+    const name = part['monthName']?.toLowerCase();
+    const month = name === undefined ? number('month') : monthOf(name);
+    const parts = { year, month, day: number('day') };
     const hour12 = number('hour12');
     if (part['meridiem'] !== undefined && (hour12 < 1 || hour12 > 12)) return undefined;
     const halfDay = part['meridiem']?.toUpperCase() === 'PM' ? 12 : 0;
     const hour = part['meridiem'] === undefined ? number('hour') : (hour12 % 12) + halfDay;
     return { ...parts, hour, minute: number('minute'), second: number('second') };
   };
+}
+
+/** Two digits of a year, as POSIX reads them: 69 to 99 are in the last century. */
+function fullYear(digits: number): number {
+  return digits + (digits < 69 ? 2000 : 1900);
+}
+
+/** The month with this English name or its abbreviation; 0 if there is none. */
+function monthOf(name: string): number {
+  const abbreviation = name === 'sept' ? 'sep' : name;
+  const isWhole = (month: string) => month === abbreviation || month.slice(0, 3) === abbreviation;
+  return monthNames.findIndex(isWhole) + 1;
 }

@@ -9,6 +9,8 @@ import { type TimeFormat, createTimeReader } from './times.ts';
 export interface Formats extends TimeFormat, AmountFormat {
   /** Whether ids are numbers, which are used as they are, or text, from which ids are derived. */
   readonly ids?: 'number' | 'text' | undefined;
+  /** Texts that stand for an empty value, such as "N/A". */
+  readonly blank?: readonly string[] | undefined;
 }
 
 export type Reader = (text: string, minorDigits: number) => Reading;

@@ -112,11 +112,11 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     ]);
     assert.deepEqual(await problem('--as-of', 'yesterday', '--mapping', 'm.json'), [
       2,
-      'retention: --as-of takes a date or an ISO 8601 time with an offset or Z, such as 2026-11-21 or 2026-11-21T16:00:00Z, not "yesterday".',
+      'retention: --as-of must be a date such as 2026-11-01, or a time such as 2026-11-01T06:00:00Z, not "yesterday".',
     ]);
     assert.deepEqual(await problem('--as-of', '2999-01-01', '--mapping', 'm.json'), [
       2,
-      'retention: --as-of must not be in the future, as 2999-01-01 is.',
+      'retention: --as-of must be the date of the export, and 2999-01-01 is in the future.',
     ]);
   });
 });

@@ -3,6 +3,7 @@ import { UsageError } from '../../errors.ts';
 import type { ImportShop } from '../../ingest/apply.ts';
 import { type ReadOptions, openSource } from '../../ingest/files.ts';
 import type { LineSource } from '../../ingest/import.ts';
+import { needsAsOf, parseAsOf } from '../../mapping/as-of.ts';
 import { lacksEndDates } from '../../mapping/end-dates.ts';
 import { openMapped } from '../../mapping/open.ts';
 import { readMapping } from '../../mapping/read.ts';
@@ -11,7 +12,6 @@ import type { Platform } from '../../platforms/platform.ts';
 import { findPlatform, platforms } from '../../platforms/registry.ts';
 import type { FeedName } from '../../vocabulary.ts';
 import type { CommandContext } from '../command.ts';
-import { exportDateOf } from './options.ts';
 
 /** The kind of the files, and how they become lines of records. */
 export interface Feed {
@@ -39,14 +39,22 @@ const undatedCancellations =
  * @throws CommandError for a mapping file that cannot be read
  */
 export async function feedOf(options: CommandContext['options']): Promise<Feed> {
-  const { from, mapping } = options;
-  const asOf = exportDateOf(options);
+  const { from, mapping, 'as-of': given } = options;
+  const asOf = typeof given === 'string' ? parseAsOf(given, systemClock) : undefined;
   const skipped = { rows: 0 };
   if (typeof from === 'string' && typeof mapping === 'string') {
     throw new UsageError('--from and --mapping cannot be given together.');
   }
+  if (asOf !== undefined && mapping === undefined) {
+    throw new UsageError('--as-of needs --mapping.');
+  }
   if (typeof mapping === 'string') {
     const rules = await readMapping(mapping);
+    if (asOf === undefined && needsAsOf(rules)) {
+      throw new UsageError(
+        `${mapping} has times that count back from the date of the export; give that date, such as --as-of 2026-11-01.`,
+      );
+    }
     return {
       name: 'export',
       ...(lacksEndDates(rules) && { warning: undatedCancellations }),

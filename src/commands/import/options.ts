@@ -1,5 +1,3 @@
-import { z } from 'zod';
-import { systemClock } from '../../clock.ts';
 import { UsageError } from '../../errors.ts';
 import { type TargetType, deletionOrder } from '../../ingest/record.ts';
 import { Snapshot } from '../../ingest/snapshot/snapshot.ts';
@@ -29,25 +27,4 @@ function parseTypes(text: string): TargetType[] {
     const known = deletionOrder.toReversed().join(', ');
     throw new UsageError(`--types takes some of ${known}, joined by commas, not "${text}".`);
   });
-}
-
-const instant = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
-
-/**
- * When the files were exported.
- * @throws UsageError if it is no time, is in the future, or is not for a mapping
- */
-export function exportDateOf({ 'as-of': text, mapping }: Options): Date | undefined {
-  if (typeof text !== 'string') return undefined;
-  if (mapping === undefined) throw new UsageError('--as-of needs --mapping.');
-  if (!instant.safeParse(text).success) {
-    throw new UsageError(
-      `--as-of takes a date or an ISO 8601 time with an offset or Z, such as 2026-11-21 or 2026-11-21T16:00:00Z, not "${text}".`,
-    );
-  }
-  const date = new Date(text);
-  if (date.getTime() > systemClock.now()) {
-    throw new UsageError(`--as-of must not be in the future, as ${text} is.`);
-  }
-  return date;
 }

@@ -115,7 +115,10 @@ describe('retention import --mapping', { skip, concurrency: 2 }, () => {
     assert.equal(code, 2);
     assert.equal(out, '');
     assert.match(err, /wrong\.json is not a mapping:/);
-    assert.match(err, / {2}records\[0\]\.fields\.status must have one of column and value\n/);
+    assert.match(
+      err,
+      / {2}records\[0\]\.fields\.status must have one of column, value and anyOf\n/,
+    );
     assert.match(err, / {2}it has unknown keys: "extra"/);
     assert.equal(await fixture.planCount(), 0);
   });

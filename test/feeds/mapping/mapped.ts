@@ -34,7 +34,7 @@ export async function importMapped(
   const left = { rows: 0 };
   const rules = parseMapping('mapping.json', mapping);
   const source = openMapped(file, rules, shop, clock, left, {
-    asOf: asOf === undefined ? undefined : new Date(asOf),
+    asOf: asOf === undefined ? undefined : Date.parse(asOf),
   });
   const counts = await importRecords([source], {
     sql: store.write,

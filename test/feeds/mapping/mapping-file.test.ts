@@ -39,7 +39,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'a delimiter for JSON': [
     () => problemsOf({ ...subscriptions(), input: { format: 'ndjson', delimiter: ';' } }),
-    'input has unknown keys: "delimiter"; known keys are format',
+    'input has unknown keys: "delimiter"; known keys are format, encoding',
   ],
   'a delimiter of two characters': [
     () => problemsOf({ ...subscriptions(), input: { format: 'csv', delimiter: '||' } }),
@@ -72,12 +72,12 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'two sources': [
     () => field('id', { column: 'id', value: 1 }),
-    `${at}.id must have one of column, columns and value`,
+    `${at}.id must have one of column, columns, line, value, generate and anyOf`,
   ],
-  'no source': [() => field('status', {}), `${at}.status must have one of column and value`],
+  'no source': [() => field('status', {}), `${at}.status must have one of column, value and anyOf`],
   'an option of another kind of field': [
     () => field('status', { column: 'status', timeZone: 'UTC' }),
-    `${at}.status has unknown keys: "timeZone"; known keys are column, value, table, otherwise, empty`,
+    `${at}.status has unknown keys: "timeZone"; known keys are column, value, anyOf, table, otherwise, empty`,
   ],
   'a table with an unknown value': [
     () => field('status', { column: 's', table: { ACTIVE: 'aktiv' } }),
@@ -101,7 +101,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'a pattern without a year': [
     () => field('createdAt', { column: 'c', time: 'DD.MM.', timeZone: 'UTC' }),
-    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds or a pattern with YYYY, MM and DD in it, such as MM/DD/YYYY`,
+    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds, days-ago, weeks-ago, months-ago, years-ago or a pattern with YYYY, MM and DD in it, such as MM/DD/YYYY`,
   ],
   'a pattern that has the month twice': [
     () => field('createdAt', { column: 'c', time: 'YYYY-MM-DD M', timeZone: 'UTC' }),
@@ -109,11 +109,11 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'a pattern that is a word': [
     () => field('createdAt', { column: 'c', time: 'epoch', timeZone: 'UTC' }),
-    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds or a pattern of YYYY, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
+    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds, days-ago, weeks-ago, months-ago, years-ago or a pattern of YYYY, YY, MMM, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
   ],
   'a time format named like a property of every object': [
     () => field('createdAt', { column: 'c', time: 'constructor', timeZone: 'UTC' }),
-    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds or a pattern of YYYY, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
+    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds, days-ago, weeks-ago, months-ago, years-ago or a pattern of YYYY, YY, MMM, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
   ],
   '12-hour times without AM or PM': [
     () => field('createdAt', { column: 'c', time: 'MM/DD/YYYY h:mm', timeZone: 'UTC' }),
@@ -136,7 +136,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'a condition on a required field': [
     () => field('id', { column: 'id', when: { a: { is: ['b'] } } }),
-    `${at}.id has unknown keys: "when"; known keys are column, columns, separator, value, table, otherwise, empty, ids`,
+    `${at}.id has unknown keys: "when"; known keys are column, columns, separator, line, value, generate, anyOf, table, otherwise, empty, ids`,
   ],
   'a group, and lines from a list': [
     () => {
@@ -144,6 +144,30 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
       return problemsOf(subscriptions({ group: 'id', lines: { ...record?.lines, from: 'items' } }));
     },
     'records[0].group and lines.from must not be given together: lines come either from rows or from a list in a row',
+  ],
+  'a table beside several sources': [
+    () => field('status', { anyOf: ['a', 'b'], table: { A: 'active' } }),
+    `${at}.status has anyOf; put table into its entries`,
+  ],
+  'one of several sources that has a problem': [
+    () => field('status', { anyOf: ['a', { value: 'gone' }] }),
+    `${at}.status.anyOf[1].value must be one of active, paused, cancelled, expired, failed`,
+  ],
+  'several sources within several sources': [
+    () => field('status', { anyOf: ['a', { anyOf: ['b', 'c'] }] }),
+    `${at}.status.anyOf[1] has unknown keys: "anyOf"; known keys are column, value, table, otherwise, empty, when`,
+    `${at}.status.anyOf[1] must have one of column and value`,
+  ],
+  'an id made from the time': [
+    () => field('id', { generate: 'time' }),
+    `${at}.id.generate must be "digest"`,
+  ],
+  'packed lines without a column': [
+    () => {
+      const [record] = subscriptions()['records'] as { lines: object }[];
+      return problemsOf(subscriptions({ lines: { ...record?.lines, packed: {} } }));
+    },
+    'records[0].lines.packed needs from: the column of the list',
   ],
   'several problems': [
     () => {

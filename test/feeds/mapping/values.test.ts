@@ -111,6 +111,8 @@ test('reads amounts in the formats of common exports', () => {
 
 test('says for an invalid amount what would be right', () => {
   const must = 'must be an amount such as 1234.50';
+  const tooManyDecimals =
+    'has more decimals than the shop\'s currency, which has 2; "round": true rounds them';
   for (const text of ['-1.00', '1,5', '1e3', '12.', '.5', '1 000', '$5', 'free']) {
     assert.equal(amount(text), must);
   }
@@ -123,7 +125,7 @@ test('says for an invalid amount what would be right', () => {
     amount('15.30', { minorUnits: true }),
     'must be an amount such as 123400 (in the smallest unit)',
   );
-  assert.equal(amount('1.005'), "has more decimals than the shop's currency, which has 2");
+  assert.equal(amount('1.005'), tooManyDecimals);
   assert.equal(amount('1000000000000'), 'must be below 10^12');
 });
 

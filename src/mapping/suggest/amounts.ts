@@ -1,0 +1,92 @@
+import { type AmountFormat, readAmount } from '../amounts.ts';
+
+/** How a column writes money. */
+export interface AmountGuess {
+  readonly format: AmountFormat;
+  /** The share of its values that are read. */
+  readonly share: number;
+  /** Whether another format reads the values as other amounts. */
+  readonly isAmbiguous: boolean;
+}
+
+const bodies: readonly AmountFormat[] = [
+  {},
+  { thousands: ',' },
+  { decimal: ',' },
+  { decimal: ',', thousands: '.' },
+  { decimal: ',', thousands: ' ' },
+  { thousands: ' ' },
+  { thousands: "'" },
+];
+
+const around = /^([^\d\-.,'’]*?)\s*(-?\d[\d.,'’ \u00a0\u202f]*?)\s*([^\d.,'’]*)$/;
+const currencySign =
+  /^(?:[\p{L}.]{0,3}\p{Sc}[\p{L}]{0,2}|[A-Z]{3}|R\$|kr\.?|zł|Fr\.?|Rs\.?|Ft|Kč|лв|€)$/u;
+const maxSigns = 4;
+
+/**
+ * Guesses how amounts are written.
+ * @param texts distinct values that are not empty
+ * @param minorDigits decimals of the shop's currency
+ */
+export function guessAmounts(texts: readonly string[], minorDigits: number): AmountGuess {
+  const signs = new Set<string>();
+  const numbers: string[] = [];
+  for (const text of texts) {
+    const [, before = '', number, after = ''] = around.exec(text) ?? [];
+    const found = [before.trim(), after.trim()].filter((sign) => sign !== '');
+    if (number === undefined || !found.every((sign) => currencySign.test(sign))) continue;
+    for (const sign of found) signs.add(sign);
+    numbers.push(number);
+  }
+  const none = { format: {}, share: 0, isAmbiguous: false };
+  if (numbers.length === 0 || signs.size > maxSigns) return none;
+
+  const counts = bodies.map((body) => {
+    const format = { ...body, round: true, negatives: 'zero' } as const;
+    const isRead = (number: string) => 'value' in readAmount(number, format, 2);
+    return numbers.filter(isRead).length;
+  });
+  const best = Math.max(...counts);
+  const readers = bodies.filter((_, index) => counts[index] === best);
+  const { body, isAmbiguous } = choose(readers, numbers);
+  const isBelowZero = texts.some((text) => text.includes('-'));
+  const format: AmountFormat = {
+    ...body,
+    ...(isBelowZero && { negatives: 'zero' as const }),
+    ...(signs.size > 0 && { signs: [...signs] }),
+  };
+  return {
+    format: isTooFine(numbers, body, minorDigits) ? { ...format, round: true } : format,
+    share: best / texts.length,
+    isAmbiguous,
+  };
+}
+
+/** Whether some have more decimals than the currency. */
+function isTooFine(numbers: readonly string[], body: AmountFormat, minorDigits: number): boolean {
+  return numbers.some(
+    (number) =>
+      'wrong' in readAmount(number, body, minorDigits) &&
+      'value' in readAmount(number, { ...body, round: true }, minorDigits),
+  );
+}
+
+/** "1,234" is a thousand where all commas have three digits after them; so is "1.234". */
+function choose(
+  readers: readonly AmountFormat[],
+  numbers: readonly string[],
+): { readonly body: AmountFormat; readonly isAmbiguous: boolean } {
+  const [plain = {}] = readers;
+  const marked = numbers.filter((number) => /[.,]/.test(number));
+  if (marked.length === 0) return { body: plain, isAmbiguous: false };
+  const isGrouped = marked.every((number) => /^-?[1-9]\d{0,2}(?:[.,]\d{3})+$/.test(number));
+  const byPoint = readers.find(({ decimal, thousands }) => decimal === ',' && thousands === '.');
+  const byComma = readers.find(({ decimal, thousands }) => !decimal && thousands === ',');
+  if (isGrouped && byPoint && marked.some((number) => number.includes('.'))) {
+    return { body: byPoint, isAmbiguous: true };
+  }
+  if (isGrouped && byComma) return { body: byComma, isAmbiguous: readers.length > 1 };
+  // A comma that is no group of three is a decimal comma.
+  return { body: plain, isAmbiguous: false };
+}

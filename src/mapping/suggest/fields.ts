@@ -1,0 +1,107 @@
+import type { AmountFormat } from '../amounts.ts';
+import { checkMark, Commented, withDoubt } from './document.ts';
+import type { IdRole } from './id-roles.ts';
+import type { PriceRole } from './money-roles.ts';
+import type { Roles } from './roles.ts';
+import type { Column } from './table.ts';
+import type { TimeRole } from './time-roles.ts';
+
+export function idField(role: IdRole | undefined, of: string): unknown {
+  if (!role) {
+    const guess = 'the number of the line is used, so the rows must stay where they are';
+    return withDoubt({ line: true }, `no column identifies the ${of}; ${guess}`);
+  }
+  const [first, ...more] = role.columns.map(({ name }) => name);
+  if (more.length > 0) return withDoubt({ columns: [first, ...more] }, role.doubt);
+  return withDoubt(role.isNumber ? { column: first, ids: 'number' } : first, role.doubt);
+}
+
+/** @param more further keys of the field */
+export function timeField({ column, time, doubt, isUnsure }: TimeRole, more: object = {}): unknown {
+  const format = time === 'iso' ? {} : { time };
+  return withDoubt(
+    { column: column.name, ...format, ...more },
+    isUnsure ? 'the only time there is; is it when the subscription began?' : undefined,
+    doubt,
+  );
+}
+
+/** When the subscription began: a time, or a number of months before the date of the export. */
+export function createdAtField({ start, tenure }: Roles, now: number): unknown {
+  const value = `${new Date(now).getUTCFullYear() - 1}-01-01T00:00:00Z`;
+  if (tenure) {
+    const { column, time, isUnsure } = tenure;
+    const units = time.split('-')[0];
+    const { more, doubt } = ifEmpty(column, value);
+    const field = { column: column.name, time, ...more };
+    const guess = `"${column.name}" is read as a number of ${units} before the date of the export`;
+    return isUnsure || doubt
+      ? withDoubt(field, isUnsure ? guess : undefined, doubt)
+      : new Commented(field, [`${units} before the date of the export, which --as-of gives`]);
+  }
+  if (start) {
+    const { more, doubt } = ifEmpty(start.column, value);
+    const field = timeField(start, more);
+    return doubt ? withDoubt(field, doubt) : field;
+  }
+  return withDoubt({ value }, 'no column says when subscriptions began; this is used for all');
+}
+
+export function priceField(price: PriceRole | undefined): unknown {
+  if (!price) {
+    return withDoubt({ value: 0 }, 'no column has the price of an interval; MRR is 0 without it');
+  }
+  const { column, format } = price;
+  const { more, doubt } = ifEmpty(column, '0');
+  return withDoubt(
+    { column: column.name, ...definedIn(format), ...more },
+    price.doubt,
+    format.round
+      ? 'some amounts have more decimals than the currency and are rounded; sums may differ by cents'
+      : undefined,
+    format.negatives ? 'amounts below 0 are read as 0, so that the rows still count' : undefined,
+    format.minorUnits ? 'the name speaks of cents, so 1530 is read as 15.30' : undefined,
+    doubt,
+  );
+}
+
+function definedIn(format: AmountFormat): object {
+  return Object.fromEntries(Object.entries(format).filter(([, value]) => value !== undefined));
+}
+
+export function quantityField(quantity: Column | undefined, price: PriceRole | undefined): unknown {
+  const one = { value: 1 };
+  if (!quantity) return one;
+  const name = price?.column.name;
+  return price?.isTotal
+    ? withDoubt(
+        one,
+        `"${name}" is read as the amount for all "${quantity.name}"; if it is for one, use "${quantity.name}" here`,
+      )
+    : withDoubt(
+        quantity.name,
+        `"${name}" is read as the price of one; if it is for all of them, use { "value": 1 } here`,
+      );
+}
+
+/** What rows without a value in a required column are given. */
+export function ifEmpty(column: Column, value: string | number) {
+  const empty = column.texts.length - column.filled;
+  if (empty === 0) return { more: {}, doubt: undefined };
+  const doubt = `rows without "${column.name}" (${show(empty)} of those read) are given "empty"`;
+  return { more: { empty: value }, doubt };
+}
+
+/** How many rows have a text, behind a line of a table. */
+export function countComment(column: Column, text: string, isUnsure: boolean): string {
+  const rows = rowCount(column.counts.get(text) ?? 0);
+  return isUnsure ? `${checkMark}: ${rows}; what does it mean?` : rows;
+}
+
+function rowCount(count: number): string {
+  return count === 1 ? '1 row' : `${show(count)} rows`;
+}
+
+function show(count: number): string {
+  return count.toLocaleString('en-US');
+}

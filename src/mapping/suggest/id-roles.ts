@@ -1,0 +1,102 @@
+import { bestOf } from './choose.ts';
+import { isNamed } from './names.ts';
+import type { Column } from './table.ts';
+
+/** The columns whose values, joined, identify something. */
+export interface IdRole {
+  readonly columns: readonly Column[];
+  /** Whether it is a number that can be used as it is. */
+  readonly isNumber: boolean;
+  readonly doubt?: string | undefined;
+}
+
+export interface IdRoles {
+  readonly subscription: IdRole | undefined;
+  readonly customer: IdRole | undefined;
+}
+
+/** Rows without an id are refused, so there must not be many. */
+const filledShare = 0.95;
+
+function isUnique({ counts, filled }: Column): boolean {
+  return counts.size === filled;
+}
+
+/** @param parts further columns that may tell a customer's subscriptions apart, most telling first */
+export function findIds(
+  columns: readonly Column[],
+  rows: number,
+  parts: readonly Column[],
+): IdRoles {
+  const usable = columns.filter(
+    (column) => column.filled >= rows * filledShare && !column.is('contact'),
+  );
+  const own = bestOf(usable, (column) => {
+    if (column.is('customer') && !column.is('subscription')) return 0;
+    if (column.is('subscription') && column.is('id')) return isUnique(column) ? 100 : 60;
+    if (column.words === 'id' || column.words === 'uuid') return isUnique(column) ? 80 : 30;
+    return 0;
+  })?.found;
+  const customer = bestOf(usable, (column) => {
+    if (!column.is('customer') || (column.is('personal') && !column.is('id'))) return 0;
+    if (column.is('id')) return /name/.test(column.words) ? 0 : 100;
+    const last = column.words.split(' ').at(-1) ?? '';
+    return isNamed(last, 'customer') && looksLikeIds(column) ? 40 : 0;
+  })?.found;
+  const any = own ?? customer ?? anyIdOf(usable);
+  if (!any) return { subscription: undefined, customer: undefined };
+  const isGuess = any !== own && any !== customer;
+  const doubt = isGuess ? `"${any.name}" is taken because each value occurs once` : undefined;
+  const main = own ?? any;
+  return {
+    subscription: isUnique(main) ? idOf(main, doubt) : joined(main, parts, rows),
+    customer: idOf(customer ?? any),
+  };
+}
+
+/** A customer with several subscriptions: the fewest further columns that make each row's id its own. */
+function joined(main: Column, parts: readonly Column[], rows: number): IdRole {
+  const columns = [main];
+  for (const part of parts) {
+    if (columns.includes(part)) continue;
+    const before = distinct(columns);
+    if (before === rows) break;
+    if (distinct([...columns, part]) > before) columns.push(part);
+  }
+  const left = rows - distinct(columns);
+  const names = columns.map(({ name }) => `"${name}"`).join(' and ');
+  return {
+    columns,
+    isNumber: false,
+    doubt:
+      left === 0
+        ? `${names} together tell the subscriptions apart`
+        : `rows with the same ${names} replace each other (${left.toLocaleString('en-US')} of those read)`,
+  };
+}
+
+function distinct(columns: readonly Column[]): number {
+  const [first] = columns;
+  const keys = first?.texts.map((_, row) => JSON.stringify(columns.map(({ texts }) => texts[row])));
+  return new Set(keys).size;
+}
+
+function idOf(column: Column, doubt?: string): IdRole {
+  const isNumber = [...column.counts.keys()].every((text) => /^[1-9]\d{0,14}$/.test(text));
+  return { columns: [column], isNumber, doubt };
+}
+
+/** Numbers, or texts with digits and without spaces, as no name has them. */
+function looksLikeIds({ counts }: Column): boolean {
+  const texts = [...counts.keys()];
+  const isNumber = texts.some((text) => /^\d*\.\d+$/.test(text));
+  return !isNumber && texts.every((text) => /^(?=.*\d)[\w:./-]+$/.test(text));
+}
+
+function anyIdOf(columns: readonly Column[]) {
+  return bestOf(columns, (column) => {
+    if (column.is('personal') || column.is('price') || !isUnique(column)) return 0;
+    if (!looksLikeIds(column)) return 0;
+    return column.is('id') ? 60 : 20;
+  })?.found;
+}

@@ -1,0 +1,167 @@
+import type { SubscriptionStatus } from '../../vocabulary.ts';
+import { intervalWords } from '../fields.ts';
+import { type Interval, periodOfName, wordsOf } from './names.ts';
+
+/** What a word in a file means as a status; `skip`: such rows were never subscriptions. */
+export interface StatusMeaning {
+  readonly status: SubscriptionStatus | 'skip';
+  /** Whether the word may mean something else. */
+  readonly isUnsure: boolean;
+}
+
+const sure = (status: StatusMeaning['status']): StatusMeaning => ({ status, isUnsure: false });
+const unsure = (status: StatusMeaning['status']): StatusMeaning => ({ status, isUnsure: true });
+
+/** The first pattern that is found decides; "not active" must not be found as "active". */
+const statusPatterns: readonly (readonly [pattern: RegExp, meaning: StatusMeaning])[] = [
+  [/^(?:incomplete(?: expired)?|draft|abandoned|prospect|lead)$/, sure('skip')],
+  [
+    /^(?:pending|future|upcoming|not started|waiting|ausstehend|en attente|pendiente)$/,
+    unsure('skip'),
+  ],
+  [
+    /^(?:pending|scheduled|to be|will be?|set to) (?:cancel|churn|terminat)|(?:at|end of) (?:the )?period(?: end)?$|^non renewing$|vorgemerkt|^gekundigt zum/,
+    unsure('active'),
+  ],
+  [
+    /^(?:no|not|non|never|nicht|kein\w*|pas) (?:\w+ )?(?:churn|cancel|attrit|left|gekundigt|resili|storn)/,
+    sure('active'),
+  ],
+  [
+    /^(?:no|not|non|never|nicht|no longer|pas) (?:\w+ )?(?:activ|aktiv|actif|subscrib|current|renew)/,
+    sure('cancelled'),
+  ],
+  [
+    /nieaktyw|cancel|churn|terminat|unsubscrib|attrit|inactiv|deactiv|inaktiv|inactif|inactief|inativ|inattiv/,
+    sure('cancelled'),
+  ],
+  [
+    /gekundigt|kundig|storn|resili|annul|desabonn|disdet|cessat|encerrad|desligad|rescindid|opgezegd|geannul|abgemeldet|ausgetreten|(?:^| )baja(?:$| )|zrezyg|uppsag|abandon/,
+    sure('cancelled'),
+  ],
+  [
+    /^(?:left|lost|exited|gone|quit|closed|departed|beendet|beeindigd|ehemalig\w*|former|ex (?:customer|client|kunde)|perdu|parti|perdid[oa]|uscit[oa])$/,
+    sure('cancelled'),
+  ],
+  [
+    /^(?:stopped|ended|deleted|finished|completed|finalizad[oa]|concluid[oa]|termine|terminad[oa]|geschlossen|fermee?|cerrad[oa]|removed)$/,
+    unsure('cancelled'),
+  ],
+  [/expir|abgelaufen|vencid|caducad|scadut|verlopen|lapsed|echu|wygas/, sure('expired')],
+  [
+    /^paus|^in paus|gepauz|^en pause|on hold|frozen|freez|^ruhend|stillgelegt|congelad|^skipped/,
+    sure('paused'),
+  ],
+  [/suspen|sospes|ausgesetzt|gesperrt|blocked|dormant|holiday/, unsure('paused')],
+  [
+    /^(?:failed|unpaid|payment failed|uncollectible|zahlungsausfall|non payment|nonpayment|impayee?|impagad[oa])$/,
+    sure('failed'),
+  ],
+  [
+    /^(?:past due|in trial|trialing|trialling|trial|active trial|trial active|testphase|essai|prueba|en prueba)$/,
+    sure('active'),
+  ],
+  [
+    /overdue|delinquent|in dunning|arrears|uberfallig|mahn|retard|moros[oa]|vencimiento|grace/,
+    unsure('active'),
+  ],
+  [
+    /^(?:re)?activ|^(?:re)?aktiv|^actif|^ativ|^attiv|^actief|^aktyw|^lopend|^laufend|en cours|^vigente|in corso|^bestand|^live$|^current|^running|^ongoing/,
+    sure('active'),
+  ],
+  [
+    /^(?:stayed|joined|retained|exist\w*(?: \w+)?|subscribed|renewed|enrolled|alta|de alta|em dia|al corriente|loyal|kunde|customer|paying|cliente|reg?ular|open|member|mitglied|stay|retain|a jour)$/,
+    sure('active'),
+  ],
+  [
+    /^(?:new|ok|normal|good|neu|nuev[oa]|nouveau|nuovo|nov[oa]|valid|gultig|enabled|started)$/,
+    unsure('active'),
+  ],
+];
+
+/** What a text means as a status; undefined if it is no word of that kind. */
+export function statusOf(text: string): StatusMeaning | undefined {
+  const words = wordsOf(text);
+  return statusPatterns.find(([pattern]) => pattern.test(words))?.[1];
+}
+
+const yes = new Set(
+  'yes y true t 1 ja j wahr oui o vrai si s verdadero sim verdadeiro vero igen tak'.split(' '),
+);
+const no = new Set('no n false f 0 nein falsch non faux falso nao nee nie'.split(' '));
+
+/** Whether a text says yes or no; undefined if it says neither. "1.0" is 1. */
+export function yesOrNo(text: string): boolean | undefined {
+  const word = wordsOf(text.replace(/^([01])\.0+$/, '$1'));
+  if (yes.has(word)) return true;
+  return no.has(word) ? false : undefined;
+}
+
+const numberWords: Readonly<Record<string, number>> = Object.fromEntries(
+  [
+    'one ein eine einem un une uno una um uma een 1',
+    'two zwei deux dos due dois duas twee 2',
+    'three drei trois tres tre drie 3',
+    'four vier quatre cuatro quattro quatro 4',
+    'five funf cinq cinco cinque vijf 5',
+    'six sechs sei seis zes 6',
+  ].flatMap((words, index) => words.split(' ').map((word) => [word, index + 1] as const)),
+);
+
+/** Texts that mean a number of the unit, as in "12 mois", "2-Jahresvertrag" and "Two year". */
+const unitPatterns: readonly (readonly [pattern: RegExp, interval: Interval])[] = [
+  [/^(?:fortnightly|bi ?weekly|14 ?tagig|quincenal|quinzenal)$/, { unit: 'week', count: 2 }],
+  [
+    /^(?:bi ?monthly|bimestral|bimestrale|bimestriel(?:le)?|zweimonatlich)$/,
+    { unit: 'month', count: 2 },
+  ],
+  [
+    /^(?:month to month|m2m|rolling|mes a mes|mois par mois|mese per mese|mensal|mensual|mensile|mensuel(?:le)?)$/,
+    { unit: 'month', count: 1 },
+  ],
+  [
+    /^(?:bi ?annual(?:ly)?|semi ?annual(?:ly)?|half ?yearly|halbjahrlich|semestral|semestrale|semestriel(?:le)?|halfjaarlijks)$/,
+    { unit: 'month', count: 6 },
+  ],
+  [/^(?:biennial(?:ly)?|bienal|biennale|tweejaarlijks)$/, { unit: 'year', count: 2 }],
+  [/^(?:yr|yrs|y)$/, { unit: 'year', count: 1 }],
+  [/^(?:mo|mos|mth|m)$/, { unit: 'month', count: 1 }],
+];
+
+/** The interval that a text names, in any of the languages; undefined if it names none. */
+export function intervalOf(text: string): Interval | undefined {
+  const words = wordsOf(text);
+  const known = intervalWords.get(words);
+  if (known) return { unit: known[1] as Interval['unit'], count: known[0] };
+  const special = unitPatterns.find(([pattern]) => pattern.test(words));
+  if (special) return special[1];
+  const bare = words.replace(
+    /^(?:every|alle|tous les|toutes les|cada|ogni|elke|per|pro|por|a) /,
+    '',
+  );
+  const match =
+    /^(?:(\d{1,4}|\p{L}+) )?(?:x )?(\p{L}{1,20})(?: (?:contract|vertrag|plan|abo|billing|contrato|contrat|contratto))?$/u.exec(
+      bare.replace(/^(\d+)(?=\p{L})/u, '$1 '),
+    );
+  if (!match) return undefined;
+  const [, number, word = ''] = match;
+  const count = number === undefined ? 1 : (numberWords[number] ?? Number(number));
+  const unit = periodOfName(word);
+  // "monthly revenue" is no interval: its second word is not one.
+  if (!unit || !Number.isInteger(count) || !isUnit.test(word)) return undefined;
+  return { unit: unit.unit, count: unit.count * count };
+}
+
+const isUnit =
+  /^(?:days?|tage?|taglich|dias?|diari[oa]|jours?|giorn[oi]|dag(?:en|elijks)?|daily|weeks?|weekly|wochen?|wochentlich|semanas?|semanal|semaines?|hebdomadaire|settiman[ae]|settimanale|weken|wekelijks|months?|monthly|monate?n?|monatlich|mes(?:es)?|mensual|mensal|mensile|mensuel(?:le)?|mois|mes[ei]|maand(?:en|elijks)?|quarters?|quarterly|quartal|vierteljahr|vierteljahrlich|trimestr\w+|kwartaal|years?|yearly|annual|annually|annuel(?:le)?|annuale|anual|jahre?n?|jahrlich|jahresvertrag|anos?|ann[oi]|ans?|annees?|jaar|jaarlijks)$/;
+
+/** Texts that stand for an empty value. */
+const blanks = new Set(
+  String.raw`null (null) na n/a #n/a nan nil none - -- — – \n ? undefined unknown . 0000-00-00 k.a.`.split(
+    ' ',
+  ),
+);
+
+export function isBlank(text: string): boolean {
+  return text === '' || blanks.has(text.toLowerCase());
+}

@@ -1,0 +1,177 @@
+/**
+ * What columns are called, in the languages of common exports. A name is compared without case, accents and
+ * punctuation; stems of four letters or more may be anywhere in it, since German and Dutch join words.
+ */
+
+/** A column's name in lower-case words: "customerID" and "Kunden-Nr." give "customer id" and "kunden nr". */
+export function wordsOf(name: string): string {
+  return name
+    .replaceAll(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
+    .replaceAll(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replaceAll('ł', 'l')
+    .replaceAll('ø', 'o')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^\p{L}\d]+/gu, ' ')
+    .trim()
+    .replaceAll(joinedId, '$1$3 $2$4');
+}
+
+/** "customerid", "kundennummer" and "idcliente" as two words. */
+const entities =
+  'customer|cust|client|user|account|member|subscriber|subscription|sub|contract|plan|product|kunden?|vertrags?|mitglieds?|abo|klant|klanten|cliente?|usuario|contrato|contrat|abonne';
+const joinedId = new RegExp(
+  `\\b(?:(${entities})(id|ids|nr|no|num|number|nummer|nummern|code|key)|(id|num|cod)(${entities}))\\b`,
+  'g',
+);
+
+const list = (text: string): readonly string[] => text.trim().split(/\s+/);
+
+/** Stems by what they stand for. English, German, French, Spanish, Italian, Portuguese, Dutch, and a few of Polish. */
+const stems = {
+  id: list(`id ids nr no num number nummer numero code codigo codice key uuid guid ref reference
+    kennung identifiant identificativo identificador referencia referentie msno cod`),
+  customer: list(`customer cust client clients user account acct member subscriber buyer tenant msno
+    kunde kunden kund kdnr mitglied teilnehmer abonnent cliente clientes usuario suscriptor socio
+    abonne adherent usager utente abbonato assinante klant gebruiker klient`),
+  subscription: list(`subscription subscriptions sub subs contract agreement policy vertrag abo
+    abonnement contrat contrato contratto suscripcion assinatura abbonamento`),
+  personal:
+    list(`email mail phone telephone telefon telefono telefone tel mobile handy fax name names
+    firstname lastname surname username vorname nachname nom prenom nombre apellido apellidos nome cognome
+    sobrenome naam achternaam voornaam address adresse anschrift direccion endereco indirizzo adres street
+    strasse iban ssn passport birth birthday dob geburtsdatum geburt nacimiento naissance nascita ip`),
+  contact: list(
+    'email mail phone telephone telefon telefono telefone tel mobile handy fax iban ssn',
+  ),
+  price:
+    list(`price prices amount charge charges fee fees revenue mrr arr acv rate cost payment bill
+    spend preis betrag beitrag gebuhr entgelt kosten umsatz precio importe cuota monto coste cobro valor
+    mensualidad prix montant cotisation redevance mensualite prezzo importo canone costo quota preco
+    mensalidade prijs bedrag bijdrage dues oplata cena pris avgift tarif tarifa tariffa tarief`),
+  notPrice:
+    list(`refund refunds tax taxes discount balance cashback salary income score delay method
+    count extra distance day days eve night intl usage overage setup date percent pct rating failed
+    debt limit credit previous last first avg average steuer rabatt guthaben gehalt saldo descuento impuesto
+    remise taxe sconto desconto korting metodo methode art currency churn salario ingreso ingresos late
+    reason change growth hike increase minutes calls hour hours unlimited paperless id status`),
+  total: list(
+    `total totals lifetime ltv clv cltv cumulative gesamt summe totale totaal historic spend acumulado`,
+  ),
+  status: list(
+    `status state estado estatus statut stato situacao situacion zustand etat stan lifecycle`,
+  ),
+  otherStatus: list(`payment marital employment invoice order shipping delivery kyc mail email renew
+    family zahlung familien civil card score reason category grund motivo raison risk`),
+  churn:
+    list(`churn churned exited attrition attrited cancelled canceled cancel left closed terminated
+    unsubscribed lost inactive abgewandert abwanderung gekundigt kundigung storniert storno resilie
+    resiliation desabonne inactif baja cancelado cancelada abandono abandonado fuga inactivo disdetta
+    abbandono cessato evasao inativo cancelamento opgezegd opzegging inactief vertrokken`),
+  active: list(`active aktiv activo activa actif ativo attivo actief subscribed retained vigente`),
+  plan: list(`plan plans tier package paket product produkt item sku edition level abo abotyp membership
+    abonnement subscription tarif tarifa tariffa tarief formule forfait offre formula plano piano pakiet
+    pacchetto pacote paquete producto produit produto prodotto abbonamento assinatura suscripcion pakket`),
+  notPlan:
+    list(`date day days month months year price amount status state count length duration since
+    interval frequency cycle period cadence discount international voice mail usage start end age family
+    minutes number auto renew payment billing zahlung datum laufzeit id upgrade downgrade flag seit beginn
+    ende preis betrag score device category`),
+  interval:
+    list(`interval frequency billing cycle period cadence recurrence recurring term duration length
+    plan zahlungsweise zahlweise abrechnung intervall turnus rhythmus laufzeit frequence periodicite
+    facturation frecuencia periodicidad facturacion ciclo frequenza fatturazione periodicita periodicidade
+    cobranca frequentie betaaltermijn periode facturatie periodo subscription pago`),
+  commitment: list(`contract commitment vertrag laufzeit contrato contrat contratto engagement term
+    bindung looptijd`),
+  start:
+    list(`created start started signup signed joined join joining registered registration subscribed
+    activated activation since begin began onboarded opened enrolled enrollment acquisition eintritt
+    beginn anmeldung anmeldedatum startdatum abschluss seit erstellt angelegt registriert debut
+    inscription souscription creation adhesion ouverture abonnement alta inicio registro inscripcion
+    creacion suscrito desde inizio iscrizione attivazione creazione registrazione adesione dal
+    cadastro adesao criacao entrada assinatura ingang ingangsdatum aanmelding aanmelddatum aangemaakt sinds
+    rozpoczecia rejestracji`),
+  ended:
+    list(`cancelled canceled cancel cancellation cancelation churn churned end ended ends ending
+    termination terminated closed left unsubscribed deactivated exit kundigung gekundigt ende enddatum
+    austritt beendet storno resiliation fin depart baja cancelacion termino finalizacion fine disdetta
+    cessazione cancelamento fim einddatum opzegging opgezegd opzegdatum eind
+    zakonczenia rezygnacji`),
+  strongEnd:
+    list(`cancelled canceled cancel cancellation churn churned termination terminated unsubscribed
+    kundigung gekundigt austritt storno resiliation baja cancelacion disdetta cessazione cancelamento
+    opzegging opgezegd opzegdatum`),
+  next: list(`next renewal renews nachste naechste prochain prochaine proxima proximo prossima prossimo
+    volgende verlangerung renouvellement renovacion rinnovo`),
+  notStart: list(`period trial last next birth updated modified geburt letzte ultimo ultima dernier
+    dernière derniere`),
+  paidThrough: list(`paidthrough paiduntil periodend bezahltbis`),
+  updated: list(`updated modified geandert aktualisiert modifie actualizado modificado modificato
+    aggiornato atualizado gewijzigd`),
+  tenure:
+    list(`tenure tenor seniority antiguedad anciennete months month monate monat mois meses mesi
+    maanden accountage accountlength subscriptionlength subscriptionage contractage lengthofsubscription
+    daysactive customerage vertragsdauer kundendauer mitgliedsdauer zugehorigkeit permanencia durata
+    anzianita duracao looptijd laufzeit dauer duration subscriptionduration membershiplength`),
+  notTenure:
+    list(`last charge charges price amount fee cost revenue delay usage minutes calls call bill
+    spend gb data contract since renewal remaining left betrag preis prix precio plan count frequency`),
+  quantity:
+    list(`quantity qty seats seat licenses licences units anzahl menge stuck stuckzahl quantite
+    cantidad quantita quantidade aantal plazas sieges platze`),
+  currency: list(`currency wahrung waehrung devise moneda valuta moeda divisa`),
+  cents: list('cents cent minor pence centimes centavos centesimi unitamount'),
+} as const;
+export type NameKind = keyof typeof stems;
+
+const longest = 4;
+
+/** Whether a column's name has one of the words or stems of a kind. */
+export function isNamed(words: string, kind: NameKind): boolean {
+  const compact = words.replaceAll(' ', '');
+  const single = words.split(' ');
+  return stems[kind].some((stem) =>
+    stem.length < longest || shortOnly.has(stem) ? single.includes(stem) : compact.includes(stem),
+  );
+}
+
+/** Stems that are inside unrelated words: "state" in "statement", "cost" in "costume". */
+const shortOnly = new Set(
+  list(`state left lost name names mail fine plan user item last rate level abos card risk reason term
+    fuga art days fees bill cost costo quota valor since active aktiv extra first seat seats number
+    code date desde debut month months monat monate mois meses mesi year ende ends ended naam nome
+    auto renew count late growth call calls data score length late sinds start spend total parti product
+    contract subscription account member client`),
+);
+
+/** A billing or tenure unit in a column's name. */
+const periodNames: readonly (readonly [pattern: RegExp, unit: string, count: number])[] = [
+  [/quarter|quartal|vierteljahr|trimestr|kwartaal/, 'month', 3],
+  [/halbjahr|semestr|half year|semi ?annual/, 'month', 6],
+  [
+    /\b(?:mo|mrr|mtl|mes|mese)\b|month|monat|mensu|mensal|mensil|meses|\bmesi\b|mois|maand|miesi/,
+    'month',
+    1,
+  ],
+  [
+    /\b(?:yr|arr|acv)\b|year|annual|annuel|jahr|jaehrlich|anual|\banos?\b|\banni\b|jaar|\bans?\b/,
+    'year',
+    1,
+  ],
+  [/week|woche|wochen|semanal|hebdo|settiman/, 'week', 1],
+  [/\bdays?\b|daily|\btage?n?\b|taglich|\bdias?\b|\bjours?\b|giorn|dagen|dagelijks/, 'day', 1],
+];
+
+export interface Interval {
+  readonly unit: 'day' | 'week' | 'month' | 'year';
+  readonly count: number;
+}
+
+/** The period that a column's name speaks of, such as a month for "MonthlyCharges". */
+export function periodOfName(words: string): Interval | undefined {
+  const found = periodNames.find(([pattern]) => pattern.test(words));
+  return found && { unit: found[1] as Interval['unit'], count: found[2] };
+}

@@ -1,0 +1,152 @@
+import { createReader } from '../values.ts';
+import { bestOf } from './choose.ts';
+import { intervalOf, yesOrNo } from './meanings.ts';
+import { type Interval, periodOfName } from './names.ts';
+import type { PriceRole } from './money-roles.ts';
+import type { Column } from './table.ts';
+
+/** The columns that name the plan: its id, if there is one, and its name. */
+export interface PlanRole {
+  readonly name: Column;
+  readonly id: Column;
+  readonly isUnsure: boolean;
+}
+
+const maxPlans = 300;
+
+export function findPlan(columns: readonly Column[], rows: number): PlanRole | undefined {
+  const few = columns.filter(
+    ({ counts, filled }) =>
+      filled * 10 >= rows * 9 && counts.size <= maxPlans && (counts.size * 2 <= rows || rows < 20),
+  );
+  const name = bestOf(few, (column) => planScore(column, false));
+  const ids = few.filter((column) => column.is('id') && /\bid\b|code|sku/.test(column.words));
+  const id = bestOf(ids, (column) => planScore(column, true));
+  const found = name?.found ?? id?.found;
+  if (found) return { name: found, id: id?.found ?? found, isUnsure: false };
+  const contract = bestOf(few, (column) =>
+    isOfIntervals(column) && column.is('commitment') ? 20 : 0,
+  );
+  return contract && { name: contract.found, id: contract.found, isUnsure: false };
+}
+
+const isMainPlan = /\b(?:plan|tier|tarif|abo|subscription type|membership|package|paket)\b/;
+
+function isNoName(text: string): boolean {
+  return yesOrNo(text) !== undefined || /^[\d.,]+$/.test(text);
+}
+
+/** @param isId whether it is to be the plan's id rather than its name */
+function planScore(column: Column, isId: boolean): number {
+  if (!column.is('plan') || column.is('contact') || column.is('customer')) return 0;
+  if (column.is('notPlan') !== isId) return 0;
+  const texts = [...column.counts.keys()];
+  if (!isId && texts.every(isNoName)) return 0;
+  return isMainPlan.test(column.words) ? 80 : 60;
+}
+
+/** How often subscriptions are charged. */
+export type IntervalRole =
+  | {
+      readonly kind: 'constant';
+      readonly interval: Interval;
+      readonly doubt?: string;
+    }
+  | {
+      readonly kind: 'words';
+      readonly column: Column;
+      /** What the words mean; undefined if the import understands them itself. */
+      readonly meanings: ReadonlyMap<string, Interval> | undefined;
+      readonly doubt?: string;
+    }
+  | {
+      readonly kind: 'counted';
+      readonly count: Column;
+      /** A column, or the unit that the name of the other one speaks of. */
+      readonly unit: Column | Interval['unit'];
+      readonly doubt?: string;
+    };
+
+const month: Interval = { unit: 'month', count: 1 };
+
+export function findInterval(
+  columns: readonly Column[],
+  price: PriceRole | undefined,
+): IntervalRole {
+  const words = bestOf(columns, (column) => {
+    if (!isOfIntervals(column)) return 0;
+    return (column.is('interval') ? 80 : 50) - (column.is('commitment') ? 30 : 0);
+  })?.found;
+  const period = price?.period;
+  if (price && period) {
+    const others = words && !words.is('commitment') && isDifferent(words, period);
+    const doubt = `"${price.column.name}" is read as an amount a ${period.unit}, whatever "${words?.name}" says`;
+    return { kind: 'constant', interval: period, ...(others && { doubt }) };
+  }
+  if (words && !words.is('commitment')) {
+    const isPair = [...words.counts.keys()].every((text) => intervalOf(text)?.count === 1);
+    const count = isPair
+      ? bestOf(columns, (column) => countScore(column, words))?.found
+      : undefined;
+    if (count && isUnderstood(words)) return { kind: 'counted', count, unit: words };
+    return { kind: 'words', column: words, meanings: meaningsOf(words) };
+  }
+  const numbers = bestOf(columns, numberScore)?.found;
+  if (numbers) {
+    const unit = periodOfName(numbers.words)?.unit;
+    const doubt = `"${numbers.name}" is read as a number of months`;
+    return { kind: 'counted', count: numbers, unit: unit ?? 'month', ...(!unit && { doubt }) };
+  }
+  const term = words && `; if it is for a whole term, use the column "${words.name}"`;
+  const doubt = `no column says how often the price is charged; each month is a guess${term ?? ''}`;
+  return { kind: 'constant', interval: month, doubt };
+}
+
+/** Whether all values are words such as "monthly", "One year" or "mensual". */
+function isOfIntervals({ counts }: Column): boolean {
+  const texts = [...counts.keys()];
+  const hasWords = texts.some((text) => /\p{L}/u.test(text));
+  return hasWords && texts.length <= 40 && texts.every((text) => intervalOf(text) !== undefined);
+}
+
+function isDifferent({ counts }: Column, { unit, count }: Interval): boolean {
+  return [...counts.keys()].some((text) => {
+    const interval = intervalOf(text);
+    return interval?.unit !== unit || interval.count !== count;
+  });
+}
+
+function isUnderstood({ counts }: Column): boolean {
+  const read = createReader({ kind: 'intervalUnit' }, {});
+  return [...counts.keys()].every((text) => 'value' in read(text, 0));
+}
+
+function meaningsOf(column: Column): ReadonlyMap<string, Interval> | undefined {
+  if (isUnderstood(column)) return undefined;
+  const found = [...column.counts.keys()].map((text) => [text, intervalOf(text) ?? month] as const);
+  return new Map(found);
+}
+
+const isCount = (text: string) => /^[1-9]\d{0,2}$/.test(text);
+
+/** A column such as "interval_count" beside "interval_unit". */
+function countScore(column: Column, unit: Column): number {
+  if (column === unit || column.filled === 0) return 0;
+  if (!column.is('interval') || ![...column.counts.keys()].every(isCount)) return 0;
+  return /count|number|frequency|every|anzahl|interval|length/.test(column.words) ? 60 : 0;
+}
+
+const isNumberOf =
+  /(?:days|weeks|months|years|tage|wochen|monate|jahre|jours|mois|dias|meses|giorni|mesi)$/;
+
+/** A column such as "plan_days", or "billing_cycle" with 1 and 12. */
+function numberScore(column: Column): number {
+  const texts = [...column.counts.keys()];
+  if (!column.is('interval') || texts.length === 0 || !texts.every(isCount)) return 0;
+  // "payment_plan_days" is a number of days, "monthly_plan_price" is not one of months.
+  if (isNumberOf.test(column.words)) return column.is('tenure') && !column.is('plan') ? 0 : 60;
+  if (column.is('price') || column.is('tenure') || column.is('customer')) return 0;
+  const isOfMonths = texts.every((text) => ['1', '2', '3', '6', '12', '24', '36'].includes(text));
+  const isBilling = /billing|cycle|interval|frequency|abrechnung|zahl|facturac|fattura|periodic/;
+  return isOfMonths && isBilling.test(column.words) ? 40 : 0;
+}

@@ -1,0 +1,228 @@
+import type { Clock } from '../../clock.ts';
+import { createRecordSchema, type RecordOf, parseRecord } from '../../ingest/record.ts';
+import type { ImportShop } from '../../ingest/apply.ts';
+import { isObject } from '../../json.ts';
+import { type Ratio, add, multiply, parseDecimal, roundHalfAway } from '../../money.ts';
+import type { IntervalUnit } from '../../vocabulary.ts';
+import { mapRows } from '../lines.ts';
+import { columnsOf, createMakers, readRows } from '../open.ts';
+import type { Mapping } from '../schema.ts';
+import type { Head } from './head.ts';
+import { bytesOf } from './table.ts';
+import { CommandError } from '../../errors.ts';
+
+/** What a mapping makes of the beginning of a file. Nothing is stored. */
+export interface Preview {
+  /** The first records, with what the mapping reads of the file and nothing else. */
+  readonly first: readonly PreviewRecord[];
+  readonly subscriptions: number;
+  readonly customers: number;
+  readonly plans: number;
+  /** Subscriptions by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly mrr: number;
+  readonly skipped: number;
+  /** How often each reason refuses a row, most frequent first, with the first line. */
+  readonly refused: readonly Refusal[];
+  readonly refusedRows: number;
+  /** Whether these are all rows of the file. */
+  readonly isWhole: boolean;
+}
+
+interface PreviewRecord {
+  readonly line: number;
+  readonly id: string;
+  readonly status: string;
+  readonly createdAt: string;
+  readonly endedAt: string;
+  readonly price: string;
+  readonly interval: string;
+  readonly plan: string;
+}
+
+interface Refusal {
+  readonly reason: string;
+  readonly line: number;
+  readonly rows: number;
+}
+
+interface PreviewContext {
+  readonly shop: ImportShop;
+  readonly clock: Clock;
+  /** The date of the export, in epoch milliseconds. */
+  readonly asOf: number | undefined;
+}
+
+type Subscription = RecordOf<'subscription'>;
+type Plan = RecordOf<'plan'>;
+
+const shownRecords = 10;
+const maxRecords = 20_000;
+
+/** Reads a file's beginning by a mapping, as an import would. */
+export async function previewMapping(
+  file: string,
+  head: Head,
+  mapping: Mapping,
+  { shop, clock, asOf }: PreviewContext,
+): Promise<Preview> {
+  const makers = createMakers(mapping, { shop, clock, asOf });
+  const schema = createRecordSchema(shop.minorDigits, clock, true);
+  const rows = readRows(file, bytesOf(head), mapping.input, columnsOf(makers));
+  const skipped = { rows: 0 };
+  const plans = new Map<number, Plan>();
+  const subscriptions = new Map<number, Subscription>();
+  const first: { readonly line: number; readonly record: Subscription; readonly id: string }[] = [];
+  const refused = new Map<string, { line: number; rows: number }>();
+  const idColumns = idColumnsOf(mapping);
+  let isWhole = head.isWhole;
+  let count = 0;
+
+  const refuse = (line: number, reason: string) => {
+    // Values differ from row to row, so that reasons are told apart without them.
+    const general = reason.replaceAll(/"[^"]*"/g, '"…"');
+    const known = refused.get(general) ?? { line, rows: 0 };
+    refused.set(general, { ...known, rows: known.rows + 1 });
+  };
+  try {
+    for await (const lines of mapRows(rows, makers, skipped)) {
+      for (const { number, text, problem } of lines) {
+        const value = JSON.parse(text) as unknown;
+        const parsed = problem === undefined ? parseRecord(schema, value) : { problem };
+        if ('problem' in parsed) refuse(number, parsed.problem);
+        else if (parsed.record.type === 'plan') plans.set(parsed.record.id, parsed.record);
+        else if (parsed.record.type === 'subscription') {
+          const { record } = parsed;
+          if (first.length < shownRecords) {
+            first.push({ line: number, record, id: sourceIdOf(value, idColumns) });
+          }
+          subscriptions.set(record.id, record);
+        }
+      }
+      count += lines.length;
+      if (count > maxRecords) {
+        isWhole = false;
+        break;
+      }
+    }
+  } catch (error) {
+    // The head may end inside a row.
+    if (head.isWhole || !(error instanceof CommandError)) throw error;
+  }
+
+  const all = [...subscriptions.values()];
+  const statuses: Record<string, number> = {};
+  for (const { status } of all) statuses[status] = (statuses[status] ?? 0) + 1;
+  return {
+    first: first.map(({ line, record, id }) => shownRecord(line, id, record, plans)),
+    subscriptions: all.length,
+    customers: new Set(all.map(({ customerId }) => customerId)).size,
+    plans: plans.size,
+    statuses,
+    mrr: roundHalfAway(mrrOf(all, plans), shop.minorDigits),
+    skipped: skipped.rows,
+    refused: [...refused]
+      .map(([reason, each]) => ({ reason, ...each }))
+      .toSorted((a, b) => b.rows - a.rows),
+    refusedRows: [...refused.values()].reduce((sum, { rows: each }) => sum + each, 0),
+    isWhole,
+  };
+}
+
+function idColumnsOf({ records }: Mapping): readonly string[] {
+  const spec = records.find(({ type }) => type === 'subscription')?.fields['id'];
+  return spec?.columns ?? (spec?.column === undefined ? [] : [spec.column]);
+}
+
+/** The id as the file has it. */
+function sourceIdOf(value: unknown, columns: readonly string[]): string {
+  const [row] = isObject(value) && Array.isArray(value['rows']) ? (value['rows'] as unknown[]) : [];
+  const texts = isObject(row) && isObject(row['columns']) ? row['columns'] : {};
+  return columns.map((column) => String(texts[column] ?? '')).join(' ');
+}
+
+function shownRecord(
+  line: number,
+  id: string,
+  record: Subscription,
+  plans: ReadonlyMap<number, Plan>,
+): PreviewRecord {
+  const { unit, count } = intervalOf(record, plans);
+  const ended = record.statusEvents.at(-1)?.at;
+  const digits = record.lines[0]?.currentPrice.split('.')[1]?.length ?? 0;
+  const price = roundHalfAway(priceOf(record), digits).toFixed(digits);
+  return {
+    line,
+    id,
+    status: record.status,
+    createdAt: dayOf(record.createdAt),
+    endedAt: ended === undefined ? '' : dayOf(ended),
+    price,
+    interval: count === 1 ? unit : `${count} ${unit}s`,
+    plan: plans.get(record.planId)?.name ?? '',
+  };
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+const zero: Ratio = { numerator: 0n, denominator: 1n };
+
+function priceOf({ lines }: Subscription): Ratio {
+  return lines.reduce<Ratio>((sum, { currentPrice, quantity }) => {
+    const each = multiply(parseDecimal(currentPrice), {
+      numerator: BigInt(quantity),
+      denominator: 1n,
+    });
+    // Equal denominators keep the fractions small.
+    return each.denominator === sum.denominator
+      ? { numerator: sum.numerator + each.numerator, denominator: sum.denominator }
+      : add(sum, each);
+  }, zero);
+}
+
+function intervalOf(record: Subscription, plans: ReadonlyMap<number, Plan>) {
+  const plan = plans.get(record.planId);
+  return {
+    unit: record.intervalUnit ?? plan?.intervalUnit ?? 'month',
+    count: record.intervalCount ?? plan?.intervalCount ?? 1,
+  };
+}
+
+/** How much of a price counts for a month, as docs/definitions.md says. */
+function monthlyFactor(unit: IntervalUnit, count: number): Ratio {
+  const n = BigInt(count);
+  switch (unit) {
+    case 'day':
+      return { numerator: 365n, denominator: 12n * n };
+    case 'week':
+      return { numerator: 365n, denominator: 84n * n };
+    case 'month':
+      return { numerator: 1n, denominator: n };
+    case 'year':
+      return { numerator: 1n, denominator: 12n * n };
+  }
+}
+
+/** Prices are summed by interval first, so that the sum has few denominators. */
+function mrrOf(records: readonly Subscription[], plans: ReadonlyMap<number, Plan>): Ratio {
+  const byInterval = new Map<string, { factor: Ratio; sum: Ratio }>();
+  for (const record of records) {
+    if (record.status !== 'active') continue;
+    const { unit, count } = intervalOf(record, plans);
+    const key = `${count} ${unit}`;
+    const known = byInterval.get(key) ?? { factor: monthlyFactor(unit, count), sum: zero };
+    byInterval.set(key, { ...known, sum: plus(known.sum, priceOf(record)) });
+  }
+  return [...byInterval.values()].reduce(
+    (total, { factor, sum }) => add(total, multiply(sum, factor)),
+    zero,
+  );
+}
+
+function plus(a: Ratio, b: Ratio): Ratio {
+  return a.denominator === b.denominator
+    ? { numerator: a.numerator + b.numerator, denominator: a.denominator }
+    : add(a, b);
+}

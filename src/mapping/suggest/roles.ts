@@ -1,0 +1,50 @@
+import { type IdRoles, findIds } from './id-roles.ts';
+import { type PriceRole, findCurrency, findPrice, findQuantity } from './money-roles.ts';
+import { type IntervalRole, type PlanRole, findInterval, findPlan } from './plan-roles.ts';
+import { type StatusRole, findStatus } from './status-role.ts';
+import type { Column, Table } from './table.ts';
+import { type TenureRole, type TimeRoles, findTenure, findTimes } from './time-roles.ts';
+
+/** What the columns of a table stand for. */
+export interface Roles extends TimeRoles {
+  readonly ids: IdRoles;
+  readonly status: StatusRole | undefined;
+  readonly tenure: TenureRole | undefined;
+  readonly price: PriceRole | undefined;
+  readonly plan: PlanRole | undefined;
+  readonly interval: IntervalRole;
+  readonly quantity: Column | undefined;
+  readonly currency: Column | undefined;
+}
+
+export interface RoleContext {
+  /** Epoch milliseconds: what is later has not happened. */
+  readonly now: number;
+  /** Decimals of the shop's currency. */
+  readonly minorDigits: number;
+}
+
+/** Finds out what columns stand for, by their names and their values. */
+export function findRoles({ columns, rows }: Table, { now, minorDigits }: RoleContext): Roles {
+  const status = findStatus(columns);
+  const others = columns.filter((column) => column !== status?.column);
+  const times = findTimes(others, status, now);
+  const price = findPrice(others, minorDigits);
+  const plan = findPlan(others, rows.length);
+  const parts = [plan?.id, times.start?.column, times.ended?.column, price?.column];
+  return {
+    ...times,
+    ids: findIds(
+      columns,
+      rows.length,
+      parts.filter((part) => part !== undefined),
+    ),
+    status,
+    tenure: times.start && !times.start.isUnsure ? undefined : findTenure(others),
+    price,
+    plan,
+    interval: findInterval(others, price),
+    quantity: findQuantity(others),
+    currency: findCurrency(others),
+  };
+}

@@ -1,0 +1,64 @@
+import { bestOf } from './choose.ts';
+import { type StatusMeaning, statusOf, yesOrNo } from './meanings.ts';
+import type { Column } from './table.ts';
+
+/** The column that says which subscriptions are active, and what its values mean. */
+export interface StatusRole {
+  readonly column: Column;
+  readonly meanings: ReadonlyMap<string, StatusMeaning>;
+  readonly isUnsure: boolean;
+}
+
+const maxValues = 40;
+/** A column is taken for the status if this share of its rows is understood. */
+const understoodShare = 0.6;
+const sureScore = 60;
+
+export function findStatus(columns: readonly Column[]): StatusRole | undefined {
+  const candidates = columns.filter(
+    ({ counts, filled }) => counts.size > 0 && counts.size <= maxValues && filled > 0,
+  );
+  const best = bestOf(candidates, scoreOf);
+  if (!best) return undefined;
+  const { found: column, score } = best;
+  return { column, meanings: meaningsOf(column), isUnsure: score < sureScore };
+}
+
+function scoreOf(column: Column): number {
+  const texts = [...column.counts.keys()];
+  const isNamed = column.is('status') || column.is('churn') || column.is('active');
+  const penalty = (column.is('otherStatus') ? 40 : 0) + (texts.length === 1 ? 15 : 0);
+  if (texts.every((text) => yesOrNo(text) !== undefined)) {
+    const points = column.is('churn')
+      ? 90
+      : column.is('active')
+        ? 70
+        : column.is('status')
+          ? 40
+          : 0;
+    return points - penalty;
+  }
+  const understood = texts.filter((text) => statusOf(text));
+  const rows = understood.reduce((sum, text) => sum + (column.counts.get(text) ?? 0), 0);
+  const isAll = understood.length === texts.length;
+  if (isNamed && rows >= column.filled * understoodShare) return (isAll ? 95 : 85) - penalty;
+  return isAll && texts.length > 1 ? 50 - penalty : 0;
+}
+
+function meaningsOf(column: Column): Map<string, StatusMeaning> {
+  const texts = [...column.counts.keys()];
+  const isFlag = texts.every((text) => yesOrNo(text) !== undefined);
+  return new Map(
+    texts.map((text) => [text, isFlag ? meaningOfFlag(column, text) : meaningOf(text)]),
+  );
+}
+
+function meaningOfFlag(column: Column, text: string): StatusMeaning {
+  const isActive = yesOrNo(text) !== column.is('churn');
+  const isUnsure = !column.is('churn') && !column.is('active');
+  return { status: isActive ? 'active' : 'cancelled', isUnsure };
+}
+
+function meaningOf(text: string): StatusMeaning {
+  return statusOf(text) ?? { status: 'active', isUnsure: true };
+}

@@ -1,0 +1,102 @@
+import type { Clock } from '../../clock.ts';
+import { CommandError } from '../../errors.ts';
+import { minorDigitsOf } from '../../money.ts';
+import { needsAsOf } from '../as-of.ts';
+import { parseMapping } from '../read.ts';
+import { buildMapping, inputOf } from './build.ts';
+import { Commented, checkMark, writeDocument } from './document.ts';
+import type { Head } from './head.ts';
+import { type KnownMapping, findKnown } from './known.ts';
+import { type Preview, previewMapping } from './preview.ts';
+import { type Roles, findRoles } from './roles.ts';
+import { type Table, readTable } from './table.ts';
+
+/** A mapping for a file, and what it makes of it. */
+export interface Suggestion {
+  /** The mapping file's text, with comments. */
+  readonly text: string;
+  /** The shipped mapping whose export this is. */
+  readonly known: string | undefined;
+  /** The lines of the mapping that somebody should look at. */
+  readonly checks: readonly { readonly line: number; readonly text: string }[];
+  /** Whether an import needs the date of the export. */
+  readonly needsAsOf: boolean;
+  readonly currency: string;
+  /** Why there is none, if the mapping lacks what an import needs. */
+  readonly preview: Preview | { readonly problem: string };
+}
+
+export interface SuggestOptions {
+  readonly clock: Clock;
+  /** Of the shop; by default that of the file, or USD. */
+  readonly currency?: string | undefined;
+  /** The date of the export, in epoch milliseconds; by default now. */
+  readonly asOf?: number | undefined;
+}
+
+const defaultCurrency = 'USD';
+
+/**
+ * Suggests a mapping for a file.
+ * @param file its name, for messages
+ * @throws CommandError if it has no rows, or none of subscriptions
+ */
+export async function suggestMapping(
+  file: string,
+  head: Head,
+  { clock, currency: given, asOf = clock.now() }: SuggestOptions,
+): Promise<Suggestion> {
+  const now = clock.now();
+  const table = await readTable(file, head);
+  const known = await findKnown(table, clock);
+  const roles = findRoles(table, { now: asOf, minorDigits: minorDigitsOf(given ?? '') ?? 2 });
+  if (!known && !roles.status && !roles.ended && !roles.price) {
+    throw new CommandError(
+      `${file} has no column that could be the status, the end or the price of a subscription, so there is nothing to suggest. docs/mappings.md says how to write a mapping.`,
+    );
+  }
+  const currency = given ?? currencyOf(roles) ?? defaultCurrency;
+  const text = known
+    ? textOfKnown(known, table)
+    : writeDocument(buildMapping(table.input, roles, asOf));
+  const shop = { id: 1, currency, minorDigits: minorDigitsOf(currency) ?? 2 };
+  const checks = text
+    .split('\n')
+    .flatMap((line, index) => (line.includes(`// ${checkMark}`) ? [checkOf(line, index)] : []));
+  const result = { text, known: known?.name, checks, currency };
+  try {
+    const mapping = parseMapping('the mapping', text);
+    const preview = await previewMapping(file, head, mapping, {
+      shop,
+      clock,
+      asOf: Math.min(asOf, now),
+    });
+    return { ...result, needsAsOf: needsAsOf(mapping), preview };
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'UsageError') throw error;
+    return { ...result, needsAsOf: false, preview: { problem: error.message } };
+  }
+}
+
+function checkOf(line: string, index: number) {
+  const at = line.indexOf(`// ${checkMark}`);
+  const before = line.slice(0, at).trim();
+  const comment = line.slice(at + `// ${checkMark}:`.length).trim();
+  return { line: index + 1, text: before === '' ? comment : `${before} ${comment}` };
+}
+
+function currencyOf({ currency, price }: Roles): string | undefined {
+  const [[code] = []] = [...(currency?.counts ?? [])].toSorted((a, b) => b[1] - a[1]);
+  const sign = price?.format.signs?.find((each) => minorDigitsOf(each) !== undefined);
+  return code?.toUpperCase() ?? sign;
+}
+
+/** The shipped mapping, for the delimiter and encoding of this file. */
+function textOfKnown({ name, document }: KnownMapping, { input }: Table): string {
+  const { about, input: _, ...rest } = document;
+  return writeDocument({
+    about: new Commented(about, [`recognised by its columns: mappings/${name}`]),
+    input: inputOf(input),
+    ...rest,
+  });
+}

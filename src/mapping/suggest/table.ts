@@ -1,0 +1,141 @@
+import { CommandError } from '../../errors.ts';
+import { isObject } from '../../json.ts';
+import { plainText } from '../field-reader.ts';
+import { readRows } from '../open.ts';
+import type { ReadRow } from '../records.ts';
+import { type Head, type Input, guessInput } from './head.ts';
+import { isBlank } from './meanings.ts';
+import { type NameKind, isNamed, wordsOf } from './names.ts';
+
+/** A column of the file, or a path in its JSON. */
+export interface Column {
+  readonly name: string;
+  /** The name in lower-case words. */
+  readonly words: string;
+  /** One for each row. */
+  readonly texts: readonly string[];
+  /** How often each text occurs that is not blank. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Texts that stand for an empty value, such as "N/A". */
+  readonly blanks: readonly string[];
+  /** How many rows have a value. */
+  readonly filled: number;
+  is(kind: NameKind): boolean;
+}
+
+/** What was read of a file. */
+export interface Table {
+  readonly input: Input;
+  readonly columns: readonly Column[];
+  readonly rows: readonly ReadRow[];
+  /** Whether these are all rows. */
+  readonly isWhole: boolean;
+  /** Lists of objects in JSON rows, such as the items of a subscription. */
+  readonly lists: readonly string[];
+}
+
+/** How ZIP archives begin, and so XLSX and ODS files. */
+const zipArchive = Buffer.from('PK\u0003\u0004', 'latin1');
+/** Any columns will do. */
+const noColumns = { required: [], choices: [] };
+const maxRows = 20_000;
+const maxDepth = 5;
+
+/**
+ * Reads the rows at the beginning of a file.
+ * @throws CommandError if there are none
+ */
+export async function readTable(file: string, head: Head): Promise<Table> {
+  if (head.bytes.subarray(0, 4).equals(zipArchive)) {
+    throw new CommandError(
+      `${file} is a workbook or another ZIP archive; save its table as CSV first.`,
+    );
+  }
+  const input = guessInput(head);
+  const { rows, isWhole } = await rowsOf(file, head, input);
+  const names = namesOf(rows);
+  if (rows.length === 0 || names.columns.length === 0) {
+    throw new CommandError(`${file} has no rows that could be read as CSV or JSON.`);
+  }
+  const columns = names.columns.map((name) => columnOf(name, rows));
+  return { input, columns, rows, isWhole, lists: names.lists };
+}
+
+/** The bytes of a head as a stream. */
+export async function* bytesOf({ bytes }: Head): AsyncGenerator<Buffer> {
+  const size = 64 * 1024;
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function rowsOf(file: string, head: Head, input: Input) {
+  const rows: ReadRow[] = [];
+  try {
+    for await (const some of readRows(file, bytesOf(head), input, noColumns)) {
+      for (const row of some) {
+        if ('values' in row) rows.push(row);
+        if (rows.length === maxRows) return { rows, isWhole: false };
+      }
+    }
+  } catch (error) {
+    // The head may end inside a row.
+    if (head.isWhole || !(error instanceof CommandError)) throw error;
+  }
+  return { rows, isWhole: head.isWhole };
+}
+
+/** The columns that can be named in a mapping: each name once, and not empty. */
+function namesOf(rows: readonly ReadRow[]) {
+  const csvNames = rows[0]?.values.names;
+  if (csvNames) {
+    const columns = csvNames.filter(
+      (name) => name !== '' && csvNames.indexOf(name) === csvNames.lastIndexOf(name),
+    );
+    return { columns, lists: [] };
+  }
+  const columns = new Set<string>();
+  const lists = new Set<string>();
+  for (const { values } of rows.slice(0, 1000)) collect(values.document, '', 0);
+  return { columns: [...columns], lists: [...lists] };
+
+  function collect(value: unknown, path: string, depth: number): void {
+    if (Array.isArray(value)) {
+      if (path !== '' && isObject(value[0])) lists.add(path);
+    } else if (isObject(value)) {
+      if (depth === maxDepth) return;
+      for (const [name, member] of Object.entries(value)) {
+        // A dot in a name cannot be told from one in a path.
+        if (!name.includes('.')) collect(member, path === '' ? name : `${path}.${name}`, depth + 1);
+      }
+    } else if (path !== '') columns.add(path);
+  }
+}
+
+function columnOf(name: string, rows: readonly ReadRow[]): Column {
+  const texts = rows.map(({ values }) => plainText(values, name));
+  const counts = new Map<string, number>();
+  const blanks = new Set<string>();
+  let filled = 0;
+  for (const text of texts) {
+    if (isBlank(text)) {
+      if (text !== '') blanks.add(text);
+      continue;
+    }
+    filled += 1;
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  const words = wordsOf(name);
+  const known = new Map<NameKind, boolean>();
+  return {
+    name,
+    words,
+    texts,
+    counts,
+    blanks: [...blanks],
+    filled,
+    is(kind) {
+      const found = known.get(kind) ?? isNamed(words, kind);
+      known.set(kind, found);
+      return found;
+    },
+  };
+}
