@@ -119,7 +119,10 @@ function linesPart({ from, packed, when, prices, fields }: LinesSpec, context: F
   return (record, rows) => {
     const problems: string[] = [];
     const all = from === undefined ? entriesOfRows(rows) : entriesOfList(rows, from, packed);
-    if (all === undefined) return [`column ${from} is not a list`];
+    if (all === undefined) {
+      const form = packed ? ` of texts such as name${packed.value}value` : '';
+      return [`column ${from} is not a list${form}`];
+    }
     const entries = all.filter(({ values }) => matches(when, values));
     record['lines'] = entries.map(({ values, prefix }, index) => {
       const line: Record<string, unknown> = { lineId: index + 1 };

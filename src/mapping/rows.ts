@@ -43,20 +43,34 @@ export function jsonValues(object: unknown, line?: number): Values {
 }
 
 /**
- * Reads a list that is written in one text. Fields are given by name, in any order.
- * @returns undefined if a part of an entry has no name
+ * Reads a list that is written in one text. Fields are given by name, in any order. Vendors do not mark
+ * separators inside a value, so a part that does not begin with a name belongs to the value before it.
+ * @returns undefined if the text does not begin with a name
  */
 export function unpackList(text: string, packed: Packed): readonly object[] | undefined {
-  const entries = text.split(packed.entries).filter((entry) => entry.trim() !== '');
-  const unpacked = entries.map((entry) =>
-    entry.split(packed.fields).map((part) => {
-      const end = part.indexOf(packed.value);
-      return end > 0 ? ([part.slice(0, end).trim(), part.slice(end + 1)] as const) : undefined;
-    }),
+  const hasName = (part: string) => {
+    const end = part.indexOf(packed.value);
+    return end > 0 && /^\s*[A-Za-z_][\w-]*$/.test(part.slice(0, end));
+  };
+  const split = (whole: string, separator: string) => {
+    const parts: string[] = [];
+    for (const part of whole.split(separator)) {
+      if (parts.length === 0 || hasName(part)) parts.push(part);
+      else parts.push(`${parts.pop()}${separator}${part}`);
+    }
+    return parts;
+  };
+  const trimmed = text.endsWith(packed.entries) ? text.slice(0, -1) : text;
+  if (trimmed === '') return [];
+  if (!hasName(trimmed)) return undefined;
+  return split(trimmed, packed.entries).map((entry) =>
+    Object.fromEntries(
+      split(entry, packed.fields).map((part) => {
+        const end = part.indexOf(packed.value);
+        return [part.slice(0, end).trim(), part.slice(end + 1)] as const;
+      }),
+    ),
   );
-  return unpacked.every((parts) => parts.every((part) => part !== undefined))
-    ? unpacked.map((parts) => Object.fromEntries(parts as [string, string][]))
-    : undefined;
 }
 
 /** Parses a row that is a JSON document. */

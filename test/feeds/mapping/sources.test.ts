@@ -168,7 +168,15 @@ test('lines may be packed into one column, with a price for all units', async ()
     line(2, 6, 1, '10.00'),
   ]);
   const unnamed = await map(packed(), `${head}5\n`);
-  assert.deepEqual(unnamed, ['column items is not a list']);
+  assert.deepEqual(unnamed, ['column items is not a list of texts such as name:value']);
+  const [separators] = await map(
+    packed(),
+    `${head}"product_id:5|name:Tea | 250g; loose|quantity:2|price:9;product_id:6|quantity:1|price:1|name:"\n`,
+  );
+  assert.deepEqual((separators as { lines: unknown }).lines, [
+    { ...line(1, 5, 2, '4.50'), productTitle: 'Tea | 250g; loose' },
+    { ...line(2, 6, 1, '1.00'), productTitle: '' },
+  ]);
   const wrong = await map(packed(), `${head}product_id:5|name:Tea|quantity:x|price:1\n`);
   assert.deepEqual(wrong, ['items[0]: column quantity: "x" must be an integer from 1 to 1000000']);
   await assert.rejects(map(packed(), 'id,customer,created,price\n'), {
