@@ -11,7 +11,7 @@ interface Table {
   readonly key: readonly { readonly name: string; readonly type: string }[];
 }
 
-/** No copy needs keys: nobody reads it through the API. */
+/** A copy needs no keys: it is not read through the API. */
 const leftOut: ReadonlySet<string> = new Set(['api_keys']);
 
 export interface CopyOptions {
