@@ -71,7 +71,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       plans: ['1 month: subscription 1 month', '2 week: subscription 2 week'],
       subscriptions: [
         '1 month active 39.60 created 2026-02-01 08:00 next 2026-11-25 08:00 = 2 Espresso Roast 15.30 + 1 Filter 9.00',
-        '2 week paused 10.00 created 2026-03-10 00:00 = 1 Samples 10.00 paused 2026-03-10 00:00',
+        '2 week paused 10.00 created 2026-03-10 00:00 = 1 Samples 10.00 paused 2026-11-20 12:00',
         '1 month cancelled 24.00 created 2026-04-01 09:30 = 1 Filter 24.00 cancelled 2026-11-01 09:30',
         '1 month active 15.00 created 2026-11-05 12:00 = 1 Decaf 15.00',
       ],
