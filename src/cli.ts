@@ -24,6 +24,7 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   ids: async () => [(await import('./commands/ids.ts')).idsCommand],
   import: async () => [(await import('./commands/import/import.ts')).importCommand],
   mapping: async () => (await import('./commands/mapping/suggest.ts')).mappingCommands,
+  ingest: async () => (await import('./commands/door/ingest.ts')).ingestCommands,
   sync: async () => (await import('./commands/sync.ts')).syncCommands,
   shopify: async () => (await import('./commands/shopify.ts')).shopifyCommands,
   platforms: async () => (await import('./commands/platforms.ts')).platformCommands,

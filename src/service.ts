@@ -34,7 +34,7 @@ import { TimedOut, within } from './time-limit.ts';
 import { version } from './version.ts';
 import type { Pauses } from './platforms/pauses.ts';
 import { platforms } from './platforms/registry.ts';
-import { startWebhooks } from './platforms/webhooks/start.ts';
+import { startInbound } from './inbound.ts';
 
 export interface ServiceParts {
   readonly config: Pick<Config, 'host' | 'port' | 'metricsHost' | 'baseUrl' | 'redisUrl'> &
@@ -83,7 +83,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const metrics = config.metricsPort === undefined ? undefined : new ServiceMetrics(version);
   const tracer =
     config.tracing && (await startTracing({ config: config.tracing, log, clock, version }));
-  const webhooks = await startWebhooks({ config: platformsOf(config), store, clock, log });
+  const inbound = await startInbound({ config: platformsOf(config), store, clock, log });
   const stopping = new AbortController();
   const addresses: Addresses = { baseUrl: config.baseUrl ?? '', origins: new Set() };
   const app = createShell({
@@ -92,7 +92,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     trustedProxies: config.trustedProxies,
     stopping: stopping.signal,
     ...createRoutes(parts, { access, addresses }, [
-      ...(webhooks?.routes ?? []),
+      ...inbound.routes,
       ...statusRoutes({ store, shared, stopping: stopping.signal }),
     ]),
     metrics,
@@ -100,7 +100,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   });
   if (metrics) {
     const { leases } = access;
-    const receivesWebhooks = webhooks !== undefined;
+    const { receivesWebhooks } = inbound;
     const names = platforms.map(({ name }) => name);
     addGauges(metrics, { app, store, clock, leases, shared, platforms: names, receivesWebhooks });
   }
@@ -114,7 +114,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     await listenForRequests(app, config);
   } catch (error) {
     shared?.close();
-    await webhooks?.close();
+    await inbound.close();
     await closeTelemetry();
     throw error;
   }
@@ -135,7 +135,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       const drain = { clock, milliseconds: drainMilliseconds, deadline };
       await drainConnections(countConnections, drain);
       const answered = app.close();
-      await Promise.race([Promise.all([answered, webhooks?.close()]), aborted(deadline)]);
+      await Promise.race([Promise.all([answered, inbound.close()]), aborted(deadline)]);
       if (!(await settlesInTime(Promise.all([usage.settle(), sweep.close()])))) {
         log.warn('database not responding; recent key usage was not saved');
       }

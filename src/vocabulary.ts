@@ -58,7 +58,7 @@ export const failureKinds = ['payment', 'inventory'] as const;
 export type FailureKind = (typeof failureKinds)[number];
 
 /**
- * How a shop's data comes: `records` (files of import records), `export` (exports by a mapping), or one of the
- * feeds of a platform.
+ * How a shop's data comes: `records` (files of import records), `export` (exports by a mapping), `push` (requests
+ * of the shop's own programs), or one of the feeds of a platform.
  */
 export type FeedName = string;

@@ -72,10 +72,27 @@ const rooms: Readonly<Record<string, Rule>> = {
       'operations',
       'platforms',
       'store',
+      'door',
     ],
   },
 
   platforms: { imports: [...leaves, 'access/keys', 'http', 'ingest', 'store'] },
+
+  door: {
+    imports: [
+      ...leaves,
+      'access/client-network',
+      'access/tiers',
+      'http',
+      'ingest',
+      'mapping',
+      'store',
+      'platforms/keeper',
+      'platforms/webhooks/queue',
+    ],
+    types: ['platforms'],
+  },
+  inbound: { imports: ['door', 'platforms'], types: [...leaves, 'http', 'store'] },
 
   status: { imports: ['http', 'time-limit'], types: ['access', 'store'] },
   gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },
@@ -83,6 +100,7 @@ const rooms: Readonly<Record<string, Rule>> = {
     imports: [
       ...leaves,
       'gauges',
+      'inbound',
       'status',
       'access',
       'accounts',
@@ -103,6 +121,7 @@ const rooms: Readonly<Record<string, Rule>> = {
       'access',
       'accounts',
       'demo',
+      'door',
       'ingest',
       'mapping',
       'metrics',

@@ -18,6 +18,7 @@ import { checkStandby } from '../store/replicas/standby-check.ts';
 import { examineCluster } from './cluster-findings.ts';
 import { type Command, exitStatus, listWarnings, print, printJson } from './command.ts';
 import { type FailoverSafety, assessFailover } from './failover.ts';
+import { examinePushSources } from './door/push-findings.ts';
 import { type Finding, failure } from './finding.ts';
 import { examineConnections, examineCredentials, shownSettings } from './platform-findings.ts';
 import { memoryLimitMegabytes } from './serve/heap.ts';
@@ -83,6 +84,7 @@ async function examine(config: Config): Promise<Finding[]> {
       ...(await examineDatabase(store)),
       ...(await attempt('cluster', examineCluster(store.write))),
       ...(await attempt('connected shops', examineConnections(config, store.write))),
+      ...(await attempt('push sources', examinePushSources(config, store.write))),
       ...(await attempt('failover', examineFailover(config, store))),
       ...(config.databaseServeUrl === undefined
         ? []

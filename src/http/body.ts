@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { type Answer, refuse } from './answer.ts';
 
 interface BodyRules {
-  readonly contentType: string;
+  /** Undefined if any is taken. */
+  readonly contentType: string | undefined;
   readonly maxBytes: number;
   /** Called with each chunk as it arrives; returning an answer stops reading. */
   readonly receive?: (chunk: Buffer) => Answer | undefined;
@@ -21,7 +22,8 @@ export function readBody(
   request: FastifyRequest,
   { contentType, maxBytes, receive }: BodyRules = jsonBody,
 ): Promise<Body> | Body {
-  if (mediaType(request.headers['content-type']) !== contentType) {
+  const isOther = mediaType(request.headers['content-type']) !== contentType;
+  if (contentType !== undefined && isOther) {
     return { refusal: refuse(415, `The content type must be ${contentType}.`) };
   }
   const tooLarge = () => refuseLarge(maxBytes);

@@ -69,8 +69,12 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
   /** Filled during the run. If it fails, this is what it had done by then. */
   readonly counts?: ImportCounts;
-  /** Called for each line when it is refused, which may be out of line order. */
-  refuse(source: string, line: Line, reason: string): void | Promise<void>;
+  /**
+   * Called for each line when it is refused, which may be out of line order.
+   * @param isEarly whether it could be taken later: it refers to a record that is not known yet, or deletes
+   * one that is still in use
+   */
+  refuse(source: string, line: Line, reason: string, isEarly: boolean): void | Promise<void>;
   progress?(settled: number): void;
 }
 
@@ -217,9 +221,15 @@ class ImportRun {
     return { sql, shopId: shop.id, signal, takes };
   }
 
-  async #refuse(source: string, line: Line, type: string, reason: string): Promise<void> {
+  async #refuse(
+    source: string,
+    line: Line,
+    type: string,
+    reason: string,
+    isEarly = false,
+  ): Promise<void> {
     this.#count(type, 'refused');
-    await this.#options.refuse(source, line, reason);
+    await this.#options.refuse(source, line, reason, isEarly);
   }
 
   #count(type: string, what: ImportOutcome, count = 1): void {
@@ -253,7 +263,7 @@ class ImportRun {
     const isGivenUp = ({ record }: Entry) => this.#givenUp.has(targetTypeOf(record));
     await deferred.add(waiting.filter((entry) => !isGivenUp(entry)));
     for (const { source, line, record } of waiting.filter(isGivenUp)) {
-      await this.#refuse(source, line, record.type, waitReason(record));
+      await this.#refuse(source, line, record.type, waitReason(record), true);
     }
     for (const { entry, reason } of applied.refused) {
       await this.#refuse(entry.source, entry.line, entry.record.type, reason);

@@ -11,7 +11,7 @@ export type FieldReading = Value | { readonly problem: string };
 
 type Text = { readonly text: string } | { readonly problem: string };
 
-function hasEmailAddress(text: string): boolean {
+export function hasEmailAddress(text: string): boolean {
   return text.includes('@') && /[^\s@]@[^\s@]+\.[^\s@]/.test(text);
 }
 

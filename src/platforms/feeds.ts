@@ -10,6 +10,7 @@ export function feedsOf({ name }: Pick<Platform, 'name'>) {
 const otherFeeds: Readonly<Record<FeedName, string>> = {
   records: 'Record files',
   export: 'Exports from another platform',
+  push: 'Pushed records',
 };
 
 /** The feed's display name. */

@@ -19,12 +19,16 @@ export async function findKeeper(sql: Sql, shopId: number): Promise<Keeper | und
   return undefined;
 }
 
-/** Why a record of a shop is not taken from elsewhere; undefined for a type that is. */
+/**
+ * Why a record of a shop is not taken from elsewhere; undefined for a type that is.
+ * @param advice what to do about it, if anything
+ */
 export function whyNotTaken(
   keeper: Keeper,
   shopId: number,
+  advice = '; --take-over imports it anyway',
 ): (type: TargetType) => string | undefined {
-  const reason = `shop ${describe(keeper, shopId)}; --take-over imports it anyway`;
+  const reason = `shop ${describe(keeper, shopId)}${advice}`;
   return (type) => (keeper.platform.keeps.includes(type) ? reason : undefined);
 }
 

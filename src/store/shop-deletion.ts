@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from './database.ts';
+import { deletePushSources } from './door/sources.ts';
 import { lockForWriting } from './records/writing.ts';
 
 /** Small, so that other clients of the database hardly wait. */
@@ -51,6 +52,7 @@ export async function deleteShop(
     await tx`delete from source_ids where shop_id = ${shopId}`;
     await tx`delete from export_dates where shop_id = ${shopId}`;
     await tx`delete from redacted_customers where shop_id = ${shopId}`;
+    await deletePushSources(tx, shopId);
     await forget(tx);
     await tx`delete from feeds where shop_id = ${shopId}`;
     await tx`delete from subscriber_changes where shop_id = ${shopId}`;

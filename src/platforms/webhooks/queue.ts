@@ -59,7 +59,7 @@ export class JobQueue {
   static async open(
     sql: Sql,
     log: Log,
-    queues: readonly Readonly<Record<JobKind, string>>[],
+    queues: readonly Readonly<Partial<Record<JobKind, string>>>[],
   ): Promise<JobQueue> {
     const boss = new PgBoss({
       db: jobDatabase(sql),
@@ -78,6 +78,7 @@ export class JobQueue {
     for (const kind of jobKinds) {
       const { policy: _policy, ...rest } = settings[kind];
       for (const { [kind]: name } of queues) {
+        if (name === undefined) continue;
         await boss.createQueue(name, settings[kind]);
         await boss.updateQueue(name, rest);
       }
@@ -88,14 +89,21 @@ export class JobQueue {
   /**
    * Stores a job in one statement. Does nothing if the webhook is already known.
    * @param key jobs with the same key are duplicates while they wait
+   * @param afterSeconds how long it waits at least
    */
-  async send(queue: string, job: Job, key: string): Promise<void> {
-    await this.#boss.send(queue, job, { id: job.event, singletonKey: key });
+  async send(queue: string, job: Job, key: string, afterSeconds = 0): Promise<void> {
+    const startAfter = afterSeconds > 0 ? { startAfter: afterSeconds } : {};
+    await this.#boss.send(queue, job, { id: job.event, singletonKey: key, ...startAfter });
     this.#wake(queue);
   }
 
   /** Runs jobs, a few at a time. */
-  async work(queue: string, kind: JobKind, handle: Handler): Promise<void> {
+  async work(
+    queue: string,
+    kind: JobKind,
+    handle: Handler,
+    workers = workersPerQueue,
+  ): Promise<void> {
     const options = {
       batchSize: 1,
       pollingIntervalSeconds,
@@ -121,7 +129,7 @@ export class JobQueue {
           this.#wake(queue);
         }
       });
-    this.#workers.set(queue, await Promise.all(Array.from({ length: workersPerQueue }, work)));
+    this.#workers.set(queue, await Promise.all(Array.from({ length: workers }, work)));
   }
 
   /** Makes the workers look for jobs as soon as they are free. */

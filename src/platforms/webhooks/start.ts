@@ -7,7 +7,7 @@ import { type PlatformsConfig, openPlatform } from '../open.ts';
 import type { Platform } from '../platform.ts';
 import { forgetShop, platforms } from '../registry.ts';
 import { createFollower } from './follow.ts';
-import { JobQueue } from './queue.ts';
+import type { JobQueue } from './queue.ts';
 import { webhookRoute } from './route.ts';
 
 interface WebhookParts {
@@ -15,33 +15,31 @@ interface WebhookParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  /** With the queues of each platform that has a secret. */
+  readonly queue: JobQueue;
 }
 
-export interface RunningWebhooks {
+interface RunningWebhooks {
   readonly routes: readonly Route[];
-  /** Lets jobs in progress finish, or go back to the queue. */
-  close(): Promise<void>;
+  /** To be called once the queue is closed. */
+  close(): void;
 }
 
-/**
- * Receives the webhooks of each platform that has a secret, and runs their jobs. Every instance
- * does both.
- * @returns undefined if no platform has a secret
- */
+/** The platforms whose webhooks are received: those that have a secret. */
+export function listWebhookPlatforms({ platforms: configs }: PlatformsConfig): Platform[] {
+  return platforms.filter(({ name }) => configs[name]?.webhookSecrets.length);
+}
+
+/** Receives the webhooks of each platform that has a secret, and runs their jobs. */
 export async function startWebhooks({
   config,
   store,
   clock,
   log,
-}: WebhookParts): Promise<RunningWebhooks | undefined> {
-  const configured = platforms.filter(({ name }) => config.platforms[name]?.webhookSecrets.length);
-  if (configured.length === 0) return undefined;
+  queue,
+}: WebhookParts): Promise<RunningWebhooks> {
+  const configured = listWebhookPlatforms(config);
   const sql = store.jobs;
-  const queue = await JobQueue.open(
-    sql,
-    log,
-    configured.map(({ queues }) => queues),
-  );
   const closing = new AbortController();
   const { signal } = closing;
   const start = async (platform: Platform): Promise<Route> => {
@@ -69,9 +67,6 @@ export async function startWebhooks({
   for (const platform of configured) routes.push(await start(platform));
   return {
     routes,
-    async close() {
-      await queue.close();
-      closing.abort();
-    },
+    close: () => closing.abort(),
   };
 }

@@ -1,0 +1,175 @@
+import { systemClock } from '../../clock.ts';
+import {
+  createPushSource,
+  newSourceId,
+  revokePushSource,
+  rotatePushSource,
+} from '../../door/sources.ts';
+import { CommandError, UsageError } from '../../errors.ts';
+import { sealingOf } from '../../platforms/open.ts';
+import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
+import type { Sql } from '../../store/database.ts';
+import type { Shop } from '../../store/shops.ts';
+import {
+  type Command,
+  type CommandContext,
+  exitStatus,
+  formatTable,
+  print,
+  printJson,
+  requiredOption,
+  tell,
+} from '../command.ts';
+import { awaitCommit, warnAboutFailover } from '../failover.ts';
+import { withShop } from '../keys.ts';
+import { parseDuration } from '../terminal/times.ts';
+
+const maxNameLength = 80;
+
+function partsOf({ config, log }: CommandContext, sql: Sql) {
+  return { sql, clock: systemClock, log, sealing: sealingOf(config.credentialsKeys) };
+}
+
+const create: Command = {
+  name: 'ingest create',
+  synopsis: '--shop ID --name TEXT [--json]',
+  summary: 'creates a source that may push records, and prints its signing secret once',
+  details: [
+    'Send records to POST /ingest/v1/SOURCE_ID/records, signed by Standard Webhooks; see docs/push.md.',
+    'Needs CREDENTIALS_KEY, which encrypts the secret, and a tier with API access: growth or higher.',
+  ],
+  options: { shop: { type: 'string' }, name: { type: 'string' }, json: { type: 'boolean' } },
+  async run(context) {
+    const name = requiredOption(context, 'name');
+    if (name.length > maxNameLength) {
+      throw new UsageError(`--name takes at most ${maxNameLength} characters.`);
+    }
+    await withShop(context, async ({ write: sql }, shop) => {
+      const sourceId = newSourceId();
+      const parts = partsOf(context, sql);
+      const source = { name, sourceId };
+      const created = await createPushSource(parts, shop.id, 'command line', source);
+      if (created.kind === 'locked') throw lockedError(shop, created.tier);
+      if (created.kind !== 'created') throw new CommandError('No source was created; try again.');
+      show(context, sourceId, created.secret);
+    });
+    return exitStatus.done;
+  },
+};
+
+function lockedError({ id }: Shop, tier: string): CommandError {
+  return new CommandError(
+    `Shop ${id} is on the ${tier} tier, which has no API access, so nothing was changed. ` +
+      `Change the tier first: "retention shops set-tier ${id} growth".`,
+  );
+}
+
+function show({ options }: CommandContext, sourceId: string, secret: string): void {
+  if (options['json']) return printJson({ sourceId, secret });
+  print(`${sourceId}\n${secret}`);
+  tell(
+    'The source, and the secret that its requests are signed with. Copy it now: it is not shown again.',
+  );
+}
+
+const list: Command = {
+  name: 'ingest list',
+  synopsis: '--shop ID [--json]',
+  summary: 'lists the sources that may push records into a shop, without their secrets',
+  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
+  async run(context) {
+    const sources = await withShop(context, ({ write }, { id }) => listPushSources(write, id));
+    if (context.options['json']) {
+      printJson(
+        sources.map(({ sourceId, name, createdBy, createdAt, lastBatchAt, ...rest }) => {
+          const { previousUntil, revokedAt } = rest;
+          const times = { createdAt, lastBatchAt, previousUntil, revokedAt };
+          return { sourceId, name, createdBy, ...times };
+        }),
+      );
+    } else if (sources.length === 0) print('No source pushes records into this shop.');
+    else {
+      const rows = sources.map((source) => [
+        source.sourceId,
+        source.name,
+        source.createdAt.toISOString(),
+        source.lastBatchAt?.toISOString() ?? 'never',
+        stateOf(source),
+      ]);
+      print(formatTable(['ID', 'NAME', 'CREATED', 'LAST BATCH', 'STATE'], rows));
+    }
+    return exitStatus.done;
+  },
+};
+
+function stateOf({ revokedAt, previousUntil }: PushSourceListing): string {
+  if (revokedAt) return `revoked ${revokedAt.toISOString()}`;
+  const isOverlap = previousUntil !== null && systemClock.now() < previousUntil.getTime();
+  return isOverlap ? `active, old secret until ${previousUntil.toISOString()}` : 'active';
+}
+
+const rotate: Command = {
+  name: 'ingest rotate',
+  synopsis: '--shop ID SOURCE_ID [--overlap DURATION] [--json]',
+  summary: "replaces a source's signing secret, and prints the new one once",
+  details: [
+    '--overlap  how long the old secret is accepted too, in whole hours or days (24h); 0h ends it at once',
+  ],
+  options: {
+    shop: { type: 'string' },
+    overlap: { type: 'string', default: '24h' },
+    json: { type: 'boolean' },
+  },
+  positionals: [1, 1],
+  async run(context) {
+    const sourceId = context.positionals[0] as string;
+    const overlap = parseOverlap(String(context.options['overlap']));
+    await withShop(context, async ({ write: sql }, shop) => {
+      const source = { shopId: shop.id, sourceId };
+      const rotated = await awaitCommit(rotatePushSource(partsOf(context, sql), source, overlap));
+      if (rotated.kind === 'locked') throw lockedError(shop, rotated.tier);
+      if (rotated.kind !== 'created') throw missingError(shop, sourceId);
+      show(context, sourceId, rotated.secret);
+    });
+    return exitStatus.done;
+  },
+};
+
+/** @returns milliseconds */
+function parseOverlap(text: string): number {
+  const milliseconds = text === '0h' ? 0 : parseDuration(text);
+  if (milliseconds === undefined) {
+    throw new UsageError(
+      `--overlap takes a whole number of hours or days, such as 0h, 24h or 7d, not "${text}".`,
+    );
+  }
+  return milliseconds;
+}
+
+function missingError({ id }: Shop, sourceId: string): CommandError {
+  return new CommandError(
+    `Shop ${id} has no source ${sourceId} that is in use; "retention ingest list" lists its sources.`,
+  );
+}
+
+const revoke: Command = {
+  name: 'ingest revoke',
+  synopsis: '--shop ID SOURCE_ID',
+  summary: 'revokes a source: its requests are refused from now on, and what it pushed stays',
+  options: { shop: { type: 'string' } },
+  positionals: [1, 1],
+  async run(context) {
+    const sourceId = context.positionals[0] as string;
+    await withShop(context, async ({ write: sql }, shop) => {
+      const source = { shopId: shop.id, sourceId };
+      if (!(await awaitCommit(revokePushSource(partsOf(context, sql), source)))) {
+        throw missingError(shop, sourceId);
+      }
+      print(`Source ${sourceId} is revoked.`);
+      await warnAboutFailover(context.config, sql);
+    });
+    return exitStatus.done;
+  },
+};
+
+export const ingestCommands: readonly Command[] = [create, list, rotate, revoke];

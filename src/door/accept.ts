@@ -1,0 +1,113 @@
+import { hash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
+import { type Answer, privateJson, refuse } from '../http/answer.ts';
+import { importShopOf } from '../ingest/apply.ts';
+import type { Line } from '../ingest/lines.ts';
+import { createRecordSchema } from '../ingest/record.ts';
+import type { JobQueue } from '../platforms/webhooks/queue.ts';
+import { idOf } from '../platforms/webhooks/queue.ts';
+import type { Sql } from '../store/database.ts';
+import {
+  type BatchState,
+  countOpenBatches,
+  findBatch,
+  insertBatch,
+} from '../store/door/batches.ts';
+import type { PushSource } from '../store/door/sources.ts';
+import type { Shop } from '../store/shops.ts';
+import { readRows } from './body.ts';
+import { type RefusedRecord, firstOutcomes } from './outcomes.ts';
+import { prepareRecord } from './records.ts';
+import { sendPushJob, textOf } from './work.ts';
+
+/** Batches of a shop that are queued, or wait for records that have not arrived; further ones are refused. */
+const maxQueued = 200;
+const maxWaiting = 2000;
+const retryAfterSeconds = 5;
+/** How many records are checked before other requests get their turn. */
+const recordsPerTurn = 100;
+
+interface AcceptParts {
+  readonly sql: Sql;
+  readonly queue: JobQueue;
+  readonly clock: Clock;
+}
+
+/** A request whose signature is valid. */
+export interface Delivery {
+  readonly source: PushSource;
+  readonly shop: Shop;
+  /** The sender's id of the request. */
+  readonly id: string;
+  readonly body: Buffer;
+}
+
+/** Back-pressure. */
+export function tooBusy(headers: Readonly<Record<string, string>> = {}): Answer {
+  return refuse(429, `Too much is queued. Retry after ${retryAfterSeconds} seconds.`, {
+    ...privateJson,
+    'retry-after': String(retryAfterSeconds),
+    ...headers,
+  });
+}
+
+/** Stores a request's records in the queue, once, and says under which batch id. */
+export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Promise<Answer> {
+  const { source, shop, id, body } = delivery;
+  const { sql, clock } = parts;
+  const key = {
+    shopId: source.shopId,
+    sourceId: source.sourceId,
+    batchId: idOf('push', source.sourceId, id),
+  };
+  const digest = hash('sha256', body, 'base64');
+  const repeated = async (known: BatchState) => {
+    if (known.digest !== digest) {
+      return refuse(
+        400,
+        'This webhook-id came with another body before; use a new one for each request.',
+        privateJson,
+      );
+    }
+    // The first request may have ended before its job was stored.
+    if (known.finishedAt === null) await sendPushJob(parts, key);
+    return accepted(key.batchId);
+  };
+
+  const known = await findBatch(sql, key);
+  if (known) return repeated(known);
+  const read = readRows(body);
+  if ('refusal' in read) return read.refusal;
+  const open = await countOpenBatches(sql, shop.id);
+  if (open.queued >= maxQueued || open.waiting >= maxWaiting) return tooBusy();
+
+  const schema = createRecordSchema(importShopOf(shop).minorDigits, clock, true);
+  const lines: Line[] = [];
+  const refused: RefusedRecord[] = [];
+  for (const [index, { number, value }] of read.rows.entries()) {
+    if (index % recordsPerTurn === recordsPerTurn - 1) await turn();
+    const prepared = prepareRecord(value, schema);
+    if ('problem' in prepared) refused.push({ line: number, reason: prepared.problem });
+    else lines.push({ number, text: JSON.stringify(prepared.record) });
+  }
+  const isNew = await insertBatch(sql, {
+    ...key,
+    digest,
+    receivedAt: new Date(clock.now()),
+    lines: textOf(lines),
+    outcomes: JSON.stringify(firstOutcomes(refused)),
+    refused: JSON.stringify(refused),
+  });
+  if (!isNew) {
+    // The same request came twice at once.
+    const first = await findBatch(sql, key);
+    return first ? repeated(first) : tooBusy();
+  }
+  await sendPushJob(parts, key);
+  return accepted(key.batchId);
+}
+
+function accepted(batchId: string): Answer {
+  return { status: 202, headers: privateJson, body: JSON.stringify({ batchId }) };
+}

@@ -1,0 +1,169 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { clientNetwork } from '../access/client-network.ts';
+import { tiers } from '../access/tiers.ts';
+import type { Clock } from '../clock.ts';
+import { CommandError } from '../errors.ts';
+import { type Answer, privateJson, refuse } from '../http/answer.ts';
+import { type Body, readBody } from '../http/body.ts';
+import type { Route } from '../http/shell.ts';
+import type { Log } from '../log/log.ts';
+import type { Sealing } from '../platforms/credentials/sealing.ts';
+import type { JobQueue } from '../platforms/webhooks/queue.ts';
+import { refusals } from '../refusals.ts';
+import type { Sql } from '../store/database.ts';
+import { findBatch } from '../store/door/batches.ts';
+import { type PushSource, findPushSource } from '../store/door/sources.ts';
+import { LookupAllowance } from '../store/keys/lookup-allowance.ts';
+import { type Shop, findShop } from '../store/shops.ts';
+import { within } from '../time-limit.ts';
+import { acceptRecords, tooBusy } from './accept.ts';
+import { describeBatch } from './outcomes.ts';
+import { type BodyCheck, makeSecret, readClaim, startBodyCheck } from './signature.ts';
+import { isSourceId, secretsOf } from './sources.ts';
+
+const maxBytes = 1024 * 1024;
+/** All bodies that are not verified yet, per instance. */
+const maxUnverifiedBytes = 16 * 1024 * 1024;
+/** Memory overhead of each part of a body: a client may send one byte at a time. */
+const bytesPerPart = 512;
+/** Requests per instance that wait for the database. */
+const maxWaiting = 50;
+const timeoutMilliseconds = 10_000;
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The same for every cause. */
+const unauthorized = () => refuse(401, refusals.unauthenticated.text(''), privateJson);
+const tierRequired = () =>
+  refuse(refusals.tierRequired.status, refusals.tierRequired.text(''), privateJson);
+const unavailable = () => refuse(503, 'Try again later.', { ...privateJson, 'retry-after': '60' });
+
+export interface DoorParts {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Both undefined without CREDENTIALS_KEY: then no signature can be verified. */
+  readonly sealing: Sealing | undefined;
+  readonly queue: JobQueue | undefined;
+}
+
+interface Admitted {
+  readonly source: PushSource;
+  readonly shop: Shop;
+  /** The sender's id of the request. */
+  readonly id: string;
+  readonly body: Buffer;
+}
+
+/** The routes for records that a shop's own programs push, signed by the scheme of Standard Webhooks. */
+export function doorRoutes(parts: DoorParts): Route[] {
+  const { sql, clock, log, sealing, queue } = parts;
+  const allowance = new LookupAllowance(clock);
+  // Requests for unknown sources are verified too, so that they take the same way.
+  const anySecret = makeSecret(randomBytes(32));
+  let unverifiedBytes = 0;
+  let waiting = 0;
+
+  const find = async (request: FastifyRequest): Promise<PushSource | undefined> => {
+    const { sourceId = '' } = request.params as Record<string, string>;
+    const client = clientNetwork(request.ip);
+    if (!isSourceId(sourceId) || allowance.isUsedUp(client)) return undefined;
+    const source = await findPushSource(sql, sourceId);
+    if (!source) allowance.charge(client);
+    return source;
+  };
+
+  /** The body, if its signature is valid. */
+  async function receive(request: FastifyRequest, check: BodyCheck): Promise<Body> {
+    let held = 0;
+    try {
+      const body: Body =
+        request.method === 'POST'
+          ? await readBody(request, {
+              // Senders name many types for NDJSON; the signature says that it is meant.
+              contentType: undefined,
+              maxBytes,
+              receive(part) {
+                const cost = part.length + bytesPerPart;
+                if (unverifiedBytes + cost > maxUnverifiedBytes) {
+                  return tooBusy({ connection: 'close' });
+                }
+                unverifiedBytes += cost;
+                held += cost;
+                check.update(part);
+                return undefined;
+              },
+            })
+          : { bytes: Buffer.alloc(0) };
+      return 'refusal' in body || check.matches() ? body : { refusal: unauthorized() };
+    } finally {
+      unverifiedBytes -= held;
+    }
+  }
+
+  /** Checks who sends, and whether their shop may. */
+  const admit = async (
+    request: FastifyRequest,
+    keys: Sealing,
+  ): Promise<Admitted | { readonly refusal: Answer }> => {
+    const claim = readClaim(request.headers, clock);
+    if (!claim) return { refusal: unauthorized() };
+    const source = await within(timeoutMilliseconds, find(request));
+    const secrets = source ? secretsOf(source, keys, clock.now()) : [];
+    const check = startBodyCheck(claim, secrets.length > 0 ? secrets : [anySecret]);
+    const body = await receive(request, check);
+    if ('refusal' in body) return body;
+    const shop = source && (await within(timeoutMilliseconds, findShop(sql, source.shopId)));
+    if (!source || !shop || secrets.length === 0) return { refusal: unauthorized() };
+    if (!tiers[shop.tier].hasApiAccess) return { refusal: tierRequired() };
+    return { source, shop, id: claim.id, body: body.bytes };
+  };
+
+  const answer =
+    (handle: (admitted: Admitted, jobs: JobQueue, request: FastifyRequest) => Promise<Answer>) =>
+    async (request: FastifyRequest): Promise<Answer> => {
+      if (!sealing || !queue) return unavailable();
+      if (waiting >= maxWaiting) return tooBusy({ connection: 'close' });
+      waiting += 1;
+      try {
+        const admitted = await admit(request, sealing);
+        if ('refusal' in admitted) return admitted.refusal;
+        // After the timeout, work continues; a repeated request is then recognised.
+        const work = handle(admitted, queue, request);
+        work.catch(() => {});
+        const result = await within(timeoutMilliseconds, work);
+        return { ...result, facts: { shopId: admitted.shop.id } };
+      } catch (err) {
+        const reason = err instanceof CommandError ? err.message : undefined;
+        log.error(
+          { requestId: request.id, ...(reason === undefined ? { err } : { reason }) },
+          'pushed request failed',
+        );
+        return unavailable();
+      } finally {
+        waiting -= 1;
+      }
+    };
+
+  return [
+    {
+      method: 'POST',
+      url: '/ingest/v1/:sourceId/records',
+      handle: answer((admitted, jobs) => acceptRecords(admitted, { sql, clock, queue: jobs })),
+    },
+    {
+      method: 'GET',
+      url: '/ingest/v1/:sourceId/batches/:batchId',
+      handle: answer(async ({ source: { shopId, sourceId } }, _queue, request) => {
+        const { batchId = '' } = request.params as Record<string, string>;
+        const batch = uuid.test(batchId)
+          ? await findBatch(sql, { shopId, sourceId, batchId })
+          : undefined;
+        if (!batch) return refuse(404, 'Batch not found.', privateJson);
+        const body = JSON.stringify(describeBatch(batchId, batch));
+        return { status: 200, headers: privateJson, body };
+      }),
+    },
+  ];
+}

@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto';
+import { tiers } from '../access/tiers.ts';
+import type { Clock } from '../clock.ts';
+import { CommandError } from '../errors.ts';
+import type { Log } from '../log/log.ts';
+import type { Sealing } from '../platforms/credentials/sealing.ts';
+import type { Sql } from '../store/database.ts';
+import {
+  type PushSource,
+  insertPushSource,
+  listLivePushSources,
+  replaceSealedSecrets,
+  updatePushSecret,
+  updateRevokedPushSource,
+} from '../store/door/sources.ts';
+import { requireSynchronousCommit } from '../store/failover.ts';
+import { findShop } from '../store/shops.ts';
+import type { Tier } from '../vocabulary.ts';
+import { makeSecret } from './signature.ts';
+
+/** Who creates, rotates or revokes a source: an owner, or the command line. */
+type Actor = { readonly ownerId: string } | 'command line';
+
+interface SourceParts {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Undefined without CREDENTIALS_KEY. */
+  readonly sealing: Sealing | undefined;
+}
+
+type SourceKey = Pick<PushSource, 'shopId' | 'sourceId'>;
+
+export interface Secret {
+  readonly kind: 'created';
+  /** Shown once. */
+  readonly secret: string;
+}
+
+type NoSecret =
+  /** The shop's tier has no API access. */
+  | { readonly kind: 'locked'; readonly tier: Tier }
+  /** The id is taken. */
+  | { readonly kind: 'already' }
+  /** The shop has no such source, or it is revoked. */
+  | { readonly kind: 'missing' };
+
+const keyBytes = 32;
+
+export function newSourceId(): string {
+  return `src_${randomBytes(12).toString('hex')}`;
+}
+
+export function isSourceId(text: string): boolean {
+  return /^src_[0-9a-f]{24}$/.test(text);
+}
+
+const contextOf = ({ shopId, sourceId }: SourceKey) => `push source ${sourceId} of shop ${shopId}`;
+
+function requireSealing({ sealing }: Pick<SourceParts, 'sealing'>): Sealing {
+  if (sealing) return sealing;
+  throw new CommandError(
+    'CREDENTIALS_KEY is not set, so the signing secret of a push source cannot be stored. Set it to the output of "openssl rand -base64 32", also for the server, and keep it.',
+  );
+}
+
+/**
+ * Creates a source.
+ * @param sourceId chosen by the caller, so that a repeated request creates only one
+ * @throws CommandError without CREDENTIALS_KEY
+ */
+export async function createPushSource(
+  parts: SourceParts,
+  shopId: number,
+  actor: Actor,
+  { name, sourceId }: Pick<PushSource, 'name' | 'sourceId'>,
+): Promise<Secret | NoSecret> {
+  const sealing = requireSealing(parts);
+  const { sql, clock, log } = parts;
+  const secret = makeSecret(randomBytes(keyBytes));
+  const source = {
+    shopId,
+    sourceId,
+    name,
+    createdBy: actor === 'command line' ? actor : `owner ${actor.ownerId}`,
+    createdAt: new Date(clock.now()),
+    secret: sealing.seal(secret, contextOf({ shopId, sourceId })),
+  };
+  return sql.begin(async (tx) => {
+    const tier = await findTier(tx, shopId);
+    if (!tiers[tier].hasApiAccess) return { kind: 'locked', tier };
+    if (!(await insertPushSource(tx, source))) return { kind: 'already' };
+    log.info({ shopId, source: sourceId, by: source.createdBy }, 'push source created');
+    return { kind: 'created', secret };
+  });
+}
+
+/**
+ * Replaces the secret of a source.
+ * @param overlapMilliseconds how long the old secret is accepted beside the new one
+ * @throws CommandError without CREDENTIALS_KEY
+ */
+export async function rotatePushSource(
+  parts: SourceParts,
+  source: SourceKey,
+  overlapMilliseconds: number,
+): Promise<Secret | NoSecret> {
+  const sealing = requireSealing(parts);
+  const { sql, clock, log } = parts;
+  const secret = makeSecret(randomBytes(keyBytes));
+  const sealed = sealing.seal(secret, contextOf(source));
+  const until = new Date(clock.now() + overlapMilliseconds);
+  return sql.begin(async (tx) => {
+    const tier = await findTier(tx, source.shopId);
+    if (!tiers[tier].hasApiAccess) return { kind: 'locked', tier };
+    await requireSynchronousCommit(tx);
+    if (!(await updatePushSecret(tx, source, sealed, until))) return { kind: 'missing' };
+    log.info({ ...source, until }, 'push source rotated');
+    return { kind: 'created', secret };
+  });
+}
+
+/**
+ * Revokes a source: requests that begin afterwards are refused. What it has pushed before is still stored.
+ * @returns false if the shop has no such source
+ */
+export async function revokePushSource(
+  { sql, clock, log }: Omit<SourceParts, 'sealing'>,
+  source: SourceKey,
+): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    await requireSynchronousCommit(tx);
+    const isKnown = await updateRevokedPushSource(tx, source, new Date(clock.now()));
+    if (isKnown) log.info({ ...source }, 'push source revoked');
+    return isKnown;
+  });
+}
+
+async function findTier(tx: Parameters<typeof findShop>[0], shopId: number): Promise<Tier> {
+  const shop = await findShop(tx, shopId);
+  if (!shop) throw new Error(`Shop ${shopId} does not exist.`);
+  return shop.tier;
+}
+
+/**
+ * The secrets with which a source may sign now; none for a revoked one.
+ * @param now epoch milliseconds
+ * @throws CommandError if they cannot be decrypted
+ */
+export function secretsOf(source: PushSource, sealing: Sealing, now: number): string[] {
+  const { secret, previousSecret, previousUntil } = source;
+  const context = contextOf(source);
+  const isOverlap = previousUntil !== null && now < previousUntil.getTime();
+  return [secret, isOverlap ? previousSecret : null].flatMap((sealed) =>
+    sealed === null ? [] : sealing.open(sealed, context),
+  );
+}
+
+/** The sources whose secrets cannot be decrypted: the key is missing, or they are damaged. */
+export function listUnreadableSources(
+  sources: readonly PushSource[],
+  sealing: Sealing | undefined,
+): PushSource[] {
+  return sources.filter((source) => {
+    try {
+      return sealing === undefined || secretsOf(source, sealing, 0).length === 0;
+    } catch (error) {
+      if (error instanceof CommandError) return true;
+      throw error;
+    }
+  });
+}
+
+/** Encrypts secrets anew that were encrypted with an older key. @returns how many sources' */
+export async function resealSources(sql: Sql, sealing: Sealing): Promise<number> {
+  let count = 0;
+  for (const source of await listLivePushSources(sql)) {
+    const { secret, previousSecret } = source;
+    const sealed = [secret, previousSecret].filter((each) => each !== null);
+    if (!sealed.some((each) => sealing.isOld(each))) continue;
+    const context = contextOf(source);
+    const again = (text: string) => sealing.seal(sealing.open(text, context), context);
+    try {
+      await replaceSealedSecrets(sql, source, {
+        secret: again(secret as string),
+        previousSecret: previousSecret === null ? null : again(previousSecret),
+      });
+    } catch (error) {
+      // Requests to it, and "doctor", say so.
+      if (error instanceof CommandError) continue;
+      throw error;
+    }
+    count += 1;
+  }
+  return count;
+}

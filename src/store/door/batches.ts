@@ -1,0 +1,144 @@
+import type { Sql, Transaction } from '../database.ts';
+
+/** Names a batch. */
+export interface BatchKey {
+  readonly shopId: number;
+  readonly sourceId: string;
+  /** A UUID. */
+  readonly batchId: string;
+}
+
+type SourceKey = Omit<BatchKey, 'batchId'>;
+
+/** What became of a batch so far. */
+export interface BatchState {
+  readonly digest: string;
+  readonly attempts: number;
+  /** JSON. */
+  readonly outcomes: string;
+  /** JSON. */
+  readonly refused: string;
+  readonly hasFailed: boolean;
+  readonly finishedAt: Date | null;
+}
+
+/** A batch that is not finished. */
+export interface OpenBatch extends BatchState {
+  readonly batchId: string;
+  readonly receivedAt: Date;
+  /** What is still to be stored. */
+  readonly lines: string | null;
+}
+
+export async function findBatch(
+  sql: Sql,
+  { shopId, sourceId, batchId }: BatchKey,
+): Promise<BatchState | undefined> {
+  const [found] = await sql<BatchState[]>`
+    select digest, attempts, outcomes, refused, has_failed as "hasFailed",
+      finished_at as "finishedAt"
+    from ingest.batches
+    where shop_id = ${shopId} and source_id = ${sourceId} and batch_id = ${batchId}`;
+  return found;
+}
+
+type NewBatch = BatchKey &
+  Pick<BatchState, 'digest' | 'outcomes' | 'refused'> & {
+    readonly receivedAt: Date;
+    readonly lines: string;
+  };
+
+/** @returns false if there is such a batch already */
+export async function insertBatch(sql: Sql, batch: NewBatch): Promise<boolean> {
+  const { shopId, sourceId, batchId, digest, receivedAt, lines, outcomes, refused } = batch;
+  const result = await sql`
+    insert into ingest.batches
+      (shop_id, source_id, batch_id, digest, received_at, lines, outcomes, refused)
+    values (${shopId}, ${sourceId}, ${batchId}, ${digest}, ${receivedAt}, ${lines}, ${outcomes},
+      ${refused})
+    on conflict do nothing`;
+  return result.count === 1;
+}
+
+/** How many batches of a shop are queued, and how many wait for records that have not arrived. */
+export async function countOpenBatches(
+  sql: Sql | Transaction,
+  shopId: number,
+): Promise<{ readonly queued: number; readonly waiting: number }> {
+  const [found] = await sql<{ queued: number; waiting: number }[]>`
+    select count(*) filter (where not is_waiting)::int as queued,
+      count(*) filter (where is_waiting)::int as waiting
+    from ingest.batches where shop_id = ${shopId} and finished_at is null`;
+  return found ?? { queued: 0, waiting: 0 };
+}
+
+/** Those of a source that are not finished, oldest first. */
+export async function listOpenBatches(
+  sql: Sql,
+  { shopId, sourceId }: SourceKey,
+): Promise<{ batchId: string; isWaiting: boolean }[]> {
+  return sql<{ batchId: string; isWaiting: boolean }[]>`
+    select batch_id as "batchId", is_waiting as "isWaiting" from ingest.batches
+    where shop_id = ${shopId} and source_id = ${sourceId} and finished_at is null
+    order by position`;
+}
+
+/** The sources of all shops that have unfinished batches. */
+export async function listSourcesWithOpenBatches(sql: Sql): Promise<SourceKey[]> {
+  return sql<SourceKey[]>`
+    select distinct shop_id as "shopId", source_id as "sourceId" from ingest.batches
+    where finished_at is null order by 1, 2`;
+}
+
+/** Locks a batch until the transaction ends. @returns undefined if it was finished meanwhile */
+export async function lockOpenBatch(
+  tx: Transaction,
+  { shopId, sourceId, batchId }: BatchKey,
+): Promise<OpenBatch | undefined> {
+  const [found] = await tx<OpenBatch[]>`
+    select batch_id as "batchId", digest, attempts, outcomes, refused, has_failed as "hasFailed",
+      finished_at as "finishedAt", received_at as "receivedAt", lines
+    from ingest.batches
+    where shop_id = ${shopId} and source_id = ${sourceId} and batch_id = ${batchId}
+      and finished_at is null
+    for update`;
+  return found;
+}
+
+/** Notes that storing a batch begins. */
+export async function updateBatchAttempts(
+  sql: Sql,
+  { shopId, sourceId, batchId }: BatchKey,
+): Promise<void> {
+  await sql`
+    update ingest.batches set attempts = attempts + 1
+    where shop_id = ${shopId} and source_id = ${sourceId} and batch_id = ${batchId}
+      and finished_at is null`;
+}
+
+type Progress = Pick<OpenBatch, 'outcomes' | 'refused' | 'lines' | 'hasFailed' | 'finishedAt'>;
+
+/** Stores what became of a batch. It waits if lines are left. */
+export async function updateBatch(
+  tx: Transaction,
+  { shopId, sourceId, batchId }: BatchKey,
+  { outcomes, refused, lines, hasFailed, finishedAt }: Progress,
+): Promise<void> {
+  await tx`
+    update ingest.batches
+    set outcomes = ${outcomes}, refused = ${refused}, lines = ${lines},
+      is_waiting = ${finishedAt === null}, has_failed = ${hasFailed}, finished_at = ${finishedAt},
+      attempts = case when ${finishedAt === null} then 1 else attempts end
+    where shop_id = ${shopId} and source_id = ${sourceId} and batch_id = ${batchId}`;
+}
+
+/** Deletes what a source's batches before then have left: their outcomes. */
+export async function deleteOldBatches(
+  sql: Sql,
+  { shopId, sourceId }: SourceKey,
+  before: Date,
+): Promise<void> {
+  await sql`
+    delete from ingest.batches
+    where shop_id = ${shopId} and source_id = ${sourceId} and finished_at < ${before}`;
+}

@@ -1,0 +1,123 @@
+import type { Sql, Transaction } from '../database.ts';
+
+/** Where a shop's own programs push records to. */
+export interface PushSource {
+  readonly shopId: number;
+  readonly sourceId: string;
+  readonly name: string;
+  readonly createdBy: string;
+  readonly createdAt: Date;
+  /** Encrypted; null once it is revoked. */
+  readonly secret: string | null;
+  /** The secret before the last rotation, encrypted. */
+  readonly previousSecret: string | null;
+  readonly previousUntil: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+export interface PushSourceListing extends PushSource {
+  readonly lastBatchAt: Date | null;
+}
+
+/** Finds a source by its id alone, which is all that a request names. */
+export async function findPushSource(sql: Sql, sourceId: string): Promise<PushSource | undefined> {
+  const [found] = await sql<PushSource[]>`
+    select shop_id as "shopId", source_id as "sourceId", name, created_by as "createdBy",
+      created_at as "createdAt", secret, previous_secret as "previousSecret",
+      previous_until as "previousUntil", revoked_at as "revokedAt"
+    from ingest.sources where source_id = ${sourceId}`;
+  return found;
+}
+
+/** The sources of a shop, revoked ones too, oldest first. */
+export async function listPushSources(sql: Sql, shopId: number): Promise<PushSourceListing[]> {
+  return sql<PushSourceListing[]>`
+    select s.shop_id as "shopId", s.source_id as "sourceId", s.name, s.created_by as "createdBy",
+      s.created_at as "createdAt", s.secret, s.previous_secret as "previousSecret",
+      s.previous_until as "previousUntil", s.revoked_at as "revokedAt",
+      last.received_at as "lastBatchAt"
+    from ingest.sources s
+    left join lateral (
+      select max(b.received_at) as received_at from ingest.batches b
+      where b.shop_id = ${shopId} and b.source_id = s.source_id
+    ) last on true
+    where s.shop_id = ${shopId} order by s.created_at, s.source_id`;
+}
+
+/** Those of all shops that are not revoked. */
+export async function listLivePushSources(sql: Sql): Promise<PushSource[]> {
+  return sql<PushSource[]>`
+    select shop_id as "shopId", source_id as "sourceId", name, created_by as "createdBy",
+      created_at as "createdAt", secret, previous_secret as "previousSecret",
+      previous_until as "previousUntil", revoked_at as "revokedAt"
+    from ingest.sources where revoked_at is null order by shop_id, source_id`;
+}
+
+type NewPushSource = Pick<
+  PushSource,
+  'shopId' | 'sourceId' | 'name' | 'createdBy' | 'createdAt'
+> & { readonly secret: string };
+
+/** @returns false if the id is taken */
+export async function insertPushSource(
+  tx: Transaction,
+  { shopId, sourceId, name, createdBy, createdAt, secret }: NewPushSource,
+): Promise<boolean> {
+  const result = await tx`
+    insert into ingest.sources (shop_id, source_id, name, created_by, created_at, secret)
+    values (${shopId}, ${sourceId}, ${name}, ${createdBy}, ${createdAt}, ${secret})
+    on conflict do nothing`;
+  return result.count === 1;
+}
+
+/**
+ * Replaces the secret of a source. The one before it is accepted until then; an even older one no longer.
+ * @returns false if the shop has no such source, or it is revoked
+ */
+export async function updatePushSecret(
+  tx: Transaction,
+  { shopId, sourceId }: Pick<PushSource, 'shopId' | 'sourceId'>,
+  secret: string,
+  previousUntil: Date,
+): Promise<boolean> {
+  const result = await tx`
+    update ingest.sources
+    set previous_secret = secret, previous_until = ${previousUntil}, secret = ${secret}
+    where shop_id = ${shopId} and source_id = ${sourceId} and revoked_at is null`;
+  return result.count === 1;
+}
+
+/**
+ * Revokes a source, and deletes its secrets.
+ * @returns false if the shop has no such source
+ */
+export async function updateRevokedPushSource(
+  tx: Transaction,
+  { shopId, sourceId }: Pick<PushSource, 'shopId' | 'sourceId'>,
+  at: Date,
+): Promise<boolean> {
+  const result = await tx`
+    update ingest.sources
+    set revoked_at = coalesce(revoked_at, ${at}), secret = null, previous_secret = null,
+      previous_until = null
+    where shop_id = ${shopId} and source_id = ${sourceId}`;
+  return result.count === 1;
+}
+
+/** Replaces secrets by the same ones, encrypted with another key, unless they were replaced meanwhile. */
+export async function replaceSealedSecrets(
+  sql: Sql,
+  { shopId, sourceId, secret }: Pick<PushSource, 'shopId' | 'sourceId' | 'secret'>,
+  sealed: { readonly secret: string; readonly previousSecret: string | null },
+): Promise<void> {
+  await sql`
+    update ingest.sources
+    set secret = ${sealed.secret}, previous_secret = ${sealed.previousSecret}
+    where shop_id = ${shopId} and source_id = ${sourceId} and secret = ${secret}`;
+}
+
+/** Deletes a shop's sources, and what they pushed that is not stored yet. */
+export async function deletePushSources(tx: Transaction, shopId: number): Promise<void> {
+  await tx`delete from ingest.batches where shop_id = ${shopId}`;
+  await tx`delete from ingest.sources where shop_id = ${shopId}`;
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { serverUrl } from '../support/databases.ts';
+import { newShopId, run } from '../cli/process.ts';
+import { credentialsKeys } from './world.ts';
+
+const DATABASE_URL = serverUrl ?? '';
+const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
+const CREDENTIALS_KEY = credentialsKeys[0]?.toString('base64') ?? '';
+const env = { DATABASE_URL, CREDENTIALS_KEY, LOG_LEVEL: 'warn' };
+
+describe('ingest', { skip }, () => {
+  const shop = newShopId();
+  const ingest = (verb: string, ...args: string[]) =>
+    run(['ingest', verb, '--shop', shop, ...args], { env });
+  const parse = async (verb: string, ...args: string[]) => {
+    const { code, out, err } = await ingest(verb, ...args, '--json');
+    assert.equal(code, 0, err);
+    return JSON.parse(out);
+  };
+  before(async () => {
+    const args = ['shops', 'create', '--id', shop, '--name', 'Shop', '--currency', 'USD'];
+    assert.equal((await run(args, { env })).code, 0);
+  });
+
+  test('creates, lists, rotates and revokes sources', async () => {
+    const created = await parse('create', '--name', 'Own backend');
+    assert.deepEqual(Object.keys(created), ['sourceId', 'secret']);
+    assert.match(created.sourceId, /^src_[0-9a-f]{24}$/);
+    assert.match(created.secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+    const [listed] = await parse('list');
+    assert.equal(listed.sourceId, created.sourceId);
+    assert.equal(listed.name, 'Own backend');
+    assert.equal(listed.createdBy, 'command line');
+    assert.ok(!JSON.stringify(listed).includes('ecret'));
+
+    const rotated = await ingest('rotate', created.sourceId, '--overlap', '2h');
+    const [sourceId, secret, ...rest] = rotated.out.trimEnd().split('\n');
+    assert.deepEqual([sourceId, rest], [created.sourceId, []]);
+    assert.match(secret ?? '', /^whsec_/);
+    assert.notEqual(secret, created.secret);
+    assert.match((await ingest('list')).out, /active, old secret until 20/);
+
+    const { out } = await ingest('revoke', created.sourceId);
+    assert.equal(out, `Source ${created.sourceId} is revoked.\n`);
+    assert.match((await ingest('list')).out, /revoked 20/);
+    const again = await ingest('rotate', created.sourceId);
+    assert.equal(again.code, 1);
+    assert.match(again.err, /has no source src_\w+ that is in use/);
+  });
+
+  test('says what is missing', async () => {
+    const cases: [number, RegExp, Promise<{ code: number | null; err: string }>][] = [
+      [2, /--name is missing/, ingest('create')],
+      [2, /at most 80 characters/, ingest('create', '--name', 'x'.repeat(81))],
+      [2, /--overlap takes/, ingest('rotate', 'src_1', '--overlap', '5m')],
+      [1, /has no source src_1/, ingest('revoke', 'src_1')],
+      [
+        1,
+        /CREDENTIALS_KEY is not set, so the signing secret/,
+        run(['ingest', 'create', '--shop', shop, '--name', 'x'], { env: { DATABASE_URL } }),
+      ],
+    ];
+    for (const [status, reason, ended] of cases) {
+      const { code, err } = await ended;
+      assert.match(err, reason);
+      assert.equal(code, status);
+    }
+  });
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { deriveId } from '../../src/ingest/source-ids.ts';
+import type { Store } from '../../src/store/open.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { createTestKey, get } from '../support/world.ts';
+import { type DoorWorld, startDoorWorld } from './world.ts';
+
+const plan = {
+  type: 'plan',
+  id: 'price_1Nx',
+  name: 'Monthly box',
+  planType: 'subscription',
+  intervalUnit: 'month',
+  intervalCount: 1,
+};
+const subscription = {
+  type: 'subscription',
+  id: 'sub_1Nx',
+  customerId: 'cus_9s6',
+  planId: 'price_1Nx',
+  status: 'active',
+  createdAt: '2026-05-05T11:00:00Z',
+  lines: [
+    {
+      lineId: 'si_1',
+      productId: 'prod_1',
+      productTitle: 'House Blend',
+      variantId: 91,
+      quantity: 2,
+      currentPrice: '15.30',
+    },
+  ],
+};
+const session = {
+  type: 'cancellation',
+  id: 7001,
+  subscriptionId: 'sub_1Nx',
+  detectedReason: 'too_expensive',
+  outcome: 'saved',
+  createdAt: '2026-11-17T10:58:00Z',
+};
+const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, deleted: 0, refused: 0 };
+
+onEveryDatabase('pushed records', (open) => {
+  let store: Store;
+  let world: DoorWorld;
+  before(async () => {
+    store = open();
+    world = await startDoorWorld(store);
+  });
+  after(async () => {
+    await world.close();
+    await store.close();
+  });
+
+  test('are stored, with integers for ids that are texts', async () => {
+    const { status, body } = await world.push([plan, subscription, session]);
+    assert.equal(status, 202);
+    assert.deepEqual(Object.keys(body), ['batchId']);
+    assert.deepEqual(await world.finished(body.batchId), {
+      batchId: body.batchId,
+      status: 'done',
+      outcomes: { ...none, stored: 3 },
+      refused: [],
+    });
+    const { key } = await createTestKey(store, world.shop.id);
+    const { body: listed } = await get(`${world.baseUrl}/api/external/v1/subscriptions`, key);
+    const [found] = listed.subscriptions;
+    assert.equal(found.subscriptionId, deriveId('subscription', 'sub_1Nx'));
+    assert.equal(found.customerId, deriveId('customer', 'cus_9s6'));
+    assert.equal(found.currentPrice, 30.6);
+    const texts = await store.write<{ text: string }[]>`
+      select source_id as text from source_ids where shop_id = ${world.shop.id} order by 1`;
+    assert.deepEqual(
+      texts.map(({ text }) => text),
+      ['cus_9s6', 'price_1Nx', 'sub_1Nx'],
+    );
+  });
+
+  test('are answered with their outcomes, and the lines that were refused', async () => {
+    const { body } = await world.push(
+      JSON.stringify([
+        { ...plan, name: 'Monthly box of two' },
+        session,
+        { ...session, id: 7002, outcome: 'gone' },
+        { type: 'delete', record: 'cancellation', id: 7003 },
+        { type: 'delete', record: 'cancellation', id: 7001 },
+        'text',
+      ]),
+    );
+    const batch = await world.finished(body.batchId);
+    assert.deepEqual(batch.outcomes, {
+      ...none,
+      replaced: 1,
+      unchanged: 2,
+      deleted: 1,
+      refused: 2,
+    });
+    assert.deepEqual(batch.refused, [
+      { line: 3, reason: 'outcome must be one of saved, cancelled, abandoned' },
+      { line: 6, reason: 'the line is not a JSON object' },
+    ]);
+  });
+
+  test('are stored in the order in which they arrived', async () => {
+    const names = Array.from({ length: 30 }, (_, number) => `Box ${number}`);
+    const batches: string[] = [];
+    for (const name of names) {
+      batches.push((await world.push([{ ...plan, id: 12, name }])).body.batchId);
+    }
+    await world.finished(batches.at(-1) as string);
+    const [stored] = await store.write<{ name: string }[]>`
+      select name from plans where shop_id = ${world.shop.id} and plan_id = 12`;
+    assert.equal(stored?.name, 'Box 29');
+  });
+
+  test('wait for records that they refer to', async () => {
+    const child = { ...session, id: 7010, subscriptionId: 1010 };
+    const orphan = { ...session, id: 7011, subscriptionId: 1011 };
+    const first = await world.push([child, orphan, { ...session, id: 7012 }]);
+    await world.push([{ ...subscription, id: 1010 }]);
+    const { batchId } = first.body;
+    for (;;) {
+      const { status, outcomes } = await world.read(batchId);
+      if (outcomes['stored'] !== 2) continue;
+      assert.equal(status, 'working');
+      break;
+    }
+    await world.push([{ ...subscription, id: 1011 }]);
+    const batch = await world.finished(batchId);
+    assert.deepEqual(batch.outcomes, { ...none, stored: 3 });
+  });
+});

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { revokePushSource, rotatePushSource } from '../../src/door/sources.ts';
+import { updateShopTier } from '../../src/store/shops.ts';
+import {
+  createShop,
+  createTestKey,
+  openAnyStore,
+  silentLog,
+  startTestService,
+} from '../support/world.ts';
+import { type DoorWorld, createSource, push, sealing, signed, startDoorWorld } from './world.ts';
+
+const session = {
+  type: 'cancellation',
+  id: 7001,
+  detectedReason: 'too_expensive',
+  createdAt: '2026-11-17T10:58:00Z',
+};
+const text = JSON.stringify(session);
+
+describe('requests that are refused', () => {
+  const store = openAnyStore();
+  const parts = { sql: store.write, clock: systemClock, log: silentLog, sealing };
+  let world: DoorWorld;
+  before(async () => {
+    world = await startDoorWorld(store);
+  });
+  after(async () => {
+    await world.close();
+    await store.close();
+  });
+  const countBatches = async () => {
+    const [found] = await store.write<{ count: number }[]>`
+      select count(*)::int as count from ingest.batches where shop_id = ${world.shop.id}`;
+    return found?.count;
+  };
+  const send = (headers: Record<string, string>, body = text, sourceId = world.source.sourceId) =>
+    fetch(`${world.baseUrl}/ingest/v1/${sourceId}/records`, { method: 'POST', headers, body });
+
+  test('have the same answer whatever is wrong with the signature', async () => {
+    const { source, shop } = world;
+    const { key } = await createTestKey(store, shop.id);
+    const other = await createSource(store, await createShop(store));
+    const valid = () => signed(source, text);
+    const { 'webhook-signature': signature = '', ...unsigned } = valid();
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    const answers = await Promise.all([
+      send(signed(other, text)),
+      send(signed(source, text, { at: minutesAgo(6) })),
+      send(signed(source, text, { at: minutesAgo(-6) })),
+      send(valid(), `${text} `),
+      send({ authorization: `Bearer ${key}` }),
+      send({ ...unsigned, authorization: `Bearer ${key}` }),
+      send({ ...unsigned, 'webhook-signature': key }),
+      send({ ...valid(), 'webhook-signature': `${signature.slice(0, 10)}` }),
+      send(valid(), text, 'src_000000000000000000000000'),
+      send(valid(), text, other.sourceId),
+      send(valid(), text, 'nothing'),
+      send({}),
+    ]);
+    for (const answer of answers) {
+      assert.equal(answer.status, 401);
+      assert.equal(await answer.text(), '{"success":false,"message":"Unauthorized"}');
+      const names = [...answer.headers.keys()].filter((name) => name !== 'connection');
+      assert.deepEqual(names.includes('www-authenticate'), false);
+    }
+    assert.equal(await countBatches(), 0);
+    const url = `${world.baseUrl}/ingest/v1/${source.sourceId}/batches/${randomUUID()}`;
+    assert.equal((await fetch(url, { headers: signed(other, '') })).status, 401);
+    assert.equal((await fetch(url, { headers: { authorization: `Bearer ${key}` } })).status, 401);
+    assert.equal((await fetch(url, { headers: signed(source, '') })).status, 404);
+  });
+
+  test('of the API are those with a signing secret as key', async () => {
+    const response = await fetch(`${world.baseUrl}/api/external/v1/plans`, {
+      headers: { authorization: `Bearer ${world.source.secret}` },
+    });
+    assert.equal(response.status, 401);
+  });
+
+  test('are those with a webhook-id that came with another body', async () => {
+    const id = randomUUID();
+    const first = await world.push([session], { id });
+    const again = await world.push([session], { id, at: new Date(Date.now() - 60_000) });
+    assert.deepEqual([first.status, again.status], [202, 202]);
+    assert.equal(again.body.batchId, first.body.batchId);
+    const { outcomes } = await world.finished(first.body.batchId);
+    assert.equal(outcomes['stored'], 1);
+    const afterwards = await world.push([session], { id });
+    assert.equal(afterwards.body.batchId, first.body.batchId);
+    const other = await world.push([{ ...session, id: 7002 }], { id });
+    assert.equal(other.status, 400);
+    assert.match(other.body.message ?? '', /webhook-id/);
+    assert.equal(await countBatches(), 1);
+    // Another source's ids are its own.
+    const source = await createSource(store, world.shop);
+    const elsewhere = await push(world.baseUrl, source, [{ ...session, id: 7003 }], { id });
+    assert.equal(elsewhere.status, 202);
+  });
+
+  test('once at the same time are stored once', async () => {
+    const id = randomUUID();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => world.push([{ ...session, id: 7100 }], { id })),
+    );
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [202]);
+    assert.equal(new Set(answers.map(({ body }) => body.batchId)).size, 1);
+    const { outcomes } = await world.finished(answers[0]?.body.batchId as string);
+    assert.equal(outcomes['stored'], 1);
+  });
+
+  test('are those that are too large, and those that cannot be read', async () => {
+    const many = Array.from({ length: 1001 }, (_, index) => ({ ...session, id: index + 1 }));
+    const cases: [status: number, body: string | object[]][] = [
+      [413, many],
+      [413, JSON.stringify([{ ...session, filler: 'x'.repeat(1024 * 1024) }])],
+      [400, ''],
+      [400, '\n \n'],
+      [400, '[]'],
+      [400, '[{"type":'],
+    ];
+    const stored = await countBatches();
+    for (const [status, body] of cases) {
+      const answer = await world.push(body);
+      assert.equal(answer.status, status);
+      assert.ok((answer.body.message ?? '').length > 10);
+    }
+    assert.equal(await countBatches(), stored);
+    assert.equal((await world.push(many.slice(0, 1000))).status, 202);
+  });
+
+  test('are those of shops without API access', async () => {
+    const shop = await createShop(store);
+    const source = await createSource(store, shop);
+    await updateShopTier(store.write, shop.id, 'starter');
+    const { status, body } = await push(world.baseUrl, source, [session]);
+    assert.equal(status, 403);
+    assert.equal(body.message, 'Developer API access requires the Growth plan or higher.');
+    const locked = await rotatePushSource(parts, { shopId: shop.id, ...source }, 0);
+    assert.deepEqual(locked, { kind: 'locked', tier: 'starter' });
+  });
+
+  test('are those with a secret that was replaced or revoked', async () => {
+    const { shop } = world;
+    const source = await createSource(store, shop);
+    const key = { shopId: shop.id, sourceId: source.sourceId };
+    const status = async (secret: string) =>
+      (await push(world.baseUrl, source, [session], { secret })).status;
+    const rotate = async (overlap: number) => {
+      const rotated = await rotatePushSource(parts, key, overlap);
+      assert.equal(rotated.kind, 'created');
+      return 'secret' in rotated ? rotated.secret : '';
+    };
+    const second = await rotate(60_000);
+    assert.deepEqual([await status(source.secret), await status(second)], [202, 202]);
+    const third = await rotate(0);
+    assert.deepEqual([await status(second), await status(third)], [401, 202]);
+    assert.equal(await status(source.secret), 401);
+    assert.equal(await revokePushSource(parts, key), true);
+    assert.equal(await status(third), 401);
+    assert.deepEqual(await rotatePushSource(parts, key, 0), { kind: 'missing' });
+    assert.equal(await revokePushSource(parts, { ...key, shopId: shop.id + 1 }), false);
+  });
+
+  test('are sent again later if too much is queued', async () => {
+    const shop = await createShop(store);
+    const source = await createSource(store, shop);
+    await store.write`
+      insert into ingest.batches
+        (shop_id, source_id, batch_id, digest, received_at, lines, outcomes, refused)
+      select ${shop.id}, 'src_of_nobody', gen_random_uuid(), '', now(), '', '{}', '[]'
+      from generate_series(1, 200)`;
+    const { status, headers, body } = await push(world.baseUrl, source, [session]);
+    assert.equal(status, 429);
+    assert.equal(headers.get('retry-after'), '5');
+    assert.equal(body.message, 'Too much is queued. Retry after 5 seconds.');
+    await store.write`delete from ingest.batches where shop_id = ${shop.id}`;
+    assert.equal((await push(world.baseUrl, source, [session])).status, 202);
+  });
+
+  test('are all of them without CREDENTIALS_KEY', async () => {
+    const service = await startTestService(store, { clock: systemClock });
+    const { status, headers } = await push(service.baseUrl, world.source, [session]);
+    await service.close();
+    assert.equal(status, 503);
+    assert.equal(headers.get('retry-after'), '60');
+  });
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import {
+  countOpenBatches,
+  deleteOldBatches,
+  findBatch,
+  insertBatch,
+  listOpenBatches,
+  listSourcesWithOpenBatches,
+  lockOpenBatch,
+  updateBatch,
+  updateBatchAttempts,
+} from '../../src/store/door/batches.ts';
+import {
+  findPushSource,
+  insertPushSource,
+  listLivePushSources,
+  listPushSources,
+  replaceSealedSecrets,
+  updatePushSecret,
+  updateRevokedPushSource,
+} from '../../src/store/door/sources.ts';
+import type { Store } from '../../src/store/open.ts';
+import { now } from '../support/world.ts';
+
+/** A source that pushes a batch, which is stored, and what is done with the source. */
+export async function usePushSources({ write }: Store, shopId: number): Promise<void> {
+  const at = new Date(now);
+  const source = { shopId, sourceId: `src_${shopId}` };
+  const created = { ...source, name: 'Test', createdBy: 'test', createdAt: at, secret: 'sealed' };
+  assert.ok(await write.begin((tx) => insertPushSource(tx, created)));
+  assert.equal(await write.begin((tx) => insertPushSource(tx, created)), false);
+  await write.begin((tx) => updatePushSecret(tx, source, 'sealed again', at));
+  await replaceSealedSecrets(
+    write,
+    { ...source, secret: 'sealed again' },
+    { secret: 'sealed anew', previousSecret: null },
+  );
+  assert.equal((await findPushSource(write, source.sourceId))?.secret, 'sealed anew');
+  assert.equal((await listLivePushSources(write)).at(-1)?.name, 'Test');
+
+  const key = { ...source, batchId: '00000000-0000-4000-8000-000000000002' };
+  const texts = { digest: '', outcomes: '{}', refused: '[]' };
+  const batch = { ...key, ...texts, receivedAt: at, lines: '1 {}' };
+  assert.ok(await insertBatch(write, batch));
+  assert.equal(await insertBatch(write, batch), false);
+  assert.deepEqual(await countOpenBatches(write, shopId), { queued: 1, waiting: 0 });
+  assert.equal((await listOpenBatches(write, source)).length, 1);
+  const open = await listSourcesWithOpenBatches(write);
+  assert.deepEqual(open.at(-1), source);
+  await updateBatchAttempts(write, key);
+  await write.begin(async (tx) => {
+    assert.equal((await lockOpenBatch(tx, key))?.attempts, 1);
+    await updateBatch(tx, key, { ...texts, lines: null, hasFailed: false, finishedAt: at });
+  });
+  assert.deepEqual((await findBatch(write, key))?.finishedAt, at);
+  assert.deepEqual((await listPushSources(write, shopId))[0]?.lastBatchAt, at);
+  await deleteOldBatches(write, source, new Date(at.getTime() + 1));
+  assert.equal(await findBatch(write, key), undefined);
+  assert.ok(await write.begin((tx) => updateRevokedPushSource(tx, source, at)));
+}
