@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { hasOpenBatches, startDoor } from './door/start.ts';
+import { startDoor } from './door/start.ts';
 import { pushQueue } from './door/work.ts';
 import type { Route } from './http/shell.ts';
 import type { Log } from './log/log.ts';
@@ -26,8 +26,7 @@ interface Inbound {
 export async function startInbound({ config, store, clock, log }: InboundParts): Promise<Inbound> {
   const sealing = sealingOf(config.credentialsKeys);
   const configured = listWebhookPlatforms(config);
-  // What was accepted is stored even if the key was removed since.
-  const pushes = sealing !== undefined || (await hasOpenBatches(store));
+  const pushes = sealing !== undefined;
   const queue =
     pushes || configured.length > 0
       ? await JobQueue.open(store.jobs, log, [

@@ -15,13 +15,8 @@ interface StartParts {
   readonly log: Log;
   /** Undefined without CREDENTIALS_KEY. */
   readonly sealing: Sealing | undefined;
-  /** Undefined if there is nothing to receive, and nothing left to store. */
+  /** Undefined without CREDENTIALS_KEY too. */
   readonly queue: JobQueue | undefined;
-}
-
-/** Whether batches were accepted that are not stored yet. */
-export async function hasOpenBatches({ write }: Store): Promise<boolean> {
-  return (await listSourcesWithOpenBatches(write)).length > 0;
 }
 
 /** Receives pushed records, and stores them. Every instance does both. */

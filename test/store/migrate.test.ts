@@ -29,6 +29,7 @@ for (const [name, createPlace] of places) {
       sql.script(
         `drop schema public cascade; drop schema if exists owners cascade;
         drop schema if exists shopify cascade; drop schema if exists platforms cascade;
+        drop schema if exists ingest cascade;
         create schema public`,
       ),
     );
