@@ -33,6 +33,26 @@ const overlapLabels: Readonly<Record<(typeof overlapHours)[number], string>> = {
   168: 'In 7 days',
 };
 
+/** When what is replaced expires. */
+export function overlapChoices(legend: string): Html {
+  return html`<fieldset>
+    <legend>${legend}</legend>
+    ${overlapHours.map(
+      (hours) =>
+        html`<label class="choice">
+          <input
+            type="radio"
+            name="overlap"
+            value="${hours}"
+            required
+            ${hours === 24 ? html`checked` : undefined}
+          />
+          <span>${overlapLabels[hours]}</span>
+        </label>`,
+    )}
+  </fieldset>`;
+}
+
 /** A page with a form that creates a key, or the reason why the tier does not allow one. */
 function keyForm(visit: ShopVisit, title: string, form: Html, status = 200): Answer {
   const { shop } = visit;
@@ -55,23 +75,7 @@ export function rotateKeyPage(visit: ShopVisit, key: KeyListing): Answer {
     <input type="hidden" name="id" value="${newKeyId()}" />
     <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
     <p>A new key with the same name and scopes replaces it. Both work until the old key expires.</p>
-    <fieldset>
-      <legend>The old key expires</legend>
-      ${overlapHours.map(
-        (hours) =>
-          html`<label class="choice">
-            <input
-              type="radio"
-              name="overlap"
-              value="${hours}"
-              required
-              ${hours === 24 ? html`checked` : undefined}
-            />
-            <span>${overlapLabels[hours]}</span>
-          </label>`,
-      )}
-    </fieldset>
-    ${expiryField()}
+    ${overlapChoices('The old key expires')} ${expiryField()}
     <button>Rotate key</button>
     <a href="${shopPath(shop, '/keys')}">Keep key</a>
   </form>`;
@@ -195,7 +199,7 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
 }
 
 /** Hidden until its script has loaded. */
-function copyButton(id: string): Html {
+export function copyButton(id: string): Html {
   return html`<p class="copy">
     <button type="button" class="plain" data-copies="${id}" hidden>Copy</button>
   </p>`;

@@ -7,6 +7,7 @@ import type { OwnerVisit, ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
 import { alert, layout, notice, shopPath, token } from '../ui/layout.ts';
 import { connectedPart, connectionState } from './connected.ts';
+import { type PushPart, pushSection } from './push-pages.ts';
 import type { Source } from './sources.ts';
 
 /** What went wrong when the owner tried to connect a platform. */
@@ -19,6 +20,7 @@ export interface Problem {
 
 interface SourcesPage {
   readonly sources: readonly Source[];
+  readonly push: PushPart;
   readonly feeds: readonly FeedStatus[];
   readonly problem: Problem | undefined;
   /** Epoch milliseconds. */
@@ -27,7 +29,7 @@ interface SourcesPage {
 
 export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
   const { shop } = visit;
-  const { sources, feeds, problem, now } = parts;
+  const { sources, push, feeds, problem, now } = parts;
   const content = html`
     ${notice(problem ? undefined : doneNotice(visit))}
     ${sources.map((source) =>
@@ -36,6 +38,7 @@ export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
         problem: problem?.platform === source.platform.name ? problem : undefined,
       }),
     )}
+    ${pushSection(visit, push, now)}
     ${
       feeds.length === 0
         ? html`<section>
@@ -58,6 +61,11 @@ function doneNotice({ query, shop }: ShopVisit): Html | undefined {
         <a href="${shopPath(shop)}">overview</a> within minutes.`;
     case 'disconnected':
       return html`Disconnected. The data that is here stays, but no longer changes.`;
+    case 'push-revoked':
+      return html`Push source revoked. What it has sent stays.`;
+    case 'push-already':
+      return html`The push source was already created, and its secret is shown only once. If you did
+      not copy it, rotate it.`;
     default:
       return undefined;
   }

@@ -18,6 +18,7 @@ import {
   notConnectedPage,
   sourcesPage,
 } from './pages.ts';
+import { pushRoutes, readPushPart } from './push-routes.ts';
 import type { SourceStatus, Sources } from './sources.ts';
 import { shopOfState, stateOf } from './state.ts';
 
@@ -33,8 +34,12 @@ export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources):
 
   const show = async (visit: ShopVisit, problem?: Problem) => {
     const { id } = visit.shop;
-    const [listed, feeds] = await Promise.all([sources.list(id), listFeeds(sql, id)]);
-    return sourcesPage(visit, { sources: listed, feeds, problem, now: clock.now() });
+    const [listed, push, feeds] = await Promise.all([
+      sources.list(id),
+      readPushPart(parts, id),
+      listFeeds(sql, id),
+    ]);
+    return sourcesPage(visit, { sources: listed, push, feeds, problem, now: clock.now() });
   };
   const find = ({ shop, params }: ShopVisit) => sources.find(shop.id, params['platform']);
   const baseUrlOf = ({ name }: Platform) => config.platforms[name]?.baseUrl;
@@ -67,6 +72,7 @@ export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources):
 
   return [
     pages.shopPage(base, (visit) => show(visit)),
+    ...pushRoutes(pages, parts),
 
     pages.shopPage(`${base}/:platform/connect`, async (visit) => {
       const { shop, session, query } = visit;

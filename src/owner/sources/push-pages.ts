@@ -1,0 +1,220 @@
+import { tiers } from '../../access/tiers.ts';
+import { newSourceId } from '../../door/sources.ts';
+import type { Answer } from '../../http/answer.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { PushSourceListing } from '../../store/door/sources.ts';
+import { copyButton, overlapChoices } from '../keys/forms.ts';
+import type { ShopVisit } from '../pages.ts';
+import { page } from '../ui/answers.ts';
+import { alert, layout, notice, shopPath, tierNames, token } from '../ui/layout.ts';
+import { showAgo, showTime } from '../ui/times.ts';
+
+export const sourceNameLength = 80;
+
+/** What the page Sources shows of push sources. */
+export interface PushPart {
+  /** Those that are not revoked. */
+  readonly sources: readonly PushSourceListing[];
+  /** Whether secrets can be stored: the operator has set CREDENTIALS_KEY. */
+  readonly isAvailable: boolean;
+}
+
+/** The sources that may push records, and how to get one. */
+export function pushSection(
+  visit: ShopVisit,
+  { sources, isAvailable }: PushPart,
+  now: number,
+): Html {
+  const { shop } = visit;
+  const { hasApiAccess } = tiers[shop.tier];
+  return html`<section class="card source" id="push" aria-labelledby="push-title">
+    <h2 id="push-title">Your own programs</h2>
+    <p>
+      Your backend, your billing system or your cancel flow can send records as they arise, signed
+      with a secret.
+    </p>
+    ${sources.length === 0 ? undefined : sourceTable(visit, sources, now)}
+    ${
+      !hasApiAccess
+        ? html`<p class="quiet">
+            Available from the Growth tier. ${shop.name} is on the ${tierNames[shop.tier]} tier, so
+            what is sent is refused.
+          </p>`
+        : isAvailable
+          ? html`<p class="actions">
+              <a class="button" href="${shopPath(shop, '/sources/push/new')}">Create push source</a>
+            </p>`
+          : html`<p>
+                You cannot create a push source yet, because this service is not set up for it. Ask
+                its operator.
+              </p>
+              <p class="quiet">
+                For the operator: set <code>CREDENTIALS_KEY</code>, then restart the service.
+              </p>`
+    }
+  </section>`;
+}
+
+function sourceTable(visit: ShopVisit, sources: readonly PushSourceListing[], now: number): Html {
+  const path = shopPath(visit.shop, '/sources/push');
+  const link = ({ sourceId, name }: PushSourceListing, action: string, label: string) =>
+    html`<a href="${path}/${sourceId}/${action}"
+      >${label}<span class="visually-hidden"> ${name}</span></a
+    > `;
+  const rows = sources.map(
+    (source) =>
+      html`<tr>
+        <th scope="row">${source.name} <code class="quiet">${source.sourceId}</code></th>
+        <td data-label="Created">${showTime(visit, source.createdAt)}</td>
+        <td data-label="Last request">
+          ${source.lastBatchAt ? showAgo(source.lastBatchAt, now) : 'None yet'}
+        </td>
+        <td class="state">
+          ${
+            source.previousUntil && source.previousUntil.getTime() > now
+              ? html`<span>Old secret works until ${showTime(visit, source.previousUntil)}</span>`
+              : undefined
+          }
+          ${link(source, 'rotate', 'Rotate')} ${link(source, 'revoke', 'Revoke')}
+        </td>
+      </tr>`,
+  );
+  return html`<table>
+    <thead>
+      <tr>
+        <th scope="col">Source</th>
+        <th scope="col">Created</th>
+        <th scope="col">Last request</th>
+        <th scope="col"><span class="visually-hidden">Status</span></th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}
+
+interface PushForm {
+  readonly name?: string;
+  readonly sourceId?: string;
+  readonly problem?: string | undefined;
+}
+
+export function newPushPage(visit: ShopVisit, filled: PushForm = {}): Answer {
+  const { name = '', sourceId = newSourceId(), problem } = filled;
+  const sources = shopPath(visit.shop, '/sources');
+  const form = html`${alert(problem)}
+    <form class="card" method="post" action="${sources}/push">
+      ${token(visit)}
+      <input type="hidden" name="id" value="${sourceId}" />
+      <p class="field">
+        <label for="name">Name</label>
+        <input
+          id="name"
+          name="name"
+          required
+          maxlength="${sourceNameLength}"
+          autocomplete="off"
+          value="${name}"
+          aria-describedby="name-hint"
+        />
+        <span class="hint" id="name-hint"
+          >What sends the records, such as “Billing” or “Cancel flow”.</span
+        >
+      </p>
+      <p class="actions">
+        <button>Create push source</button>
+        <a href="${sources}">Cancel</a>
+      </p>
+    </form>`;
+  return subpage(visit, 'Create push source', form, problem === undefined ? 200 : 422);
+}
+
+interface CreatedSecret {
+  readonly sourceId: string;
+  readonly secret: string;
+  readonly baseUrl: string;
+  /** Shown above the secret. */
+  readonly remark?: string;
+}
+
+/** The only page that shows a secret: the direct answer to the form. */
+export function createdPushPage(visit: ShopVisit, created: CreatedSecret): Answer {
+  const { sourceId, secret, baseUrl, remark } = created;
+  const content = html`
+    ${notice(remark)}
+    <section class="card">
+      <h2>Signing secret</h2>
+      <p>Copy it now. It is stored encrypted, and not shown again.</p>
+      <pre tabindex="0" aria-label="Signing secret"><code id="secret">${secret}</code></pre>
+      ${copyButton('secret')}
+    </section>
+    <section class="card">
+      <h2>Address</h2>
+      <p>
+        Send records here as NDJSON or a JSON array, signed by the scheme of
+        <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
+      </p>
+      <pre
+        tabindex="0"
+        aria-label="Address"
+      ><code id="address">${baseUrl}/ingest/v1/${sourceId}/records</code></pre>
+      ${copyButton('address')}
+    </section>
+    <form class="card" method="get" action="${shopPath(visit.shop, '/sources')}">
+      <label class="choice">
+        <input type="checkbox" required /> <span>I have copied the secret</span>
+      </label>
+      <button>Done</button>
+    </form>
+  `;
+  return subpage(
+    visit,
+    remark === undefined ? 'Push source created' : 'Secret rotated',
+    content,
+    201,
+  );
+}
+
+export function rotatePushPage(visit: ShopVisit, source: PushSourceListing): Answer {
+  const sources = shopPath(visit.shop, '/sources');
+  const form = html`<form
+    class="card"
+    method="post"
+    action="${sources}/push/${source.sourceId}/rotate"
+  >
+    ${token(visit)}
+    <h2>${source.name} <code class="quiet">${source.sourceId}</code></h2>
+    <p>A new secret replaces the old one. Both work until the old one expires.</p>
+    ${overlapChoices('The old secret expires')}
+    <p class="actions">
+      <button>Rotate secret</button>
+      <a href="${sources}">Keep secret</a>
+    </p>
+  </form>`;
+  return subpage(visit, 'Rotate secret', form);
+}
+
+export function revokePushPage(visit: ShopVisit, source: PushSourceListing): Answer {
+  const sources = shopPath(visit.shop, '/sources');
+  const form = html`<form
+    class="card"
+    method="post"
+    action="${sources}/push/${source.sourceId}/revoke"
+  >
+    ${token(visit)}
+    <h2>${source.name} <code class="quiet">${source.sourceId}</code></h2>
+    <p>Requests of this source fail from now on. What it has sent stays. This cannot be undone.</p>
+    <p class="actions">
+      <button class="danger">Revoke push source</button>
+      <a href="${sources}">Keep push source</a>
+    </p>
+  </form>`;
+  return subpage(visit, 'Revoke push source?', form);
+}
+
+function subpage(visit: ShopVisit, title: string, content: Html, status = 200): Answer {
+  const { shop } = visit;
+  const breadcrumb = { path: shopPath(shop, '/sources'), label: 'Sources' };
+  return page(layout(visit, { title, content, shop, current: 'sources', breadcrumb }), status);
+}

@@ -1,0 +1,100 @@
+import {
+  createPushSource,
+  isSourceId,
+  revokePushSource,
+  rotatePushSource,
+} from '../../door/sources.ts';
+import type { Route } from '../../http/shell.ts';
+import { sealingOf } from '../../platforms/open.ts';
+import { listPushSources } from '../../store/door/sources.ts';
+import { overlapHours } from '../keys/forms.ts';
+import { type OwnerParts, type Pages, type ShopVisit, notFoundPage } from '../pages.ts';
+import { redirect } from '../ui/answers.ts';
+import { shopPath } from '../ui/layout.ts';
+import {
+  type PushPart,
+  createdPushPage,
+  newPushPage,
+  revokePushPage,
+  rotatePushPage,
+  sourceNameLength,
+} from './push-pages.ts';
+
+const base = '/app/shops/:shopId/sources/push';
+
+export async function readPushPart(
+  { store, platforms }: OwnerParts,
+  shopId: number,
+): Promise<PushPart> {
+  const sources = await listPushSources(store.write, shopId);
+  return {
+    sources: sources.filter(({ revokedAt }) => revokedAt === null),
+    isAvailable: platforms.credentialsKeys.length > 0,
+  };
+}
+
+const backTo = ({ shop }: ShopVisit, done = '') =>
+  redirect(shopPath(shop, `/sources${done === '' ? '' : `?done=${done}`}`));
+
+/** The pages where owners create, rotate and revoke the sources that may push records. */
+export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
+  const { store, clock, log, platforms } = parts;
+  const sealing = sealingOf(platforms.credentialsKeys);
+  const sourceParts = { sql: store.write, clock, log, sealing };
+  const find = async ({ shop, params }: ShopVisit) =>
+    (await readPushPart(parts, shop.id)).sources.find(
+      ({ sourceId }) => sourceId === params['sourceId'],
+    );
+
+  return [
+    pages.shopPage(`${base}/new`, async (visit) => (sealing ? newPushPage(visit) : backTo(visit))),
+    pages.shopForm(base, async (visit, form) => {
+      const { shop, session } = visit;
+      const name = (form.get('name') ?? '').trim();
+      const sourceId = form.get('id') ?? '';
+      if (!sealing) return backTo(visit);
+      if (!isSourceId(sourceId)) return newPushPage(visit);
+      const problem = problemOf(name);
+      if (problem !== undefined) return newPushPage(visit, { name, sourceId, problem });
+      const created = await createPushSource(sourceParts, shop.id, session, { name, sourceId });
+      if (created.kind === 'already') return backTo(visit, 'push-already');
+      if (created.kind !== 'created') return backTo(visit);
+      return createdPushPage(visit, { ...created, sourceId, baseUrl: parts.baseUrl() });
+    }),
+    pages.shopPage(`${base}/:sourceId/rotate`, async (visit) => {
+      const source = await find(visit);
+      return source && sealing ? rotatePushPage(visit, source) : notFoundPage();
+    }),
+    pages.shopForm(`${base}/:sourceId/rotate`, async (visit, form) => {
+      const source = await find(visit);
+      if (!source || !sealing) return notFoundPage();
+      const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
+      if (overlap === undefined) return rotatePushPage(visit, source);
+      const rotated = await rotatePushSource(sourceParts, source, overlap * 3_600_000);
+      if (rotated.kind !== 'created') return backTo(visit);
+      const remark =
+        overlap === 0
+          ? 'The old secret has ended. Requests signed with it are refused.'
+          : `The old secret works for ${overlap === 1 ? 'another hour' : `another ${overlap} hours`}.`;
+      const { sourceId } = source;
+      return createdPushPage(visit, { ...rotated, sourceId, baseUrl: parts.baseUrl(), remark });
+    }),
+    pages.shopPage(`${base}/:sourceId/revoke`, async (visit) => {
+      const source = await find(visit);
+      return source ? revokePushPage(visit, source) : notFoundPage();
+    }),
+    pages.shopForm(`${base}/:sourceId/revoke`, async (visit) => {
+      const { shop, params } = visit;
+      const source = { shopId: shop.id, sourceId: params['sourceId'] ?? '' };
+      const isKnown = await revokePushSource(sourceParts, source);
+      return isKnown ? backTo(visit, 'push-revoked') : notFoundPage();
+    }),
+  ];
+}
+
+function problemOf(name: string): string | undefined {
+  if (name === '') return 'Give the source a name, so that you can recognise it later.';
+  return name.length > sourceNameLength
+    ? `Use at most ${sourceNameLength} characters for the name.`
+    : undefined;
+}
