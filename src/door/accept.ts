@@ -5,6 +5,7 @@ import { type Answer, privateJson, refuse } from '../http/answer.ts';
 import { importShopOf } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
 import { createRecordSchema } from '../ingest/record.ts';
+import type { Mapping } from '../mapping/schema.ts';
 import type { JobQueue } from '../platforms/webhooks/queue.ts';
 import { idOf } from '../platforms/webhooks/queue.ts';
 import type { Sql } from '../store/database.ts';
@@ -16,7 +17,8 @@ import {
 } from '../store/door/batches.ts';
 import type { PushSource } from '../store/door/sources.ts';
 import type { Shop } from '../store/shops.ts';
-import { readRows } from './body.ts';
+import { type BodyRow, readRows } from './body.ts';
+import { mapDocuments } from './mappings.ts';
 import { type RefusedRecord, firstOutcomes } from './outcomes.ts';
 import { prepareRecord } from './records.ts';
 import { sendPushJob, textOf } from './work.ts';
@@ -38,9 +40,11 @@ interface AcceptParts {
 export interface Delivery {
   readonly source: PushSource;
   readonly shop: Shop;
-  /** The sender's id of the request. */
-  readonly id: string;
+  /** The sender's id of the request; undefined if it sends none: then the body stands for it. */
+  readonly id: string | undefined;
   readonly body: Buffer;
+  /** Translates the body; undefined for import records. */
+  readonly mapping?: { readonly name: string; readonly rules: Mapping };
 }
 
 /** Back-pressure. */
@@ -54,14 +58,19 @@ export function tooBusy(headers: Readonly<Record<string, string>> = {}): Answer 
 
 /** Stores a request's records in the queue, once, and says under which batch id. */
 export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Promise<Answer> {
-  const { source, shop, id, body } = delivery;
+  const { source, shop, body, mapping } = delivery;
   const { sql, clock } = parts;
+  // The same body is something else for another mapping.
+  const digest = hash(
+    'sha256',
+    Buffer.concat([Buffer.from(`${mapping?.name ?? ''}\n`), body]),
+    'base64',
+  );
   const key = {
     shopId: source.shopId,
     sourceId: source.sourceId,
-    batchId: idOf('push', source.sourceId, id),
+    batchId: idOf('push', source.sourceId, delivery.id ?? `body ${digest}`),
   };
-  const digest = hash('sha256', body, 'base64');
   const repeated = async (known: BatchState) => {
     if (known.digest !== digest) {
       return refuse(
@@ -82,15 +91,11 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
   const open = await countOpenBatches(sql, shop.id);
   if (open.queued >= maxQueued || open.waiting >= maxWaiting) return tooBusy();
 
-  const schema = createRecordSchema(importShopOf(shop).minorDigits, clock, true);
-  const lines: Line[] = [];
-  const refused: RefusedRecord[] = [];
-  for (const [index, { number, value }] of read.rows.entries()) {
-    if (index % recordsPerTurn === recordsPerTurn - 1) await turn();
-    const prepared = prepareRecord(value, schema);
-    if ('problem' in prepared) refused.push({ line: number, reason: prepared.problem });
-    else lines.push({ number, text: JSON.stringify(prepared.record) });
-  }
+  const importShop = importShopOf(shop);
+  const schema = createRecordSchema(importShop.minorDigits, clock, true);
+  const { lines, refused } = mapping
+    ? await mapDocuments(read.rows, mapping.rules, { shop: importShop, clock, schema })
+    : await prepareRecords(read.rows, schema);
   const isNew = await insertBatch(sql, {
     ...key,
     digest,
@@ -106,6 +111,21 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
   }
   await sendPushJob(parts, key);
   return accepted(key.batchId);
+}
+
+async function prepareRecords(
+  rows: readonly BodyRow[],
+  schema: ReturnType<typeof createRecordSchema>,
+) {
+  const lines: Line[] = [];
+  const refused: RefusedRecord[] = [];
+  for (const [index, { number, value }] of rows.entries()) {
+    if (index % recordsPerTurn === recordsPerTurn - 1) await turn();
+    const prepared = prepareRecord(value, schema);
+    if ('problem' in prepared) refused.push({ line: number, reason: prepared.problem });
+    else lines.push({ number, text: JSON.stringify(prepared.record) });
+  }
+  return { lines, refused };
 }
 
 function accepted(batchId: string): Answer {

@@ -4,7 +4,7 @@ const maxRecords = 1000;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** One record of a body: its line, or its position in an array, from 1. */
-interface BodyRow {
+export interface BodyRow {
   readonly number: number;
   /** Undefined if the line is not JSON. */
   readonly value: unknown;

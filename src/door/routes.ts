@@ -19,7 +19,9 @@ import { type Shop, findShop } from '../store/shops.ts';
 import { within } from '../time-limit.ts';
 import { acceptRecords, tooBusy } from './accept.ts';
 import { describeBatch } from './outcomes.ts';
-import { type BodyCheck, makeSecret, readClaim, startBodyCheck } from './signature.ts';
+import { findMapping } from './mappings.ts';
+import { isSchemeName, schemes } from './schemes.ts';
+import { type BodyCheck, makeSecret, mayBeSigned, readClaim, startBodyCheck } from './signature.ts';
 import { isSourceId, secretsOf } from './sources.ts';
 
 const maxBytes = 1024 * 1024;
@@ -46,13 +48,15 @@ export interface DoorParts {
   /** Both undefined without CREDENTIALS_KEY: then no signature can be verified. */
   readonly sealing: Sealing | undefined;
   readonly queue: JobQueue | undefined;
+  /** Overridden only by tests. */
+  readonly findMapping?: typeof findMapping;
 }
 
 interface Admitted {
   readonly source: PushSource;
   readonly shop: Shop;
-  /** The sender's id of the request. */
-  readonly id: string;
+  /** The sender's id of the request; undefined if it sends none. */
+  readonly id: string | undefined;
   readonly body: Buffer;
 }
 
@@ -107,10 +111,13 @@ export function doorRoutes(parts: DoorParts): Route[] {
     request: FastifyRequest,
     keys: Sealing,
   ): Promise<Admitted | { readonly refusal: Answer }> => {
-    const claim = readClaim(request.headers, clock);
-    if (!claim) return { refusal: unauthorized() };
+    if (!mayBeSigned(request.headers)) return { refusal: unauthorized() };
     const source = await within(timeoutMilliseconds, find(request));
     const secrets = source ? secretsOf(source, keys, clock.now()) : [];
+    const scheme = source?.scheme ?? 'standard';
+    if (!isSchemeName(scheme)) throw new Error(`There is no scheme ${scheme}.`);
+    const claim = readClaim(request.headers, clock, schemes[scheme]);
+    if (!claim) return { refusal: unauthorized() };
     const check = startBodyCheck(claim, secrets.length > 0 ? secrets : [anySecret]);
     const body = await receive(request, check);
     if ('refusal' in body) return body;
@@ -150,7 +157,22 @@ export function doorRoutes(parts: DoorParts): Route[] {
     {
       method: 'POST',
       url: '/ingest/v1/:sourceId/records',
-      handle: answer((admitted, jobs) => acceptRecords(admitted, { sql, clock, queue: jobs })),
+      handle: answer(async (admitted, jobs) =>
+        admitted.source.scheme === 'standard'
+          ? acceptRecords(admitted, { sql, clock, queue: jobs })
+          : refuse(400, 'This source sends webhooks; send them to mapped/MAPPING.', privateJson),
+      ),
+    },
+    {
+      method: 'POST',
+      url: '/ingest/v1/:sourceId/mapped/:mapping',
+      handle: answer(async (admitted, jobs, request) => {
+        const { mapping: name = '' } = request.params as Record<string, string>;
+        const rules = await (parts.findMapping ?? findMapping)(name);
+        if (!rules) return refuse(404, 'Mapping not found.', privateJson);
+        const delivery = { ...admitted, mapping: { name, rules } };
+        return acceptRecords(delivery, { sql, clock, queue: jobs });
+      }),
     },
     {
       method: 'GET',

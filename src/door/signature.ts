@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
+import { type Scheme, schemes } from './schemes.ts';
 
 /*
  * Standard Webhooks (https://www.standardwebhooks.com): three headers, and an HMAC-SHA256 in base64 over
  * "ID.TIMESTAMP.BODY". A secret is `whsec_` and the key in base64. The signature header is a list, so that a
- * sender can sign with an old and a new secret.
+ * sender can sign with an old and a new secret. Vendors' own schemes differ in the ways that a Scheme names.
  */
 const secretPrefix = 'whsec_';
-const signaturePrefix = 'v1,';
 /** How far the clocks of sender and service may differ, and how long a request can be repeated unchanged. */
 const toleranceSeconds = 300;
 const maxIdLength = 256;
@@ -17,8 +17,11 @@ const maxSignatures = 10;
 
 /** What a request says of itself; only its signature can prove it. */
 export interface Claim {
-  readonly id: string;
-  readonly timestamp: string;
+  readonly scheme: Scheme;
+  /** Undefined if the scheme has none. */
+  readonly id: string | undefined;
+  /** Precedes the body in what is signed. */
+  readonly prefix: string;
   readonly signatures: readonly Buffer[];
 }
 
@@ -29,27 +32,53 @@ export interface BodyCheck {
   matches(): boolean;
 }
 
+/** Whether a request could be signed by any scheme. */
+export function mayBeSigned(headers: IncomingHttpHeaders): boolean {
+  return Object.values(schemes).some(({ header }) => headers[header] !== undefined);
+}
+
 /** @returns undefined if a header is missing or malformed, or the time is not near */
-export function readClaim(headers: IncomingHttpHeaders, clock: Clock): Claim | undefined {
-  const id = headers['webhook-id'];
-  const timestamp = headers['webhook-timestamp'];
-  const list = headers['webhook-signature'];
-  if (typeof id !== 'string' || id === '' || id.length > maxIdLength) return undefined;
-  if (typeof timestamp !== 'string' || !/^\d{1,12}$/.test(timestamp)) return undefined;
-  if (Math.abs(clock.now() / 1000 - Number(timestamp)) > toleranceSeconds) return undefined;
-  if (typeof list !== 'string') return undefined;
-  const signatures = list
-    .split(' ')
-    .filter((each) => each.startsWith(signaturePrefix))
+export function readClaim(
+  headers: IncomingHttpHeaders,
+  clock: Clock,
+  scheme: Scheme = schemes.standard,
+): Claim | undefined {
+  const { separator, signature = '', time } = scheme;
+  const header = headers[scheme.header];
+  if (typeof header !== 'string') return undefined;
+  const entries = separator === undefined ? [header] : header.split(separator);
+  const signatures = entries
+    .map((entry) => entry.trim())
+    .filter((entry) => entry.startsWith(signature) && entry.length > signature.length)
     .slice(0, maxSignatures)
-    .map((each) => Buffer.from(each.slice(signaturePrefix.length), 'base64'));
-  return signatures.length === 0 ? undefined : { id, timestamp, signatures };
+    .map((entry) => Buffer.from(entry.slice(signature.length), scheme.encoding));
+  if (signatures.length === 0) return undefined;
+  if (scheme.signed === undefined) return { scheme, id: undefined, prefix: '', signatures };
+
+  const isStandard = time === undefined;
+  const id = isStandard ? headers['webhook-id'] : '';
+  const sentAt = isStandard
+    ? headers['webhook-timestamp']
+    : entries
+        .find((entry) => entry.trim().startsWith(time))
+        ?.trim()
+        .slice(time.length);
+  if (typeof id !== 'string' || id.length > maxIdLength || (isStandard && id === '')) {
+    return undefined;
+  }
+  if (typeof sentAt !== 'string' || !/^\d{1,12}$/.test(sentAt)) return undefined;
+  if (Math.abs(clock.now() / 1000 - Number(sentAt)) > toleranceSeconds) return undefined;
+  const prefix = scheme.signed(id, sentAt);
+  return { scheme, id: isStandard ? id : undefined, prefix, signatures };
 }
 
 /** @param secrets the request may be signed with any of them */
-export function startBodyCheck(claim: Claim, secrets: readonly string[]): BodyCheck {
+export function startBodyCheck(
+  { scheme, prefix, signatures }: Claim,
+  secrets: readonly string[],
+): BodyCheck {
   const hmacs = secrets.map((secret) =>
-    createHmac('sha256', keyOf(secret)).update(`${claim.id}.${claim.timestamp}.`),
+    createHmac(scheme.algorithm, keyOf(secret, scheme)).update(prefix),
   );
   return {
     update(part) {
@@ -57,7 +86,7 @@ export function startBodyCheck(claim: Claim, secrets: readonly string[]): BodyCh
     },
     matches() {
       const expected = hmacs.map((hmac) => hmac.digest());
-      return claim.signatures.some((signature) =>
+      return signatures.some((signature) =>
         expected.some(
           (each) => each.length === signature.length && timingSafeEqual(each, signature),
         ),
@@ -70,7 +99,8 @@ export function makeSecret(key: Buffer): string {
   return secretPrefix + key.toString('base64');
 }
 
-function keyOf(secret: string): Buffer {
+function keyOf(secret: string, { key }: Scheme): Buffer {
+  if (key === 'text') return Buffer.from(secret);
   const text = secret.startsWith(secretPrefix) ? secret.slice(secretPrefix.length) : secret;
   return Buffer.from(text, 'base64');
 }

@@ -16,6 +16,7 @@ import {
 import { requireSynchronousCommit } from '../store/failover.ts';
 import { findShop } from '../store/shops.ts';
 import type { Tier } from '../vocabulary.ts';
+import type { SchemeName } from './schemes.ts';
 import { makeSecret } from './signature.ts';
 
 /** Who creates, rotates or revokes a source: an owner, or the command line. */
@@ -45,6 +46,12 @@ type NoSecret =
   /** The shop has no such source, or it is revoked. */
   | { readonly kind: 'missing' };
 
+/** A sender of webhooks with a scheme and a secret of its own. */
+export interface Vendor {
+  readonly scheme: SchemeName;
+  readonly secret: string;
+}
+
 const keyBytes = 32;
 
 export function newSourceId(): string {
@@ -73,15 +80,16 @@ export async function createPushSource(
   parts: SourceParts,
   shopId: number,
   actor: Actor,
-  { name, sourceId }: Pick<PushSource, 'name' | 'sourceId'>,
+  { name, sourceId, vendor }: Pick<PushSource, 'name' | 'sourceId'> & { readonly vendor?: Vendor },
 ): Promise<Secret | NoSecret> {
   const sealing = requireSealing(parts);
   const { sql, clock, log } = parts;
-  const secret = makeSecret(randomBytes(keyBytes));
+  const secret = vendor?.secret ?? makeSecret(randomBytes(keyBytes));
   const source = {
     shopId,
     sourceId,
     name,
+    scheme: vendor?.scheme ?? 'standard',
     createdBy: actor === 'command line' ? actor : `owner ${actor.ownerId}`,
     createdAt: new Date(clock.now()),
     secret: sealing.seal(secret, contextOf({ shopId, sourceId })),
@@ -98,16 +106,18 @@ export async function createPushSource(
 /**
  * Replaces the secret of a source.
  * @param overlapMilliseconds how long the old secret is accepted beside the new one
+ * @param given the secret that a vendor signs with from now on; otherwise one is made
  * @throws CommandError without CREDENTIALS_KEY
  */
 export async function rotatePushSource(
   parts: SourceParts,
   source: SourceKey,
   overlapMilliseconds: number,
+  given?: string,
 ): Promise<Secret | NoSecret> {
   const sealing = requireSealing(parts);
   const { sql, clock, log } = parts;
-  const secret = makeSecret(randomBytes(keyBytes));
+  const secret = given ?? makeSecret(randomBytes(keyBytes));
   const sealed = sealing.seal(secret, contextOf(source));
   const until = new Date(clock.now() + overlapMilliseconds);
   return sql.begin(async (tx) => {

@@ -1,23 +1,11 @@
-import type { Clock } from '../clock.ts';
 import type { Route } from '../http/shell.ts';
-import type { Log } from '../log/log.ts';
-import type { Sealing } from '../platforms/credentials/sealing.ts';
-import type { JobQueue } from '../platforms/webhooks/queue.ts';
 import { listSourcesWithOpenBatches } from '../store/door/batches.ts';
 import type { Store } from '../store/open.ts';
-import { doorRoutes } from './routes.ts';
+import { type DoorParts, doorRoutes } from './routes.ts';
 import { resealSources } from './sources.ts';
 import { createPushWorker, pushQueue, sendPushJob } from './work.ts';
 
-interface StartParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Undefined without CREDENTIALS_KEY. */
-  readonly sealing: Sealing | undefined;
-  /** Undefined without CREDENTIALS_KEY too. */
-  readonly queue: JobQueue | undefined;
-}
+type StartParts = Omit<DoorParts, 'sql'> & { readonly store: Store };
 
 /** Receives pushed records, and stores them. Every instance does both. */
 export async function startDoor(parts: StartParts): Promise<readonly Route[]> {
@@ -36,5 +24,5 @@ export async function startDoor(parts: StartParts): Promise<readonly Route[]> {
     const count = await resealSources(sql, sealing);
     if (count > 0) log.info({ sources: count }, 'secrets of push sources encrypted anew');
   }
-  return doorRoutes({ sql, clock, log, sealing, queue });
+  return doorRoutes({ ...parts, sql });
 }

@@ -49,6 +49,30 @@ describe('ingest', { skip }, () => {
     assert.match(again.err, /has no source src_\w+ that is in use/);
   });
 
+  test('reads the secrets of vendors from standard input', async () => {
+    const args = ['ingest', 'create', '--shop', shop, '--name', 'Churnkey', '--json'];
+    const created = await run([...args, '--scheme', 'churnkey'], {
+      env,
+      input: 'made-up-secret\n',
+    });
+    assert.equal(created.code, 0, created.err);
+    const { sourceId, ...rest } = JSON.parse(created.out);
+    assert.deepEqual(rest, {});
+    const listed = await parse('list');
+    const find = (each: { sourceId: string }) => each.sourceId === sourceId;
+    assert.equal(listed.find(find).scheme, 'churnkey');
+    const rotation = ['ingest', 'rotate', '--shop', shop, sourceId];
+    const rotated = await run(rotation, { env, input: 'another-secret' });
+    assert.equal(rotated.out, `${sourceId}\n`);
+    const empty = await run(rotation, { env });
+    assert.deepEqual([empty.code, empty.out], [2, '']);
+    const unknown = await run([...args, '--scheme', 'raaft'], { env, input: 'made-up-secret' });
+    assert.match(
+      unknown.err,
+      /--scheme takes one of stripe, paddle, churnkey, chargebee-retention/,
+    );
+  });
+
   test('says what is missing', async () => {
     const cases: [number, RegExp, Promise<{ code: number | null; err: string }>][] = [
       [2, /--name is missing/, ingest('create')],

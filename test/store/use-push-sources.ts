@@ -26,7 +26,14 @@ import { now } from '../support/world.ts';
 export async function usePushSources({ write }: Store, shopId: number): Promise<void> {
   const at = new Date(now);
   const source = { shopId, sourceId: `src_${shopId}` };
-  const created = { ...source, name: 'Test', createdBy: 'test', createdAt: at, secret: 'sealed' };
+  const created = {
+    ...source,
+    name: 'Test',
+    scheme: 'standard',
+    createdBy: 'test',
+    createdAt: at,
+    secret: 'sealed',
+  };
   assert.ok(await write.begin((tx) => insertPushSource(tx, created)));
   assert.equal(await write.begin((tx) => insertPushSource(tx, created)), false);
   await write.begin((tx) => updatePushSecret(tx, source, 'sealed again', at));

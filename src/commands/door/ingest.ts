@@ -1,3 +1,4 @@
+import { text as readText } from 'node:stream/consumers';
 import { systemClock } from '../../clock.ts';
 import {
   createPushSource,
@@ -5,6 +6,7 @@ import {
   revokePushSource,
   rotatePushSource,
 } from '../../door/sources.ts';
+import { type SchemeName, isSchemeName, schemeNames } from '../../door/schemes.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 import { sealingOf } from '../../platforms/open.ts';
 import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
@@ -25,6 +27,7 @@ import { withShop } from '../keys.ts';
 import { parseDuration } from '../terminal/times.ts';
 
 const maxNameLength = 80;
+const vendors = schemeNames.filter((name) => name !== 'standard');
 
 function partsOf({ config, log }: CommandContext, sql: Sql) {
   return { sql, clock: systemClock, log, sealing: sealingOf(config.credentialsKeys) };
@@ -32,30 +35,54 @@ function partsOf({ config, log }: CommandContext, sql: Sql) {
 
 const create: Command = {
   name: 'ingest create',
-  synopsis: '--shop ID --name TEXT [--json]',
+  synopsis: '--shop ID --name TEXT [--scheme SCHEME] [--json]',
   summary: 'creates a source that may push records, and prints its signing secret once',
   details: [
     'Send records to POST /ingest/v1/SOURCE_ID/records, signed by Standard Webhooks; see docs/push.md.',
+    `--scheme  for webhooks of a vendor: ${vendors.join(', ')}; the secret that the vendor shows is read`,
+    '          from standard input. They go to POST /ingest/v1/SOURCE_ID/mapped/MAPPING.',
     'Needs CREDENTIALS_KEY, which encrypts the secret, and a tier with API access: growth or higher.',
   ],
-  options: { shop: { type: 'string' }, name: { type: 'string' }, json: { type: 'boolean' } },
+  options: {
+    shop: { type: 'string' },
+    name: { type: 'string' },
+    scheme: { type: 'string' },
+    json: { type: 'boolean' },
+  },
   async run(context) {
     const name = requiredOption(context, 'name');
     if (name.length > maxNameLength) {
       throw new UsageError(`--name takes at most ${maxNameLength} characters.`);
     }
+    const scheme = parseScheme(context.options['scheme']);
+    const vendor = scheme && { scheme, secret: await readSecret() };
     await withShop(context, async ({ write: sql }, shop) => {
       const sourceId = newSourceId();
       const parts = partsOf(context, sql);
-      const source = { name, sourceId };
+      const source = { name, sourceId, ...(vendor && { vendor }) };
       const created = await createPushSource(parts, shop.id, 'command line', source);
       if (created.kind === 'locked') throw lockedError(shop, created.tier);
       if (created.kind !== 'created') throw new CommandError('No source was created; try again.');
-      show(context, sourceId, created.secret);
+      show(context, sourceId, vendor ? undefined : created.secret);
     });
     return exitStatus.done;
   },
 };
+
+function parseScheme(option: CommandContext['options'][string]): SchemeName | undefined {
+  if (typeof option !== 'string') return undefined;
+  if (isSchemeName(option) && option !== 'standard') return option;
+  throw new UsageError(`--scheme takes one of ${vendors.join(', ')}, not "${option}".`);
+}
+
+/** The secret of a vendor: on the command line, it would show in the list of processes. */
+async function readSecret(): Promise<string> {
+  const secret = (await readText(process.stdin)).trim();
+  if (/^\S{8,500}$/.test(secret)) return secret;
+  throw new UsageError(
+    "Standard input must be the vendor's signing secret, 8 to 500 characters without spaces.",
+  );
+}
 
 function lockedError({ id }: Shop, tier: string): CommandError {
   return new CommandError(
@@ -64,8 +91,10 @@ function lockedError({ id }: Shop, tier: string): CommandError {
   );
 }
 
-function show({ options }: CommandContext, sourceId: string, secret: string): void {
+/** @param secret undefined for a vendor's, which is known */
+function show({ options }: CommandContext, sourceId: string, secret: string | undefined): void {
   if (options['json']) return printJson({ sourceId, secret });
+  if (secret === undefined) return print(sourceId);
   print(`${sourceId}\n${secret}`);
   tell(
     'The source, and the secret that its requests are signed with. Copy it now: it is not shown again.',
@@ -81,10 +110,10 @@ const list: Command = {
     const sources = await withShop(context, ({ write }, { id }) => listPushSources(write, id));
     if (context.options['json']) {
       printJson(
-        sources.map(({ sourceId, name, createdBy, createdAt, lastBatchAt, ...rest }) => {
+        sources.map(({ sourceId, name, scheme, createdBy, createdAt, lastBatchAt, ...rest }) => {
           const { previousUntil, revokedAt } = rest;
           const times = { createdAt, lastBatchAt, previousUntil, revokedAt };
-          return { sourceId, name, createdBy, ...times };
+          return { sourceId, name, scheme, createdBy, ...times };
         }),
       );
     } else if (sources.length === 0) print('No source pushes records into this shop.');
@@ -92,11 +121,12 @@ const list: Command = {
       const rows = sources.map((source) => [
         source.sourceId,
         source.name,
+        source.scheme,
         source.createdAt.toISOString(),
         source.lastBatchAt?.toISOString() ?? 'never',
         stateOf(source),
       ]);
-      print(formatTable(['ID', 'NAME', 'CREATED', 'LAST BATCH', 'STATE'], rows));
+      print(formatTable(['ID', 'NAME', 'SCHEME', 'CREATED', 'LAST BATCH', 'STATE'], rows));
     }
     return exitStatus.done;
   },
@@ -113,6 +143,7 @@ const rotate: Command = {
   synopsis: '--shop ID SOURCE_ID [--overlap DURATION] [--json]',
   summary: "replaces a source's signing secret, and prints the new one once",
   details: [
+    "The new secret of a vendor's webhooks is read from standard input.",
     '--overlap  how long the old secret is accepted too, in whole hours or days (24h); 0h ends it at once',
   ],
   options: {
@@ -126,10 +157,16 @@ const rotate: Command = {
     const overlap = parseOverlap(String(context.options['overlap']));
     await withShop(context, async ({ write: sql }, shop) => {
       const source = { shopId: shop.id, sourceId };
-      const rotated = await awaitCommit(rotatePushSource(partsOf(context, sql), source, overlap));
+      const found = (await listPushSources(sql, shop.id)).find(
+        (each) => each.sourceId === sourceId,
+      );
+      if (!found) throw missingError(shop, sourceId);
+      const given = found.scheme === 'standard' ? undefined : await readSecret();
+      const parts = partsOf(context, sql);
+      const rotated = await awaitCommit(rotatePushSource(parts, source, overlap, given));
       if (rotated.kind === 'locked') throw lockedError(shop, rotated.tier);
       if (rotated.kind !== 'created') throw missingError(shop, sourceId);
-      show(context, sourceId, rotated.secret);
+      show(context, sourceId, given === undefined ? rotated.secret : undefined);
     });
     return exitStatus.done;
   },

@@ -75,7 +75,8 @@ function sourceTable(visit: ShopVisit, sources: readonly PushSourceListing[], no
               ? html`<span>Old secret works until ${showTime(visit, source.previousUntil)}</span>`
               : undefined
           }
-          ${link(source, 'rotate', 'Rotate')} ${link(source, 'revoke', 'Revoke')}
+          ${source.scheme === 'standard' ? link(source, 'rotate', 'Rotate') : undefined}
+          ${link(source, 'revoke', 'Revoke')}
         </td>
       </tr>`,
   );

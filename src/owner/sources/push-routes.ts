@@ -63,11 +63,14 @@ export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
     }),
     pages.shopPage(`${base}/:sourceId/rotate`, async (visit) => {
       const source = await find(visit);
-      return source && sealing ? rotatePushPage(visit, source) : notFoundPage();
+      return source?.scheme === 'standard' && sealing
+        ? rotatePushPage(visit, source)
+        : notFoundPage();
     }),
     pages.shopForm(`${base}/:sourceId/rotate`, async (visit, form) => {
       const source = await find(visit);
-      if (!source || !sealing) return notFoundPage();
+      // The operator replaces a vendor's secret, which the vendor makes.
+      if (source?.scheme !== 'standard' || !sealing) return notFoundPage();
       const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
       if (overlap === undefined) return rotatePushPage(visit, source);
       const rotated = await rotatePushSource(sourceParts, source, overlap * 3_600_000);

@@ -5,6 +5,8 @@ export interface PushSource {
   readonly shopId: number;
   readonly sourceId: string;
   readonly name: string;
+  /** How it signs its requests. */
+  readonly scheme: string;
   readonly createdBy: string;
   readonly createdAt: Date;
   /** Encrypted; null once it is revoked. */
@@ -22,7 +24,7 @@ export interface PushSourceListing extends PushSource {
 /** Finds a source by its id alone, which is all that a request names. */
 export async function findPushSource(sql: Sql, sourceId: string): Promise<PushSource | undefined> {
   const [found] = await sql<PushSource[]>`
-    select shop_id as "shopId", source_id as "sourceId", name, created_by as "createdBy",
+    select shop_id as "shopId", source_id as "sourceId", name, scheme, created_by as "createdBy",
       created_at as "createdAt", secret, previous_secret as "previousSecret",
       previous_until as "previousUntil", revoked_at as "revokedAt"
     from ingest.sources where source_id = ${sourceId}`;
@@ -32,7 +34,7 @@ export async function findPushSource(sql: Sql, sourceId: string): Promise<PushSo
 /** The sources of a shop, revoked ones too, oldest first. */
 export async function listPushSources(sql: Sql, shopId: number): Promise<PushSourceListing[]> {
   return sql<PushSourceListing[]>`
-    select s.shop_id as "shopId", s.source_id as "sourceId", s.name, s.created_by as "createdBy",
+    select s.shop_id as "shopId", s.source_id as "sourceId", s.name, s.scheme, s.created_by as "createdBy",
       s.created_at as "createdAt", s.secret, s.previous_secret as "previousSecret",
       s.previous_until as "previousUntil", s.revoked_at as "revokedAt",
       last.received_at as "lastBatchAt"
@@ -47,7 +49,7 @@ export async function listPushSources(sql: Sql, shopId: number): Promise<PushSou
 /** Those of all shops that are not revoked. */
 export async function listLivePushSources(sql: Sql): Promise<PushSource[]> {
   return sql<PushSource[]>`
-    select shop_id as "shopId", source_id as "sourceId", name, created_by as "createdBy",
+    select shop_id as "shopId", source_id as "sourceId", name, scheme, created_by as "createdBy",
       created_at as "createdAt", secret, previous_secret as "previousSecret",
       previous_until as "previousUntil", revoked_at as "revokedAt"
     from ingest.sources where revoked_at is null order by shop_id, source_id`;
@@ -55,17 +57,18 @@ export async function listLivePushSources(sql: Sql): Promise<PushSource[]> {
 
 type NewPushSource = Pick<
   PushSource,
-  'shopId' | 'sourceId' | 'name' | 'createdBy' | 'createdAt'
+  'shopId' | 'sourceId' | 'name' | 'scheme' | 'createdBy' | 'createdAt'
 > & { readonly secret: string };
 
 /** @returns false if the id is taken */
 export async function insertPushSource(
   tx: Transaction,
-  { shopId, sourceId, name, createdBy, createdAt, secret }: NewPushSource,
+  { shopId, sourceId, name, scheme, createdBy, createdAt, secret }: NewPushSource,
 ): Promise<boolean> {
   const result = await tx`
-    insert into ingest.sources (shop_id, source_id, name, created_by, created_at, secret)
-    values (${shopId}, ${sourceId}, ${name}, ${createdBy}, ${createdAt}, ${secret})
+    insert into ingest.sources (shop_id, source_id, name, scheme, created_by, created_at, secret)
+    values (${shopId}, ${sourceId}, ${name}, ${scheme}, ${createdBy}, ${createdAt},
+      ${secret})
     on conflict do nothing`;
   return result.count === 1;
 }

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '../clock.ts';
+import type { ImportShop } from '../ingest/apply.ts';
+import type { Line } from '../ingest/lines.ts';
+import { type createRecordSchema, parseRecord } from '../ingest/record.ts';
+import { mapRows } from '../mapping/lines.ts';
+import { parseMapping } from '../mapping/read.ts';
+import { createRecordMaker } from '../mapping/records.ts';
+import { jsonRow, jsonValues } from '../mapping/rows.ts';
+import type { Mapping } from '../mapping/schema.ts';
+import type { BodyRow } from './body.ts';
+import type { RefusedRecord } from './outcomes.ts';
+
+const folder = new URL('../../mappings/', import.meta.url);
+const read = new Map<string, Promise<Mapping | undefined>>();
+
+/**
+ * A mapping that comes with the service, by its name: the name of its file without `.json`.
+ * @returns undefined if there is none, or it is for CSV files
+ */
+export function findMapping(name: string): Promise<Mapping | undefined> {
+  if (!/^[a-z0-9-]{1,60}$/.test(name)) return Promise.resolve(undefined);
+  const known = read.get(name) ?? load(name);
+  known.then(
+    (mapping) => mapping && read.set(name, known),
+    () => {},
+  );
+  return known;
+}
+
+async function load(name: string): Promise<Mapping | undefined> {
+  const file = `${name}.json`;
+  let text: string;
+  try {
+    text = await readFile(new URL(file, folder), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const mapping = parseMapping(file, text);
+  return mapping.input.format === 'csv' ? undefined : mapping;
+}
+
+interface Mapped {
+  readonly lines: readonly Line[];
+  readonly refused: readonly RefusedRecord[];
+}
+
+interface MapParts {
+  readonly shop: ImportShop;
+  readonly clock: Clock;
+  readonly schema: ReturnType<typeof createRecordSchema>;
+}
+
+/** Turns JSON documents into records. Of these only what the mapping names is kept. */
+export async function mapDocuments(
+  documents: readonly BodyRow[],
+  { input, formats, records }: Mapping,
+  { shop, clock, schema }: MapParts,
+): Promise<Mapped> {
+  const makers = records.map((spec) => createRecordMaker(spec, formats, shop, clock));
+  const path = input.format === 'json' ? input.list : '';
+  async function* rows() {
+    yield documents.flatMap(({ number, value }) =>
+      entriesOf(value, path).map((entry) => jsonRow(number, JSON.stringify(entry) ?? '')),
+    );
+  }
+  const lines: Line[] = [];
+  const refused: RefusedRecord[] = [];
+  for await (const some of mapRows(rows(), makers, { rows: 0 })) {
+    for (const { number, text, problem } of some) {
+      // The columns that it was made from are for files of refused lines only.
+      const { rows: _rows, ...record } = JSON.parse(text);
+      const parsed = problem === undefined ? parseRecord(schema, record) : { problem };
+      if ('problem' in parsed)
+        refused.push({ line: number, reason: withoutValues(parsed.problem) });
+      else lines.push({ number, text: JSON.stringify(record) });
+    }
+  }
+  return { lines, refused };
+}
+
+function entriesOf(value: unknown, path: string): readonly unknown[] {
+  if (path === '') return [value];
+  const list = jsonValues(value).get(path);
+  return Array.isArray(list) ? list : [value];
+}
+
+/** Reasons are kept, and a value that a mapping quotes may be anything. */
+function withoutValues(reason: string): string {
+  return reason.replaceAll(/: ".*?" (?=is not |must |has )/gs, ': its value ');
+}

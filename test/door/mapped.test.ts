@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { findMapping, mapDocuments } from '../../src/door/mappings.ts';
+import { createPushSource, newSourceId } from '../../src/door/sources.ts';
+import { startDoor } from '../../src/door/start.ts';
+import { pushQueue } from '../../src/door/work.ts';
+import { createShell } from '../../src/http/shell.ts';
+import { createRecordSchema } from '../../src/ingest/record.ts';
+import { deriveId } from '../../src/ingest/source-ids.ts';
+import { parseMapping, readMapping } from '../../src/mapping/read.ts';
+import { JobQueue } from '../../src/platforms/webhooks/queue.ts';
+import type { Store } from '../../src/store/open.ts';
+import { root } from '../cli/process.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { until } from '../support/until.ts';
+import { createShop, silentLog } from '../support/world.ts';
+import { type BatchAnswer, createSource, finished, push, sealing } from './world.ts';
+
+const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, deleted: 0, refused: 0 };
+const mapping = parseMapping(
+  'mapping.json',
+  JSON.stringify({
+    input: { format: 'json', list: 'data.sessions' },
+    formats: { ids: 'text' },
+    records: [
+      {
+        type: 'cancellation',
+        when: { mode: { is: ['LIVE'] } },
+        fields: {
+          id: 'id',
+          detectedReason: { column: 'reason', table: { Price: 'too_expensive' } },
+          createdAt: 'at',
+        },
+      },
+    ],
+  }),
+);
+
+test('documents are mapped, and reasons quote no values', async () => {
+  const live = {
+    mode: 'LIVE',
+    id: 'a',
+    reason: 'Price',
+    at: '2026-11-17T10:58:00Z',
+    email: 'planted',
+  };
+  const documents = [
+    {
+      number: 1,
+      value: { data: { sessions: [live, { ...live, mode: 'TEST' }] }, name: 'planted' },
+    },
+    { number: 2, value: { ...live, id: 'b' } },
+    { number: 3, value: { ...live, id: 'c', reason: 'planted " must' } },
+    { number: 4, value: { ...live, id: 'd', at: 'planted' } },
+    { number: 5, value: 'planted' },
+    { number: 6, value: undefined },
+  ];
+  const shop = { id: 1, currency: 'USD', minorDigits: 2 };
+  const schema = createRecordSchema(2, systemClock, true);
+  const { lines, refused } = await mapDocuments(documents, mapping, {
+    shop,
+    clock: systemClock,
+    schema,
+  });
+  assert.deepEqual(
+    lines.map(({ number, text }) => [number, JSON.parse(text).id]),
+    [
+      [1, deriveId('cancellation', 'a')],
+      [2, deriveId('cancellation', 'b')],
+    ],
+  );
+  assert.deepEqual(
+    refused.map(({ line }) => line),
+    [3, 4, 5, 6],
+  );
+  assert.equal(refused[0]?.reason, 'column reason: its value is not in its table, which has Price');
+  assert.doesNotMatch(JSON.stringify({ lines, refused }), /planted/);
+});
+
+test('every mapping of JSON that comes with the service is found by its name', async () => {
+  const folder = path.join(root, 'mappings');
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
+    const { input } = await readMapping(path.join(folder, file));
+    const found = await findMapping(file.replace('.json', ''));
+    assert.equal(found !== undefined, input.format !== 'csv', file);
+  }
+  for (const name of ['', '../package', 'unknown', 'Churnkey', 'a/b']) {
+    assert.equal(await findMapping(name), undefined);
+  }
+});
+
+onEveryDatabase('mapped webhooks', (open) => {
+  const secret = 'made-up-for-tests';
+  let store: Store;
+  let queue: JobQueue;
+  let app: ReturnType<typeof createShell>;
+  let baseUrl = '';
+  before(async () => {
+    store = open();
+    queue = await JobQueue.open(store.jobs, silentLog, [{ hints: pushQueue }]);
+    const routes = await startDoor({
+      store,
+      clock: systemClock,
+      log: silentLog,
+      sealing,
+      queue,
+      findMapping: async (name) => (name === 'test-webhooks' ? mapping : undefined),
+    });
+    app = createShell({ log: silentLog, routes, unrouted: (_path, answer) => answer });
+    baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+  });
+  after(async () => {
+    await app.close();
+    await queue.close();
+    await store.close();
+  });
+
+  async function createVendor() {
+    const shop = await createShop(store);
+    const parts = { sql: store.write, clock: systemClock, log: silentLog, sealing };
+    const vendor = { scheme: 'churnkey', secret } as const;
+    const source = { name: 'Test', sourceId: newSourceId(), vendor };
+    assert.equal((await createPushSource(parts, shop.id, 'command line', source)).kind, 'created');
+    const sign = (body: string) => createHmac('sha256', secret).update(body).digest('hex');
+    const call = async (to: string, body?: string, signature = sign(body ?? '')) => {
+      const response = await fetch(`${baseUrl}/ingest/v1/${source.sourceId}/${to}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { 'ck-signature': signature },
+        ...(body !== undefined && { body }),
+      });
+      return { status: response.status, body: (await response.json()) as BatchAnswer };
+    };
+    const countSessions = async () => {
+      const [found] = await store.write<{ count: number }[]>`
+        select count(*)::int as count from cancellation_sessions where shop_id = ${shop.id}`;
+      return found?.count;
+    };
+    return { call, countSessions };
+  }
+  const session = { mode: 'LIVE', id: 'a', reason: 'Price', at: '2026-11-17T10:58:00Z' };
+
+  test('are stored once for each body, signed as their vendor does', async () => {
+    const { call, countSessions } = await createVendor();
+    const body = JSON.stringify({ data: { sessions: [session, { ...session, mode: 'TEST' }] } });
+    const [first, again] = [
+      await call('mapped/test-webhooks', body),
+      await call('mapped/test-webhooks', body),
+    ];
+    assert.deepEqual([first.status, again.status], [202, 202]);
+    assert.equal(first.body.batchId, again.body.batchId);
+    const { body: batch } = await until(
+      () => call(`batches/${first.body.batchId}`),
+      (answer) => answer.body.status === 'done',
+    );
+    assert.deepEqual(batch.outcomes, { ...none, stored: 1 });
+    assert.equal(await countSessions(), 1);
+    const other = await call('mapped/test-webhooks', JSON.stringify({ ...session, id: 'b' }));
+    assert.equal(other.status, 202);
+    await until(countSessions, (count) => count === 2);
+  });
+
+  test('are refused with another signature, for an unknown mapping, or as records', async () => {
+    const { call } = await createVendor();
+    const body = JSON.stringify(session);
+    assert.equal((await call('mapped/test-webhooks', body, '00')).status, 401);
+    assert.equal((await call('mapped/test-webhooks', body, '')).status, 401);
+    assert.equal((await call('mapped/unknown', body, '00')).status, 401);
+    assert.equal((await call('mapped/unknown', body)).status, 404);
+    assert.equal((await call('mapped/test-webhooks', 'not JSON [')).status, 202);
+    assert.equal((await call('records', body)).status, 400);
+  });
+
+  test('may be signed by Standard Webhooks', async () => {
+    const source = await createSource(store, await createShop(store));
+    const body = JSON.stringify(session);
+    const sent = await push(baseUrl, source, body, { path: 'mapped/test-webhooks', id: 'msg_1' });
+    assert.equal(sent.status, 202);
+    const batch = await finished(baseUrl, source, sent.body.batchId);
+    assert.deepEqual(batch.outcomes, { ...none, stored: 1 });
+    // The same body means something else without the mapping.
+    assert.equal((await push(baseUrl, source, body, { id: 'msg_1' })).status, 400);
+  });
+});
