@@ -29,7 +29,7 @@ const maxBytes = 1024 * 1024;
 const maxUnverifiedBytes = 16 * 1024 * 1024;
 /** Memory overhead of each part of a body: a client may send one byte at a time. */
 const bytesPerPart = 512;
-/** Requests per instance that wait for the database. */
+/** Verified requests per instance that wait for the database. */
 const maxWaiting = 50;
 const timeoutMilliseconds = 10_000;
 
@@ -131,11 +131,14 @@ export function doorRoutes(parts: DoorParts): Route[] {
     (handle: (admitted: Admitted, jobs: JobQueue, request: FastifyRequest) => Promise<Answer>) =>
     async (request: FastifyRequest): Promise<Answer> => {
       if (!sealing || !queue) return unavailable();
-      if (waiting >= maxWaiting) return tooBusy({ connection: 'close' });
-      waiting += 1;
+      let isWaiting = false;
       try {
         const admitted = await admit(request, sealing);
         if ('refusal' in admitted) return admitted.refusal;
+        // Not before: whoever has no secret could take all places by sending slowly.
+        if (waiting >= maxWaiting) return tooBusy();
+        isWaiting = true;
+        waiting += 1;
         // After the timeout, work continues; a repeated request is then recognised.
         const work = handle(admitted, queue, request);
         work.catch(() => {});
@@ -149,7 +152,7 @@ export function doorRoutes(parts: DoorParts): Route[] {
         );
         return unavailable();
       } finally {
-        waiting -= 1;
+        if (isWaiting) waiting -= 1;
       }
     };
 
