@@ -4,8 +4,8 @@ import type { ImportShop } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
 import { type createRecordSchema, parseRecord } from '../ingest/record.ts';
 import { mapRows } from '../mapping/lines.ts';
+import { createMakers } from '../mapping/open.ts';
 import { parseMapping } from '../mapping/read.ts';
-import { createRecordMaker } from '../mapping/records.ts';
 import { jsonRow, jsonValues } from '../mapping/rows.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { BodyRow } from './body.ts';
@@ -55,10 +55,11 @@ interface MapParts {
 /** Turns JSON documents into records. Of these only what the mapping names is kept. */
 export async function mapDocuments(
   documents: readonly BodyRow[],
-  { input, formats, records }: Mapping,
+  mapping: Mapping,
   { shop, clock, schema }: MapParts,
 ): Promise<Mapped> {
-  const makers = records.map((spec) => createRecordMaker(spec, formats, shop, clock));
+  const makers = createMakers(mapping, { shop, clock });
+  const { input } = mapping;
   const path = input.format === 'json' ? input.list : '';
   async function* rows() {
     yield documents.flatMap(({ number, value }) =>
@@ -86,7 +87,12 @@ function entriesOf(value: unknown, path: string): readonly unknown[] {
   return Array.isArray(list) ? list : [value];
 }
 
-/** Reasons are kept, and a value that a mapping quotes may be anything. */
+/**
+ * Reasons are kept, and a value that a mapping quotes may be anything, quotation marks included. So everything
+ * up to the last one goes, even if that takes other problems of the record with it.
+ */
 function withoutValues(reason: string): string {
-  return reason.replaceAll(/: ".*?" (?=is not |must |has )/gs, ': its value ');
+  return reason
+    .replaceAll(/must be empty or ".*", as /gs, 'must be the same, as ')
+    .replaceAll(/: ".*" (?=is not |must |has |needs )/gs, ': its value ');
 }
