@@ -123,20 +123,18 @@ test('personal data is neither staged on disk nor passed to the importer', async
   const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = folder;
   try {
-    // Enough that records are yielded while staged rows still exist.
+    // With little memory, so that rows are staged on disk.
+    const bytesInMemory = 10_000;
     const many = Array.from({ length: 1500 }, (_, index) => index + 1000).flatMap((id) => [
       contract(id, planted),
       line(id, id, planted),
     ]);
-    const read = readBulkResults([file('f', [...lines, ...many])], {
-      currency: 'USD',
-      minorDigits: 2,
-    });
+    const shop = { currency: 'USD', minorDigits: 2 };
+    const read = readBulkResults([file('f', [...lines, ...many])], shop, { bytesInMemory });
     const texts: string[] = [];
     const staged: string[] = [];
     for await (const some of read) {
       texts.push(...some.map((each) => JSON.stringify(each)));
-      // The staged files that are left; each is removed once it is read.
       for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
         if (name.includes('rows')) staged.push(readFileSync(path.join(folder, name), 'utf8'));
       }

@@ -143,13 +143,17 @@ describe('retention platforms', { skip }, () => {
       return out + err;
     };
     const isValid = tokens.isValid.bind(tokens);
-    /** Syncs until the credentials are refused, and asks everything that may speak of them. */
+    /** Syncs until the credentials are refused. */
     const useUp = async (refusal: RegExp) => {
       await tell(['sync', 'shopify', '--once']);
       tokens.isValid = () => false;
       tokens.revokeAll();
       assert.match(await tell(['sync', 'shopify', '--once', '--full']), refusal);
       tokens.isValid = isValid;
+      told.push(await dumpInClear(store));
+    };
+    /** Asks everything that may speak of credentials. */
+    const askAll = async () => {
       await tell(['feeds', 'status']);
       await tell(['platforms', 'list', '--json']);
       assert.match(await tell(['doctor']), /1 in the database/);
@@ -158,7 +162,6 @@ describe('retention platforms', { skip }, () => {
       const text = await tell(['doctor', '--json'], { CREDENTIALS_KEY });
       assert.match(text, /cannot be decrypted/);
       await tell(['sync', 'shopify', '--once'], { CREDENTIALS_KEY });
-      told.push(await dumpInClear(store));
     };
 
     assert.equal((await connect(id, { domain, accessToken: fixed })).code, 0);
@@ -176,6 +179,8 @@ describe('retention platforms', { skip }, () => {
       return upsertConnection(tx, 'shopify', row);
     });
     await useUp(/no longer accepts the refresh token/);
+    await askAll();
+    told.push(await dumpInClear(store));
 
     // Those that were given: one for the client, and at least one for the refresh token, with its replacement.
     assert.ok(secrets.size >= 8, String(secrets.size));

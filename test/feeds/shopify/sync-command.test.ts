@@ -195,11 +195,11 @@ describe('retention sync shopify', { skip }, () => {
     const env = envOf([entryOf(shop, standIn)], { LOG_LEVEL: 'error' });
     const { world } = standIn;
     let kills = 0;
-    for (let time = 0; time < 8; time += 1) {
+    for (let time = 0; time < 5; time += 1) {
       standIn.requests.length = 0;
       const { child, ended } = launch(['sync', 'shopify', '--interval', '1'], { env });
       // During the first full sync, or while reading changes.
-      const requestsBeforeKill = randomInt(1, time < 4 ? 6 : 12);
+      const requestsBeforeKill = randomInt(1, time < 2 ? 6 : 12);
       await until(() => child.exitCode !== null || standIn.requests.length >= requestsBeforeKill);
       await sleep(randomInt(0, 150));
       child.kill('SIGKILL');
@@ -211,7 +211,7 @@ describe('retention sync shopify', { skip }, () => {
         node['updatedAt'] = new Date().toISOString();
       }
     }
-    assert.equal(kills, 8);
+    assert.equal(kills, 5);
     const last = await run(['sync', 'shopify', '--once'], { env });
     assert.notEqual(last.code, 1, last.err);
     await assertSameShop(store.write, shop.id, (await imported(standIn)).id);
