@@ -135,7 +135,7 @@ export function doorRoutes(parts: DoorParts): Route[] {
       try {
         const admitted = await admit(request, sealing);
         if ('refusal' in admitted) return admitted.refusal;
-        // Not before: whoever has no secret could take all places by sending slowly.
+        // Not before: a sender without a secret could take all places by sending slowly.
         if (waiting >= maxWaiting) return tooBusy();
         isWaiting = true;
         waiting += 1;

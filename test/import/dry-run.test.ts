@@ -72,7 +72,7 @@ onEveryDatabase('a copy of a shop', (open, name) => {
 const skip = serverUrl === undefined && 'PostgreSQL is not available on this machine';
 
 describe('retention import --dry-run', { skip }, () => {
-  test('shows counts and figures, changes nothing, and waits for nobody', async (t) => {
+  test('shows counts and figures, changes nothing, and waits for no other import', async (t) => {
     const store = connectAll(serverUrl as string) as Store;
     t.after(() => store.close());
     const today = Date.now();

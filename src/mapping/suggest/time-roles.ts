@@ -153,7 +153,7 @@ const timesOf = {
   year: 'years-ago',
 } as const;
 const countPattern = /^\d{1,5}(?:\.\d+)?$/;
-/** Nobody has been a customer for more months than this. */
+/** No customer's tenure is longer, in months. */
 const maxMonths = 600;
 
 export function findTenure(columns: readonly Column[]): TenureRole | undefined {

@@ -40,7 +40,7 @@ describe('retention mapping suggest', { skip, concurrency: 2 }, () => {
       /^The file has 7,000 subscriptions of 7,000 customers on 3 plans: /m,
     );
     assert.match(suggested.err, /--mapping MAPPING --as-of 2026-11-01 customers\.csv\n$/);
-    // Only what the mapping uses is shown; nobody's gender is.
+    // Only what the mapping uses is shown; genders are not.
     assert.doesNotMatch(suggested.err + suggested.out, /female|mailed check|electronic/i);
     writeFileSync(fixture.at('mapping.json'), suggested.out);
 

@@ -148,7 +148,7 @@ test('marks days and months that could be swapped, unless another column decides
     decided.doubts.filter((doubt) => doubt.startsWith('day and month')),
     [],
   );
-  // Nobody has begun in the future.
+  // A subscription cannot begin in the future.
   const past = await suggest(
     csv({ ...base, start_date: ['12/03/2026', '10/05/2026', '01/02/2024'] }),
   );

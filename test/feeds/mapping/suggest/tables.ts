@@ -1,4 +1,4 @@
-/** Tables of customers in shapes that nobody here chose, each with the figures that a plain sum over its rows gives. */
+/** Tables of customers in shapes of others' choice, each with the figures that a plain sum over its rows gives. */
 
 export interface Table {
   readonly name: string;
