@@ -8,7 +8,7 @@ import type { Line } from '../../src/ingest/lines.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { launch, run, throwawayFolder } from '../cli/process.ts';
 import { plan } from '../rest/records.ts';
-import { onOneDatabase, serverUrl } from '../support/databases.ts';
+import { isCluster, onOneDatabase, serverUrl } from '../support/databases.ts';
 import { until } from '../support/until.ts';
 import { type TestShop, createShop, now, silentLog } from '../support/world.ts';
 
@@ -64,9 +64,10 @@ describe('retention import, interrupted', { skip }, () => {
   });
   after(() => store.close());
 
-  const holdsUp = async (pid: number) => {
-    const [waiting] = await store.write`
-      select from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`;
+  const holdsUp = async (id: number) => {
+    const [waiting] = isCluster
+      ? await store.write`select from citus_lock_waits where blocking_gpid = ${id}`
+      : await store.write`select from pg_stat_activity where ${id} = any(pg_blocking_pids(pid))`;
     return waiting !== undefined;
   };
 
@@ -91,9 +92,11 @@ describe('retention import, interrupted', { skip }, () => {
 
     const { ended } = await store.write.begin(async (tx) => {
       await tx`select lock_shop(${id})`;
-      const [mine] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      const [mine] = isCluster
+        ? await tx<{ id: number }[]>`select citus_backend_gpid() as id`
+        : await tx<{ id: number }[]>`select pg_backend_pid() as id`;
       const running = launch(args, { env });
-      await until(() => holdsUp(mine?.pid as number));
+      await until(() => holdsUp(mine?.id as number));
       running.child.kill('SIGINT');
       // While its first transaction is in progress.
       await running.logged(/Stopping\. Press Ctrl-C again to stop at once\.\n/);

@@ -10,6 +10,8 @@ interface Database {
 }
 
 const clusterUrl = process.env['TEST_CITUS_URL'];
+/** Whether the server is a cluster, whose locks are on its workers. */
+export const isCluster = clusterUrl !== undefined;
 
 /** The server that test files share: the coordinator of a cluster, if there is one. */
 export const serverUrl = clusterUrl ?? process.env['TEST_POSTGRES'];
