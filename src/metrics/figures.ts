@@ -7,7 +7,7 @@ import {
   roundHalfAway,
   roundedShare,
 } from '../money.ts';
-import type { IntervalUnit } from '../vocabulary.ts';
+import { monthlyFactor } from '../intervals.ts';
 import type { ActiveValue } from './facts.ts';
 import type { MetricsRow } from './row.ts';
 
@@ -83,16 +83,4 @@ export function monthlyValue(groups: readonly ActiveValue[]): Ratio {
 
 function share(part: number, whole: number): number {
   return roundedShare(BigInt(part), BigInt(whole), ratioDigits);
-}
-
-/** The monthly value of one billing cycle, by interval unit. */
-const monthlyFactors: Readonly<Record<IntervalUnit, Ratio>> = {
-  day: { numerator: 365n, denominator: 12n },
-  week: { numerator: 365n, denominator: 84n },
-  month: { numerator: 1n, denominator: 1n },
-  year: { numerator: 1n, denominator: 12n },
-};
-
-function monthlyFactor(unit: IntervalUnit, count: number): Ratio {
-  return multiply(monthlyFactors[unit], { numerator: 1n, denominator: BigInt(count) });
 }

@@ -3,7 +3,8 @@ import { createRecordSchema, type RecordOf, parseRecord } from '../../ingest/rec
 import type { ImportShop } from '../../ingest/apply.ts';
 import { isObject } from '../../json.ts';
 import { type Ratio, add, multiply, parseDecimal, roundHalfAway } from '../../money.ts';
-import type { IntervalUnit } from '../../vocabulary.ts';
+import { priceOf } from '../../ingest/rows.ts';
+import { monthlyFactor } from '../../intervals.ts';
 import { mapRows } from '../lines.ts';
 import { columnsOf, createMakers, readRows } from '../open.ts';
 import type { Mapping } from '../schema.ts';
@@ -149,15 +150,13 @@ function shownRecord(
 ): PreviewRecord {
   const { unit, count } = intervalOf(record, plans);
   const ended = record.statusEvents.at(-1)?.at;
-  const digits = record.lines[0]?.currentPrice.split('.')[1]?.length ?? 0;
-  const price = roundHalfAway(priceOf(record), digits).toFixed(digits);
   return {
     line,
     id,
     status: record.status,
     createdAt: dayOf(record.createdAt),
     endedAt: ended === undefined ? '' : dayOf(ended),
-    price,
+    price: priceOf(record.lines),
     interval: count === 1 ? unit : `${count} ${unit}s`,
     plan: plans.get(record.planId)?.name ?? '',
   };
@@ -169,40 +168,12 @@ function dayOf(at: number): string {
 
 const zero: Ratio = { numerator: 0n, denominator: 1n };
 
-function priceOf({ lines }: Subscription): Ratio {
-  return lines.reduce<Ratio>((sum, { currentPrice, quantity }) => {
-    const each = multiply(parseDecimal(currentPrice), {
-      numerator: BigInt(quantity),
-      denominator: 1n,
-    });
-    // Equal denominators keep the fractions small.
-    return each.denominator === sum.denominator
-      ? { numerator: sum.numerator + each.numerator, denominator: sum.denominator }
-      : add(sum, each);
-  }, zero);
-}
-
 function intervalOf(record: Subscription, plans: ReadonlyMap<number, Plan>) {
   const plan = plans.get(record.planId);
   return {
     unit: record.intervalUnit ?? plan?.intervalUnit ?? 'month',
     count: record.intervalCount ?? plan?.intervalCount ?? 1,
   };
-}
-
-/** How much of a price counts for a month, as docs/definitions.md says. */
-function monthlyFactor(unit: IntervalUnit, count: number): Ratio {
-  const n = BigInt(count);
-  switch (unit) {
-    case 'day':
-      return { numerator: 365n, denominator: 12n * n };
-    case 'week':
-      return { numerator: 365n, denominator: 84n * n };
-    case 'month':
-      return { numerator: 1n, denominator: n };
-    case 'year':
-      return { numerator: 1n, denominator: 12n * n };
-  }
 }
 
 /** Prices are summed by interval first, so that the sum has few denominators. */
@@ -213,7 +184,7 @@ function mrrOf(records: readonly Subscription[], plans: ReadonlyMap<number, Plan
     const { unit, count } = intervalOf(record, plans);
     const key = `${count} ${unit}`;
     const known = byInterval.get(key) ?? { factor: monthlyFactor(unit, count), sum: zero };
-    byInterval.set(key, { ...known, sum: plus(known.sum, priceOf(record)) });
+    byInterval.set(key, { ...known, sum: plus(known.sum, parseDecimal(priceOf(record.lines))) });
   }
   return [...byInterval.values()].reduce(
     (total, { factor, sum }) => add(total, multiply(sum, factor)),
@@ -221,6 +192,7 @@ function mrrOf(records: readonly Subscription[], plans: ReadonlyMap<number, Plan
   );
 }
 
+/** Equal denominators keep the fractions small. */
 function plus(a: Ratio, b: Ratio): Ratio {
   return a.denominator === b.denominator
     ? { numerator: a.numerator + b.numerator, denominator: a.denominator }
