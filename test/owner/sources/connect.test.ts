@@ -1,38 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
-import type { Store } from '../../../src/store/open.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { plain } from '../page-text.ts';
 import { signIn, signedInOwner } from '../visitor.ts';
 import {
-  type Connecting,
-  type ConnectingOptions,
   agree,
   assertRefused,
   connect,
+  connectingShops,
   findStored,
   linkOf,
   show,
-  startConnecting,
 } from './connecting.ts';
 
 onOneDatabase('connecting a shop on the page Sources', (open) => {
-  let store: Store;
-  const started: Connecting[] = [];
-  before(() => {
-    store = open();
-  });
-  after(async () => {
-    for (const each of started) await each.close();
-    await store.close();
-  });
-
-  async function start(options: ConnectingOptions = {}) {
-    const connecting = await startConnecting(store, options);
-    started.push(connecting);
-    return connecting;
-  }
+  const shops = connectingShops(open);
+  const { start } = shops;
 
   test('says what will be read first, and shows how the sync goes', async () => {
     const connecting = await start();
@@ -176,7 +160,7 @@ onOneDatabase('connecting a shop on the page Sources', (open) => {
 
     // The same owner in another session, and another owner of the shop.
     const elsewhere = await signIn(service.baseUrl, email);
-    const partner = await signedInOwner({ store, clock: systemClock, service, shop });
+    const partner = await signedInOwner({ store: shops.store, clock: systemClock, service, shop });
     for (const { visitor: other } of [elsewhere, partner]) {
       const page = await other.get(`${at}?${query}`);
       await assertRefused(connecting, page, /you started in another browser/);

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { after, before } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import type { PlatformConfig } from '../../../src/config/platform-config.ts';
 import { createLog } from '../../../src/log/log.ts';
@@ -27,6 +28,29 @@ export interface ConnectingOptions extends ShopOptions {
   readonly pauses?: Pauses;
   /** Whether the operator has connected the shop. */
   readonly isOperated?: boolean;
+}
+
+/** For a suite: opens the store before its tests, and closes it and what they have started afterwards. */
+export function connectingShops(open: () => Store) {
+  const started: Connecting[] = [];
+  let opened: Store;
+  before(() => {
+    opened = open();
+  });
+  after(async () => {
+    for (const each of started) await each.close();
+    await opened.close();
+  });
+  return {
+    get store() {
+      return opened;
+    },
+    async start(options: ConnectingOptions = {}) {
+      const connecting = await startConnecting(opened, options);
+      started.push(connecting);
+      return connecting;
+    },
+  };
 }
 
 /** A service whose owners can connect their shops to a stand-in for Shopify, and such an owner. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
-import type { Store } from '../../../src/store/open.ts';
 import { type Pauses, realPauses } from '../../../src/platforms/pauses.ts';
 import { deleteMembership } from '../../../src/store/owners/owners.ts';
 import { onOneDatabase } from '../../support/databases.ts';
@@ -14,28 +13,15 @@ import {
   agree,
   assertRefused,
   connect,
+  connectingShops,
   findStored,
   show,
-  startConnecting,
   writeCredentials,
 } from './connecting.ts';
 
 onOneDatabase('the page Sources', (open) => {
-  let store: Store;
-  const started: Connecting[] = [];
-  before(() => {
-    store = open();
-  });
-  after(async () => {
-    for (const each of started) await each.close();
-    await store.close();
-  });
-
-  async function start(options: ConnectingOptions = {}) {
-    const connecting = await startConnecting(store, options);
-    started.push(connecting);
-    return connecting;
-  }
+  const shops = connectingShops(open);
+  const { start } = shops;
 
   /** What is configured for one more service with the same stand-in. */
   const sameApp = ({ standIn: { tokens, baseUrl } }: Connecting) => ({
@@ -102,7 +88,7 @@ onOneDatabase('the page Sources', (open) => {
     assert.equal((await findStored(first))?.account, first.domain);
 
     const third = await start();
-    const credentialsFile = writeCredentials(third, (await createShop(store)).id);
+    const credentialsFile = writeCredentials(third, (await createShop(shops.store)).id);
     const fourth = await start({ shopify: { ...sameApp(third), credentialsFile } });
     const refused = await fourth.visitor.get(await agree(fourth.visitor, fourth, third.domain));
     await assertRefused(fourth, refused, taken);
@@ -183,8 +169,8 @@ onOneDatabase('the page Sources', (open) => {
   test('responds 404 for the shop of another owner, and connects no shop that was lost', async () => {
     const theirs = await start();
     const { service, path: sources, domain } = theirs;
-    const mine = await createShop(store);
-    const place = { store, clock: systemClock, service, shop: mine };
+    const mine = await createShop(shops.store);
+    const place = { store: shops.store, clock: systemClock, service, shop: mine };
     const { visitor: stranger } = await signedInOwner(place);
     const paths = [
       sources,
@@ -202,7 +188,7 @@ onOneDatabase('the page Sources', (open) => {
     const lost = await start();
     const back = await agree(lost.visitor, lost, lost.domain);
     await signedInOwner(place, { email: lost.email });
-    await deleteMembership(store.write, lost.email, lost.shop.id);
+    await deleteMembership(shops.store.write, lost.email, lost.shop.id);
     await assertRefused(lost, await lost.visitor.get(back), /could not be verified/);
     assert.equal((await lost.visitor.get(lost.path)).status, 404);
   });

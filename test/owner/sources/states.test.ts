@@ -1,36 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Store } from '../../../src/store/open.ts';
+import { test } from 'node:test';
 import { findSyncState, upsertSyncState } from '../../../src/store/platforms/syncs.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { plain } from '../page-text.ts';
-import {
-  type Connecting,
-  type ConnectingOptions,
-  connect,
-  due,
-  findStored,
-  linkOf,
-  show,
-  startConnecting,
-} from './connecting.ts';
+import { connect, connectingShops, due, findStored, linkOf, show } from './connecting.ts';
 
 onOneDatabase('a connected shop on the page Sources', (open) => {
-  let store: Store;
-  const started: Connecting[] = [];
-  before(() => {
-    store = open();
-  });
-  after(async () => {
-    for (const each of started) await each.close();
-    await store.close();
-  });
-
-  async function start(options: ConnectingOptions = {}) {
-    const connecting = await startConnecting(store, options);
-    started.push(connecting);
-    return connecting;
-  }
+  const shops = connectingShops(open);
+  const { start } = shops;
 
   test('is disconnected after confirmation, and resumes when it is connected again', async () => {
     const connecting = await start();
@@ -43,7 +20,7 @@ onOneDatabase('a connected shop on the page Sources', (open) => {
     const done = await visitor.post(`${sources}/shopify/disconnect`);
     assert.equal(done.location, `${sources}?done=disconnected`);
     assert.equal(await findStored(connecting), undefined);
-    assert.equal(await findSyncState(store.write, shop.id, 'shopify'), undefined);
+    assert.equal(await findSyncState(shops.store.write, shop.id, 'shopify'), undefined);
     const text = await show(visitor, done.location ?? '');
     assert.match(text, /Disconnected\. The data that is here stays, .* Shopify Not connected/);
     assert.match(text, /What has arrived .* Shopify, scheduled sync/);
@@ -71,7 +48,7 @@ onOneDatabase('a connected shop on the page Sources', (open) => {
     await connect(connecting);
     await connecting.sync();
     standIn.tokens.revokeAll();
-    await upsertSyncState(store.write, shop.id, 'shopify', due());
+    await upsertSyncState(shops.store.write, shop.id, 'shopify', due());
     await connecting.sync();
     const page = await visitor.get(sources);
     assert.match(
@@ -92,7 +69,7 @@ onOneDatabase('a connected shop on the page Sources', (open) => {
     const { visitor, path: sources, shop } = connecting;
     await connect(connecting);
     await connecting.sync();
-    await store.write`
+    await shops.store.write`
       update shopify.shops set uninstalled_at = now() where shop_id = ${shop.id}`;
     assert.match(await show(visitor, sources), /Access ended .* Connect again to go on\./);
     await connect(connecting);
@@ -106,14 +83,14 @@ onOneDatabase('a connected shop on the page Sources', (open) => {
     await connect(connecting);
     await connecting.sync();
     const failed = { ...due(), failures: 1, problem: 'server closed the connection (57P01)' };
-    await upsertSyncState(store.write, shop.id, 'shopify', failed);
+    await upsertSyncState(shops.store.write, shop.id, 'shopify', failed);
     const text = await show(visitor, sources);
     assert.match(text, /Sync failed .* tell the operator of this service\./);
     assert.doesNotMatch(text, /57P01/);
-    await upsertSyncState(store.write, shop.id, 'shopify', due());
-    await store.write`
+    await upsertSyncState(shops.store.write, shop.id, 'shopify', due());
+    await shops.store.write`
       update feeds set completed_at = now() - interval '5 hours' where shop_id = ${shop.id}`;
-    await store.write`
+    await shops.store.write`
       update platforms.connections set connected_at = now() - interval '6 hours'
       where shop_id = ${shop.id}`;
     assert.match(
@@ -135,7 +112,7 @@ onOneDatabase('a connected shop on the page Sources', (open) => {
     assert.equal(linkOf(text, 'Manage sources'), sources);
     assert.doesNotMatch(plain(text), /first sync is still running/);
     // As while the first sync stores its records.
-    await store.write`update feeds set completed_at = null where shop_id = ${shop.id}`;
+    await shops.store.write`update feeds set completed_at = null where shop_id = ${shop.id}`;
     assert.match(
       await show(visitor, home),
       /The first sync is still running, so figures are too low\./,
