@@ -127,6 +127,7 @@ class ImportRun {
   readonly counts: ImportCounts;
   readonly #options: ImportOptions;
   readonly #schema: ReturnType<typeof createRecordSchema>;
+  readonly #snapshotRun: SnapshotRun;
   #batch = new Batch();
   #inFlight: Promise<void> = Promise.resolve();
   #settled = 0;
@@ -142,6 +143,9 @@ class ImportRun {
     this.#options = options;
     this.counts = options.counts ?? {};
     this.#schema = createRecordSchema(options.shop.minorDigits, options.clock, options.isFromFeed);
+    const { sql, shop, signal, whyNotTaken } = options;
+    const takes = (type: TargetType) => whyNotTaken?.(type) === undefined;
+    this.#snapshotRun = { sql, shopId: shop.id, signal, takes };
   }
 
   async take(source: string, line: Line, deferred: DeferredEntries): Promise<void> {
@@ -212,13 +216,6 @@ class ImportRun {
     const { record } = parsed;
     const problem = whyNotTaken?.(targetTypeOf(record));
     return problem === undefined ? parsed : { type: record.type, id: record.id, problem };
-  }
-
-  /** Notes which record a line is, even if it is refused. */
-  get #snapshotRun(): SnapshotRun {
-    const { sql, shop, signal, whyNotTaken } = this.#options;
-    const takes = (type: TargetType) => whyNotTaken?.(type) === undefined;
-    return { sql, shopId: shop.id, signal, takes };
   }
 
   async #refuse(

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import { isInFuture } from '../ingest/future.ts';
+import { isoTime } from '../iso-time.ts';
 import { decimalText } from '../money.ts';
 import { type RecordColumns, columnsOfRecord } from './columns.ts';
 import {
@@ -67,6 +68,7 @@ export function createRecordMaker(
   const idReader = readers.filter(([name]) => name === 'id');
   const dates: FieldSpecs = asOf !== undefined || !dateSpec ? {} : { exportedAt: dateSpec };
   readers.push(...readersOf({ exportedAt: exportDateField }, dates, context));
+  const exported = asOf === undefined ? {} : { exportedAt: isoTime(asOf) };
   const parts: Part[] = [currencyPart(spec.currency, shop.currency)];
   if (spec.type === 'subscription') {
     parts.push(linesPart(spec.lines, context), eventsPart(spec.statusEvents ?? [], context));
@@ -79,7 +81,7 @@ export function createRecordMaker(
     make(rows) {
       const record: Record<string, unknown> = {
         type: spec.type,
-        ...(asOf !== undefined && { exportedAt: new Date(asOf).toISOString() }),
+        ...exported,
       };
       const problems = readInto(record, readers, rows[0]?.values as Values);
       for (const part of parts) problems.push(...part(record, rows));

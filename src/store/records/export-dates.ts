@@ -1,3 +1,4 @@
+import { isoTime } from '../../iso-time.ts';
 import { type Sql, type Transaction, arrayText } from '../database.ts';
 import { type RecordKind, tableOf } from './tables.ts';
 
@@ -67,7 +68,7 @@ export async function upsertExportDates(
 ): Promise<void> {
   const kinds = arrayText(dates.map(({ kind }) => kind));
   const ids = arrayText(dates.map(({ id }) => id));
-  const times = arrayText(dates.map(({ exportedAt }) => new Date(exportedAt).toISOString()));
+  const times = arrayText(dates.map(({ exportedAt }) => isoTime(exportedAt)));
   await tx`
     insert into export_dates as d (shop_id, kind, id, exported_at)
     select shop.shop_id, new.kind, new.id, new.exported_at from metric_shops shop
