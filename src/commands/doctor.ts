@@ -80,11 +80,17 @@ async function examine(config: Config): Promise<Finding[]> {
     return [failure('database', error)];
   }
   try {
+    const database = await examineDatabase(store);
+    const hasSchema = database.every(({ check, ok }) => check !== 'schema' || ok);
     return [
-      ...(await examineDatabase(store)),
+      ...database,
       ...(await attempt('cluster', examineCluster(store.write))),
-      ...(await attempt('connected shops', examineConnections(config, store.write))),
-      ...(await attempt('push sources', examinePushSources(config, store.write))),
+      ...(hasSchema
+        ? [
+            ...(await attempt('connected shops', examineConnections(config, store.write))),
+            ...(await attempt('push sources', examinePushSources(config, store.write))),
+          ]
+        : []),
       ...(await attempt('failover', examineFailover(config, store))),
       ...(config.databaseServeUrl === undefined
         ? []
