@@ -6,9 +6,17 @@ import type { ImportRecord } from './record.ts';
 
 // Batches use the estimate to bound the size of transactions.
 test('estimates the length of a parsed record to within 10% of its text', () => {
-  const title = 'A long title. '.repeat(70);
-  const lines = Array.from({ length: 250 }, (_, lineId) => ({ lineId, title, price: '15.30' }));
-  const value = { type: 'subscription', id: 7, lines };
+  const productTitle = 'A long title. '.repeat(70);
+  const lines = Array.from({ length: 250 }, (_, lineId) => ({
+    lineId,
+    productId: 700_000 + lineId,
+    productTitle,
+    variantId: 900_000 + lineId,
+    variantTitle: null,
+    quantity: 1,
+    currentPrice: '15.30',
+  }));
+  const value = { type: 'subscription', id: 7, statusEvents: [], lines };
   const text = JSON.stringify(value);
   const charactersOf = (line: Line) => {
     const batch = new Batch();

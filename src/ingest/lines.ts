@@ -2,8 +2,6 @@
 const maxLineBytes = 4 * 1024 * 1024;
 
 const newline = 0x0a;
-/** Rough length of a number, a boolean or null. */
-const scalarCharacters = 8;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** One line of a file. If it has a `problem`, `text` is as much as can be shown of it. */
@@ -21,16 +19,6 @@ export interface Line {
   readonly countsAs?: string;
   /** The id of the record in a line with a problem, if it could be read. */
   readonly recordId?: number | undefined;
-}
-
-/** Estimates how many characters a value has as JSON. */
-export function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return scalarCharacters;
-  let size = 0;
-  // No list of entries: this runs for every record.
-  for (const name in value) size += name.length + sizeOf((value as Record<string, unknown>)[name]);
-  return size;
 }
 
 type ValueParts = Pick<Line, 'number' | 'source' | 'warning'> & { readonly value: object };

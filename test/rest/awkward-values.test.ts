@@ -21,6 +21,8 @@ const texts = [
   '</script>',
   '%s {0} $1 \\u0041',
   '日本語 😀 é',
+  'NULL',
+  ' {a,"b"} ',
   '","isEntitled":true,"x":"',
 ];
 

@@ -94,8 +94,16 @@ export async function upsertCancellations(
     },
   );
   const rows = judged.filter(isWritten).map(({ row }) => row);
-  const columns = `id bigint, "subscriptionId" bigint, "detectedReason" text, "offerType" text,
-    outcome text, "createdAt" timestamptz, "updatedAt" timestamptz, digest uuid`;
+  const columns = {
+    id: 'bigint',
+    subscriptionId: 'bigint',
+    detectedReason: 'text',
+    offerType: 'text',
+    outcome: 'text',
+    createdAt: 'timestamptz',
+    updatedAt: 'timestamptz',
+    digest: 'uuid',
+  };
   if (rows.length > 0) {
     await tx`
       insert into cancellation_sessions (shop_id, session_id, subscription_id, detected_reason,

@@ -46,8 +46,17 @@ export async function upsertPayments(
     return { ...row, status, amount: before.amount };
   });
   if (rows.length === 0) return judged;
-  const columns = `id bigint, "subscriptionId" bigint, cycle text, status text, "failureKind" text,
-    amount numeric, "processedAt" timestamptz, "updatedAt" timestamptz, digest uuid`;
+  const columns = {
+    id: 'bigint',
+    subscriptionId: 'bigint',
+    cycle: 'text',
+    status: 'text',
+    failureKind: 'text',
+    amount: 'numeric',
+    processedAt: 'timestamptz',
+    updatedAt: 'timestamptz',
+    digest: 'uuid',
+  };
   await tx`
     insert into payments (shop_id, payment_id, subscription_id, cycle, status, failure_kind,
       amount, processed_at, updated_at, digest)
@@ -89,8 +98,14 @@ export async function upsertRefunds(
       before && row.keeps === 'amount' ? { ...row, amount: before.amount } : row,
     );
   if (rows.length === 0) return judged;
-  const columns = `id bigint, "paymentId" bigint, amount numeric, "refundedAt" timestamptz,
-    "updatedAt" timestamptz, digest uuid`;
+  const columns = {
+    id: 'bigint',
+    paymentId: 'bigint',
+    amount: 'numeric',
+    refundedAt: 'timestamptz',
+    updatedAt: 'timestamptz',
+    digest: 'uuid',
+  };
   await tx`
     insert into refunds (shop_id, refund_id, payment_id, amount, refunded_at, updated_at, digest)
     ${rowsOf(tx, shopId, columns, rows)}

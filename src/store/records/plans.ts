@@ -71,9 +71,21 @@ export async function upsertPlans(
       before && before.planType === row.keeps ? { ...row, planType: before.planType } : row,
     );
   if (rows.length === 0) return judged;
-  const columns = `id bigint, name text, "groupName" text, "planType" text, "intervalUnit" text,
-    "intervalCount" int, active boolean, "productCount" int, "discountType" text,
-    "discountValue" numeric, summary text, "updatedAt" timestamptz, digest uuid`;
+  const columns = {
+    id: 'bigint',
+    name: 'text',
+    groupName: 'text',
+    planType: 'text',
+    intervalUnit: 'text',
+    intervalCount: 'int',
+    active: 'boolean',
+    productCount: 'int',
+    discountType: 'text',
+    discountValue: 'numeric',
+    summary: 'text',
+    updatedAt: 'timestamptz',
+    digest: 'uuid',
+  };
   await tx`
     insert into plans (shop_id, plan_id, name, group_name, plan_type, interval_unit,
       interval_count, active, product_count, discount_type, discount_value, pricing_summary,

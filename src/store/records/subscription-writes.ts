@@ -140,10 +140,22 @@ function withPaidPeriods(
 }
 
 function write(tx: Transaction, shopId: number, subscriptions: readonly WrittenSubscription[]) {
-  const columns = `id bigint, "customerId" bigint, "planId" bigint, status text,
-    "statusSince" timestamptz, "currentPrice" numeric, "intervalUnit" text, "intervalCount" int,
-    "nextBillingDate" timestamptz, "paidThroughAt" timestamptz, "paidPeriods" jsonb,
-    "createdAt" timestamptz, "updatedAt" timestamptz, digest uuid`;
+  const columns = {
+    id: 'bigint',
+    customerId: 'bigint',
+    planId: 'bigint',
+    status: 'text',
+    statusSince: 'timestamptz',
+    currentPrice: 'numeric',
+    intervalUnit: 'text',
+    intervalCount: 'int',
+    nextBillingDate: 'timestamptz',
+    paidThroughAt: 'timestamptz',
+    paidPeriods: 'jsonb',
+    createdAt: 'timestamptz',
+    updatedAt: 'timestamptz',
+    digest: 'uuid',
+  };
   return tx`
     insert into subscriptions (shop_id, subscription_id, customer_id, plan_id, status,
       status_since, current_price, own_interval_unit, own_interval_count, next_billing_at,
@@ -169,9 +181,17 @@ function deleteLinesAndEvents(tx: Transaction, shopId: number, subscriptionIds: 
 }
 
 function insertLines(tx: Transaction, shopId: number, lines: readonly NewLine[]) {
-  const columns = `"subscriptionId" bigint, "lineId" bigint, position smallint, "productId" bigint,
-    "productTitle" text, "variantId" bigint, "variantTitle" text, quantity int,
-    "currentPrice" numeric`;
+  const columns = {
+    subscriptionId: 'bigint',
+    lineId: 'bigint',
+    position: 'smallint',
+    productId: 'bigint',
+    productTitle: 'text',
+    variantId: 'bigint',
+    variantTitle: 'text',
+    quantity: 'int',
+    currentPrice: 'numeric',
+  };
   return tx`
     insert into subscription_lines (shop_id, subscription_id, line_id, position, product_id,
       product_title, variant_id, variant_title, quantity, current_price)
@@ -179,8 +199,13 @@ function insertLines(tx: Transaction, shopId: number, lines: readonly NewLine[])
 }
 
 function insertEvents(tx: Transaction, shopId: number, events: readonly NewEvent[]) {
-  const columns = `"subscriptionId" bigint, position smallint, at timestamptz, "from" text,
-    "to" text`;
+  const columns = {
+    subscriptionId: 'bigint',
+    position: 'smallint',
+    at: 'timestamptz',
+    from: 'text',
+    to: 'text',
+  };
   return tx`
     insert into status_events (shop_id, subscription_id, position, at, from_status, to_status)
     ${rowsOf(tx, shopId, columns, events)}`;
