@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { CommandError, UsageError } from '../errors.ts';
 import { parseWith } from '../ingest/problems.ts';
 import { withoutComments } from './comments.ts';
-import { type Mapping, createMappingSchema } from './schema.ts';
+import { type Mapping, mappingSchemaFor } from './schema.ts';
 
 /**
  * Reads a mapping file.
@@ -26,7 +26,7 @@ export function parseMapping(file: string, text: string): Mapping {
   } catch (error) {
     throw new UsageError(`${file} is not JSON: ${(error as Error).message}.`, { cause: error });
   }
-  const parsed = parseWith(createMappingSchema(value), value, 'it');
+  const parsed = parseWith(mappingSchemaFor(value), value, 'it');
   if ('data' in parsed) return parsed.data;
   throw new UsageError(
     [`${file} is not a mapping:`, ...parsed.problems.map((problem) => `  ${problem}`)].join('\n'),

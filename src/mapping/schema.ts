@@ -8,28 +8,9 @@ import {
   lineFields,
   statusEventFields,
 } from './fields.ts';
+import { character, column, oneOf, strict } from './schema-parts.ts';
 import { isTimeZone, needsTimeZone, problemOfTime } from './times.ts';
 import { type Formats, readConstant } from './values.ts';
-
-/** An object with no other keys than these. */
-function strict<Shape extends z.ZodRawShape>(shape: Shape) {
-  const known = Object.keys(shape).join(', ');
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? `has unknown keys: ${issue.keys.map((key) => `"${key}"`).join(', ')}; known keys are ${known}`
-        : issue.input === undefined
-          ? 'is missing'
-          : 'must be an object',
-  });
-}
-
-const column = z.string().min(1);
-
-/** A delimiter or quote, which cannot be a line break. */
-const character = z.string().refine((text) => /^[^\r\n]$/.test(text), {
-  error: 'must be one character other than a line break',
-});
 
 const encoding = z.enum(encodings).default('utf-8');
 
@@ -57,11 +38,6 @@ const input = z
     path: ['quote'],
     error: 'must not be the delimiter',
   });
-
-function oneOf(issue: z.core.$ZodRawIssue, choices: string): string {
-  if (issue.input === undefined) return 'is missing';
-  return issue.code === 'invalid_union' ? `must be one of ${choices}` : 'must be an object';
-}
 
 const formatShapes = {
   ids: { ids: z.enum(['number', 'text']).optional() },
@@ -137,7 +113,13 @@ export interface FieldSpec extends Formats {
   readonly when?: Conditions | undefined;
 }
 
-function fieldSchema(field: Field, defaults: Formats, isAlternative = false): z.ZodType<FieldSpec> {
+/**
+ * The `formats` of the mapping that is being parsed, the defaults of its fields. Here, and not a parameter,
+ * because building the schema takes far longer than parsing with it, so one serves all mappings.
+ */
+let defaults: Formats = {};
+
+function fieldSchema(field: Field, isAlternative = false): z.ZodType<FieldSpec> {
   const constant = z
     .union([z.string(), z.number(), z.boolean()], {
       error: 'must be text, a number, true or false',
@@ -158,7 +140,7 @@ function fieldSchema(field: Field, defaults: Formats, isAlternative = false): z.
     ...(generator && { generate: z.literal(generator).optional() }),
     ...(!isAlternative && {
       anyOf: z
-        .array(fieldSchema({ ...field, required: false }, defaults, true))
+        .array(fieldSchema({ ...field, required: false }, true))
         .min(2)
         .optional(),
     }),
@@ -171,7 +153,7 @@ function fieldSchema(field: Field, defaults: Formats, isAlternative = false): z.
   return z.preprocess(
     (value) => (typeof value === 'string' ? { column: value } : value),
     spec.superRefine((value, context) => {
-      const problem = problemOfSpec(field, value, defaults, isAlternative);
+      const problem = problemOfSpec(field, value, isAlternative);
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
     }),
   );
@@ -183,12 +165,7 @@ const generators: Partial<Record<Field['kind'], 'digest' | 'time'>> = {
   time: 'time',
 };
 
-function problemOfSpec(
-  field: Field,
-  spec: FieldSpec,
-  defaults: Formats,
-  isAlternative: boolean,
-): string | undefined {
+function problemOfSpec(field: Field, spec: FieldSpec, isAlternative: boolean): string | undefined {
   const { anyOf, column: one, columns, line, value, generate, when: _, ...others } = spec;
   const sources = [anyOf, one, columns, line, value, generate].filter((each) => each !== undefined);
   if (sources.length !== 1) {
@@ -220,11 +197,11 @@ function problemOfSpec(
   return undefined;
 }
 
-function fieldsSchema(fields: Fields, defaults: Formats) {
+function fieldsSchema(fields: Fields) {
   return strict(
     Object.fromEntries(
       Object.entries(fields).map(([name, field]) => {
-        const spec = fieldSchema(field, defaults);
+        const spec = fieldSchema(field);
         return [name, field.required ? spec : spec.optional()];
       }),
     ),
@@ -241,24 +218,21 @@ export type Packed = z.output<typeof packed>;
 
 export type FieldSpecs = Readonly<Record<string, FieldSpec | undefined>>;
 
-/** @param raw the parsed mapping file; its `formats` are the defaults of its fields */
-export function createMappingSchema(raw: unknown) {
-  const withFormats = z.object({ formats: allFormats }).safeParse(raw);
-  const defaults: Formats = withFormats.success ? withFormats.data.formats : {};
+function createMappingSchema() {
   const base = { when: conditions.default({}), currency: column.optional() };
   const simple = <Type extends Exclude<keyof typeof fieldsOf, 'subscription'>>(type: Type) =>
-    strict({ type: z.literal(type), ...base, fields: fieldsSchema(fieldsOf[type], defaults) });
+    strict({ type: z.literal(type), ...base, fields: fieldsSchema(fieldsOf[type]) });
   const subscription = strict({
     type: z.literal('subscription'),
     ...base,
     group: column.optional(),
-    fields: fieldsSchema(fieldsOf.subscription, defaults),
+    fields: fieldsSchema(fieldsOf.subscription),
     lines: strict({
       from: column.optional(),
       packed: packed.optional(),
       when: conditions.default({}),
       prices: z.enum(['unit', 'line']).default('unit'),
-      fields: fieldsSchema(lineFields, defaults),
+      fields: fieldsSchema(lineFields),
     }).refine((lines) => lines.packed === undefined || lines.from !== undefined, {
       path: ['packed'],
       error: 'needs from: the column of the list',
@@ -267,9 +241,9 @@ export function createMappingSchema(raw: unknown) {
       .array(
         strict({
           when: conditions.default({}),
-          at: fieldSchema(statusEventFields.at, defaults),
-          to: fieldSchema(statusEventFields.to, defaults),
-          until: fieldSchema(statusEventFields.until, defaults).optional(),
+          at: fieldSchema(statusEventFields.at),
+          to: fieldSchema(statusEventFields.to),
+          until: fieldSchema(statusEventFields.until).optional(),
         }),
       )
       .min(1)
@@ -289,10 +263,24 @@ export function createMappingSchema(raw: unknown) {
     input,
     formats: allFormats.default({}),
     /** When the export was made. */
-    asOf: fieldSchema(exportDateField, defaults).optional(),
+    asOf: fieldSchema(exportDateField).optional(),
     records: z.array(record).min(1),
   });
 }
 
-export type Mapping = z.output<ReturnType<typeof createMappingSchema>>;
+type MappingSchema = ReturnType<typeof createMappingSchema>;
+export type Mapping = z.output<MappingSchema>;
 export type RecordSpec = Mapping['records'][number];
+
+const onlyFormats = z.object({ formats: allFormats });
+let schema: MappingSchema | undefined;
+
+/**
+ * The schema for a mapping, which must be parsed with it at once, before another one is asked for.
+ * @param raw the parsed mapping file
+ */
+export function mappingSchemaFor(raw: unknown): MappingSchema {
+  const { success, data } = onlyFormats.safeParse(raw);
+  defaults = success ? data.formats : {};
+  return (schema ??= createMappingSchema());
+}
