@@ -6,7 +6,7 @@ import { Gate } from './access/gate.ts';
 import { KeyLeases } from './access/keys/key-leases.ts';
 import { KeyUsage } from './access/keys/key-usage.ts';
 import { MemoryRateLimiter } from './access/limiter/memory-rate-limiter.ts';
-import { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
+import type { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
 import { type Config, urlOf } from './config/config.ts';
 import { listenError } from './errors.ts';
@@ -264,6 +264,8 @@ async function settlesInTime(work: Promise<unknown>): Promise<boolean> {
 async function openSharedLimiter(parts: ServiceParts): Promise<RedisRateLimiter | undefined> {
   const { config, clock, log, redisTimeoutMilliseconds: timeoutMilliseconds } = parts;
   if (config.redisUrl === undefined) return undefined;
+  // Loading its client takes a quarter of the start, which a service without Redis need not wait for.
+  const { RedisRateLimiter } = await import('./access/limiter/redis-rate-limiter.ts');
   const limiter = new RedisRateLimiter({ url: config.redisUrl, clock, log, timeoutMilliseconds });
   await limiter.open();
   return limiter;

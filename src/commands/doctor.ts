@@ -1,11 +1,5 @@
 import { within } from '../time-limit.ts';
 import { once } from 'node:events';
-import {
-  createRedisClient,
-  explainRedisError,
-  probe,
-  takeFromWindow,
-} from '../access/limiter/redis-window.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { loginOf, nameOf, withoutPassword } from '../config/database-url.ts';
@@ -177,6 +171,8 @@ async function examineFailover(config: Config, { primary }: Store): Promise<Find
 
 /** Counts a request as the limiter does, for a key that does not exist. */
 async function examineRedis(url: string): Promise<Finding> {
+  const { createRedisClient, explainRedisError, probe, takeFromWindow } =
+    await import('../access/limiter/redis-window.ts');
   const client = createRedisClient(url);
   const ready = once(client, 'ready');
   client.on('error', () => {

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { loginOf } from '../../config/database-url.ts';
 import { CommandError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
-import { type Service, startService } from '../../service.ts';
+import type { Service } from '../../service.ts';
 import { checkCredentialsFiles } from '../../platforms/open.ts';
 import { type RunningSyncs, startSyncs } from '../../platforms/sync/start.ts';
 import { migrate } from '../../store/migrate.ts';
@@ -70,12 +70,14 @@ export async function serve(
 ): Promise<number> {
   setLastResort(logLastResort(log));
   if (config.syncs) await checkCredentialsFiles(config);
-  const store = await openStore({
+  const opening = openStore({
     ...config,
     role: 'serve',
     serveUrl: config.databaseServeUrl,
     replication: { standbys: config.databaseReadUrls, log },
   });
+  // Loaded while the database opens. What explains commands or supervises workers never needs it.
+  const [store, { startService }] = await Promise.all([opening, import('../../service.ts')]);
   let deadline: StopDeadline | undefined;
   let syncs: RunningSyncs | undefined;
   try {
