@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -97,17 +96,6 @@ export async function launchServer(
   const server = launch([command], { env: { PORT: '0', ...env } });
   const [, baseUrl = ''] = await server.said(/listens on (\S+)\n/);
   return { ...server, baseUrl };
-}
-
-/** Creates shop 1, on a tier without rate limits, and returns a key for it. */
-export async function createShopWithKey(
-  env: Readonly<Record<string, string>>,
-  scopes: string,
-): Promise<string> {
-  const shop = ['--id', '1', '--name', 'x', '--currency', 'USD', '--tier', 'enterprise_plus'];
-  assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
-  const key = ['--shop', '1', '--name', 'k', '--scopes', scopes];
-  return (await run(['keys', 'create', ...key], { env })).out.trimEnd();
 }
 
 /** An id that no other test uses. */

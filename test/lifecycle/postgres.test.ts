@@ -17,10 +17,7 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
   let key = '';
 
   before(async () => {
-    ({ database, env, key } = await startServedDatabase(
-      { LOG_LEVEL: 'error' },
-      'read:plans,read:metrics',
-    ));
+    ({ database, env, key } = await startServedDatabase({ LOG_LEVEL: 'error' }, 'read:metrics'));
   });
   after(() => database.destroy());
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { createShopWithKey } from '../cli/process.ts';
+import type { Scope } from '../../src/vocabulary.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { createShopWithKey } from './shop-with-key.ts';
 
 export interface ServedDatabase {
   readonly database: PostgresServer;
@@ -13,10 +14,10 @@ export interface ServedDatabase {
 /** A separate PostgreSQL server with one shop, for command-line processes to serve. */
 export async function startServedDatabase(
   variables: Readonly<Record<string, string>> = {},
-  scopes = 'read:plans',
+  ...scopes: readonly Scope[]
 ): Promise<ServedDatabase> {
   const database = await startPostgres(['fsync=off']);
   assert.ok(database);
   const env = { DATABASE_URL: database.url, ...variables };
-  return { database, env, key: await createShopWithKey(env, scopes) };
+  return { database, env, key: await createShopWithKey(env, 'read:plans', ...scopes) };
 }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createShopWithKey, launchServer, migratedFolder } from '../cli/process.ts';
+import { launchServer, migratedFolder } from '../cli/process.ts';
 import { type StandIn, startStandIn } from '../feeds/shopify/stand-in.ts';
 import { StandInWorld } from '../feeds/shopify/stand-in-world.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { get } from '../support/world.ts';
-import { putContract } from './source.ts';
-import { secret, sendWebhook, writeCredentials } from './world.ts';
+import { createShopWithKey } from './shop-with-key.ts';
+import { putContract } from '../webhooks/source.ts';
+import { secret, sendWebhook, writeCredentials } from '../webhooks/world.ts';
 
 const domain = 'sample-shop.myshopify.com';
 const contracts = [1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008];
