@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { Visitor, password } from '../owner/visitor.ts';
-import { launchServer, migratedFolder, newShopId, run, runningFolder } from './process.ts';
+import { newShopId, run, runningFolder } from './process.ts';
 import { startTestService } from '../support/world.ts';
 
 const shop = newShopId();
@@ -70,19 +70,5 @@ test('names an invalid email address, an unknown shop and an unknown owner', asy
     const unknown = await retention('owners', ...args, '--email', 'bo@example.com');
     assert.equal(unknown.code, 1);
     assert.match(unknown.err, /bo@example\.com/);
-  }
-});
-
-test('the demo prints a working link for its owner on every start', async () => {
-  const data = { RETENTION_DATA_DIR: migratedFolder(), LOG_LEVEL: 'silent' };
-  for (const word of [password, `new ${password}`]) {
-    const { child, ended, said, baseUrl } = await launchServer('demo', data);
-    const [, path = ''] = await said(/Owner's pages: http:\/\/[\d.:]+(\/app\/links\/[\w-]{43})\n/);
-    const visitor = new Visitor(baseUrl);
-    await visitor.get(path);
-    assert.equal((await visitor.post(path, { password: word })).location, '/app');
-    assert.equal((await visitor.get('/app')).location, '/app/shops/1');
-    child.kill('SIGTERM');
-    assert.equal((await ended).code, 0);
   }
 });

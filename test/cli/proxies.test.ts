@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { test } from 'node:test';
-import { launch, run } from './process.ts';
+import { launch, migratedFolder, run } from './process.ts';
 
 const warning =
   'BASE_URL is https, so there is a proxy in front, and all clients count as one address. Set TRUSTED_PROXIES to tell them apart.';
@@ -32,17 +28,11 @@ for (const [env, isWarned] of settings) {
 }
 
 test('serve warns about missing TRUSTED_PROXIES in its log', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'retention-proxies-'));
-  try {
-    const env = { BASE_URL: 'https://retention.example', RETENTION_DATA_DIR: folder, PORT: '0' };
-    const serve = launch(['serve'], { env: { ...env, LOG_LEVEL: 'warn' } });
-    const { stderr } = serve.child;
-    assert.ok(stderr);
-    const [line] = await once(stderr, 'data');
-    assert.equal(JSON.parse(line).msg, warning);
-    serve.child.kill('SIGKILL');
-    await serve.ended;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const place = { RETENTION_DATA_DIR: migratedFolder(), PORT: '0' };
+  const env = { ...place, BASE_URL: 'https://retention.example', LOG_LEVEL: 'warn' };
+  const serve = launch(['serve'], { env });
+  const [line = ''] = await serve.logged(/^.*\n/);
+  assert.equal(JSON.parse(line).msg, warning);
+  serve.child.kill('SIGKILL');
+  await serve.ended;
 });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
-import { launchServer, migratedFolder, run, throwawayFolder } from './process.ts';
+import { launchServer, migratedFolder, run } from './process.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { serverUrl } from '../support/databases.ts';
 
@@ -54,7 +53,7 @@ describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
     };
     assert.deepEqual(await warningsOf({ DATABASE_URL }), [warning]);
     assert.deepEqual(await warningsOf({ DATABASE_URL, REDIS_URL: redis.url }), []);
-    const alone = { RETENTION_DATA_DIR: path.join(throwawayFolder(), 'data') };
+    const alone = { RETENTION_DATA_DIR: migratedFolder() };
     assert.deepEqual(await warningsOf(alone), []);
 
     const own = await startPostgres(['fsync=off']);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { launchServer, run, throwawayFolder } from '../cli/process.ts';
+import { type Running, launchServer, run, throwawayFolder } from '../cli/process.ts';
+import { Visitor, password } from '../owner/visitor.ts';
 
 const folder = path.join(throwawayFolder(), 'data');
 const env = { RETENTION_DATA_DIR: folder };
@@ -11,6 +12,18 @@ async function statusWith(url: string, key: string): Promise<number> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
   await response.body?.cancel();
   return response.status;
+}
+
+/** Signs in as the demo's owner, by the link that it prints on every start. */
+async function signIn(
+  { said, baseUrl }: Running & { readonly baseUrl: string },
+  newPassword: string,
+): Promise<void> {
+  const [, link = ''] = await said(/Owner's pages: http:\/\/[\d.:]+(\/app\/links\/[\w-]{43})\n/);
+  const visitor = new Visitor(baseUrl);
+  await visitor.get(link);
+  assert.equal((await visitor.post(link, { password: newPassword })).location, '/app');
+  assert.equal((await visitor.get('/app')).location, '/app/shops/1');
 }
 
 function socketFolder(): string {
@@ -22,7 +35,7 @@ function socketFolder(): string {
 test('the embedded database from its first start', async (t) => {
   let demoKey = '';
 
-  await t.test('demo fills an empty folder and prints a working command', async () => {
+  await t.test('demo fills an empty folder and prints a working command and link', async () => {
     const demo = await launchServer('demo', { ...env, LOG_LEVEL: 'warn' });
     const [, key = '', url = ''] = await demo.said(
       /curl -H "Authorization: Bearer (rtn_[\w-]{43})" (http:\S+)\n/,
@@ -33,6 +46,7 @@ test('the embedded database from its first start', async (t) => {
     assert.equal(response.status, 200);
     const body = (await response.json()) as { summary: { activeSubscribers: number } };
     assert.ok(body.summary.activeSubscribers > 0);
+    await signIn(demo, password);
 
     const sockets = socketFolder();
     demo.child.kill('SIGINT');
@@ -44,23 +58,27 @@ test('the embedded database from its first start', async (t) => {
     assert.equal(existsSync(path.join(folder, 'server.json')), false);
   });
 
-  await t.test('a second demo keeps the data and explains how to create another key', async () => {
-    const demo = await launchServer('demo', env);
-    await demo.said(/The demo shop is still there\./);
-    const [, command = ''] = await demo.said(/^ {2}bin\/retention (keys create .*)$/m);
-    await demo.said(/curl -H "Authorization: Bearer \$RETENTION_KEY" http:/);
-    const url = `${demo.baseUrl}/api/external/v1/plans`;
-    assert.equal(await statusWith(url, demoKey), 200);
+  await t.test(
+    'a second demo keeps the data, prints another link, and explains how to create a key',
+    async () => {
+      const demo = await launchServer('demo', env);
+      await demo.said(/The demo shop is still there\./);
+      const [, command = ''] = await demo.said(/^ {2}bin\/retention (keys create .*)$/m);
+      await demo.said(/curl -H "Authorization: Bearer \$RETENTION_KEY" http:/);
+      const url = `${demo.baseUrl}/api/external/v1/plans`;
+      assert.equal(await statusWith(url, demoKey), 200);
 
-    const args = (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
-    const made = await run(args, { env });
-    assert.equal(made.code, 0, made.err);
-    assert.equal(await statusWith(url, made.out.trimEnd()), 200);
-    demo.child.kill('SIGTERM');
-    const { code, out } = await demo.ended;
-    assert.equal(code, 0);
-    assert.doesNotMatch(out, /rtn_/);
-  });
+      const args = (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
+      const made = await run(args, { env });
+      assert.equal(made.code, 0, made.err);
+      assert.equal(await statusWith(url, made.out.trimEnd()), 200);
+      await signIn(demo, `new ${password}`);
+      demo.child.kill('SIGTERM');
+      const { code, out } = await demo.ended;
+      assert.equal(code, 0);
+      assert.doesNotMatch(out, /rtn_/);
+    },
+  );
 
   const shop = ['--shop', '2'];
   let server = await launchServer('serve', env);

@@ -6,6 +6,7 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
 import { type Running, launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
 import { Visitor, password } from '../owner/visitor.ts';
 import { plan, subscription } from '../rest/records.ts';
@@ -21,6 +22,8 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
   let source: Server;
   let url = '';
   let env: Record<string, string>;
+  /** Runs the database until the server does, so that not every command has to. */
+  let database: EmbeddedServer;
   let serving: Running;
   let baseUrl = '';
   let metricsUrl = '';
@@ -37,8 +40,10 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
     url = `http://127.0.0.1:${(source.address() as AddressInfo).port}`;
     const credentials = path.join(throwawayFolder(), 'stub.json');
     writeFileSync(credentials, JSON.stringify({ shops: [{ shop: 7, url }] }));
+    const folder = migratedFolder();
+    database = await openEmbedded(folder, { role: 'command' });
     env = {
-      RETENTION_DATA_DIR: migratedFolder(),
+      RETENTION_DATA_DIR: folder,
       STUB_CREDENTIALS_FILE: credentials,
       STUB_SECRET: secret,
       PORT: '0',
@@ -50,7 +55,10 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
     records.set(1, subscription(1));
     records.set(2, subscription(2));
   });
-  after(() => source.close());
+  after(async () => {
+    await database.close();
+    source.close();
+  });
 
   test('has a sync command', async () => {
     const synced = await stub('sync', 'stub', '--once');
@@ -83,6 +91,7 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
   test('has webhooks and metrics, and appears on the dashboard', async () => {
     const invited = await stub('owners', 'invite', '--shop', '7', '--email', 'ana@example.com');
     const [link = ''] = /\/app\/links\/[\w-]{43}/.exec(invited.out) ?? [];
+    await database.close();
     serving = launch(['serve'], { env, through });
     [, baseUrl = ''] = await serving.said(/listens on (\S+)\n/);
     [, metricsUrl = ''] = await serving.logged(/"metricsUrl":"([^"]+)"/);
@@ -125,8 +134,6 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
         [0, 0, 0],
       ],
     );
-    serving.child.kill('SIGTERM');
-    assert.equal((await serving.ended).code, 0);
   });
 
   test('appears in feeds status, and its credentials in doctor', async () => {
@@ -143,5 +150,10 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
     const doctor = await stub('doctor');
     assert.match(doctor.out, /^ok {4}stub credentials: shop 7$/m);
     assert.match(doctor.out, /^stubSecret +redacted$/m);
+  });
+
+  test('stops with the server', async () => {
+    serving.child.kill('SIGTERM');
+    assert.equal((await serving.ended).code, 0);
   });
 });
