@@ -6,12 +6,14 @@ import { parseConfig } from '../../src/config/config.ts';
 import { createLog } from '../../src/log/log.ts';
 import { platforms } from '../../src/platforms/registry.ts';
 import { startSyncs } from '../../src/platforms/sync/start.ts';
+import { insertShop } from '../../src/store/shops.ts';
 import { launchServer, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
 import { type StandIn, startStandIn } from '../feeds/shopify/stand-in.ts';
 import { sampleWorld } from '../feeds/shopify/stand-in-world.ts';
 import { domain } from '../feeds/shopify/synced.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
+import { inDatabase } from './shop-with-key.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
@@ -38,8 +40,10 @@ describe('the syncs of a server', { timeout: 600_000 }, () => {
     standIn.bulk.polls = 1;
     standIns.push(standIn);
     const shop = (shops += 1);
-    const create = ['shops', 'create', '--id', String(shop), '--name', 'x', '--currency', 'USD'];
-    assert.equal((await run(create, { env: database })).code, 0);
+    const createdAt = new Date();
+    await inDatabase(database, (sql) =>
+      insertShop(sql, { id: shop, name: 'x', tier: 'growth', currency: 'USD', createdAt }),
+    );
     const { accessToken, baseUrl } = standIn;
     const file = path.join(throwawayFolder(), 'shopify.json');
     const entry = { shop, domain: `${shop}-${domain}`, accessToken, baseUrl };

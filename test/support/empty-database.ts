@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openClient } from './client.ts';
@@ -28,10 +28,13 @@ function inPostgres(url: string): Place {
 
 function inEmbedded(): Place {
   const folder = mkdtempSync(path.join(tmpdir(), 'retention-migrate-'));
+  const data = path.join(folder, 'data');
   let server: EmbeddedServer | undefined;
   return {
     async target() {
-      server = await openEmbedded(path.join(folder, 'data'), { role: 'command' });
+      // Creating one takes seconds.
+      cpSync(process.env['TEST_EMBEDDED_EMPTY_FOLDER'] as string, data, { recursive: true });
+      server = await openEmbedded(data, { role: 'command' });
       return server.socketPath;
     },
     async remove() {

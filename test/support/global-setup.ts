@@ -37,12 +37,18 @@ export async function globalSetup(): Promise<void> {
   if (cluster !== undefined) await prepareCluster(cluster);
 
   folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));
-  const [data, saved] = [path.join(folder, 'data'), path.join(folder, 'saved')];
+  const data = path.join(folder, 'data');
+  const save = (name: string) => {
+    const copy = path.join(folder, name);
+    cpSync(data, copy, { recursive: true });
+    return copy;
+  };
+  await (await openEmbedded(data, { role: 'serve' })).close();
+  process.env['TEST_EMBEDDED_EMPTY_FOLDER'] = save('empty');
   const created = await openEmbedded(data, { role: 'serve' });
   await migrateOnce(created.socketPath);
   await created.close();
-  cpSync(data, saved, { recursive: true });
-  process.env['TEST_EMBEDDED_FOLDER'] = saved;
+  process.env['TEST_EMBEDDED_FOLDER'] = save('migrated');
   embedded = await openEmbedded(data, { role: 'serve' });
   process.env['TEST_EMBEDDED'] = embedded.socketPath;
   process.env['TEST_EMBEDDED_DATA'] = data;
