@@ -79,6 +79,7 @@ function describeOn(name: string, skip: boolean | string): void {
       standIn.pause = async () => {};
       standIn.requests.length = 0;
       const next = await launchServer('serve', env);
+      await until(() => standIn.requests.length >= contracts.length);
       const all = await until(
         () => listed(next.baseUrl),
         (ids) => ids.length === contracts.length,
