@@ -13,6 +13,9 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
+/** Characters that the name of a key or a push source may have. */
+export const maxNameLength = 80;
+
 export const subscriptionStatuses = ['active', 'paused', 'cancelled', 'expired', 'failed'] as const;
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
 

@@ -18,7 +18,7 @@ import {
   withStore,
 } from './command.ts';
 import { parseDuration } from './terminal/times.ts';
-import { scopes as allScopes } from '../vocabulary.ts';
+import { type Tier, scopes as allScopes } from '../vocabulary.ts';
 
 /** Opens the store and finds the shop that --shop names. */
 export async function withShop<T>(
@@ -33,6 +33,14 @@ export async function withShop<T>(
     }
     return work(store, shop);
   });
+}
+
+/** For a shop on a tier without API access. */
+export function lockedError({ id }: Shop, tier: Tier): CommandError {
+  return new CommandError(
+    `Shop ${id} is on the ${tier} tier, which has no API access, so nothing was changed. ` +
+      `Change the tier first: "retention shops set-tier ${id} growth".`,
+  );
 }
 
 const create: Command = {
@@ -76,12 +84,7 @@ const create: Command = {
         scopes,
         expiresAt,
       });
-      if (made.kind === 'locked') {
-        throw new CommandError(
-          `Shop ${shop.id} is on the ${made.tier} tier, which has no API access, so no key was created. ` +
-            `Change the tier first: "retention shops set-tier ${shop.id} growth".`,
-        );
-      }
+      if (made.kind === 'locked') throw lockedError(shop, made.tier);
       if (made.kind === 'already') throw new CommandError('No key was created; try again.');
       const { id, key } = made;
       if (context.options['json']) return printJson({ id, key, name, scopes, expiresAt });

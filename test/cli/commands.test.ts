@@ -132,7 +132,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
       const args = ['keys', 'create', '--shop', id, '--name', 'x', '--scopes', 'read:plans'];
       const { code, out, err } = await run([...args, '--json'], { env });
       const says =
-        `retention: Shop ${id} is on the ${tier} tier, which has no API access, so no key was created. ` +
+        `retention: Shop ${id} is on the ${tier} tier, which has no API access, so nothing was changed. ` +
         `Change the tier first: "retention shops set-tier ${id} growth".\n`;
       assert.deepEqual([code, out, err], [1, '', says]);
       const keys = await runOk('keys', 'list', '--shop', id, '--json');

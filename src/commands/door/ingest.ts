@@ -23,10 +23,10 @@ import {
   tell,
 } from '../command.ts';
 import { awaitCommit, warnAboutFailover } from '../failover.ts';
-import { withShop } from '../keys.ts';
+import { lockedError, withShop } from '../keys.ts';
 import { parseDuration } from '../terminal/times.ts';
+import { maxNameLength } from '../../vocabulary.ts';
 
-const maxNameLength = 80;
 const vendors = schemeNames.filter((name) => name !== 'standard');
 
 function partsOf({ config, log }: CommandContext, sql: Sql) {
@@ -81,13 +81,6 @@ async function readSecret(): Promise<string> {
   if (/^\S{8,500}$/.test(secret)) return secret;
   throw new UsageError(
     "Standard input must be the vendor's signing secret, 8 to 500 characters without spaces.",
-  );
-}
-
-function lockedError({ id }: Shop, tier: string): CommandError {
-  return new CommandError(
-    `Shop ${id} is on the ${tier} tier, which has no API access, so nothing was changed. ` +
-      `Change the tier first: "retention shops set-tier ${id} growth".`,
   );
 }
 

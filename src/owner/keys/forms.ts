@@ -7,6 +7,7 @@ import { page } from '../ui/answers.ts';
 import type { ShopVisit } from '../pages.ts';
 import { locked, scopeSentences } from './pages.ts';
 import { alert, layout, notice, shopPath, token } from '../ui/layout.ts';
+import { nameField } from '../ui/name-field.ts';
 import { showTime } from '../ui/times.ts';
 import { type Scope, scopes as allScopes } from '../../vocabulary.ts';
 
@@ -14,7 +15,6 @@ import { type Scope, scopes as allScopes } from '../../vocabulary.ts';
 export const expiryDays = [7, 30, 90, 365] as const;
 /** How long the old key may keep working after a rotation, in hours. */
 export const overlapHours = [0, 1, 24, 168] as const;
-export const keyNameLength = 80;
 
 function expiryField(): Html {
   return html`<p class="field">
@@ -97,21 +97,7 @@ export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
     <form class="card" method="post" action="${shopPath(shop, '/keys')}">
       ${token(visit)}
       <input type="hidden" name="id" value="${id}" />
-      <p class="field">
-        <label for="name">Name</label>
-        <input
-          id="name"
-          name="name"
-          required
-          maxlength="${keyNameLength}"
-          autocomplete="off"
-          value="${name}"
-          aria-describedby="name-hint"
-        />
-        <span class="hint" id="name-hint"
-          >What the key is for, such as “Storefront” or “Support agent”.</span
-        >
-      </p>
+      ${nameField(name, 'What the key is for, such as “Storefront” or “Support agent”.')}
       <fieldset>
         <legend>Permissions</legend>
         ${allScopes.map(

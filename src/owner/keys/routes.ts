@@ -12,7 +12,6 @@ import { type Pages, type OwnerParts, type ShopVisit, notFoundPage } from '../pa
 import {
   createdKeyPage,
   expiryDays,
-  keyNameLength,
   newKeyPage,
   overlapHours,
   revokeKeyPage,
@@ -22,6 +21,7 @@ import { isLive, keysPage } from './pages.ts';
 import { firstHour } from './use.ts';
 import { revokeKey, createKey, rotateKey } from '../../access/keys/keys.ts';
 import { shopPath } from '../ui/layout.ts';
+import { nameProblem } from '../ui/name-field.ts';
 import type { Tier } from '../../vocabulary.ts';
 
 const base = '/app/shops/:shopId/keys';
@@ -128,8 +128,6 @@ function expiryOf(form: URLSearchParams, clock: Clock): Date | null {
 }
 
 function problemOf(name: string, scopes: readonly unknown[]): string | undefined {
-  if (name === '') return 'Give the key a name, so that you can recognise it later.';
-  if (name.length > keyNameLength) return `Use at most ${keyNameLength} characters for the name.`;
-  if (scopes.length === 0) return 'Choose at least one permission.';
-  return undefined;
+  const problem = nameProblem(name, 'key');
+  return problem ?? (scopes.length === 0 ? 'Choose at least one permission.' : undefined);
 }

@@ -7,9 +7,8 @@ import { copyButton, overlapChoices } from '../keys/forms.ts';
 import type { ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
 import { alert, layout, notice, shopPath, tierNames, token } from '../ui/layout.ts';
+import { nameField } from '../ui/name-field.ts';
 import { showAgo, showTime } from '../ui/times.ts';
-
-export const sourceNameLength = 80;
 
 /** What the page Sources shows of push sources. */
 export interface PushPart {
@@ -108,21 +107,7 @@ export function newPushPage(visit: ShopVisit, filled: PushForm = {}): Answer {
     <form class="card" method="post" action="${sources}/push">
       ${token(visit)}
       <input type="hidden" name="id" value="${sourceId}" />
-      <p class="field">
-        <label for="name">Name</label>
-        <input
-          id="name"
-          name="name"
-          required
-          maxlength="${sourceNameLength}"
-          autocomplete="off"
-          value="${name}"
-          aria-describedby="name-hint"
-        />
-        <span class="hint" id="name-hint"
-          >What sends the records, such as “Billing” or “Cancel flow”.</span
-        >
-      </p>
+      ${nameField(name, 'What sends the records, such as “Billing” or “Cancel flow”.')}
       <p class="actions">
         <button>Create push source</button>
         <a href="${sources}">Cancel</a>

@@ -11,13 +11,13 @@ import { overlapHours } from '../keys/forms.ts';
 import { type OwnerParts, type Pages, type ShopVisit, notFoundPage } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
 import { shopPath } from '../ui/layout.ts';
+import { nameProblem } from '../ui/name-field.ts';
 import {
   type PushPart,
   createdPushPage,
   newPushPage,
   revokePushPage,
   rotatePushPage,
-  sourceNameLength,
 } from './push-pages.ts';
 
 const base = '/app/shops/:shopId/sources/push';
@@ -54,7 +54,7 @@ export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const sourceId = form.get('id') ?? '';
       if (!sealing) return backTo(visit);
       if (!isSourceId(sourceId)) return newPushPage(visit);
-      const problem = problemOf(name);
+      const problem = nameProblem(name, 'source');
       if (problem !== undefined) return newPushPage(visit, { name, sourceId, problem });
       const created = await createPushSource(sourceParts, shop.id, session, { name, sourceId });
       if (created.kind === 'already') return backTo(visit, 'push-already');
@@ -93,11 +93,4 @@ export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
       return isKnown ? backTo(visit, 'push-revoked') : notFoundPage();
     }),
   ];
-}
-
-function problemOf(name: string): string | undefined {
-  if (name === '') return 'Give the source a name, so that you can recognise it later.';
-  return name.length > sourceNameLength
-    ? `Use at most ${sourceNameLength} characters for the name.`
-    : undefined;
 }
