@@ -20,7 +20,8 @@ interface GaugeSources {
   readonly shared: RedisRateLimiter | undefined;
   /** Their names. */
   readonly platforms: readonly string[];
-  readonly receivesWebhooks: boolean;
+  /** The queues of the platforms whose webhooks are received. */
+  readonly webhookQueues: readonly string[];
 }
 
 /** Registers the gauges of all parts of the service; each is read when Prometheus scrapes. */
@@ -29,7 +30,7 @@ export function addGauges(metrics: ServiceMetrics, parts: GaugeSources): void {
   addDatabase(metrics, parts);
   addFeeds(metrics, parts);
   addSyncs(metrics, parts);
-  if (parts.receivesWebhooks) addWebhooks(metrics, parts);
+  if (parts.webhookQueues.length > 0) addWebhooks(metrics, parts);
   if (store.replicas.length > 0) {
     metrics.gauge('retention_replica_in_use', () =>
       store.replicas.map(({ name, isInUse }) => ({ labels: [name], value: Number(isInUse) })),
@@ -90,10 +91,13 @@ function addSyncs(metrics: ServiceMetrics, { store, clock, platforms }: GaugeSou
   });
 }
 
-function addWebhooks(metrics: ServiceMetrics, { store, clock }: GaugeSources): void {
+function addWebhooks(
+  metrics: ServiceMetrics,
+  { store, clock, webhookQueues: queues }: GaugeSources,
+): void {
   const check = createTimedCheck(() => listJobCounts(store.write), clock);
   metrics.gauge('retention_webhook_jobs', async () => {
-    const counts = (await check()).answer;
+    const counts = (await check()).answer?.filter(({ queue }) => queues.includes(queue));
     if (!counts) return [];
     // Report 0 for a state without jobs, so that an alert on it can resolve.
     return jobStates.map((state) => {

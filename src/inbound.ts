@@ -1,11 +1,13 @@
 import type { Clock } from './clock.ts';
+import { secretSealing } from './door/sources.ts';
 import { startDoor } from './door/start.ts';
-import { pushQueue } from './door/work.ts';
+import { describeError } from './errors.ts';
 import type { Route } from './http/shell.ts';
 import type { Log } from './log/log.ts';
-import { type PlatformsConfig, sealingOf } from './platforms/open.ts';
+import type { PlatformsConfig } from './platforms/open.ts';
+import { jittered, realPauses } from './platforms/pauses.ts';
 import { JobQueue } from './platforms/webhooks/queue.ts';
-import { listWebhookPlatforms, startWebhooks } from './platforms/webhooks/start.ts';
+import { startWebhooks } from './platforms/webhooks/start.ts';
 import type { Store } from './store/open.ts';
 
 interface InboundParts {
@@ -17,31 +19,55 @@ interface InboundParts {
 
 interface Inbound {
   readonly routes: readonly Route[];
-  readonly receivesWebhooks: boolean;
+  /** The queues of the platforms whose webhooks are received. */
+  readonly webhookQueues: readonly string[];
+  /**
+   * Begins to open the job queue, and returns at once. Until it is open, which the database may not allow yet, what
+   * needs it is answered 503.
+   */
+  open(): void;
   /** Lets jobs in progress finish, or go back to the queue. */
   close(): Promise<void>;
 }
 
 /** Receives what platforms and shops send, and runs the jobs that follow from it. Every instance does both. */
 export async function startInbound({ config, store, clock, log }: InboundParts): Promise<Inbound> {
-  const sealing = sealingOf(config.credentialsKeys);
-  const configured = listWebhookPlatforms(config);
-  const pushes = sealing !== undefined;
-  const queue =
-    pushes || configured.length > 0
-      ? await JobQueue.open(store.jobs, log, [
-          ...configured.map(({ queues }) => queues),
-          ...(pushes ? [{ hints: pushQueue }] : []),
-        ])
-      : undefined;
-  const webhooks = queue && (await startWebhooks({ config, store, clock, log, queue }));
-  const door = { store, clock, log, sealing, queue: pushes ? queue : undefined };
+  const queue = new JobQueue(store.jobs, log);
+  const webhooks = await startWebhooks({ config, store, clock, log, queue });
+  const sealing = secretSealing(config.credentialsKeys);
+  const door = startDoor({ store, clock, log, sealing, queue });
+  const closing = new AbortController();
+  const { signal } = closing;
+
+  async function openQueue(): Promise<void> {
+    let problem: string | undefined;
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
+      try {
+        await door.reseal();
+        await queue.open();
+        await door.resume();
+        if (problem !== undefined) log.info('job queue opened');
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        const reason = describeError(error);
+        if (reason !== problem) {
+          log.error({ reason }, 'job queue not opened; trying again until it is');
+        }
+        problem = reason;
+      }
+      await realPauses.wait(jittered(attempt, realPauses.random()), signal).catch(() => {});
+    }
+  }
+
   return {
-    routes: [...(webhooks?.routes ?? []), ...(await startDoor(door))],
-    receivesWebhooks: configured.length > 0,
+    routes: [...webhooks.routes, ...door.routes],
+    webhookQueues: webhooks.queues,
+    open: () => void openQueue(),
     async close() {
-      await queue?.close();
-      webhooks?.close();
+      closing.abort();
+      await queue.close();
+      webhooks.close();
     },
   };
 }

@@ -100,9 +100,9 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   });
   if (metrics) {
     const { leases } = access;
-    const { receivesWebhooks } = inbound;
+    const { webhookQueues } = inbound;
     const names = platforms.map(({ name }) => name);
-    addGauges(metrics, { app, store, clock, leases, shared, platforms: names, receivesWebhooks });
+    addGauges(metrics, { app, store, clock, leases, shared, platforms: names, webhookQueues });
   }
   let metricsServer: Awaited<ReturnType<typeof listenForMetrics>> | undefined;
   const closeTelemetry = async () => {
@@ -112,6 +112,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   try {
     if (metrics) metricsServer = await listenForMetrics(metrics, config, log);
     await listenForRequests(app, config);
+    inbound.open();
   } catch (error) {
     shared?.close();
     await inbound.close();

@@ -88,11 +88,12 @@ const rooms: Readonly<Record<string, Rule>> = {
       'mapping',
       'store',
       'platforms/keeper',
+      'platforms/credentials/sealing',
       'platforms/webhooks/queue',
     ],
     types: ['platforms'],
   },
-  inbound: { imports: ['door', 'platforms'], types: [...leaves, 'http', 'store'] },
+  inbound: { imports: ['door', 'errors', 'platforms'], types: [...leaves, 'http', 'store'] },
 
   status: { imports: ['http', 'time-limit'], types: ['access', 'store'] },
   gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { readCredentials } from '../platforms/credentials/file.ts';
 import { listUnreadable } from '../platforms/credentials/stored.ts';
-import { sealingOf } from '../platforms/open.ts';
+import { Sealing } from '../platforms/credentials/sealing.ts';
 import type { Platform } from '../platforms/platform.ts';
 import { platforms } from '../platforms/registry.ts';
 import type { Sql } from '../store/database.ts';
@@ -52,9 +52,9 @@ export async function examineConnections(config: Config, sql: Sql): Promise<Find
     const detail = `${inFile.size} in ${settings.credentialsFile}, ${stored.length} in the database`;
     const connected: Finding = { check: `shops connected to ${title}`, ok: true, detail };
     if (stored.length === 0) return [connected];
-    const sealing = sealingOf(config.credentialsKeys);
+    const sealing = new Sealing(config.credentialsKeys);
     const unreadable = listUnreadable({ platform: name, sealing }, stored);
-    return [connected, readability(platform, unreadable, sealing !== undefined)];
+    return [connected, readability(platform, unreadable, config.credentialsKeys.length > 0)];
   });
   return (await Promise.all(findings)).flat();
 }

@@ -4,7 +4,8 @@ import { CommandError, UsageError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { connectShop, disconnectShop } from '../platforms/connect.ts';
 import { checkEntry } from '../platforms/credentials/file.ts';
-import { appOf, openPlatform, sealingOf } from '../platforms/open.ts';
+import { Sealing } from '../platforms/credentials/sealing.ts';
+import { appOf, openPlatform } from '../platforms/open.ts';
 import type { Platform } from '../platforms/platform.ts';
 import { findPlatform, platforms } from '../platforms/registry.ts';
 import { listSyncStates } from '../store/platforms/syncs.ts';
@@ -47,8 +48,7 @@ const connect: Command = {
   async run(context) {
     const { config, log } = context;
     const platform = platformOf(context);
-    const sealing = sealingOf(config.credentialsKeys);
-    if (!sealing) {
+    if (config.credentialsKeys.length === 0) {
       throw new UsageError(
         'CREDENTIALS_KEY is not set: it encrypts the credentials. "openssl rand -base64 32" makes one.',
       );
@@ -60,7 +60,7 @@ const connect: Command = {
       const parts = {
         opened: await openFor(context, platform),
         sql,
-        sealing,
+        sealing: new Sealing(config.credentialsKeys),
         baseUrl: settings?.baseUrl,
         context: { app: appOf(settings), clock: systemClock, log },
       };

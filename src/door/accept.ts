@@ -56,10 +56,14 @@ export function tooBusy(headers: Readonly<Record<string, string>> = {}): Answer 
   });
 }
 
-/** Stores a request's records in the queue, once, and says under which batch id. */
+/**
+ * Stores a request's records in the queue, once, and says under which batch id.
+ * @throws CommandError if the queue is not open
+ */
 export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Promise<Answer> {
   const { source, shop, body, mapping } = delivery;
-  const { sql, clock } = parts;
+  const { sql, clock, queue } = parts;
+  await queue.opened();
   // The same body is something else for another mapping.
   const digest = hash(
     'sha256',

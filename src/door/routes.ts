@@ -45,9 +45,8 @@ export interface DoorParts {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Log;
-  /** Both undefined without CREDENTIALS_KEY: then no signature can be verified. */
-  readonly sealing: Sealing | undefined;
-  readonly queue: JobQueue | undefined;
+  readonly sealing: Sealing;
+  readonly queue: JobQueue;
   /** Overridden only by tests. */
   readonly findMapping?: typeof findMapping;
 }
@@ -62,7 +61,7 @@ interface Admitted {
 
 /** The routes for records that a shop's own programs push, signed by the scheme of Standard Webhooks. */
 export function doorRoutes(parts: DoorParts): Route[] {
-  const { sql, clock, log, sealing, queue } = parts;
+  const { sql, clock, log, sealing } = parts;
   const allowance = new LookupAllowance(clock);
   // Requests for unknown sources are verified too, so that they take the same way.
   const anySecret = makeSecret(randomBytes(32));
@@ -78,8 +77,15 @@ export function doorRoutes(parts: DoorParts): Route[] {
     return source;
   };
 
-  /** The body, if its signature is valid. */
-  async function receive(request: FastifyRequest, check: BodyCheck): Promise<Body> {
+  /**
+   * The body, if its signature is valid.
+   * @param problem why a secret cannot be decrypted. The request may be signed with that one: then it is to be sent again
+   */
+  async function receive(
+    request: FastifyRequest,
+    check: BodyCheck,
+    problem: unknown,
+  ): Promise<Body> {
     let held = 0;
     try {
       const body: Body =
@@ -100,7 +106,9 @@ export function doorRoutes(parts: DoorParts): Route[] {
               },
             })
           : { bytes: Buffer.alloc(0) };
-      return 'refusal' in body || check.matches() ? body : { refusal: unauthorized() };
+      if ('refusal' in body || check.matches()) return body;
+      if (problem !== undefined) throw problem;
+      return { refusal: unauthorized() };
     } finally {
       unverifiedBytes -= held;
     }
@@ -109,17 +117,18 @@ export function doorRoutes(parts: DoorParts): Route[] {
   /** Checks who sends, and whether their shop may. */
   const admit = async (
     request: FastifyRequest,
-    keys: Sealing,
   ): Promise<Admitted | { readonly refusal: Answer }> => {
     if (!mayBeSigned(request.headers)) return { refusal: unauthorized() };
     const source = await within(timeoutMilliseconds, find(request));
-    const secrets = source ? secretsOf(source, keys, clock.now()) : [];
+    const { secrets, problem } = source
+      ? secretsOf(source, sealing, clock.now())
+      : { secrets: [], problem: undefined };
     const scheme = source?.scheme ?? 'standard';
     if (!isSchemeName(scheme)) throw new Error(`There is no scheme ${scheme}.`);
     const claim = readClaim(request.headers, clock, schemes[scheme]);
     if (!claim) return { refusal: unauthorized() };
     const check = startBodyCheck(claim, secrets.length > 0 ? secrets : [anySecret]);
-    const body = await receive(request, check);
+    const body = await receive(request, check, problem);
     if ('refusal' in body) return body;
     const shop = source && (await within(timeoutMilliseconds, findShop(sql, source.shopId)));
     if (!source || !shop || secrets.length === 0) return { refusal: unauthorized() };
@@ -128,19 +137,18 @@ export function doorRoutes(parts: DoorParts): Route[] {
   };
 
   const answer =
-    (handle: (admitted: Admitted, jobs: JobQueue, request: FastifyRequest) => Promise<Answer>) =>
+    (handle: (admitted: Admitted, request: FastifyRequest) => Promise<Answer>) =>
     async (request: FastifyRequest): Promise<Answer> => {
-      if (!sealing || !queue) return unavailable();
       let isWaiting = false;
       try {
-        const admitted = await admit(request, sealing);
+        const admitted = await admit(request);
         if ('refusal' in admitted) return admitted.refusal;
         // Not before: a sender without a secret could take all places by sending slowly.
         if (waiting >= maxWaiting) return tooBusy();
         isWaiting = true;
         waiting += 1;
         // After the timeout, work continues; a repeated request is then recognised.
-        const work = handle(admitted, queue, request);
+        const work = handle(admitted, request);
         work.catch(() => {});
         const result = await within(timeoutMilliseconds, work);
         return { ...result, facts: { shopId: admitted.shop.id } };
@@ -160,27 +168,27 @@ export function doorRoutes(parts: DoorParts): Route[] {
     {
       method: 'POST',
       url: '/ingest/v1/:sourceId/records',
-      handle: answer(async (admitted, jobs) =>
+      handle: answer(async (admitted) =>
         admitted.source.scheme === 'standard'
-          ? acceptRecords(admitted, { sql, clock, queue: jobs })
+          ? acceptRecords(admitted, parts)
           : refuse(400, 'This source sends webhooks; send them to mapped/MAPPING.', privateJson),
       ),
     },
     {
       method: 'POST',
       url: '/ingest/v1/:sourceId/mapped/:mapping',
-      handle: answer(async (admitted, jobs, request) => {
+      handle: answer(async (admitted, request) => {
         const { mapping: name = '' } = request.params as Record<string, string>;
         const rules = await (parts.findMapping ?? findMapping)(name);
         if (!rules) return refuse(404, 'Mapping not found.', privateJson);
         const delivery = { ...admitted, mapping: { name, rules } };
-        return acceptRecords(delivery, { sql, clock, queue: jobs });
+        return acceptRecords(delivery, parts);
       }),
     },
     {
       method: 'GET',
       url: '/ingest/v1/:sourceId/batches/:batchId',
-      handle: answer(async ({ source: { shopId, sourceId } }, _queue, request) => {
+      handle: answer(async ({ source: { shopId, sourceId } }, request) => {
         const { batchId = '' } = request.params as Record<string, string>;
         const batch = uuid.test(batchId)
           ? await findBatch(sql, { shopId, sourceId, batchId })

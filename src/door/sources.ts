@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { tiers } from '../access/tiers.ts';
 import type { Clock } from '../clock.ts';
-import { CommandError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
-import type { Sealing } from '../platforms/credentials/sealing.ts';
+import { Sealing } from '../platforms/credentials/sealing.ts';
 import type { Sql } from '../store/database.ts';
 import {
   type PushSource,
@@ -26,8 +25,7 @@ interface SourceParts {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Log;
-  /** Undefined without CREDENTIALS_KEY. */
-  readonly sealing: Sealing | undefined;
+  readonly sealing: Sealing;
 }
 
 type SourceKey = Pick<PushSource, 'shopId' | 'sourceId'>;
@@ -64,17 +62,14 @@ export function isSourceId(text: string): boolean {
 
 const contextOf = ({ shopId, sourceId }: SourceKey) => `push source ${sourceId} of shop ${shopId}`;
 
-function requireSealing({ sealing }: Pick<SourceParts, 'sealing'>): Sealing {
-  if (sealing) return sealing;
-  throw new CommandError(
-    'CREDENTIALS_KEY is not set, so the signing secret of a push source cannot be stored. Set it to the output of "openssl rand -base64 32", also for the server, and keep it.',
-  );
+/** How signing secrets are stored: encrypted, or as they are without CREDENTIALS_KEY. */
+export function secretSealing(keys: readonly Buffer[]): Sealing {
+  return new Sealing(keys, { allowsPlain: true });
 }
 
 /**
  * Creates a source.
  * @param sourceId chosen by the caller, so that a repeated request creates only one
- * @throws CommandError without CREDENTIALS_KEY
  */
 export async function createPushSource(
   parts: SourceParts,
@@ -82,8 +77,7 @@ export async function createPushSource(
   actor: Actor,
   { name, sourceId, vendor }: Pick<PushSource, 'name' | 'sourceId'> & { readonly vendor?: Vendor },
 ): Promise<Secret | NoSecret> {
-  const sealing = requireSealing(parts);
-  const { sql, clock, log } = parts;
+  const { sql, clock, log, sealing } = parts;
   const secret = vendor?.secret ?? makeSecret(randomBytes(keyBytes));
   const source = {
     shopId,
@@ -107,7 +101,6 @@ export async function createPushSource(
  * Replaces the secret of a source.
  * @param overlapMilliseconds how long the old secret is accepted beside the new one
  * @param given the secret that a vendor signs with from now on; otherwise one is made
- * @throws CommandError without CREDENTIALS_KEY
  */
 export async function rotatePushSource(
   parts: SourceParts,
@@ -115,8 +108,7 @@ export async function rotatePushSource(
   overlapMilliseconds: number,
   given?: string,
 ): Promise<Secret | NoSecret> {
-  const sealing = requireSealing(parts);
-  const { sql, clock, log } = parts;
+  const { sql, clock, log, sealing } = parts;
   const secret = given ?? makeSecret(randomBytes(keyBytes));
   const sealed = sealing.seal(secret, contextOf(source));
   const until = new Date(clock.now() + overlapMilliseconds);
@@ -152,54 +144,50 @@ async function findTier(tx: Parameters<typeof findShop>[0], shopId: number): Pro
   return shop.tier;
 }
 
+/** The secrets with which a source may sign now, as they are stored; none for a revoked one. */
+function storedSecrets({ secret, previousSecret, previousUntil }: PushSource, now: number) {
+  const isOverlap = previousUntil !== null && now < previousUntil.getTime();
+  return [secret, isOverlap ? previousSecret : null].filter((each) => each !== null);
+}
+
 /**
  * The secrets with which a source may sign now; none for a revoked one.
  * @param now epoch milliseconds
- * @throws CommandError if they cannot be decrypted
+ * @returns the problem, too, if one of them cannot be decrypted
  */
-export function secretsOf(source: PushSource, sealing: Sealing, now: number): string[] {
-  const { secret, previousSecret, previousUntil } = source;
-  const context = contextOf(source);
-  const isOverlap = previousUntil !== null && now < previousUntil.getTime();
-  return [secret, isOverlap ? previousSecret : null].flatMap((sealed) =>
-    sealed === null ? [] : sealing.open(sealed, context),
-  );
-}
-
-/** The sources whose secrets cannot be decrypted: the key is missing, or they are damaged. */
-export function listUnreadableSources(
-  sources: readonly PushSource[],
-  sealing: Sealing | undefined,
-): PushSource[] {
-  return sources.filter((source) => {
+export function secretsOf(source: PushSource, sealing: Sealing, now: number) {
+  const secrets: string[] = [];
+  let problem: unknown;
+  for (const stored of storedSecrets(source, now)) {
     try {
-      return sealing === undefined || secretsOf(source, sealing, 0).length === 0;
+      secrets.push(sealing.open(stored, contextOf(source)));
     } catch (error) {
-      if (error instanceof CommandError) return true;
-      throw error;
+      problem = error;
     }
-  });
+  }
+  return { secrets, problem };
 }
 
-/** Encrypts secrets anew that were encrypted with an older key. @returns how many sources' */
+/** The sources with secrets that cannot be decrypted, because the key is missing or they are damaged, and with plain ones. */
+export function examineSources(sources: readonly PushSource[], sealing: Sealing, now: number) {
+  const someSecret = (test: (stored: string, context: string) => boolean) =>
+    sources.filter((source) =>
+      storedSecrets(source, now).some((stored) => test(stored, contextOf(source))),
+    );
+  return {
+    unreadable: someSecret((stored, context) => !sealing.canOpen(stored, context)),
+    plain: someSecret((stored) => sealing.isPlain(stored)),
+  };
+}
+
+/** Encrypts secrets that are plain, or were encrypted with an older key. @returns how many sources' */
 export async function resealSources(sql: Sql, sealing: Sealing): Promise<number> {
   let count = 0;
   for (const source of await listLivePushSources(sql)) {
-    const { secret, previousSecret } = source;
-    const sealed = [secret, previousSecret].filter((each) => each !== null);
-    if (!sealed.some((each) => sealing.isOld(each))) continue;
-    const context = contextOf(source);
-    const again = (text: string) => sealing.seal(sealing.open(text, context), context);
-    try {
-      await replaceSealedSecrets(sql, source, {
-        secret: again(secret as string),
-        previousSecret: previousSecret === null ? null : again(previousSecret),
-      });
-    } catch (error) {
-      // Requests to it, and "doctor", say so.
-      if (error instanceof CommandError) continue;
-      throw error;
-    }
+    const again = (stored: string | null) => stored && sealing.reseal(stored, contextOf(source));
+    const [secret, previousSecret] = [again(source.secret), again(source.previousSecret)];
+    if (secret === source.secret && previousSecret === source.previousSecret) continue;
+    await replaceSealedSecrets(sql, source, { secret, previousSecret });
     count += 1;
   }
   return count;

@@ -7,22 +7,31 @@ import { createPushWorker, pushQueue, sendPushJob } from './work.ts';
 
 type StartParts = Omit<DoorParts, 'sql'> & { readonly store: Store };
 
+interface Door {
+  readonly routes: readonly Route[];
+  /** Encrypts secrets that are plain, or were encrypted with an older key. */
+  reseal(): Promise<void>;
+  /** Has the batches of earlier processes stored. To be called once the queue is open. */
+  resume(): Promise<void>;
+}
+
 /** Receives pushed records, and stores them. Every instance does both. */
-export async function startDoor(parts: StartParts): Promise<readonly Route[]> {
+export function startDoor(parts: StartParts): Door {
   const { store, clock, log, sealing, queue } = parts;
   const sql = store.write;
-  if (queue) {
-    // One at a time, so that the connections for jobs are never all in use.
-    const work = createPushWorker({ sql: store.jobs, queue, clock, log });
-    await queue.work(pushQueue, 'hints', work, 1);
-    // The jobs of a process that died are taken over later than these.
-    for (const source of await listSourcesWithOpenBatches(sql)) {
-      await sendPushJob({ queue, clock }, source);
-    }
-  }
-  if (sealing) {
-    const count = await resealSources(sql, sealing);
-    if (count > 0) log.info({ sources: count }, 'secrets of push sources encrypted anew');
-  }
-  return doorRoutes({ ...parts, sql });
+  // One at a time, so that the connections for jobs are never all in use.
+  queue.work(pushQueue, 'hints', createPushWorker({ sql: store.jobs, queue, clock, log }), 1);
+  return {
+    routes: doorRoutes({ ...parts, sql }),
+    async reseal() {
+      const count = await resealSources(sql, sealing);
+      if (count > 0) log.info({ sources: count }, 'secrets of push sources encrypted anew');
+    },
+    async resume() {
+      // The jobs of a process that died are taken over later than these.
+      for (const source of await listSourcesWithOpenBatches(sql)) {
+        await sendPushJob({ queue, clock }, source);
+      }
+    },
+  };
 }

@@ -33,7 +33,7 @@ export async function openPlatform(
   { config, clock, log, signal }: OpenParts,
 ): Promise<OpenPlatform> {
   const settings = config.platforms[platform.name];
-  const sealing = sealingOf(config.credentialsKeys);
+  const sealing = new Sealing(config.credentialsKeys);
   const [shops, code] = await Promise.all([
     ConnectedShops.open({ platform, config: settings, sealing, log }),
     platform.load(),
@@ -42,11 +42,6 @@ export async function openPlatform(
   const context = { app: appOf(settings), webhookAddress, clock, log, signal };
   const connections = new Connections(code, context);
   return { platform, code, shops, connections };
-}
-
-/** @returns undefined without a key */
-export function sealingOf(keys: Config['credentialsKeys']): Sealing | undefined {
-  return keys.length === 0 ? undefined : new Sealing(keys);
 }
 
 /** The service as the platform's app; undefined unless it has both an id and a secret. */

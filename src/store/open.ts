@@ -16,7 +16,7 @@ export interface Store {
   /** Reads committed data: keys, readiness, and what commands show. */
   readonly primary: ReadConnections;
   readonly write: Sql;
-  /** Only for webhook jobs, so that nothing else waits behind them. Opened on first use. */
+  /** Only for jobs, so that nothing else waits behind them. Opened on first use. */
   readonly jobs: Sql;
   /**
    * Runs read-only work of a request, on rows of one shop. It sees everything committed more than 2

@@ -8,7 +8,9 @@ import { seal } from '../../src/platforms/credentials/stored.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { upsertConnection } from '../../src/store/platforms/connections.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
-import { run, throwawayFolder } from './process.ts';
+import { finished, push } from '../door/world.ts';
+import { until } from '../support/until.ts';
+import { launchServer, run, throwawayFolder } from './process.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
@@ -114,5 +116,55 @@ describe('doctor', { skip }, () => {
     assert.deepEqual(await findings({ CREDENTIALS_KEY: other as string }), lost('shops 7 and 8'));
     await connect(8, (text) => `${text.slice(0, -8)}AAAAAAA=`);
     assert.deepEqual(await findings({ CREDENTIALS_KEY: key as string }), lost('shop 8'));
+  });
+
+  test('warns of signing secrets that are stored unencrypted, until serve has encrypted them', async () => {
+    const env = { DATABASE_URL: server.url, SYNC: 'off' };
+    const CREDENTIALS_KEY = randomBytes(32).toString('base64');
+    const findings = async (more: Record<string, string> = {}) =>
+      (await doctor(more)).out.split('\n').filter((line) => line.includes('push sources:'));
+    const shop = ['--id', '1', '--name', 'Shop', '--currency', 'USD'];
+    assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
+    const create = ['ingest', 'create', '--shop', '1', '--name', 'Billing', '--json'];
+    const source = JSON.parse((await run(create, { env })).out);
+
+    const first = await launchServer('serve', env);
+    const record = {
+      type: 'cancellation',
+      id: 7001,
+      detectedReason: 'other',
+      createdAt: '2026-11-17T10:58:00Z',
+    };
+    const { status, body } = await push(first.baseUrl, source, [record]);
+    assert.equal(status, 202);
+    const { outcomes } = await finished(first.baseUrl, source, body.batchId);
+    assert.equal(outcomes['stored'], 1);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    const inUse = 'ok    push sources: 1 in use';
+    const warning = 'warn  push sources: signing secrets are stored unencrypted (1 of 1 sources); ';
+    assert.deepEqual(await findings(), [
+      inUse,
+      `${warning}set CREDENTIALS_KEY to the output of "openssl rand -base64 32" and restart "serve", which encrypts them.`,
+    ]);
+    assert.deepEqual(await findings({ CREDENTIALS_KEY }), [
+      inUse,
+      `${warning}restart "serve", which encrypts them.`,
+    ]);
+
+    const second = await launchServer('serve', { ...env, CREDENTIALS_KEY });
+    await until(
+      () => findings({ CREDENTIALS_KEY }),
+      (lines) => lines.length === 1,
+    );
+    const stored = JSON.stringify(await store.write`select * from ingest.sources`);
+    assert.ok(!/plain|whsec/.test(stored) && !stored.includes(source.secret.slice(6)));
+    assert.equal((await push(second.baseUrl, source, [record])).status, 202);
+    second.child.kill('SIGTERM');
+    const { err } = await second.ended;
+    assert.match(err, /"sources":1,"msg":"secrets of push sources encrypted anew"/);
+    assert.deepEqual(await findings(), [
+      `FAIL  push sources: CREDENTIALS_KEY is not set, so requests of ${source.sourceId} of shop 1 are answered 503. Set the key that their secrets were encrypted with.`,
+    ]);
   });
 });

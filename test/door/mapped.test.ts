@@ -7,7 +7,6 @@ import { systemClock } from '../../src/clock.ts';
 import { findMapping, mapDocuments } from '../../src/door/mappings.ts';
 import { createPushSource, newSourceId } from '../../src/door/sources.ts';
 import { startDoor } from '../../src/door/start.ts';
-import { pushQueue } from '../../src/door/work.ts';
 import { createShell } from '../../src/http/shell.ts';
 import { createRecordSchema } from '../../src/ingest/record.ts';
 import { deriveId } from '../../src/ingest/source-ids.ts';
@@ -15,7 +14,7 @@ import { parseMapping, readMapping } from '../../src/mapping/read.ts';
 import { JobQueue } from '../../src/platforms/webhooks/queue.ts';
 import type { Store } from '../../src/store/open.ts';
 import { root } from '../cli/process.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOwnDatabases } from '../support/own-databases.ts';
 import { until } from '../support/until.ts';
 import { createShop, silentLog } from '../support/world.ts';
 import { type BatchAnswer, createSource, finished, push, sealing } from './world.ts';
@@ -93,7 +92,7 @@ test('every mapping of JSON that comes with the service is found by its name', a
   }
 });
 
-onEveryDatabase('mapped webhooks', (open) => {
+onOwnDatabases('mapped webhooks', (open) => {
   const secret = 'made-up-for-tests';
   let store: Store;
   let queue: JobQueue;
@@ -101,8 +100,8 @@ onEveryDatabase('mapped webhooks', (open) => {
   let baseUrl = '';
   before(async () => {
     store = open();
-    queue = await JobQueue.open(store.jobs, silentLog, [{ hints: pushQueue }]);
-    const routes = await startDoor({
+    queue = new JobQueue(store.jobs, silentLog);
+    const { routes } = startDoor({
       store,
       clock: systemClock,
       log: silentLog,
@@ -110,6 +109,7 @@ onEveryDatabase('mapped webhooks', (open) => {
       queue,
       findMapping: async (name) => (name === 'test-webhooks' ? mapping : undefined),
     });
+    await queue.open();
     app = createShell({ log: silentLog, routes, unrouted: (_path, answer) => answer });
     baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
   });

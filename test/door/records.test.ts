@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import type { Store } from '../../src/store/open.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOwnDatabases } from '../support/own-databases.ts';
 import { createTestKey, get } from '../support/world.ts';
 import { type DoorWorld, startDoorWorld } from './world.ts';
 
@@ -42,7 +42,7 @@ const session = {
 };
 const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, deleted: 0, refused: 0 };
 
-onEveryDatabase('pushed records', (open) => {
+onOwnDatabases('pushed records', (open) => {
   let store: Store;
   let world: DoorWorld;
   before(async () => {

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { revokePushSource, rotatePushSource } from '../../src/door/sources.ts';
+import type { Store } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
-import {
-  createShop,
-  createTestKey,
-  openAnyStore,
-  silentLog,
-  startTestService,
-} from '../support/world.ts';
+import { onOwnDatabases } from '../support/own-databases.ts';
+import { createShop, createTestKey, silentLog } from '../support/world.ts';
 import { type DoorWorld, createSource, push, sealing, signed, startDoorWorld } from './world.ts';
 
 const session = {
@@ -21,11 +17,13 @@ const session = {
 };
 const text = JSON.stringify(session);
 
-describe('requests that are refused', () => {
-  const store = openAnyStore();
-  const parts = { sql: store.write, clock: systemClock, log: silentLog, sealing };
+onOwnDatabases('requests that are refused', (open) => {
+  let store: Store;
+  let parts: Parameters<typeof rotatePushSource>[0];
   let world: DoorWorld;
   before(async () => {
+    store = open();
+    parts = { sql: store.write, clock: systemClock, log: silentLog, sealing };
     world = await startDoorWorld(store);
   });
   after(async () => {
@@ -179,13 +177,5 @@ describe('requests that are refused', () => {
     assert.equal(body.message, 'Too much is queued. Retry after 5 seconds.');
     await store.write`delete from ingest.batches where shop_id = ${shop.id}`;
     assert.equal((await push(world.baseUrl, source, [session])).status, 202);
-  });
-
-  test('are all of them without CREDENTIALS_KEY', async () => {
-    const service = await startTestService(store, { clock: systemClock });
-    const { status, headers } = await push(service.baseUrl, world.source, [session]);
-    await service.close();
-    assert.equal(status, 503);
-    assert.equal(headers.get('retry-after'), '60');
   });
 });

@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { createPushSource, newSourceId } from '../../src/door/sources.ts';
+import { createPushSource, newSourceId, secretSealing } from '../../src/door/sources.ts';
 import type { Log } from '../../src/log/log.ts';
-import { sealingOf } from '../../src/platforms/open.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
 import { until } from '../support/until.ts';
@@ -16,7 +15,7 @@ import {
 } from '../support/world.ts';
 
 export const credentialsKeys = [randomBytes(32)];
-export const sealing = sealingOf(credentialsKeys);
+export const sealing = secretSealing(credentialsKeys);
 
 export interface TestSource {
   readonly sourceId: string;

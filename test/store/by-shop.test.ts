@@ -77,6 +77,8 @@ describe('statements that stay within a shop', { skip, timeout: 600_000 }, () =>
 
   test('every statement names the shop for each table', () => {
     const found = statements
+      // The job queue's tables are separate from the shops' data.
+      .filter((each) => !/\bjobs"?\./.test(each['Query Text']))
       .map((each) => ({ text: each['Query Text'].trim(), scans: scansAcrossShops(each.Plan) }))
       .filter(({ scans }) => scans.length > 0);
     const [known, others] = [

@@ -10,7 +10,7 @@ import type { Store } from '../../src/store/open.ts';
 import { signedInOwner } from '../owner/visitor.ts';
 import { createTestKey, get, importAll } from '../support/world.ts';
 import { plan, subscription } from '../rest/records.ts';
-import { onOwnDatabases } from './databases.ts';
+import { onOwnDatabases } from '../support/own-databases.ts';
 import { findEverywhere, listRows } from './search.ts';
 import { putContract } from './source.ts';
 import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';

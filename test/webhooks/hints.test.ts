@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/open.ts';
 import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
 import { until } from '../support/until.ts';
 import { createShop } from '../support/world.ts';
-import { onOwnDatabases } from './databases.ts';
+import { onOwnDatabases } from '../support/own-databases.ts';
 import { putContract, putPlanGroup, removeContract } from './source.ts';
 import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
 

@@ -4,7 +4,7 @@ import { createLog } from '../../src/log/log.ts';
 import { subscribedTopics } from '../../src/platforms/shopify/webhooks/topics.ts';
 import { listJobCounts } from '../../src/store/feeds/jobs.ts';
 import type { Store } from '../../src/store/open.ts';
-import { onOwnDatabases } from './databases.ts';
+import { onOwnDatabases } from '../support/own-databases.ts';
 import { publishedSamples } from './published-samples.ts';
 import { putContract } from './source.ts';
 import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';

@@ -19,7 +19,7 @@ import { findShop, insertShop } from '../../src/store/shops.ts';
 import { doDuty } from '../../src/platforms/shopify/webhooks/duties.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { createShop, createTestKey, importAll } from '../support/world.ts';
-import { onOwnDatabases } from './databases.ts';
+import { onOwnDatabases } from '../support/own-databases.ts';
 import { listRows } from './search.ts';
 import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
 

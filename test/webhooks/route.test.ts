@@ -12,7 +12,7 @@ import type { Service } from '../../src/service.ts';
 import { until } from '../support/until.ts';
 import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { createShop, startTestService } from '../support/world.ts';
-import { onOwnDatabases } from './databases.ts';
+import { onOwnDatabases } from '../support/own-databases.ts';
 import { secret, sendWebhook } from './world.ts';
 
 const samples = path.join(import.meta.dirname, '../feeds/shopify/samples/webhooks');

@@ -5,7 +5,7 @@ import { lines, plans, statusEvents } from '../feeds/shopify/expected.ts';
 import { payments, refunds, subscriptions } from '../feeds/shopify/orders/expected.ts';
 import { randomOf, shuffled } from '../feeds/shopify/samples.ts';
 import { sampleWorld } from '../feeds/shopify/stand-in-world.ts';
-import { onOwnDatabases } from './databases.ts';
+import { onOwnDatabases } from '../support/own-databases.ts';
 import { startWebhookWorld, untilQuiet } from './world.ts';
 
 /** The expected rows, worked out by hand, by table and columns. */

@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/open.ts';
 import { findUninstall, markReinstalled } from '../../src/platforms/shopify/store/shops.ts';
 import { signedInOwner } from '../owner/visitor.ts';
 import { createTestKey, get } from '../support/world.ts';
-import { onOwnDatabases } from './databases.ts';
+import { onOwnDatabases } from '../support/own-databases.ts';
 import { putContract } from './source.ts';
 import { startWebhookWorld, untilQuiet } from './world.ts';
 

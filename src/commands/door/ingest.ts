@@ -5,10 +5,10 @@ import {
   newSourceId,
   revokePushSource,
   rotatePushSource,
+  secretSealing,
 } from '../../door/sources.ts';
 import { type SchemeName, isSchemeName, schemeNames } from '../../door/schemes.ts';
 import { CommandError, UsageError } from '../../errors.ts';
-import { sealingOf } from '../../platforms/open.ts';
 import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
 import type { Sql } from '../../store/database.ts';
 import type { Shop } from '../../store/shops.ts';
@@ -30,7 +30,7 @@ import { maxNameLength } from '../../vocabulary.ts';
 const vendors = schemeNames.filter((name) => name !== 'standard');
 
 function partsOf({ config, log }: CommandContext, sql: Sql) {
-  return { sql, clock: systemClock, log, sealing: sealingOf(config.credentialsKeys) };
+  return { sql, clock: systemClock, log, sealing: secretSealing(config.credentialsKeys) };
 }
 
 const create: Command = {
@@ -41,7 +41,7 @@ const create: Command = {
     'Send records to POST /ingest/v1/SOURCE_ID/records, signed by Standard Webhooks; see docs/push.md.',
     `--scheme  for webhooks of a vendor: ${vendors.join(', ')}; the secret that the vendor shows is read`,
     '          from standard input. They go to POST /ingest/v1/SOURCE_ID/mapped/MAPPING.',
-    'Needs CREDENTIALS_KEY, which encrypts the secret, and a tier with API access: growth or higher.',
+    'The shop must be on a tier with API access: growth or higher.',
   ],
   options: {
     shop: { type: 'string' },

@@ -1,13 +1,14 @@
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Authorization, Platform } from '../../platforms/platform.ts';
+import type { PushSourceListing } from '../../store/door/sources.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
 import { arrivals } from '../dashboard/arrivals.ts';
 import type { OwnerVisit, ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
 import { alert, layout, notice, shopPath, token } from '../ui/layout.ts';
 import { connectedPart, connectionState } from './connected.ts';
-import { type PushPart, pushSection } from './push-pages.ts';
+import { pushSection } from './push-pages.ts';
 import type { Source } from './sources.ts';
 
 /** What went wrong when the owner tried to connect a platform. */
@@ -20,7 +21,8 @@ export interface Problem {
 
 interface SourcesPage {
   readonly sources: readonly Source[];
-  readonly push: PushPart;
+  /** Those that are not revoked. */
+  readonly push: readonly PushSourceListing[];
   readonly feeds: readonly FeedStatus[];
   readonly problem: Problem | undefined;
   /** Epoch milliseconds. */

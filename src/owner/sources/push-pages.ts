@@ -10,18 +10,10 @@ import { alert, layout, notice, shopPath, tierNames, token } from '../ui/layout.
 import { nameField } from '../ui/name-field.ts';
 import { showAgo, showTime } from '../ui/times.ts';
 
-/** What the page Sources shows of push sources. */
-export interface PushPart {
-  /** Those that are not revoked. */
-  readonly sources: readonly PushSourceListing[];
-  /** Whether secrets can be stored: the operator has set CREDENTIALS_KEY. */
-  readonly isAvailable: boolean;
-}
-
 /** The sources that may push records, and how to get one. */
 export function pushSection(
   visit: ShopVisit,
-  { sources, isAvailable }: PushPart,
+  sources: readonly PushSourceListing[],
   now: number,
 ): Html {
   const { shop } = visit;
@@ -39,17 +31,9 @@ export function pushSection(
             Available from the Growth tier. ${shop.name} is on the ${tierNames[shop.tier]} tier, so
             what is sent is refused.
           </p>`
-        : isAvailable
-          ? html`<p class="actions">
-              <a class="button" href="${shopPath(shop, '/sources/push/new')}">Create push source</a>
-            </p>`
-          : html`<p>
-                You cannot create a push source yet, because this service is not set up for it. Ask
-                its operator.
-              </p>
-              <p class="quiet">
-                For the operator: set <code>CREDENTIALS_KEY</code>, then restart the service.
-              </p>`
+        : html`<p class="actions">
+            <a class="button" href="${shopPath(shop, '/sources/push/new')}">Create push source</a>
+          </p>`
     }
   </section>`;
 }
@@ -131,7 +115,7 @@ export function createdPushPage(visit: ShopVisit, created: CreatedSecret): Answe
     ${notice(remark)}
     <section class="card">
       <h2>Signing secret</h2>
-      <p>Copy it now. It is stored encrypted, and not shown again.</p>
+      <p>Copy it now. It is not shown again.</p>
       <pre tabindex="0" aria-label="Signing secret"><code id="secret">${secret}</code></pre>
       ${copyButton('secret')}
     </section>

@@ -3,34 +3,26 @@ import {
   isSourceId,
   revokePushSource,
   rotatePushSource,
+  secretSealing,
 } from '../../door/sources.ts';
 import type { Route } from '../../http/shell.ts';
-import { sealingOf } from '../../platforms/open.ts';
-import { listPushSources } from '../../store/door/sources.ts';
+import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
 import { overlapHours } from '../keys/forms.ts';
 import { type OwnerParts, type Pages, type ShopVisit, notFoundPage } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
 import { shopPath } from '../ui/layout.ts';
 import { nameProblem } from '../ui/name-field.ts';
-import {
-  type PushPart,
-  createdPushPage,
-  newPushPage,
-  revokePushPage,
-  rotatePushPage,
-} from './push-pages.ts';
+import { createdPushPage, newPushPage, revokePushPage, rotatePushPage } from './push-pages.ts';
 
 const base = '/app/shops/:shopId/sources/push';
 
-export async function readPushPart(
-  { store, platforms }: OwnerParts,
+/** The sources of a shop that are not revoked. */
+export async function readPushSources(
+  { store }: OwnerParts,
   shopId: number,
-): Promise<PushPart> {
+): Promise<PushSourceListing[]> {
   const sources = await listPushSources(store.write, shopId);
-  return {
-    sources: sources.filter(({ revokedAt }) => revokedAt === null),
-    isAvailable: platforms.credentialsKeys.length > 0,
-  };
+  return sources.filter(({ revokedAt }) => revokedAt === null);
 }
 
 const backTo = ({ shop }: ShopVisit, done = '') =>
@@ -39,20 +31,17 @@ const backTo = ({ shop }: ShopVisit, done = '') =>
 /** The pages where owners create, rotate and revoke the sources that may push records. */
 export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
   const { store, clock, log, platforms } = parts;
-  const sealing = sealingOf(platforms.credentialsKeys);
+  const sealing = secretSealing(platforms.credentialsKeys);
   const sourceParts = { sql: store.write, clock, log, sealing };
   const find = async ({ shop, params }: ShopVisit) =>
-    (await readPushPart(parts, shop.id)).sources.find(
-      ({ sourceId }) => sourceId === params['sourceId'],
-    );
+    (await readPushSources(parts, shop.id)).find(({ sourceId }) => sourceId === params['sourceId']);
 
   return [
-    pages.shopPage(`${base}/new`, async (visit) => (sealing ? newPushPage(visit) : backTo(visit))),
+    pages.shopPage(`${base}/new`, async (visit) => newPushPage(visit)),
     pages.shopForm(base, async (visit, form) => {
       const { shop, session } = visit;
       const name = (form.get('name') ?? '').trim();
       const sourceId = form.get('id') ?? '';
-      if (!sealing) return backTo(visit);
       if (!isSourceId(sourceId)) return newPushPage(visit);
       const problem = nameProblem(name, 'source');
       if (problem !== undefined) return newPushPage(visit, { name, sourceId, problem });
@@ -63,14 +52,12 @@ export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
     }),
     pages.shopPage(`${base}/:sourceId/rotate`, async (visit) => {
       const source = await find(visit);
-      return source?.scheme === 'standard' && sealing
-        ? rotatePushPage(visit, source)
-        : notFoundPage();
+      return source?.scheme === 'standard' ? rotatePushPage(visit, source) : notFoundPage();
     }),
     pages.shopForm(`${base}/:sourceId/rotate`, async (visit, form) => {
       const source = await find(visit);
       // The operator replaces a vendor's secret, which the vendor makes.
-      if (source?.scheme !== 'standard' || !sealing) return notFoundPage();
+      if (source?.scheme !== 'standard') return notFoundPage();
       const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
       if (overlap === undefined) return rotatePushPage(visit, source);
       const rotated = await rotatePushSource(sourceParts, source, overlap * 3_600_000);

@@ -2,7 +2,7 @@ import { CommandError, describeError } from '../../errors.ts';
 import type { Route } from '../../http/shell.ts';
 import { connectShop, disconnectShop } from '../../platforms/connect.ts';
 import { PlatformError } from '../../platforms/errors.ts';
-import { sealingOf } from '../../platforms/open.ts';
+import { Sealing } from '../../platforms/credentials/sealing.ts';
 import type { Authorization, AuthorizationAnswer, Platform } from '../../platforms/platform.ts';
 import { realPauses } from '../../platforms/pauses.ts';
 import { findPlatform } from '../../platforms/registry.ts';
@@ -18,7 +18,7 @@ import {
   notConnectedPage,
   sourcesPage,
 } from './pages.ts';
-import { pushRoutes, readPushPart } from './push-routes.ts';
+import { pushRoutes, readPushSources } from './push-routes.ts';
 import type { SourceStatus, Sources } from './sources.ts';
 import { shopOfState, stateOf } from './state.ts';
 
@@ -36,7 +36,7 @@ export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources):
     const { id } = visit.shop;
     const [listed, push, feeds] = await Promise.all([
       sources.list(id),
-      readPushPart(parts, id),
+      readPushSources(parts, id),
       listFeeds(sql, id),
     ]);
     return sourcesPage(visit, { sources: listed, push, feeds, problem, now: clock.now() });
@@ -54,7 +54,7 @@ export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources):
     const baseUrl = baseUrlOf(platform);
     const signal = AbortSignal.timeout(connectMilliseconds);
     const context = { app: sources.appOf(platform), clock, log, signal, pauses };
-    const sealing = sealingOf(config.credentialsKeys);
+    const sealing = new Sealing(config.credentialsKeys);
     try {
       const granted = { ...answer, shop: shop.id, baseUrl };
       const credentials = await authorization.exchange(granted, context);

@@ -12,7 +12,7 @@ import { StoredCredentials } from './stored.ts';
 interface ConnectedShopsParts {
   readonly platform: Platform;
   readonly config: PlatformConfig | undefined;
-  readonly sealing: Sealing | undefined;
+  readonly sealing: Sealing;
   readonly log: Log;
 }
 

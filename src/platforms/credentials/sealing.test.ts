@@ -20,9 +20,9 @@ test('opens with an older key, and seals with the newest', () => {
   const old = new Sealing([other]).seal(text, 'shop 7');
   const both = new Sealing([key, other]);
   assert.equal(both.open(old, 'shop 7'), text);
-  assert.ok(both.isOld(old));
-  const sealed = both.seal(text, 'shop 7');
-  assert.ok(!both.isOld(sealed));
+  const sealed = both.reseal(old, 'shop 7');
+  assert.notEqual(sealed, old);
+  assert.equal(both.reseal(sealed, 'shop 7'), sealed);
   assert.equal(new Sealing([key]).open(sealed, 'shop 7'), text);
 });
 
@@ -40,4 +40,23 @@ test('opens nothing without its key, in another context, or changed in any byte'
   for (const length of [0, 10, 20, 30]) {
     assert.throws(() => open(bytes.subarray(0, length)), CommandError);
   }
+});
+
+test('stores texts plainly without a key, where that is allowed, and seals them once there is one', () => {
+  const options = { allowsPlain: true };
+  const keyless = new Sealing([], options);
+  const plain = keyless.seal(text, 'shop 7');
+  assert.equal(plain, `plain:${text}`);
+  assert.equal(keyless.open(plain, 'shop 7'), text);
+  assert.equal(keyless.reseal(plain, 'shop 7'), plain);
+  const keyed = new Sealing([key], options);
+  assert.equal(keyed.open(plain, 'shop 7'), text);
+  const sealed = keyed.reseal(plain, 'shop 7');
+  assert.ok(keyed.isPlain(plain) && !keyed.isPlain(sealed));
+  assert.equal(new Sealing([key]).open(sealed, 'shop 7'), text);
+  assert.equal(keyless.reseal(sealed, 'shop 7'), sealed);
+  assert.throws(() => keyless.open(sealed, 'shop 7'), /CREDENTIALS_KEY is not set/);
+
+  assert.throws(() => new Sealing([]).seal(text, 'shop 7'), /CREDENTIALS_KEY is not set/);
+  assert.ok(!new Sealing([key]).canOpen(plain, 'shop 7'));
 });

@@ -18,8 +18,7 @@ export interface CredentialStore {
   readonly sql: Sql;
   /** The platform's name. */
   readonly platform: string;
-  /** Undefined without CREDENTIALS_KEY. */
-  readonly sealing: Sealing | undefined;
+  readonly sealing: Sealing;
   readonly pauses?: Pauses;
 }
 
@@ -32,16 +31,12 @@ function contextOf(platform: string, shopId: number): string {
   return `${platform} of shop ${shopId}`;
 }
 
-function sealingOf({ sealing, platform }: CredentialStore): Sealing {
-  if (sealing) return sealing;
-  throw new CommandError(
-    `CREDENTIALS_KEY is not set, so the stored credentials of ${platform} cannot be decrypted.`,
-  );
-}
-
 /** Encrypts credentials for the database. @throws CommandError without CREDENTIALS_KEY */
-export function seal(store: CredentialStore, { shop, ...fields }: Credentials): string {
-  return sealingOf(store).seal(JSON.stringify(fields), contextOf(store.platform, shop));
+export function seal(
+  { sealing, platform }: CredentialStore,
+  { shop, ...fields }: Credentials,
+): string {
+  return sealing.seal(JSON.stringify(fields), contextOf(platform, shop));
 }
 
 /** The credentials of a shop in the database. */
@@ -55,12 +50,12 @@ export class StoredCredentials implements CredentialSource {
   }
 
   async read(): Promise<Credentials> {
-    const { sql, platform } = this.#store;
+    const { sql, platform, sealing } = this.#store;
     const found = await findConnection(sql, this.#shopId, platform);
     if (!found) {
       throw new CommandError(`Shop ${this.#shopId} is no longer connected to ${platform}.`);
     }
-    const text = sealingOf(this.#store).open(found.credentials, contextOf(platform, this.#shopId));
+    const text = sealing.open(found.credentials, contextOf(platform, this.#shopId));
     return { ...JSON.parse(text), shop: this.#shopId };
   }
 
@@ -93,24 +88,12 @@ export class StoredCredentials implements CredentialSource {
 }
 
 /** Encrypts credentials anew that were encrypted with an older key. @returns how many */
-export async function resealAll(store: CredentialStore): Promise<number> {
-  const { sql, platform, sealing } = store;
-  if (!sealing) return 0;
-  const old = (await listConnections(sql, platform)).filter((each) =>
-    sealing.isOld(each.credentials),
-  );
+export async function resealAll({ sql, platform, sealing }: CredentialStore): Promise<number> {
   let count = 0;
-  for (const { shopId, credentials } of old) {
-    const context = contextOf(platform, shopId);
-    let text: string;
-    try {
-      text = sealing.open(credentials, context);
-    } catch {
-      // Its sync says so.
-      continue;
-    }
-    const sealed = { old: credentials, new: sealing.seal(text, context) };
-    await replaceSealed(sql, { shopId, platform }, sealed);
+  for (const { shopId, credentials } of await listConnections(sql, platform)) {
+    const fresh = sealing.reseal(credentials, contextOf(platform, shopId));
+    if (fresh === credentials) continue;
+    await replaceSealed(sql, { shopId, platform }, { old: credentials, new: fresh });
     count += 1;
   }
   return count;
@@ -121,16 +104,7 @@ export function listUnreadable(
   { platform, sealing }: Pick<CredentialStore, 'platform' | 'sealing'>,
   connections: readonly Pick<StoredConnection, 'shopId' | 'credentials'>[],
 ): number[] {
-  const isReadable = ({
-    shopId,
-    credentials,
-  }: Pick<StoredConnection, 'shopId' | 'credentials'>) => {
-    try {
-      return sealing?.open(credentials, contextOf(platform, shopId)) !== undefined;
-    } catch (error) {
-      if (error instanceof CommandError) return false;
-      throw error;
-    }
-  };
-  return connections.filter((each) => !isReadable(each)).map(({ shopId }) => shopId);
+  return connections
+    .filter(({ shopId, credentials }) => !sealing.canOpen(credentials, contextOf(platform, shopId)))
+    .map(({ shopId }) => shopId);
 }

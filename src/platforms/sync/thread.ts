@@ -6,8 +6,9 @@ import { linesPerServerTransaction } from '../../ingest/import.ts';
 import { createLog } from '../../log/log.ts';
 import { openStore } from '../../store/open.ts';
 import { ShopLocks } from '../../store/shop-locks.ts';
+import { Sealing } from '../credentials/sealing.ts';
 import { resealAll } from '../credentials/stored.ts';
-import { openPlatform, sealingOf } from '../open.ts';
+import { openPlatform } from '../open.ts';
 import { realPauses } from '../pauses.ts';
 import type { Platform } from '../platform.ts';
 import { platforms } from '../registry.ts';
@@ -30,7 +31,7 @@ const locks = new ShopLocks(store.write, config);
 
 async function follow(platform: Platform): Promise<void> {
   const opened = await openPlatform(platform, { config, clock: systemClock, log, signal });
-  const sealing = sealingOf(config.credentialsKeys);
+  const sealing = new Sealing(config.credentialsKeys);
   const resealed = await resealAll({ sql: store.write, platform: platform.name, sealing });
   if (resealed > 0)
     log.info({ platform: platform.name, shops: resealed }, 'credentials encrypted anew');

@@ -1,6 +1,5 @@
 /** hints: something changed and must be fetched; duties: required actions, such as redactions. */
-export const jobKinds = ['hints', 'duties'] as const;
-export type JobKind = (typeof jobKinds)[number];
+export type JobKind = 'hints' | 'duties';
 
 /** A stored job: where it came from, and its task. */
 export interface Job {

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { PgBoss, type Queue } from 'pg-boss';
+import { CommandError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import { jobDatabase } from '../../store/feeds/job-database.ts';
 import { NonRetryableError } from '../errors.ts';
-import { type Job, type JobKind, jobKinds } from './job.ts';
+import type { Job, JobKind } from './job.ts';
 
 const hour = 3600;
 const day = 24 * hour;
@@ -43,26 +44,66 @@ const stopMilliseconds = 5_000;
 
 type Handler = (job: Job, signal: AbortSignal) => Promise<void>;
 
+/** Who runs the jobs of a queue. */
+interface Worker {
+  readonly queue: string;
+  readonly kind: JobKind;
+  readonly handle: Handler;
+  readonly count: number;
+}
+
 /** Jobs in the database. Each completes once, or is reported as failed. */
 export class JobQueue {
-  readonly #boss: PgBoss;
+  readonly #sql: Sql;
   readonly #log: Log;
-  /** Worker ids by queue. */
-  readonly #workers = new Map<string, string[]>();
+  readonly #workers: Worker[] = [];
+  /** Ids of running workers, by queue. */
+  readonly #running = new Map<string, string[]>();
+  readonly #firstAttempt = Promise.withResolvers<void>();
+  /** Undefined until it is open. */
+  #boss: PgBoss | undefined;
+  #isClosed = false;
 
-  private constructor(boss: PgBoss, log: Log) {
-    this.#boss = boss;
+  constructor(sql: Sql, log: Log) {
+    this.#sql = sql;
     this.#log = log;
   }
 
-  /** Also migrates pg-boss's tables. */
-  static async open(
-    sql: Sql,
-    log: Log,
-    queues: readonly Readonly<Partial<Record<JobKind, string>>>[],
-  ): Promise<JobQueue> {
+  /** Has jobs run, a few at a time, once the queue is open. To be called before that. */
+  work(queue: string, kind: JobKind, handle: Handler, count = workersPerQueue): void {
+    this.#workers.push({ queue, kind, handle, count });
+  }
+
+  /**
+   * Opens it, unless it is open. Also migrates pg-boss's tables.
+   * @throws if the database is away, or does not let it; then it can be tried again
+   */
+  async open(): Promise<void> {
+    if (this.#boss) return;
+    const boss = this.#createBoss();
+    try {
+      await boss.start();
+      for (const { queue, kind } of this.#workers) {
+        const { policy: _policy, ...rest } = settings[kind];
+        await boss.createQueue(queue, settings[kind]);
+        await boss.updateQueue(queue, rest);
+      }
+      if (this.#isClosed) throw new CommandError('The job queue was closed.');
+      this.#boss = boss;
+      for (const worker of this.#workers) await this.#startWorkers(boss, worker);
+    } catch (error) {
+      this.#boss = undefined;
+      await boss.stop({ close: false, graceful: false });
+      throw error;
+    } finally {
+      this.#firstAttempt.resolve();
+    }
+  }
+
+  #createBoss(): PgBoss {
+    const log = this.#log;
     const boss = new PgBoss({
-      db: jobDatabase(sql),
+      db: jobDatabase(this.#sql),
       schema: 'jobs',
       // No job recurs, and rebuilding indexes is up to the database's owner.
       schedule: false,
@@ -72,52 +113,49 @@ export class JobQueue {
       superviseIntervalSeconds,
       monitorIntervalSeconds: superviseIntervalSeconds,
     });
-    boss.on('error', (err) => log.error({ err }, 'webhook queue failed'));
-    boss.on('warning', (warning) => log.warn({ warning }, 'webhook queue warning'));
-    await boss.start();
-    for (const kind of jobKinds) {
-      const { policy: _policy, ...rest } = settings[kind];
-      for (const { [kind]: name } of queues) {
-        if (name === undefined) continue;
-        await boss.createQueue(name, settings[kind]);
-        await boss.updateQueue(name, rest);
-      }
-    }
-    return new JobQueue(boss, log);
+    boss.on('error', (err) => log.error({ err }, 'job queue failed'));
+    boss.on('warning', (warning) => log.warn({ warning }, 'job queue warning'));
+    return boss;
+  }
+
+  /**
+   * Waits for the first attempt to open it, which is under way while a server starts.
+   * @throws CommandError if it is not open
+   */
+  async opened(): Promise<PgBoss> {
+    await this.#firstAttempt.promise;
+    if (this.#boss) return this.#boss;
+    throw new CommandError('The job queue is not open.');
   }
 
   /**
    * Stores a job in one statement. Does nothing if the webhook is already known.
    * @param key jobs with the same key are duplicates while they wait
    * @param afterSeconds how long it waits at least
+   * @throws CommandError if the queue is not open
    */
   async send(queue: string, job: Job, key: string, afterSeconds = 0): Promise<void> {
+    const boss = await this.opened();
     const startAfter = afterSeconds > 0 ? { startAfter: afterSeconds } : {};
-    await this.#boss.send(queue, job, { id: job.event, singletonKey: key, ...startAfter });
+    await boss.send(queue, job, { id: job.event, singletonKey: key, ...startAfter });
     this.#wake(queue);
   }
 
-  /** Runs jobs, a few at a time. */
-  async work(
-    queue: string,
-    kind: JobKind,
-    handle: Handler,
-    workers = workersPerQueue,
-  ): Promise<void> {
+  async #startWorkers(boss: PgBoss, { queue, kind, handle, count }: Worker): Promise<void> {
     const options = {
       batchSize: 1,
       pollingIntervalSeconds,
       perJobResults: true,
     } as const;
-    const work = () =>
-      this.#boss.work<Job, undefined, typeof options>(queue, options, async ([job]) => {
+    const start = () =>
+      boss.work<Job, undefined, typeof options>(queue, options, async ([job]) => {
         if (!job) return [];
         const { id, data, signal, retryCount } = job;
         const { shopId, topic } = data;
         try {
           await handle(data, signal);
           // It may contain an id that had to be forgotten. Running it twice is harmless.
-          if (kind === 'duties') await this.#boss.deleteJob(queue, id);
+          if (kind === 'duties') await boss.deleteJob(queue, id);
           return [{ id, status: 'completed' as const }];
         } catch (err) {
           const isFinal = err instanceof NonRetryableError;
@@ -129,17 +167,19 @@ export class JobQueue {
           this.#wake(queue);
         }
       });
-    this.#workers.set(queue, await Promise.all(Array.from({ length: workers }, work)));
+    this.#running.set(queue, await Promise.all(Array.from({ length: count }, start)));
   }
 
   /** Makes the workers look for jobs as soon as they are free. */
   #wake(queue: string): void {
-    for (const worker of this.#workers.get(queue) ?? []) this.#boss.notifyWorker(worker);
+    for (const worker of this.#running.get(queue) ?? []) this.#boss?.notifyWorker(worker);
   }
 
-  /** Lets running jobs finish; those that take too long go back to the queue. */
+  /** Lets running jobs finish; those that take too long go back to the queue. An attempt to open it fails. */
   async close(): Promise<void> {
-    await this.#boss.stop({ close: false, graceful: true, timeout: stopMilliseconds });
+    this.#isClosed = true;
+    this.#firstAttempt.resolve();
+    await this.#boss?.stop({ close: false, graceful: true, timeout: stopMilliseconds });
   }
 }
 

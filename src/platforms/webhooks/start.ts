@@ -15,18 +15,19 @@ interface WebhookParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** With the queues of each platform that has a secret. */
   readonly queue: JobQueue;
 }
 
 interface RunningWebhooks {
   readonly routes: readonly Route[];
+  /** The names of the platforms' queues. */
+  readonly queues: readonly string[];
   /** To be called once the queue is closed. */
   close(): void;
 }
 
 /** The platforms whose webhooks are received: those that have a secret. */
-export function listWebhookPlatforms({ platforms: configs }: PlatformsConfig): Platform[] {
+function listWebhookPlatforms({ platforms: configs }: PlatformsConfig): Platform[] {
   return platforms.filter(({ name }) => configs[name]?.webhookSecrets.length);
 }
 
@@ -59,14 +60,15 @@ export async function startWebhooks({
         deleteShop(sql, shopId, { check, forget: (tx) => forgetShop(tx, shopId) }),
     });
     const follow = createFollower({ ...opened, sql, clock, log });
-    await queue.work(platform.queues.duties, 'duties', (job) => webhooks.doDuty(job));
-    await queue.work(platform.queues.hints, 'hints', follow);
+    queue.work(platform.queues.duties, 'duties', (job) => webhooks.doDuty(job));
+    queue.work(platform.queues.hints, 'hints', follow);
     return webhookRoute(platform.name, webhooks, log);
   };
   const routes: Route[] = [];
   for (const platform of configured) routes.push(await start(platform));
   return {
     routes,
+    queues: configured.flatMap(({ queues }) => Object.values(queues)),
     close: () => closing.abort(),
   };
 }

@@ -9,9 +9,9 @@ export interface PushSource {
   readonly scheme: string;
   readonly createdBy: string;
   readonly createdAt: Date;
-  /** Encrypted; null once it is revoked. */
+  /** As `Sealing` makes it; null once it is revoked. */
   readonly secret: string | null;
-  /** The secret before the last rotation, encrypted. */
+  /** The secret before the last rotation. */
   readonly previousSecret: string | null;
   readonly previousUntil: Date | null;
   readonly revokedAt: Date | null;
@@ -107,11 +107,11 @@ export async function updateRevokedPushSource(
   return result.count === 1;
 }
 
-/** Replaces secrets by the same ones, encrypted with another key, unless they were replaced meanwhile. */
+/** Replaces secrets by the same ones, encrypted anew, unless they were replaced meanwhile. */
 export async function replaceSealedSecrets(
   sql: Sql,
   { shopId, sourceId, secret }: Pick<PushSource, 'shopId' | 'sourceId' | 'secret'>,
-  sealed: { readonly secret: string; readonly previousSecret: string | null },
+  sealed: Pick<PushSource, 'secret' | 'previousSecret'>,
 ): Promise<void> {
   await sql`
     update ingest.sources

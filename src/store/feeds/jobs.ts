@@ -11,7 +11,7 @@ export interface JobCount {
   readonly jobs: number;
 }
 
-/** Unfinished jobs by shop and state; empty if webhooks were never enabled. */
+/** Unfinished jobs by shop and state; empty if no server has opened the queue. */
 export async function listJobCounts(sql: Sql): Promise<JobCount[]> {
   if (!(await hasJobs(sql))) return [];
   return sql<JobCount[]>`
