@@ -5,6 +5,7 @@ import type { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
 import { withTimeout } from './store/database.ts';
 import { listConnections } from './store/connections/read-connections.ts';
+import { summariseOpenBatches } from './store/door/batches.ts';
 import { listFeedLags } from './store/feeds/feeds.ts';
 import { jobStates, listJobCounts } from './store/feeds/jobs.ts';
 import { listSyncCounts, syncHealths } from './store/platforms/syncs.ts';
@@ -31,6 +32,7 @@ export function addGauges(metrics: ServiceMetrics, parts: GaugeSources): void {
   addFeeds(metrics, parts);
   addSyncs(metrics, parts);
   if (parts.webhookQueues.length > 0) addWebhooks(metrics, parts);
+  addPushes(metrics, parts);
   if (store.replicas.length > 0) {
     metrics.gauge('retention_replica_in_use', () =>
       store.replicas.map(({ name, isInUse }) => ({ labels: [name], value: Number(isInUse) })),
@@ -104,5 +106,25 @@ function addWebhooks(
       const ofState = counts.filter((count) => count.state === state);
       return { labels: [state], value: ofState.reduce((sum, { jobs }) => sum + jobs, 0) };
     });
+  });
+}
+
+function addPushes(metrics: ServiceMetrics, { store, clock }: GaugeSources): void {
+  const check = createTimedCheck(() => summariseOpenBatches(store.write), clock);
+  metrics.gauge('retention_push_batches', async () => {
+    const open = (await check()).answer;
+    return open
+      ? [
+          { labels: ['queued'], value: open.queued },
+          { labels: ['waiting'], value: open.waiting },
+        ]
+      : [];
+  });
+  metrics.gauge('retention_push_oldest_batch_seconds', async () => {
+    const open = (await check()).answer;
+    if (!open) return undefined;
+    // 0 if there is none, so that an alert can resolve.
+    const { oldestReceivedAt: at } = open;
+    return at === null ? 0 : (clock.now() - at.getTime()) / 1000;
   });
 }

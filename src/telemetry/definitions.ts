@@ -67,6 +67,16 @@ export const metricDefinitions = {
     help: 'Shopify webhooks that are stored but not completed, by state; failed ones are not retried.',
     labels: ['state'],
   },
+  retention_push_batches: {
+    type: 'gauge',
+    help: 'Pushed batches that are not stored yet; waiting ones refer to records that have not arrived.',
+    labels: ['state'],
+  },
+  retention_push_oldest_batch_seconds: {
+    type: 'gauge',
+    help: 'Age of the oldest pushed batch that is not stored yet, in seconds; 0 if there is none.',
+    labels: [],
+  },
   retention_event_loop_delay_seconds: {
     type: 'gauge',
     help: 'Duration of event-loop turns since the previous scrape, in seconds.',

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
 import { deriveId } from '../../src/ingest/source-ids.ts';
+import { insertBatch } from '../../src/store/door/batches.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onOwnDatabases } from '../support/own-databases.ts';
-import { createTestKey, get } from '../support/world.ts';
+import { scrape } from '../telemetry/scrape.ts';
+import { valueOf } from '../telemetry/exposition.ts';
+import { createTestKey, get, startTestService } from '../support/world.ts';
 import { type DoorWorld, startDoorWorld } from './world.ts';
 
 const plan = {
@@ -130,5 +134,39 @@ onOwnDatabases('pushed records', (open) => {
     await world.push([{ ...subscription, id: 1011 }]);
     const batch = await world.finished(batchId);
     assert.deepEqual(batch.outcomes, { ...none, stored: 3 });
+  });
+
+  test('are counted in the metrics until they are stored', async () => {
+    const service = await startTestService(store, {
+      clock: systemClock,
+      telemetry: { metricsPort: 0 },
+    });
+    const measure = async () => {
+      const { families } = await scrape(service.metricsUrl);
+      const [queued, waiting] = ['queued', 'waiting'].map((state) =>
+        valueOf(families, 'retention_push_batches', { state }),
+      );
+      const age = valueOf(families, 'retention_push_oldest_batch_seconds') ?? -1;
+      return { queued, waiting, age };
+    };
+    assert.deepEqual(await measure(), { queued: 0, waiting: 0, age: 0 });
+    const batch = {
+      shopId: world.shop.id,
+      sourceId: 'src_without_a_job',
+      batchId: '00000000-0000-4000-8000-000000000001',
+      digest: '',
+      receivedAt: new Date(Date.now() - 3_600_000),
+      lines: '1 {}',
+      outcomes: '{}',
+      refused: '[]',
+    };
+    await insertBatch(store.write, batch);
+    const { age, ...counts } = await measure();
+    assert.deepEqual(counts, { queued: 1, waiting: 0 });
+    assert.ok(age >= 3_600);
+    await store.write`update ingest.batches set is_waiting = true where shop_id = ${world.shop.id}`;
+    assert.equal((await measure()).waiting, 1);
+    await store.write`delete from ingest.batches where shop_id = ${world.shop.id}`;
+    await service.close();
   });
 });

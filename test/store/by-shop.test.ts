@@ -17,7 +17,7 @@ import { useEverything } from './use-everything.ts';
  * - the keys of a list of shops, in a table of which every node of a cluster has a copy;
  * - the oldest feeds, for operators; no page or API response shows them;
  * - who is connected to a platform, and whose sync is due: no shop's records;
- * - the source that a pushed request names, all sources' secrets, and which sources have batches to store;
+ * - the source that a pushed request names, all sources' secrets, which sources have batches to store, and how many;
  * - the accounts of a shop's owners, who may have other shops; they are separate from the shops' data;
  * - expired sign-in attempts and remembered browsers, of any account.
  */
@@ -30,6 +30,7 @@ const acrossShops = [
   /from platforms\.syncs\s+\) s/,
   /from ingest\.sources where (?:source_id|revoked_at)/,
   /^select distinct shop_id as "shopId", source_id as "sourceId" from ingest\.batches/,
+  /^select count[^;]+ from ingest\.batches where finished_at is null$/,
   /^delete from owners\.(?:attempts|devices) where (?:signed_in_)?at <=/,
 ];
 

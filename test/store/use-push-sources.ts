@@ -7,6 +7,7 @@ import {
   listOpenBatches,
   listSourcesWithOpenBatches,
   lockOpenBatch,
+  summariseOpenBatches,
   updateBatch,
   updateBatchAttempts,
 } from '../../src/store/door/batches.ts';
@@ -52,6 +53,7 @@ export async function usePushSources({ write }: Store, shopId: number): Promise<
   assert.equal(await insertBatch(write, batch), false);
   assert.deepEqual(await countOpenBatches(write, shopId), { queued: 1, waiting: 0 });
   assert.equal((await listOpenBatches(write, source)).length, 1);
+  assert.ok((await summariseOpenBatches(write)).queued >= 1);
   const open = await listSourcesWithOpenBatches(write);
   assert.deepEqual(open.at(-1), source);
   await updateBatchAttempts(write, key);

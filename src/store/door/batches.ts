@@ -72,6 +72,19 @@ export async function countOpenBatches(
   return found ?? { queued: 0, waiting: 0 };
 }
 
+/** The unfinished batches of all shops: how many are queued, how many wait for records, and how old they are. */
+export async function summariseOpenBatches(sql: Sql): Promise<{
+  readonly queued: number;
+  readonly waiting: number;
+  readonly oldestReceivedAt: Date | null;
+}> {
+  const [found] = await sql<{ queued: number; waiting: number; oldestReceivedAt: Date | null }[]>`
+    select count(*) filter (where not is_waiting)::int as queued,
+      count(*) filter (where is_waiting)::int as waiting, min(received_at) as "oldestReceivedAt"
+    from ingest.batches where finished_at is null`;
+  return found ?? { queued: 0, waiting: 0, oldestReceivedAt: null };
+}
+
 /** Those of a source that are not finished, oldest first. */
 export async function listOpenBatches(
   sql: Sql,
