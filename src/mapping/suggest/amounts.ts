@@ -1,5 +1,8 @@
 import { type AmountFormat, readAmount } from '../amounts.ts';
 
+/** Which of two readings of "1.234" is meant. */
+export type Separator = 'thousands' | 'decimal';
+
 /** How a column writes money. */
 export interface AmountGuess {
   readonly format: AmountFormat;
@@ -28,8 +31,13 @@ const maxSigns = 4;
  * Guesses how amounts are written.
  * @param texts distinct values that are not empty
  * @param minorDigits decimals of the shop's currency
+ * @param separator what decides where both are possible
  */
-export function guessAmounts(texts: readonly string[], minorDigits: number): AmountGuess {
+export function guessAmounts(
+  texts: readonly string[],
+  minorDigits: number,
+  separator: Separator = 'thousands',
+): AmountGuess {
   const signs = new Set<string>();
   const numbers: string[] = [];
   for (const text of texts) {
@@ -49,7 +57,7 @@ export function guessAmounts(texts: readonly string[], minorDigits: number): Amo
   });
   const best = Math.max(...counts);
   const readers = bodies.filter((_, index) => counts[index] === best);
-  const { body, isAmbiguous } = choose(readers, numbers);
+  const { body, isAmbiguous } = choose(readers, numbers, separator);
   const isBelowZero = texts.some((text) => text.includes('-'));
   const format: AmountFormat = {
     ...body,
@@ -76,6 +84,7 @@ function isTooFine(numbers: readonly string[], body: AmountFormat, minorDigits: 
 function choose(
   readers: readonly AmountFormat[],
   numbers: readonly string[],
+  separator: Separator,
 ): { readonly body: AmountFormat; readonly isAmbiguous: boolean } {
   const [plain = {}] = readers;
   const marked = numbers.filter((number) => /[.,]/.test(number));
@@ -84,9 +93,12 @@ function choose(
   const byPoint = readers.find(({ decimal, thousands }) => decimal === ',' && thousands === '.');
   const byComma = readers.find(({ decimal, thousands }) => !decimal && thousands === ',');
   if (isGrouped && byPoint && marked.some((number) => number.includes('.'))) {
-    return { body: byPoint, isAmbiguous: true };
+    return { body: separator === 'decimal' ? {} : byPoint, isAmbiguous: true };
   }
-  if (isGrouped && byComma) return { body: byComma, isAmbiguous: readers.length > 1 };
+  if (isGrouped && byComma) {
+    const isDecimal = separator === 'decimal' && readers.length > 1;
+    return { body: isDecimal ? { decimal: ',' } : byComma, isAmbiguous: readers.length > 1 };
+  }
   // A comma that is no group of three is a decimal comma.
   return { body: plain, isAmbiguous: false };
 }

@@ -1,3 +1,4 @@
+import { type Answers, chosenColumn } from './ask/answers.ts';
 import { bestOf } from './choose.ts';
 import { isNamed } from './names.ts';
 import type { Column } from './table.ts';
@@ -13,6 +14,8 @@ export interface IdRole {
 export interface IdRoles {
   readonly subscription: IdRole | undefined;
   readonly customer: IdRole | undefined;
+  /** Whether the customer's column was taken only because its values are unique. */
+  readonly isGuess: boolean;
 }
 
 /** Rows without an id are refused, so there must not be many. */
@@ -22,35 +25,42 @@ function isUnique({ counts, filled }: Column): boolean {
   return counts.size === filled;
 }
 
+/** The columns that may identify something: nearly all rows have a value. */
+export function idCandidates(columns: readonly Column[], rows: number): Column[] {
+  return columns.filter((column) => column.filled >= rows * filledShare && !column.is('contact'));
+}
+
 /** @param parts further columns that may tell a customer's subscriptions apart, most telling first */
 export function findIds(
   columns: readonly Column[],
   rows: number,
   parts: readonly Column[],
+  answers: Answers,
 ): IdRoles {
-  const usable = columns.filter(
-    (column) => column.filled >= rows * filledShare && !column.is('contact'),
-  );
+  const usable = idCandidates(columns, rows);
   const own = bestOf(usable, (column) => {
     if (column.is('customer') && !column.is('subscription')) return 0;
     if (column.is('subscription') && column.is('id')) return isUnique(column) ? 100 : 60;
     if (column.words === 'id' || column.words === 'uuid') return isUnique(column) ? 80 : 30;
     return 0;
   })?.found;
-  const customer = bestOf(usable, (column) => {
+  const chosen = chosenColumn(answers, 'customer', usable);
+  const guessed = bestOf(usable, (column) => {
     if (!column.is('customer') || (column.is('personal') && !column.is('id'))) return 0;
     if (column.is('id')) return /name/.test(column.words) ? 0 : 100;
     const last = column.words.split(' ').at(-1) ?? '';
     return isNamed(last, 'customer') && looksLikeIds(column) ? 40 : 0;
   })?.found;
-  const any = own ?? customer ?? anyIdOf(usable);
-  if (!any) return { subscription: undefined, customer: undefined };
+  const customer = chosen ?? (chosen === null ? undefined : guessed);
+  const any = own ?? customer ?? (chosen === null ? undefined : anyIdOf(usable));
+  if (!any) return { subscription: undefined, customer: undefined, isGuess: false };
   const isGuess = any !== own && any !== customer;
   const doubt = isGuess ? `"${any.name}" is taken because each value occurs once` : undefined;
   const main = own ?? any;
   return {
     subscription: isUnique(main) ? idOf(main, doubt) : joined(main, parts, rows),
     customer: idOf(customer ?? any),
+    isGuess,
   };
 }
 

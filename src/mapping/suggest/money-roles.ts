@@ -1,6 +1,7 @@
 import { minorDigitsOf } from '../../money.ts';
 import type { AmountFormat } from '../amounts.ts';
 import { guessAmounts } from './amounts.ts';
+import { type Answers, chosenColumn } from './ask/answers.ts';
 import { bestOf, sampleOf } from './choose.ts';
 import { type Interval, periodOfName } from './names.ts';
 import type { Column } from './table.ts';
@@ -13,18 +14,52 @@ export interface PriceRole {
   readonly period: Interval | undefined;
   /** Whether it is already for all units, so that it must not be multiplied. */
   readonly isTotal: boolean;
+  /** Whether it may be a sum over several intervals. */
+  readonly isGuess: boolean;
+  /** Whether "1.234" may be read in two ways. */
+  readonly isAmbiguous: boolean;
   readonly doubt?: string | undefined;
 }
 
 const readableShare = 0.95;
+/** The same for a column that a person chooses: its other rows are refused. */
+export const chosenShare = 0.5;
 
-export function findPrice(columns: readonly Column[], minorDigits: number): PriceRole | undefined {
-  const amounts = columns.flatMap((column) => {
-    if (!column.is('price') || column.is('contact') || column.filled === 0) return [];
-    const guess = guessAmounts(sampleOf(column), minorDigits);
-    return guess.share >= readableShare ? [{ column, guess }] : [];
+interface AmountContext {
+  readonly minorDigits: number;
+  readonly answers: Answers;
+  readonly minShare: number;
+}
+
+/**
+ * The columns that can be read as amounts.
+ * @param minShare of their values
+ */
+export function amountColumns(
+  columns: readonly Column[],
+  { minorDigits, answers, minShare }: AmountContext,
+) {
+  const separator = answers.get('separator') === 'decimal' ? 'decimal' : 'thousands';
+  return columns.flatMap((column) => {
+    if (column.is('contact') || column.filled === 0) return [];
+    const guess = guessAmounts(sampleOf(column), minorDigits, separator);
+    return guess.share >= minShare ? [{ column, guess }] : [];
   });
+}
+
+export function findPrice(
+  columns: readonly Column[],
+  minorDigits: number,
+  answers: Answers,
+): PriceRole | undefined {
+  const chosen = chosenColumn(answers, 'price', columns);
+  if (chosen === null) return undefined;
+  const amounts = amountColumns(
+    chosen ? [chosen] : columns.filter((column) => column.is('price')),
+    { minorDigits, answers, minShare: chosen ? chosenShare : readableShare },
+  );
   const best = bestOf(amounts, ({ column }) => {
+    if (chosen) return 100;
     const period = periodOfName(column.words);
     const points = 50 + (period ? 20 : 0) + (/\bmrr\b|recurring/.test(column.words) ? 15 : 0);
     const isYear = period?.unit === 'year';
@@ -45,9 +80,11 @@ export function findPrice(columns: readonly Column[], minorDigits: number): Pric
       isSum ||
       /\b(?:mrr|arr)\b|revenue|umsatz|total/.test(column.words) ||
       periodOfName(column.words) !== undefined,
+    isGuess: isSum,
+    isAmbiguous: guess.isAmbiguous,
     doubt: isSum
       ? 'the name speaks of a total; the price of one interval is needed'
-      : guess.isAmbiguous
+      : guess.isAmbiguous && !answers.has('separator')
         ? 'the separator may be a decimal one'
         : undefined,
   };

@@ -165,8 +165,10 @@ const periodNames: readonly (readonly [pattern: RegExp, unit: string, count: num
   [/\bdays?\b|daily|\btage?n?\b|taglich|\bdias?\b|\bjours?\b|giorn|dagen|dagelijks/, 'day', 1],
 ];
 
+export const periodUnits = ['day', 'week', 'month', 'year'] as const;
+
 export interface Interval {
-  readonly unit: 'day' | 'week' | 'month' | 'year';
+  readonly unit: (typeof periodUnits)[number];
   readonly count: number;
 }
 

@@ -1,7 +1,8 @@
 import { createReader } from '../values.ts';
+import { type Answers, byColumn, chosenInterval } from './ask/answers.ts';
 import { bestOf } from './choose.ts';
 import { intervalOf, yesOrNo } from './meanings.ts';
-import { type Interval, periodOfName } from './names.ts';
+import { type Interval, periodOfName, periodUnits } from './names.ts';
 import type { PriceRole } from './money-roles.ts';
 import type { Column } from './table.ts';
 
@@ -72,18 +73,19 @@ const month: Interval = { unit: 'month', count: 1 };
 export function findInterval(
   columns: readonly Column[],
   price: PriceRole | undefined,
+  answers: Answers,
 ): IntervalRole {
-  const words = bestOf(columns, (column) => {
-    if (!isOfIntervals(column)) return 0;
-    return (column.is('interval') ? 80 : 50) - (column.is('commitment') ? 30 : 0);
-  })?.found;
-  const period = price?.period;
+  const chosen = chosenInterval(answers);
+  if (chosen) return { kind: 'constant', interval: chosen };
+  const words = findIntervalWords(columns);
+  const isByColumn = answers.get('interval') === byColumn;
+  const period = isByColumn ? undefined : price?.period;
   if (price && period) {
     const others = words && !words.is('commitment') && isDifferent(words, period);
     const doubt = `"${price.column.name}" is read as an amount a ${period.unit}, whatever "${words?.name}" says`;
     return { kind: 'constant', interval: period, ...(others && { doubt }) };
   }
-  if (words && !words.is('commitment')) {
+  if (words && (isByColumn || !words.is('commitment'))) {
     const isPair = [...words.counts.keys()].every((text) => intervalOf(text)?.count === 1);
     const count = isPair
       ? bestOf(columns, (column) => countScore(column, words))?.found
@@ -93,13 +95,22 @@ export function findInterval(
   }
   const numbers = bestOf(columns, numberScore)?.found;
   if (numbers) {
-    const unit = periodOfName(numbers.words)?.unit;
+    const answer = periodUnits.find((each) => each === answers.get('unit'));
+    const unit = answer ?? periodOfName(numbers.words)?.unit;
     const doubt = `"${numbers.name}" is read as a number of months`;
     return { kind: 'counted', count: numbers, unit: unit ?? 'month', ...(!unit && { doubt }) };
   }
   const term = words && `; if it is for a whole term, use the column "${words.name}"`;
   const doubt = `no column says how often the price is charged; each month is a guess${term ?? ''}`;
   return { kind: 'constant', interval: month, doubt };
+}
+
+/** The column whose words say how often a price is charged, or how long a contract is. */
+export function findIntervalWords(columns: readonly Column[]): Column | undefined {
+  return bestOf(columns, (column) => {
+    if (!isOfIntervals(column)) return 0;
+    return (column.is('interval') ? 80 : 50) - (column.is('commitment') ? 30 : 0);
+  })?.found;
 }
 
 /** Whether all values are words such as "monthly", "One year" or "mensual". */

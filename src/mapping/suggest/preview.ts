@@ -1,6 +1,8 @@
 import type { Clock } from '../../clock.ts';
-import { createRecordSchema, type RecordOf, parseRecord } from '../../ingest/record.ts';
+import { createRecordSchema, type ImportRecord, type RecordOf } from '../../ingest/record.ts';
 import type { ImportShop } from '../../ingest/apply.ts';
+import type { Line } from '../../ingest/lines.ts';
+import { parseLine } from '../../ingest/parse.ts';
 import { isObject } from '../../json.ts';
 import { type Ratio, add, multiply, parseDecimal, roundHalfAway } from '../../money.ts';
 import { priceOf } from '../../ingest/rows.ts';
@@ -12,10 +14,14 @@ import type { Head } from './head.ts';
 import { bytesOf } from './table.ts';
 import { CommandError } from '../../errors.ts';
 
-/** What a mapping makes of the beginning of a file. Nothing is stored. */
+/** What an import makes of the beginning of a file. Nothing is stored. */
 export interface Preview {
   /** The first records, with what the mapping reads of the file and nothing else. */
   readonly first: readonly PreviewRecord[];
+  /** The first records of other types; plans only if there is nothing else. */
+  readonly others: readonly OtherRecord[];
+  /** Records by type. */
+  readonly counts: Readonly<Record<string, number>>;
   readonly subscriptions: number;
   readonly customers: number;
   readonly plans: number;
@@ -39,6 +45,11 @@ interface PreviewRecord {
   readonly price: string;
   readonly interval: string;
   readonly plan: string;
+}
+
+interface OtherRecord {
+  readonly line: number;
+  readonly record: ImportRecord;
 }
 
 interface Refusal {
@@ -68,14 +79,34 @@ export async function previewMapping(
   { shop, clock, asOf }: PreviewContext,
 ): Promise<Preview> {
   const makers = createMakers(mapping, { shop, clock, asOf });
-  const schema = createRecordSchema(shop.minorDigits, clock, true);
   const rows = readRows(file, bytesOf(head), mapping.input, columnsOf(makers));
   const skipped = { rows: 0 };
+  const lines = mapRows(rows, makers, skipped);
+  const idColumns = idColumnsOf(mapping);
+  const preview = await previewLines(lines, head, { shop, clock, isFromFeed: true, idColumns });
+  return { ...preview, skipped: skipped.rows };
+}
+
+interface LinesContext extends Omit<PreviewContext, 'asOf'> {
+  readonly isFromFeed: boolean;
+  /** The columns that mapped lines have the source's ids in. */
+  readonly idColumns: readonly string[];
+}
+
+/** The same for lines of records, made of a file's beginning. */
+export async function previewLines(
+  chunks: AsyncIterable<readonly Line[]>,
+  head: Head,
+  { shop, clock, isFromFeed, idColumns }: LinesContext,
+): Promise<Preview> {
+  const schema = createRecordSchema(shop.minorDigits, clock, isFromFeed);
   const plans = new Map<number, Plan>();
   const subscriptions = new Map<number, Subscription>();
   const first: { readonly line: number; readonly record: Subscription; readonly id: string }[] = [];
   const refused = new Map<string, { line: number; rows: number }>();
-  const idColumns = idColumnsOf(mapping);
+  const others: OtherRecord[] = [];
+  const firstPlans: OtherRecord[] = [];
+  const counts: Record<string, number> = {};
   let isWhole = head.isWhole;
   let count = 0;
 
@@ -86,19 +117,26 @@ export async function previewMapping(
     refused.set(general, { ...known, rows: known.rows + 1 });
   };
   try {
-    for await (const lines of mapRows(rows, makers, skipped)) {
-      for (const { number, text, problem } of lines) {
-        const value = JSON.parse(text) as unknown;
-        const parsed = problem === undefined ? parseRecord(schema, value) : { problem };
-        if ('problem' in parsed) refuse(number, parsed.problem);
-        else if (parsed.record.type === 'plan') plans.set(parsed.record.id, parsed.record);
-        else if (parsed.record.type === 'subscription') {
-          const { record } = parsed;
+    for await (const lines of chunks) {
+      for (const each of lines) {
+        const { number: line } = each;
+        const parsed = parseLine(each, { schema, clock, isFromFeed });
+        if ('problem' in parsed) {
+          refuse(line, parsed.problem);
+          continue;
+        }
+        const { record } = parsed;
+        counts[record.type] = (counts[record.type] ?? 0) + 1;
+        if (record.type === 'subscription') {
           if (first.length < shownRecords) {
-            first.push({ line: number, record, id: sourceIdOf(value, idColumns) });
+            first.push({ line, record, id: sourceIdOf(each, idColumns) ?? String(record.id) });
           }
           subscriptions.set(record.id, record);
+          continue;
         }
+        if (record.type === 'plan') plans.set(record.id, record);
+        const shown = record.type === 'plan' ? firstPlans : others;
+        if (shown.length < shownRecords) shown.push({ line, record });
       }
       count += lines.length;
       if (count > maxRecords) {
@@ -116,12 +154,14 @@ export async function previewMapping(
   for (const { status } of all) statuses[status] = (statuses[status] ?? 0) + 1;
   return {
     first: first.map(({ line, record, id }) => shownRecord(line, id, record, plans)),
+    others: others.length > 0 ? others : firstPlans,
+    counts,
     subscriptions: all.length,
     customers: new Set(all.map(({ customerId }) => customerId)).size,
     plans: plans.size,
     statuses,
     mrr: roundHalfAway(mrrOf(all, plans), shop.minorDigits),
-    skipped: skipped.rows,
+    skipped: 0,
     refused: [...refused]
       .map(([reason, each]) => ({ reason, ...each }))
       .toSorted((a, b) => b.rows - a.rows),
@@ -136,7 +176,9 @@ function idColumnsOf({ records }: Mapping): readonly string[] {
 }
 
 /** The id as the file has it. */
-function sourceIdOf(value: unknown, columns: readonly string[]): string {
+function sourceIdOf({ text }: Line, columns: readonly string[]): string | undefined {
+  if (columns.length === 0) return undefined;
+  const value: unknown = JSON.parse(text);
   const [row] = isObject(value) && Array.isArray(value['rows']) ? (value['rows'] as unknown[]) : [];
   const texts = isObject(row) && isObject(row['columns']) ? row['columns'] : {};
   return columns.map((column) => String(texts[column] ?? '')).join(' ');

@@ -1,3 +1,4 @@
+import type { Answers } from './ask/answers.ts';
 import { type IdRoles, findIds } from './id-roles.ts';
 import { type PriceRole, findCurrency, findPrice, findQuantity } from './money-roles.ts';
 import { type IntervalRole, type PlanRole, findInterval, findPlan } from './plan-roles.ts';
@@ -22,14 +23,23 @@ export interface RoleContext {
   readonly now: number;
   /** Decimals of the shop's currency. */
   readonly minorDigits: number;
+  readonly answers: Answers;
 }
 
 /** Finds out what columns stand for, by their names and their values. */
-export function findRoles({ columns, rows }: Table, { now, minorDigits }: RoleContext): Roles {
-  const status = findStatus(columns);
+export function findRoles(
+  { columns, rows }: Table,
+  { now, minorDigits, answers }: RoleContext,
+): Roles {
+  const status = findStatus(columns, answers);
   const others = columns.filter((column) => column !== status?.column);
-  const times = findTimes(others, status, now);
-  const price = findPrice(others, minorDigits);
+  const times = findTimes(others, status, now, answers);
+  const found = findPrice(others, minorDigits, answers);
+  const amount = answers.get('quantity');
+  const price = found && {
+    ...found,
+    isTotal: amount === 'all' || (amount !== 'one' && found.isTotal),
+  };
   const plan = findPlan(others, rows.length);
   const parts = [plan?.id, times.start?.column, times.ended?.column, price?.column];
   return {
@@ -38,12 +48,13 @@ export function findRoles({ columns, rows }: Table, { now, minorDigits }: RoleCo
       columns,
       rows.length,
       parts.filter((part) => part !== undefined),
+      answers,
     ),
     status,
-    tenure: times.start && !times.start.isUnsure ? undefined : findTenure(others),
+    tenure: times.start && !times.start.isUnsure ? undefined : findTenure(others, answers),
     price,
     plan,
-    interval: findInterval(others, price),
+    interval: findInterval(others, price, answers),
     quantity: findQuantity(others),
     currency: findCurrency(others),
   };

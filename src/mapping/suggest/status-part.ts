@@ -31,7 +31,7 @@ export function statusParts({ status, ended }: Roles, now: number): StatusParts 
 }
 
 function partsOf(role: StatusRole, ended: TimeRole | undefined, now: number): StatusParts {
-  const { column, meanings, isUnsure } = role;
+  const { column, meanings, blank, isUnsure } = role;
   const texts = [...meanings.keys()];
   const textsOf = (...statuses: readonly (SubscriptionStatus | 'skip')[]) =>
     texts.filter((text) => statuses.includes(meanings.get(text)?.status ?? 'active'));
@@ -41,14 +41,17 @@ function partsOf(role: StatusRole, ended: TimeRole | undefined, now: number): St
     table[text] = new Commented(status, [], countComment(column, text, isGuess));
   }
   const empty = column.texts.length - column.filled;
-  const other = [...new Set(['', ...column.blanks])];
+  const skipped = textsOf('skip');
   if (empty > 0) {
-    for (const text of other) {
+    const doubt = blank.isUnsure
+      ? 'CHECK: rows without a value; what are they?'
+      : 'rows without a value';
+    for (const text of new Set(['', ...column.blanks])) {
       if (!column.texts.includes(text)) continue;
-      table[text] = new Commented('active', [], `CHECK: rows without a value; what are they?`);
+      if (blank.status === 'skip') skipped.push(text);
+      else table[text] = new Commented(blank.status, [], doubt);
     }
   }
-  const skipped = textsOf('skip');
   const doubt = isUnsure ? `"${column.name}" is taken for the status` : undefined;
   const gone = textsOf('cancelled', 'expired');
   const goneStatuses = new Set(gone.map((text) => meanings.get(text)?.status));

@@ -1,3 +1,4 @@
+import { type Answers, chosenColumn, chosenMeaning } from './ask/answers.ts';
 import { bestOf } from './choose.ts';
 import { type StatusMeaning, statusOf, yesOrNo } from './meanings.ts';
 import type { Column } from './table.ts';
@@ -6,6 +7,8 @@ import type { Column } from './table.ts';
 export interface StatusRole {
   readonly column: Column;
   readonly meanings: ReadonlyMap<string, StatusMeaning>;
+  /** What rows without a value are. */
+  readonly blank: StatusMeaning;
   readonly isUnsure: boolean;
 }
 
@@ -14,14 +17,26 @@ const maxValues = 40;
 const understoodShare = 0.6;
 const sureScore = 60;
 
-export function findStatus(columns: readonly Column[]): StatusRole | undefined {
-  const candidates = columns.filter(
+/** The columns that may be the status. */
+export function statusCandidates(columns: readonly Column[]): Column[] {
+  return columns.filter(
     ({ counts, filled }) => counts.size > 0 && counts.size <= maxValues && filled > 0,
   );
-  const best = bestOf(candidates, scoreOf);
+}
+
+export function findStatus(columns: readonly Column[], answers: Answers): StatusRole | undefined {
+  const candidates = statusCandidates(columns);
+  const chosen = chosenColumn(answers, 'status', candidates);
+  if (chosen === null) return undefined;
+  const best = chosen ? { found: chosen, score: sureScore } : bestOf(candidates, scoreOf);
   if (!best) return undefined;
   const { found: column, score } = best;
-  return { column, meanings: meaningsOf(column), isUnsure: score < sureScore };
+  return {
+    column,
+    meanings: meaningsOf(column, answers),
+    blank: chosenOr(answers, '', { status: 'active', isUnsure: true }),
+    isUnsure: score < sureScore,
+  };
 }
 
 function scoreOf(column: Column): number {
@@ -45,11 +60,14 @@ function scoreOf(column: Column): number {
   return isAll && texts.length > 1 ? 50 - penalty : 0;
 }
 
-function meaningsOf(column: Column): Map<string, StatusMeaning> {
+function meaningsOf(column: Column, answers: Answers): Map<string, StatusMeaning> {
   const texts = [...column.counts.keys()];
   const isFlag = texts.every((text) => yesOrNo(text) !== undefined);
   return new Map(
-    texts.map((text) => [text, isFlag ? meaningOfFlag(column, text) : meaningOf(text)]),
+    texts.map((text) => [
+      text,
+      chosenOr(answers, text, isFlag ? meaningOfFlag(column, text) : meaningOf(text)),
+    ]),
   );
 }
 
@@ -61,4 +79,9 @@ function meaningOfFlag(column: Column, text: string): StatusMeaning {
 
 function meaningOf(text: string): StatusMeaning {
   return statusOf(text) ?? { status: 'active', isUnsure: true };
+}
+
+function chosenOr(answers: Answers, text: string, guess: StatusMeaning): StatusMeaning {
+  const status = chosenMeaning(answers, text);
+  return status ? { status, isUnsure: false } : guess;
 }

@@ -3,6 +3,8 @@ import { CommandError } from '../../errors.ts';
 import { minorDigitsOf } from '../../money.ts';
 import { needsAsOf } from '../as-of.ts';
 import { parseMapping } from '../read.ts';
+import { type Answers, noAnswers } from './ask/answers.ts';
+import { type Question, questionsOf } from './ask/questions.ts';
 import { buildMapping, inputOf } from './build.ts';
 import { Commented, checkMark, writeDocument } from './document.ts';
 import type { Head } from './head.ts';
@@ -19,6 +21,8 @@ export interface Suggestion {
   readonly known: string | undefined;
   /** The lines of the mapping that somebody should look at. */
   readonly checks: readonly { readonly line: number; readonly text: string }[];
+  /** What to ask a person, instead of having the lines edited; none about a known export. */
+  readonly questions: readonly Question[];
   /** Whether an import needs the date of the export. */
   readonly needsAsOf: boolean;
   readonly currency: string;
@@ -32,6 +36,8 @@ export interface SuggestOptions {
   readonly currency?: string | undefined;
   /** The date of the export, in epoch milliseconds; by default now. */
   readonly asOf?: number | undefined;
+  /** To the questions of an earlier suggestion for the same file. */
+  readonly answers?: Answers;
 }
 
 const defaultCurrency = 'USD';
@@ -44,13 +50,15 @@ const defaultCurrency = 'USD';
 export async function suggestMapping(
   file: string,
   head: Head,
-  { clock, currency: given, asOf = clock.now() }: SuggestOptions,
+  { clock, currency: given, asOf = clock.now(), answers = noAnswers }: SuggestOptions,
 ): Promise<Suggestion> {
   const now = clock.now();
   const table = await readTable(file, head);
   const known = await findKnown(table, clock);
-  const roles = findRoles(table, { now: asOf, minorDigits: minorDigitsOf(given ?? '') ?? 2 });
-  if (!known && !roles.status && !roles.ended && !roles.price) {
+  const context = { now: asOf, minorDigits: minorDigitsOf(given ?? '') ?? 2, answers };
+  const roles = findRoles(table, context);
+  const isNothing = !roles.status && !roles.ended && !roles.price && answers.size === 0;
+  if (!known && isNothing) {
     throw new CommandError(
       `${file} has no column that could be the status, the end or the price of a subscription, so there is nothing to suggest. docs/mappings.md says how to write a mapping.`,
     );
@@ -63,7 +71,8 @@ export async function suggestMapping(
   const checks = text
     .split('\n')
     .flatMap((line, index) => (line.includes(`// ${checkMark}`) ? [checkOf(line, index)] : []));
-  const result = { text, known: known?.name, checks, currency };
+  const questions = known ? [] : questionsOf(table, roles, context);
+  const result = { text, known: known?.name, checks, questions, currency };
   try {
     const mapping = parseMapping('the mapping', text);
     const preview = await previewMapping(file, head, mapping, {

@@ -1,6 +1,7 @@
 import { createTimeReader } from '../times.ts';
+import { type Answers, chosenColumn } from './ask/answers.ts';
 import { bestOf, sampleOf } from './choose.ts';
-import { periodOfName } from './names.ts';
+import { periodOfName, periodUnits } from './names.ts';
 import type { StatusRole } from './status-role.ts';
 import type { Column } from './table.ts';
 import { guessTimes } from './times.ts';
@@ -21,6 +22,8 @@ export interface TimeRoles {
   readonly next: TimeRole | undefined;
   readonly paidThrough: TimeRole | undefined;
   readonly updated: TimeRole | undefined;
+  /** All columns of times. */
+  readonly times: readonly TimeRole[];
 }
 
 /** Fewer readable values, and the column is no time. */
@@ -31,8 +34,9 @@ export function findTimes(
   columns: readonly Column[],
   status: StatusRole | undefined,
   now: number,
+  answers: Answers,
 ): TimeRoles {
-  const times = decideOrders(columns.flatMap(timeOf), now);
+  const times = decideOrders(columns.flatMap(timeOf), now, answers.get('order'));
   const pick = (score: (role: TimeRole) => number, from = times) => bestOf(from, score);
 
   const ended = pick(({ column, ...role }) => {
@@ -42,12 +46,19 @@ export function findTimes(
     return fits ? (column.is('strongEnd') ? 80 : 60) : 0;
   })?.found;
   const rest = times.filter((role) => role !== ended && !role.column.is('notStart'));
-  const start = pick((role) => {
+  const chosen = chosenColumn(
+    answers,
+    'start',
+    times.map(({ column }) => column),
+  );
+  const guessed = pick((role) => {
     const { column } = role;
     if (column.is('next') || (column.is('ended') && !column.is('start'))) return 0;
     if (!column.is('start')) return shareOf(role) >= 0.9 ? 10 : 0;
     return 60 + (column.is('subscription') ? 10 : 0) - (shareOf(role) < 0.9 ? 40 : 0);
   }, rest);
+  const start =
+    chosen === undefined ? guessed : pick(({ column }) => (column === chosen ? 100 : 0), times);
   const nextOf = (role: TimeRole) => (role.column.is('next') && role !== start?.found ? 60 : 0);
   return {
     start: start && { ...start.found, isUnsure: start.score < 60 },
@@ -55,6 +66,7 @@ export function findTimes(
     next: pick(nextOf)?.found,
     paidThrough: pick(({ column }) => (paidThrough.test(column.words) ? 60 : 0))?.found,
     updated: pick((role) => (role.column.is('updated') ? 60 : 0))?.found,
+    times,
   };
 }
 
@@ -65,7 +77,7 @@ function shareOf({ column }: TimeRole): number {
   return column.filled / column.texts.length;
 }
 
-function isDayFirst(time: string): boolean {
+export function isDayFirst(time: string): boolean {
   return time.indexOf('D') < time.indexOf('M');
 }
 
@@ -85,10 +97,17 @@ function timeOf(column: Column): Undecided[] {
 }
 
 /** Where days and months could be swapped, the other columns of the file decide, or what lies in the past. */
-function decideOrders(roles: readonly Undecided[], now: number): TimeRole[] {
+function decideOrders(
+  roles: readonly Undecided[],
+  now: number,
+  answer: string | undefined,
+): TimeRole[] {
   const sureOnes = roles.filter((role) => role.other === undefined);
   return roles.map(({ other, ...role }): TimeRole => {
     if (other === undefined) return role;
+    if (answer === 'day' || answer === 'month') {
+      return { ...role, time: isDayFirst(role.time) === (answer === 'day') ? role.time : other };
+    }
     const decided = sureOnes.find(({ time }) => isOrdered(time));
     if (decided) {
       const isSame = isDayFirst(decided.time) === isDayFirst(role.time);
@@ -156,7 +175,7 @@ const countPattern = /^\d{1,5}(?:\.\d+)?$/;
 /** No customer's tenure is longer, in months. */
 const maxMonths = 600;
 
-export function findTenure(columns: readonly Column[]): TenureRole | undefined {
+export function findTenure(columns: readonly Column[], answers: Answers): TenureRole | undefined {
   const best = bestOf(columns, (column) => {
     const { counts, words } = column;
     const texts = [...counts.keys()];
@@ -169,7 +188,8 @@ export function findTenure(columns: readonly Column[]): TenureRole | undefined {
   });
   if (!best) return undefined;
   const column = best.found;
-  const unit = periodOfName(column.words)?.unit;
+  const answer = periodUnits.find((each) => each === answers.get('tenure'));
+  const unit = answer ?? periodOfName(column.words)?.unit;
   if (unit) return { column, time: timesOf[unit], isUnsure: false };
   const most = Math.max(...[...column.counts.keys()].map(Number));
   return { column, time: most > maxMonths ? 'days-ago' : 'months-ago', isUnsure: true };

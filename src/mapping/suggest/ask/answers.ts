@@ -1,0 +1,39 @@
+import { type SubscriptionStatus, subscriptionStatuses } from '../../../vocabulary.ts';
+import { type Interval, periodUnits } from '../names.ts';
+import type { Column } from '../table.ts';
+
+/** What a person says about a file, by the ids of questions. What is not valid counts as not said. */
+export type Answers = ReadonlyMap<string, string>;
+
+export const noAnswers: Answers = new Map();
+
+/** The answer that the file has no such column. */
+export const none = '';
+/** The answer that a column of the file says how often a price is charged. */
+export const byColumn = 'column';
+
+/** @returns the column that was chosen; null if the file has none; undefined if nothing was said */
+export function chosenColumn(
+  answers: Answers,
+  question: string,
+  columns: readonly Column[],
+): Column | null | undefined {
+  const answer = answers.get(question);
+  return answer === none ? null : columns.find(({ name }) => name === answer);
+}
+
+/** What a text in the column of the status means; the empty text stands for rows without a value. */
+export function chosenMeaning(
+  answers: Answers,
+  text: string,
+): SubscriptionStatus | 'skip' | undefined {
+  const answer = answers.get(`meaning:${text}`);
+  return answer === 'skip' ? 'skip' : subscriptionStatuses.find((status) => status === answer);
+}
+
+/** Such as "month:3". */
+export function chosenInterval(answers: Answers): Interval | undefined {
+  const [, word, count] = /^(\w+):([1-9]\d?)$/.exec(answers.get('interval') ?? '') ?? [];
+  const unit = periodUnits.find((each) => each === word);
+  return unit && { unit, count: Number(count) };
+}
