@@ -24,6 +24,8 @@ export interface Route {
   readonly url: string;
   /** The label for metrics; `other` by default. */
   readonly transport?: Transport;
+  /** Whether its body may take longer to arrive than others; it then limits that itself. */
+  readonly isSlow?: boolean;
   /** Reads the request and returns the response; errors it throws are logged and become a 500. */
   handle(request: FastifyRequest, span?: RequestSpan): Answer | Promise<Answer>;
 }
@@ -52,6 +54,8 @@ export interface ShellOptions {
 export function createShell(options: ShellOptions): FastifyInstance {
   const { log, routes, stopping, unrouted, metrics, tracer } = options;
   const pipelines = new Pipelines(options.stallTimeout);
+  /** Connections on which a request arrives that may take long. */
+  const slow = new WeakSet<Socket>();
   const fixedHeaders = commonHeaders(options.isHttps ?? false);
   const app = fastify({
     logger: false,
@@ -71,7 +75,10 @@ export function createShell(options: ShellOptions): FastifyInstance {
     routerOptions: { maxParamLength: limits.headerBytes },
     rewriteUrl: (request) => readableTarget(request.url ?? '/'),
     trustProxy: trustProxy(options.trustedProxies ?? []),
-    clientErrorHandler: (error, socket) => rawAnswers.refuse(error, socket),
+    clientErrorHandler(error, socket) {
+      const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+      if (!isTimeout || !slow.has(socket)) rawAnswers.refuse(error, socket);
+    },
   });
 
   const begin = ({ method, headers }: FastifyRequest, route?: Route): RequestContext => ({
@@ -85,15 +92,17 @@ export function createShell(options: ShellOptions): FastifyInstance {
     respond(request, reply, answer, begin(request));
 
   for (const route of routes) {
-    const { method, url, handle } = route;
+    const { method, url, handle, isSlow } = route;
     const serve = async (request: FastifyRequest, reply: FastifyReply) => {
       const context = begin(request, route);
       let answer: Answer;
+      if (isSlow) slow.add(request.raw.socket);
       try {
         answer = await handle(request, context.span);
       } catch (error) {
         answer = failureAnswer(log, request.id, error);
       }
+      slow.delete(request.raw.socket);
       respond(request, reply, answer, context);
     };
     // POST handlers run before Fastify checks the content type and reads the body: they authenticate

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { type Route, createShell } from '../../src/http/shell.ts';
 import { createLog } from '../../src/log/log.ts';
@@ -47,8 +48,16 @@ test('closes an excess connection at once, and serves the open ones', async (t) 
   }
 });
 
+/** Answers once the whole body has arrived. */
+const echo = (url: string, isSlow: boolean): Route => ({
+  method: 'POST',
+  url,
+  isSlow,
+  handle: async ({ raw }) => ({ status: 200, headers: {}, body: await readText(raw) }),
+});
+
 describe('slow clients', { concurrency: true }, () => {
-  const app = createApp();
+  const app = createApp(echo('/quick', false), echo('/slow', true));
   let port = 0;
   before(async () => {
     await app.listen({ host: '127.0.0.1', port: 0 });
@@ -65,6 +74,22 @@ describe('slow clients', { concurrency: true }, () => {
     ['half a header', 'GET / HTTP/1.1\r\nHost: a\r\nAccep'],
     ['half a request line', 'GET /api/ext'],
   ];
+  test('a body that arrives slowly is taken only where the route allows it', async () => {
+    const begin = async (url: string) => {
+      const socket = await opened(port);
+      socket.write(
+        `POST ${url} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n\r\nab`,
+      );
+      return socket;
+    };
+    const sockets = await Promise.all(['/slow', '/quick'].map(begin));
+    const [slowOne, quick] = sockets as [Socket, Socket];
+    // Both have been there as long.
+    assert.match(await allFrom(quick), /^HTTP\/1\.1 408 Request Timeout\r\n/);
+    slowOne.write('cd');
+    assert.match(await allFrom(slowOne), /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nabcd$/);
+  });
+
   for (const [what, sent] of slow) {
     test(`a client that sends only ${what} gets 408 and is disconnected`, async () => {
       const socket = await opened(port);
