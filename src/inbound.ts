@@ -1,6 +1,8 @@
 import type { Clock } from './clock.ts';
 import { secretSealing } from './door/sources.ts';
 import { startDoor } from './door/start.ts';
+import { type UploadConfig, defaultUploads } from './config/upload-config.ts';
+import { Uploads } from './door/upload/uploads.ts';
 import { describeError } from './errors.ts';
 import type { Route } from './http/shell.ts';
 import type { Log } from './log/log.ts';
@@ -12,6 +14,8 @@ import type { Store } from './store/open.ts';
 
 interface InboundParts {
   readonly config: PlatformsConfig;
+  /** Overridden by the configuration. */
+  readonly uploads: UploadConfig | undefined;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -26,16 +30,20 @@ interface Inbound {
    * needs it is answered 503.
    */
   open(): void;
+  /** For the pages on which owners upload files. */
+  readonly uploads: Uploads;
   /** Lets jobs in progress finish, or go back to the queue. */
   close(): Promise<void>;
 }
 
 /** Receives what platforms and shops send, and runs the jobs that follow from it. Every instance does both. */
-export async function startInbound({ config, store, clock, log }: InboundParts): Promise<Inbound> {
+export async function startInbound(parts: InboundParts): Promise<Inbound> {
+  const { config, store, clock, log, uploads: limits = defaultUploads } = parts;
   const queue = new JobQueue(store.jobs, log);
   const webhooks = await startWebhooks({ config, store, clock, log, queue });
   const sealing = secretSealing(config.credentialsKeys);
   const door = startDoor({ store, clock, log, sealing, queue });
+  const uploads = new Uploads({ sql: store.write, limits, clock, log });
   const closing = new AbortController();
   const { signal } = closing;
 
@@ -63,10 +71,11 @@ export async function startInbound({ config, store, clock, log }: InboundParts):
   return {
     routes: [...webhooks.routes, ...door.routes],
     webhookQueues: webhooks.queues,
+    uploads,
     open: () => void openQueue(),
     async close() {
       closing.abort();
-      await queue.close();
+      await Promise.all([queue.close(), uploads.close()]);
       webhooks.close();
     },
   };

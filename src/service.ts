@@ -10,6 +10,7 @@ import type { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
 import { type Config, urlOf } from './config/config.ts';
 import { listenError } from './errors.ts';
+import type { Uploads } from './door/upload/uploads.ts';
 import { addGauges } from './gauges.ts';
 import { type Route, type ShellOptions, createShell } from './http/shell.ts';
 import { statusRoutes } from './status.ts';
@@ -39,7 +40,10 @@ import { startInbound } from './inbound.ts';
 export interface ServiceParts {
   readonly config: Pick<Config, 'host' | 'port' | 'metricsHost' | 'baseUrl' | 'redisUrl'> &
     Partial<
-      Pick<Config, 'metricsPort' | 'tracing' | 'trustedProxies' | 'platforms' | 'credentialsKeys'>
+      Pick<
+        Config,
+        'metricsPort' | 'tracing' | 'trustedProxies' | 'platforms' | 'credentialsKeys' | 'uploads'
+      >
     >;
   readonly store: Store;
   readonly clock: Clock;
@@ -83,7 +87,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const metrics = config.metricsPort === undefined ? undefined : new ServiceMetrics(version);
   const tracer =
     config.tracing && (await startTracing({ config: config.tracing, log, clock, version }));
-  const inbound = await startInbound({ config: platformsOf(config), store, clock, log });
+  const { uploads } = config;
+  const inbound = await startInbound({ config: platformsOf(config), uploads, store, clock, log });
   const stopping = new AbortController();
   const addresses: Addresses = { baseUrl: config.baseUrl ?? '', origins: new Set() };
   const app = createShell({
@@ -91,7 +96,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     isHttps: config.baseUrl?.startsWith('https:') ?? false,
     trustedProxies: config.trustedProxies,
     stopping: stopping.signal,
-    ...createRoutes(parts, { access, addresses }, [
+    ...createRoutes(parts, { access, addresses, uploads: inbound.uploads }, [
       ...inbound.routes,
       ...statusRoutes({ store, shared, stopping: stopping.signal }),
     ]),
@@ -188,6 +193,7 @@ interface Addresses {
 }
 
 interface RouteParts {
+  readonly uploads: Uploads;
   readonly access: Access;
   readonly addresses: Addresses;
 }
@@ -195,7 +201,7 @@ interface RouteParts {
 /** All routes, and the answer to paths without one. */
 function createRoutes(
   { versions = restVersions, config, store, clock, log, pauses }: ServiceParts,
-  { access: { gate, usage }, addresses }: RouteParts,
+  { access: { gate, usage }, addresses, uploads }: RouteParts,
   others: readonly Route[],
 ): Pick<ShellOptions, 'routes' | 'unrouted'> {
   const windDown = createWindDown(versions, clock);
@@ -215,6 +221,7 @@ function createRoutes(
         baseUrl,
         isPublic,
         usage,
+        uploads,
         platforms: platformsOf(config),
         pauses,
       }),

@@ -74,6 +74,7 @@ const rooms: Readonly<Record<string, Rule>> = {
       'store',
       'door',
     ],
+    types: ['ingest', 'mapping'],
   },
 
   platforms: { imports: [...leaves, 'access/keys', 'http', 'ingest', 'store'] },
@@ -93,7 +94,10 @@ const rooms: Readonly<Record<string, Rule>> = {
     ],
     types: ['platforms'],
   },
-  inbound: { imports: ['door', 'errors', 'platforms'], types: [...leaves, 'http', 'store'] },
+  inbound: {
+    imports: ['config', 'door', 'errors', 'platforms'],
+    types: [...leaves, 'http', 'store'],
+  },
 
   status: { imports: ['http', 'time-limit'], types: ['access', 'store'] },
   gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },
@@ -105,6 +109,7 @@ const rooms: Readonly<Record<string, Rule>> = {
       'status',
       'access',
       'accounts',
+      'door/upload',
       'http',
       'mcp',
       'operations',

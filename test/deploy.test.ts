@@ -21,7 +21,9 @@ const { optionalDependencies } = JSON.parse(read('package.json'));
 
 /** The variables that the configuration reads. */
 const known = new Set([
-  ...all(read('src/config/config.ts'), /(?:check|readEnv)\([^']*'([A-Z_]+)'/g),
+  ...['config', 'upload-config'].flatMap((name) =>
+    all(read(`src/config/${name}.ts`), /(?:check|readEnv|read)\([^']*'([A-Z_]+)'/g),
+  ),
   ...platforms.flatMap(({ settings: { credentialsFile, webhookSecrets, clientId, baseUrl } }) =>
     [credentialsFile, webhookSecrets.variable, clientId, baseUrl].filter(
       (name) => name !== undefined,

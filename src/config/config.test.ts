@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfig } from './config.ts';
+import { defaultUploads } from './upload-config.ts';
 import { UsageError } from '../errors.ts';
 import type { PlatformSettings } from './platform-config.ts';
 
@@ -35,6 +36,7 @@ const defaults = {
   stopSeconds: 20,
   credentialsKeys: [],
   syncs: true,
+  uploads: defaultUploads,
   platforms: { shopify: { credentialsFile: undefined, webhookSecrets: [], ...noApp } },
   setsHeapLimit: false,
   tracing: undefined,
@@ -134,6 +136,7 @@ test('reads and trims every variable', () => {
       stopSeconds: 45,
       credentialsKeys: [Buffer.alloc(32), Buffer.from('B'.repeat(43), 'base64')],
       syncs: false,
+      uploads: defaultUploads,
       platforms: {
         shopify: {
           credentialsFile: '/etc/retention/shopify.json',

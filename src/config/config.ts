@@ -8,6 +8,7 @@ import {
   parsePlatform,
   splitList,
 } from './platform-config.ts';
+import { type UploadConfig, parseUploads } from './upload-config.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];
@@ -40,6 +41,7 @@ export interface Config {
   readonly stopSeconds: number;
   /** Keys of 32 bytes that encrypt platforms' credentials, newest first; empty means that none are stored. */
   readonly credentialsKeys: readonly Buffer[];
+  readonly uploads: UploadConfig;
   /** Whether this instance syncs the shops that are connected to platforms. */
   readonly syncs: boolean;
   /** By the platform's name; empty where nothing is set for it. */
@@ -143,6 +145,7 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
       parseKeys,
       '32 random bytes in base64, as "openssl rand -base64 32" prints them; during rotation, the new and the old one, separated by a comma',
     ),
+    uploads: parseUploads(check, (name) => readEnv(env, name)),
     syncs: check('SYNC', true, parseSwitch, 'on or off'),
     platforms: Object.fromEntries(
       platforms.map((each) => [

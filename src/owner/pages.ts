@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { clientNetwork } from '../access/client-network.ts';
 import type { KeyUsage } from '../access/keys/key-usage.ts';
 import type { Clock } from '../clock.ts';
+import type { Uploads } from '../door/upload/uploads.ts';
 import type { Answer } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
 import { html } from '../http/html.ts';
@@ -48,6 +49,7 @@ export interface OwnerParts {
   readonly pauses: Pauses | undefined;
   /** The use of keys that this process has not stored yet. */
   readonly usage: Pick<KeyUsage, 'lastUsedAt'>;
+  readonly uploads: Uploads;
 }
 
 export type OwnerVisit = Visit & {
@@ -67,6 +69,8 @@ type Form = URLSearchParams;
 type Handler<V> = (visit: V) => Promise<Answer>;
 type FormHandler<V> = (visit: V, form: Form) => Promise<Answer>;
 
+type UploadHandler = (visit: ShopVisit, isToken: (token: string) => boolean) => Promise<Answer>;
+
 /** Creates routes for pages, by who may see them. */
 export interface Pages {
   publicPage(url: string, handle: Handler<Visit>): Route;
@@ -77,6 +81,8 @@ export interface Pages {
   /** A page of the shop in the path (`:shopId`); visitors without access get a 404. */
   shopPage(url: string, handle: Handler<ShopVisit>): Route;
   shopForm(url: string, handle: FormHandler<ShopVisit>): Route;
+  /** A form with a file. The handler reads the body, and checks its token. */
+  shopUpload(url: string, handle: UploadHandler): Route;
   /** Cookies that sign a browser in and make it a known device. */
   signInCookies(secrets: SignInSecrets): string[];
   /** Cookies for signing out; the browser stays a known device. */
@@ -151,6 +157,17 @@ export function createPages(parts: OwnerParts): Pages {
     }),
   });
 
+  const upload = (url: string, handle: Handler<Visit>): Route => ({
+    method: 'POST',
+    url,
+    isSlow: true,
+    handle: withErrorPages(async (request) => {
+      const { isPublic } = parts;
+      if (!isOwnForm(request, { baseUrl: parts.baseUrl(), isPublic })) return crossSitePage();
+      return handle(await openVisit(request));
+    }),
+  });
+
   /** Redirects visitors who are not signed in. */
   const asOwner =
     <Rest extends unknown[]>(handle: (visit: OwnerVisit, ...rest: Rest) => Promise<Answer>) =>
@@ -178,6 +195,11 @@ export function createPages(parts: OwnerParts): Pages {
     ownerForm: (url, handle) => post(url, asOwner(handle)),
     shopPage: (url, handle) => get(url, asShop(handle)),
     shopForm: (url, handle) => post(url, asShop(handle)),
+    shopUpload: (url, handle) =>
+      upload(
+        url,
+        asShop((visit) => handle(visit, (token) => isFormToken(visit.formSecret, token))),
+      ),
     signInCookies: ({ session, device }) => [cookie('session', session), cookie('device', device)],
     signOutCookies: () => [cookie('session', undefined)],
   };
@@ -219,7 +241,7 @@ function crossSitePage(): Answer {
   );
 }
 
-function expiredFormPage(): Answer {
+export function expiredFormPage(): Answer {
   return messagePage(
     'Nothing was changed',
     'The page with this form has expired, or cookies are disabled. Reload it, then try again.',

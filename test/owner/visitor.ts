@@ -24,6 +24,11 @@ export interface Page {
 
 type Fields = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
 
+interface UploadFile {
+  readonly name: string;
+  readonly content: string | Buffer;
+}
+
 /** A browser without scripts: it keeps cookies and sends each form with its CSRF token. */
 export class Visitor {
   readonly #baseUrl: string;
@@ -54,9 +59,34 @@ export class Visitor {
     return this.#send(path, { method: 'POST', headers: { ...type, ...headers } }, String(body));
   }
 
+  /** Sends a form with a file, as a browser does. */
+  upload(path: string, file: UploadFile, token = this.token): Promise<Page> {
+    const { name, content } = file;
+    const boundary = `----${randomUUID()}`;
+    const part = (header: string) =>
+      `--${boundary}\r\ncontent-disposition: form-data; ${header}\r\n`;
+    const body = Buffer.concat([
+      Buffer.from(`${part('name="token"')}\r\n${token}\r\n`),
+      Buffer.from(`${part(`name="file"; filename="${name}"`)}content-type: text/csv\r\n\r\n`),
+      Buffer.from(content),
+      Buffer.from(`\r\n--${boundary}--\r\n`),
+    ]);
+    const headers = {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-length': String(body.length),
+      origin: this.#baseUrl,
+    };
+    return this.#send(path, { method: 'POST', headers }, body);
+  }
+
   /** A copy with the same cookies: a second tab, another network or a thief. */
   copy(from = this.#from): Visitor {
-    const other = new Visitor(this.#baseUrl, from);
+    return this.at(this.#baseUrl, from);
+  }
+
+  /** A copy with the same cookies, at another instance. */
+  at(baseUrl: string, from = this.#from): Visitor {
+    const other = new Visitor(baseUrl, from);
     for (const [name, value] of this.cookies) other.cookies.set(name, value);
     other.token = this.token;
     return other;
@@ -65,7 +95,7 @@ export class Visitor {
   async #send(
     path: string,
     { method = 'GET', headers }: { method?: string; headers: Readonly<Record<string, string>> },
-    body?: string,
+    body?: string | Buffer,
   ): Promise<Page> {
     const cookie = [...this.cookies].map((pair) => pair.join('=')).join('; ');
     const sent = request(this.#baseUrl + path, {

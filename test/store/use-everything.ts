@@ -18,7 +18,7 @@ import {
   updateRevokedKey,
   updateRevokedKeysOfShop,
 } from '../../src/store/keys/keys.ts';
-import { usePushSources } from './use-push-sources.ts';
+import { usePushSources, useUploads } from './use-push-sources.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
 import { findFirstDay, hasFewChanges, listDays } from '../../src/metrics/history-rows.ts';
@@ -170,6 +170,7 @@ export async function useEverything(store: Store): Promise<void> {
   await useShopifySync(store, shop.id);
   await useConnections(store, shop.id);
   await usePushSources(store, shop.id);
+  await useUploads(store, shop.id);
   await listFeedLags(store.write);
   await findFirstDay(store.primary.analyse, shop.id);
   await hasFewChanges(store.primary.analyse, shop.id, endAt - 30 * 86_400_000, 100);

@@ -20,6 +20,16 @@ import {
   updatePushSecret,
   updateRevokedPushSource,
 } from '../../src/store/door/sources.ts';
+import {
+  beginUpload,
+  deleteUpload,
+  findUpload,
+  finishUpload,
+  stopUpload,
+  updateUploadAnswers,
+  updateUploadProgress,
+  upsertUpload,
+} from '../../src/store/door/uploads.ts';
 import type { Store } from '../../src/store/open.ts';
 import { now } from '../support/world.ts';
 
@@ -66,4 +76,28 @@ export async function usePushSources({ write }: Store, shopId: number): Promise<
   await deleteOldBatches(write, source, new Date(at.getTime() + 1));
   assert.equal(await findBatch(write, key), undefined);
   assert.ok(await write.begin((tx) => updateRevokedPushSource(tx, source, at)));
+}
+
+/** A file that is uploaded, imported, stopped and removed. */
+export async function useUploads({ write }: Store, shopId: number): Promise<void> {
+  const at = new Date(now);
+  const later = new Date(at.getTime() + 1);
+  const key = { shopId, uploadId: '00000000-0000-4000-8000-000000000003' };
+  const upload = { ...key, fileName: 'a.csv', bytes: 7, receivedAt: at };
+  assert.ok(await upsertUpload(write, upload, at));
+  assert.ok(await updateUploadAnswers(write, key, '{}'));
+  assert.ok(await beginUpload(write, key, at, at));
+  assert.equal(await beginUpload(write, key, at, at), false);
+  assert.equal(await upsertUpload(write, upload, at), false);
+  assert.equal(await deleteUpload(write, key, at), false);
+  assert.ok(await updateUploadProgress(write, key, { at, percent: 50, counts: '{}' }));
+  assert.ok(await stopUpload(write, key));
+  assert.equal(await updateUploadProgress(write, key, { at, percent: 60, counts: '{}' }), false);
+  assert.ok(await beginUpload(write, key, at, later));
+  const texts = { counts: '{}', refused: '{}', skipped: 1, problem: null, answers: '{}' };
+  await finishUpload(write, key, { ...texts, state: 'done', finishedAt: at });
+  const found = await findUpload(write, shopId);
+  assert.deepEqual([found?.state, found?.percent, found?.skipped], ['done', 0, 1]);
+  assert.ok(await deleteUpload(write, key, at));
+  assert.equal(await findUpload(write, shopId), undefined);
 }

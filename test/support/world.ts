@@ -123,6 +123,7 @@ interface ServiceOptions {
   readonly shopify?: Partial<PlatformConfig>;
   readonly credentialsKeys?: readonly Buffer[];
   readonly pauses?: Pauses | undefined;
+  readonly uploads?: Config['uploads'];
 }
 
 /** A store for tests of code that is the same on every database. */
@@ -146,6 +147,7 @@ export async function startTestService(
       redisUrl: options.redisUrl,
       ...options.listen,
       ...options.telemetry,
+      ...(options.uploads && { uploads: options.uploads }),
       credentialsKeys: options.credentialsKeys ?? [],
       platforms: {
         shopify: {

@@ -1,3 +1,4 @@
+import type { UploadView } from '../../door/upload/uploads.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Authorization, Platform } from '../../platforms/platform.ts';
@@ -10,6 +11,7 @@ import { alert, layout, notice, shopPath, token } from '../ui/layout.ts';
 import { connectedPart, connectionState } from './connected.ts';
 import { pushSection } from './push-pages.ts';
 import type { Source } from './sources.ts';
+import { uploadSection } from './upload/section.ts';
 
 /** What went wrong when the owner tried to connect a platform. */
 export interface Problem {
@@ -23,6 +25,7 @@ interface SourcesPage {
   readonly sources: readonly Source[];
   /** Those that are not revoked. */
   readonly push: readonly PushSourceListing[];
+  readonly upload: UploadView | undefined;
   readonly feeds: readonly FeedStatus[];
   readonly problem: Problem | undefined;
   /** Epoch milliseconds. */
@@ -31,7 +34,7 @@ interface SourcesPage {
 
 export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
   const { shop } = visit;
-  const { sources, push, feeds, problem, now } = parts;
+  const { sources, push, upload, feeds, problem, now } = parts;
   const content = html`
     ${notice(problem ? undefined : doneNotice(visit))}
     ${sources.map((source) =>
@@ -40,7 +43,7 @@ export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
         problem: problem?.platform === source.platform.name ? problem : undefined,
       }),
     )}
-    ${pushSection(visit, push, now)}
+    ${uploadSection(visit, upload)} ${pushSection(visit, push, now)}
     ${
       feeds.length === 0
         ? html`<section>
@@ -63,8 +66,14 @@ function doneNotice({ query, shop }: ShopVisit): Html | undefined {
         <a href="${shopPath(shop)}">overview</a> within minutes.`;
     case 'disconnected':
       return html`Disconnected. The data that is here stays, but no longer changes.`;
+    case 'file-removed':
+      return html`File removed. Nothing was stored.`;
     case 'push-revoked':
       return html`Push source revoked. What it has sent stays.`;
+    case 'push-rotated':
+      return html`Secret replaced.`;
+    case 'push-created':
+      return html`The push source was already created.`;
     case 'push-already':
       return html`The push source was already created, and its secret is shown only once. If you did
       not copy it, rotate it.`;

@@ -19,6 +19,7 @@ import {
   sourcesPage,
 } from './pages.ts';
 import { pushRoutes, readPushSources } from './push-routes.ts';
+import { uploadRoutes } from './upload/routes.ts';
 import type { SourceStatus, Sources } from './sources.ts';
 import { shopOfState, stateOf } from './state.ts';
 
@@ -34,12 +35,13 @@ export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources):
 
   const show = async (visit: ShopVisit, problem?: Problem) => {
     const { id } = visit.shop;
-    const [listed, push, feeds] = await Promise.all([
+    const [listed, push, upload, feeds] = await Promise.all([
       sources.list(id),
       readPushSources(parts, id),
+      parts.uploads.find(id),
       listFeeds(sql, id),
     ]);
-    return sourcesPage(visit, { sources: listed, push, feeds, problem, now: clock.now() });
+    return sourcesPage(visit, { sources: listed, push, upload, feeds, problem, now: clock.now() });
   };
   const find = ({ shop, params }: ShopVisit) => sources.find(shop.id, params['platform']);
   const baseUrlOf = ({ name }: Platform) => config.platforms[name]?.baseUrl;
@@ -72,6 +74,7 @@ export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources):
 
   return [
     pages.shopPage(base, (visit) => show(visit)),
+    ...uploadRoutes(pages, parts),
     ...pushRoutes(pages, parts),
 
     pages.shopPage(`${base}/:platform/connect`, async (visit) => {

@@ -22,3 +22,10 @@ for (const row of document.querySelectorAll('tr:has(a.row)')) {
     if (target.closest('time')) row.querySelector('a.row').click();
   });
 }
+
+// Pages that show progress load again, unless somebody is about to use what is on them.
+if (document.querySelector('[data-refresh]')) {
+  setInterval(() => {
+    if (!document.querySelector('main').contains(document.activeElement)) location.reload();
+  }, 2000);
+}

@@ -48,3 +48,16 @@ export function formatShare(visit: Visit, share: number): string {
     maximumFractionDigits: 2,
   }).format(share);
 }
+
+const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+
+/** Formats a size in the largest unit that gives at least 1, with powers of 1,024. */
+export function formatBytes(visit: Visit, bytes: number): string {
+  const power = Math.min(bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10), byteUnits.length - 1);
+  return new Intl.NumberFormat(localeOf(visit), {
+    style: 'unit',
+    unit: byteUnits[power],
+    unitDisplay: power === 0 ? 'long' : 'short',
+    maximumFractionDigits: 1,
+  }).format(bytes / 1024 ** power);
+}

@@ -1,0 +1,143 @@
+import { systemClock } from '../../clock.ts';
+import { CommandError, UsageError } from '../../errors.ts';
+import type { ImportShop } from '../../ingest/apply.ts';
+import { openBytes } from '../../ingest/files.ts';
+import { lacksEndDates } from '../../mapping/end-dates.ts';
+import { readRows } from '../../mapping/open.ts';
+import { parseMapping } from '../../mapping/read.ts';
+import type { Mapping } from '../../mapping/schema.ts';
+import type { Question } from '../../mapping/suggest/ask/questions.ts';
+import { type Head, guessInput, readHead } from '../../mapping/suggest/head.ts';
+import { type Preview, previewLines } from '../../mapping/suggest/preview.ts';
+import { suggestMapping } from '../../mapping/suggest/suggest.ts';
+import { bytesOf } from '../../mapping/suggest/table.ts';
+import { isRecord, readRecords } from './records.ts';
+
+/** What a file is, and what an import would make of its beginning. */
+export interface Examination {
+  readonly input: Mapping['input'];
+  /** The mapping's text; undefined for a file of import records. */
+  readonly mapping: string | undefined;
+  /** What it was recognised as, by a mapping that comes with the service. */
+  readonly known: string | undefined;
+  readonly questions: readonly Question[];
+  /** Whether an import needs the date of the export. */
+  readonly needsAsOf: boolean;
+  /** Whether cancelled subscriptions come without the date of the cancellation. */
+  readonly lacksEndDates: boolean;
+  readonly preview: Preview | { readonly problem: string };
+}
+
+/** The file is none that can be imported, for a reason that its owner can understand. */
+export interface Unusable {
+  readonly problem: string;
+}
+
+export interface ExamineRequest {
+  readonly file: string;
+  /** What messages call it. */
+  readonly fileName: string;
+  readonly shop: ImportShop;
+  readonly answers: readonly (readonly [string, string])[];
+  /** The date of the export, in epoch milliseconds. */
+  readonly asOf: number | undefined;
+}
+
+/** How many rows tell records from rows of others. */
+const triedRows = 20;
+
+/** Reads the beginning of a file. The work takes a second of processor time. */
+export async function examine(request: ExamineRequest): Promise<Examination | Unusable> {
+  const { file, fileName } = request;
+  try {
+    const head = await readHead(openBytes(file));
+    if (head.bytes.length === 0) return { problem: `${fileName} is empty.` };
+    if (isBinary(head.bytes)) {
+      return {
+        problem: `${fileName} is not a text file. Export the table as CSV, or as JSON, and choose that file.`,
+      };
+    }
+    return await examineHead(head, request);
+  } catch (error) {
+    if (!(error instanceof CommandError) && !(error instanceof UsageError)) throw error;
+    // Nothing was stored yet.
+    const message = error.message.replace(/ Earlier records may have been stored.*$/s, '');
+    return { problem: message.replaceAll(file, fileName) };
+  }
+}
+
+async function examineHead(head: Head, request: ExamineRequest): Promise<Examination> {
+  const { fileName, shop, answers, asOf } = request;
+  const input = guessInput(head);
+  if (input.format !== 'csv' && (await hasRecords(fileName, head, input))) {
+    const lines = readRecords(fileName, bytesOf(head), input);
+    const options = { shop, clock: systemClock, isFromFeed: false, idColumns: [] };
+    return {
+      input,
+      mapping: undefined,
+      known: undefined,
+      questions: [],
+      needsAsOf: false,
+      lacksEndDates: false,
+      preview: await previewLines(lines, head, options),
+    };
+  }
+  const { text, known, questions, needsAsOf, preview } = await suggestMapping(fileName, head, {
+    clock: systemClock,
+    currency: shop.currency,
+    asOf,
+    answers: new Map(answers),
+  });
+  const rules = 'problem' in preview ? undefined : parseMapping('the mapping', text);
+  return {
+    input,
+    mapping: text,
+    // The first sentence; the others are for people who edit the mapping.
+    known: known === undefined ? undefined : (rules?.about?.split(/\. |\.$/, 1)[0] ?? known),
+    questions,
+    needsAsOf,
+    lacksEndDates: rules !== undefined && lacksEndDates(rules),
+    preview,
+  };
+}
+
+async function hasRecords(file: string, head: Head, input: Mapping['input']): Promise<boolean> {
+  let rows = 0;
+  let records = 0;
+  try {
+    for await (const some of readRows(file, bytesOf(head), input, { required: [], choices: [] })) {
+      for (const row of some) {
+        rows += 1;
+        if ('values' in row && isRecord(row.values.document)) records += 1;
+        if (rows === triedRows) return records * 2 > rows;
+      }
+    }
+  } catch (error) {
+    // The head may end inside a row.
+    if (!(error instanceof CommandError)) throw error;
+  }
+  return records * 2 > rows;
+}
+
+const sampleBytes = 4096;
+/** White space, the bell to carriage return, and escape, which some exports begin with. */
+const textControls = new Set([0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1a, 0x1b]);
+
+/** Whether a file is neither text nor an archive, which has a message of its own. */
+function isBinary(bytes: Buffer): boolean {
+  const sample = bytes.subarray(0, sampleBytes);
+  if (sample.subarray(0, 2).toString('latin1') === 'PK') return false;
+  if (sample.subarray(0, 5).toString('latin1') === '%PDF-') return true;
+  const isMarked = sample.length > 1 && [0xfffe, 0xfeff].includes(sample.readUInt16BE(0));
+  if (isMarked) return false;
+  const zeros = [0, 0];
+  let controls = 0;
+  for (const [index, byte] of sample.entries()) {
+    if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
+    else if (byte < 0x20 && !textControls.has(byte)) controls += 1;
+  }
+  const [even = 0, odd = 0] = zeros;
+  // Latin letters in UTF-16 have a zero byte each, always on the same side.
+  const isWide = Math.max(even, odd) * 4 > sample.length && Math.min(even, odd) === 0;
+  return controls * 100 > sample.length || (even + odd > 0 && !isWide);
+}

@@ -1,0 +1,46 @@
+import type { RefusedRecord } from '../outcomes.ts';
+
+/** Why lines of a file were refused. */
+export interface Refusals {
+  /** Most frequent first. */
+  readonly groups: readonly RefusalGroup[];
+  /** The first of them, by line. */
+  readonly lines: readonly RefusedRecord[];
+}
+
+interface RefusalGroup {
+  readonly reason: string;
+  readonly count: number;
+  /** The first line. */
+  readonly line: number;
+}
+
+/** How many are kept, so that they can be stored. */
+export const keptLines = 10_000;
+const maxGroups = 100;
+const others = 'other reasons';
+/** Times, positions and ids, which tell nothing of the reason; amounts such as 1234.50 are examples. */
+const varying = /\d{4}-\d\d-\d\dT[\d:.]+Z|(?<![\d.-])\d{2,}(?![\d.-])/g;
+
+/** Collects refused lines while a file is imported. Reasons must have no values of the file. */
+export class RefusalList {
+  readonly #groups = new Map<string, { count: number; line: number }>();
+  readonly #lines: RefusedRecord[] = [];
+
+  add(line: number, reason: string): void {
+    const general = reason.replaceAll(varying, '…');
+    const key = this.#groups.has(general) || this.#groups.size < maxGroups ? general : others;
+    const known = this.#groups.get(key) ?? { count: 0, line };
+    this.#groups.set(key, { count: known.count + 1, line: Math.min(known.line, line) });
+    if (this.#lines.length < keptLines) this.#lines.push({ line, reason });
+  }
+
+  get all(): Refusals {
+    return {
+      groups: [...this.#groups]
+        .map(([reason, group]) => ({ reason, ...group }))
+        .toSorted((a, b) => b.count - a.count),
+      lines: this.#lines.toSorted((a, b) => a.line - b.line),
+    };
+  }
+}

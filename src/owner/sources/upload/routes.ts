@@ -1,0 +1,163 @@
+import type { Examination } from '../../../door/upload/examine.ts';
+import { type UploadView, isActive } from '../../../door/upload/uploads.ts';
+import type { Route } from '../../../http/shell.ts';
+import { findKeeper } from '../../../platforms/keeper.ts';
+import {
+  type OwnerParts,
+  type Pages,
+  type ShopVisit,
+  expiredFormPage,
+  notFoundPage,
+} from '../../pages.ts';
+import { redirect } from '../../ui/answers.ts';
+import { formatBytes } from '../../ui/locale.ts';
+import { shopPath } from '../../ui/layout.ts';
+import { choosePage } from './choose-page.ts';
+import { uploadPath } from './parts.ts';
+import { dayOf, previewPage } from './preview-page.ts';
+import { hasEnded, progressPage, refusedFile, resultPage } from './result-page.ts';
+
+const base = '/app/shops/:shopId/sources/file';
+const gone =
+  'The file is no longer on this server: it was removed after an hour, or the server was replaced. Choose it again.';
+
+const show = (visit: ShopVisit) => redirect(uploadPath(visit));
+
+/** The pages where owners upload a file, check what it would give, and import it. */
+export function uploadRoutes(pages: Pages, parts: OwnerParts): Route[] {
+  const { store, clock, log, uploads } = parts;
+  const { maxBytes } = uploads;
+  const choose = (visit: ShopVisit, problem?: string, status = 422) =>
+    choosePage(visit, { maxBytes, problem, status: problem === undefined ? 200 : status });
+
+  /** The upload that a form is about; undefined if it was replaced meanwhile. */
+  const findOf = async ({ shop }: ShopVisit, form: URLSearchParams) => {
+    const upload = await uploads.find(shop.id);
+    return upload?.uploadId === form.get('upload') ? upload : undefined;
+  };
+  const preview = async (
+    visit: ShopVisit,
+    upload: UploadView,
+    remarks: { readonly problem?: string; readonly notice?: string } = {},
+  ) => {
+    const examined = await uploads.examine(visit.shop, upload);
+    if (!examined) return choose(visit, gone);
+    if (!('preview' in examined)) {
+      await uploads.cancel(upload);
+      return choose(visit, examined.problem);
+    }
+    const keeper = await findKeeper(store.write, visit.shop.id);
+    return previewPage(visit, { upload, examined, keeper, now: clock.now(), ...remarks });
+  };
+
+  return [
+    pages.shopPage(base, async (visit) => {
+      const upload = await uploads.find(visit.shop.id);
+      if (!upload) return choose(visit);
+      if (isActive(upload)) return progressPage(visit, upload);
+      if (hasEnded(upload)) return resultPage(visit, upload);
+      return preview(visit, upload);
+    }),
+    pages.shopPage(`${base}/new`, async (visit) => {
+      const upload = await uploads.find(visit.shop.id);
+      return upload && isActive(upload) ? show(visit) : choose(visit);
+    }),
+    pages.shopUpload(base, async (visit, isToken) => {
+      const received = await uploads.receive(visit.shop, visit.request.raw, isToken);
+      switch (received.kind) {
+        case 'received':
+          return show(visit);
+        case 'foreign':
+          return expiredFormPage();
+        case 'missing':
+          return choose(visit, 'Choose a file first.');
+        case 'empty':
+          return choose(visit, 'The file is empty. Choose one with at least one line.');
+        case 'tooLarge':
+          return choose(
+            visit,
+            `The file is larger than ${formatBytes(visit, maxBytes)}. Split it, or compress it with gzip.`,
+            413,
+          );
+        case 'broken':
+          return choose(visit, 'The file did not arrive whole. Upload it again.', 400);
+        case 'busy':
+          return choose(
+            visit,
+            'Another file of this shop is being imported or uploaded, or many are arriving. Try again when it is done.',
+            409,
+          );
+        case 'unwritable': {
+          log.error({ shop: visit.shop.id, err: received.error }, 'uploaded file not stored');
+          const reason = received.isFull
+            ? 'The disk of the server is full, so the file could not be stored.'
+            : 'The server could not store the file.';
+          return choose(visit, `${reason} Tell the operator of this service, then try again.`, 507);
+        }
+      }
+    }),
+    pages.shopForm(`${base}/answers`, async (visit, form) => {
+      const upload = await findOf(visit, form);
+      if (upload?.state !== 'waiting') return show(visit);
+      const examined = await uploads.examine(visit.shop, upload);
+      if (!examined || !('preview' in examined)) return show(visit);
+      const asOf = parseDay(form.get('as-of'), clock.now());
+      const answers = {
+        questions: [...form]
+          .filter(([name]) => name.startsWith('q:'))
+          .map(([name, value]) => [name.slice(2), value] as const),
+        asOf,
+        takesOver: form.get('take-over') === 'yes',
+      };
+      if (examined.needsAsOf && asOf === undefined) {
+        const problem = 'Give the day on which the file was exported; it cannot be in the future.';
+        return preview(visit, upload, { problem });
+      }
+      if (!(await uploads.answer(upload, answers))) return show(visit);
+      const answered = { ...upload, answers };
+      if (form.get('action') !== 'import') return show(visit);
+      // What is imported must have been seen.
+      if (isChanged(examined, upload, answered, clock.now())) {
+        const notice = 'You changed an answer. Check the preview, then import.';
+        return preview(visit, answered, { notice });
+      }
+      await uploads.start(visit.shop, answered);
+      return show(visit);
+    }),
+    pages.shopForm(`${base}/continue`, async (visit, form) => {
+      const upload = await findOf(visit, form);
+      if (upload?.hasFile && hasEnded(upload)) await uploads.start(visit.shop, upload);
+      return show(visit);
+    }),
+    pages.shopForm(`${base}/cancel`, async (visit, form) => {
+      const upload = await findOf(visit, form);
+      if (!upload) return show(visit);
+      await uploads.cancel(upload);
+      return upload.state === 'waiting'
+        ? redirect(shopPath(visit.shop, '/sources?done=file-removed'))
+        : show(visit);
+    }),
+    pages.shopPage(`${base}/refused.csv`, async (visit) => {
+      const upload = await uploads.find(visit.shop.id);
+      return upload && hasEnded(upload) ? refusedFile(upload) : notFoundPage();
+    }),
+  ];
+}
+
+/** @returns epoch milliseconds; undefined if it is no day, or in the future */
+function parseDay(text: string | null, now: number): number | undefined {
+  const at = text !== null && /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return at <= now && dayOf(at) === text ? at : undefined;
+}
+
+/** Whether the answers give another preview than the one that the owner has seen. */
+function isChanged(
+  { questions, needsAsOf }: Examination,
+  seen: UploadView,
+  { answers }: UploadView,
+  now: number,
+): boolean {
+  const given = new Map(answers.questions);
+  const isOther = questions.some(({ id, chosen }) => (given.get(id) ?? chosen) !== chosen);
+  return isOther || (needsAsOf && answers.asOf !== (seen.answers.asOf ?? Date.parse(dayOf(now))));
+}

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import {
+  beginShopifySync,
+  completeShopifySync,
+} from '../../../src/platforms/shopify/store/syncs.ts';
+import type { Store } from '../../../src/store/open.ts';
+import { onOneDatabase } from '../../support/databases.ts';
+import { plain } from '../page-text.ts';
+import type { Visitor } from '../visitor.ts';
+import {
+  ndjson,
+  plan,
+  pressImport,
+  questionsOf,
+  resultOf,
+  startUploads,
+  subscription,
+  uploadIdOf,
+} from './upload-world.ts';
+
+const stripeExport = readFileSync(
+  new URL('../../feeds/mapping/stripe-subscriptions.csv', import.meta.url),
+);
+/** A table whose columns leave open how often the price is charged, and in which order dates are. */
+const table = [
+  'Kunde;Beginn;Betrag;Zustand',
+  'K1;03.04.2024;10,00;aktiv',
+  'K2;05.06.2024;20,00;aktiv',
+  'K3;07.08.2024;30,50;gekündigt',
+  'K4;09.10.2024;40,00;ruht gerade',
+  ...Array.from({ length: 20 }, (_, index) => `K${index + 5};01.02.2024;1,${index + 10};aktiv`),
+  'K25;09.10.2024;viel;aktiv',
+].join('\n');
+
+onOneDatabase('a file uploaded on the page Sources', (open) => {
+  let store: Store;
+  let world: Awaited<ReturnType<typeof startUploads>>;
+  before(async () => {
+    store = open();
+    world = await startUploads(store);
+  });
+  after(async () => {
+    await world.service.close();
+    await store.close();
+  });
+
+  async function upload(visitor: Visitor, file: string, name: string, content: string | Buffer) {
+    const sent = await visitor.upload(file, { name, content });
+    assert.deepEqual([sent.status, sent.location], [303, file], sent.text);
+    return visitor.get(file);
+  }
+
+  test('is a known export: it needs no answers', async () => {
+    const { visitor, file } = await world.openShop();
+    const shown = await upload(visitor, file, 'stripe.csv', stripeExport);
+    assert.match(plain(shown.text), /Read as Subscriptions as exported by the Stripe Dashboard/);
+    assert.deepEqual(questionsOf(shown), {});
+    assert.match(plain(shown.text), /The file has 3 subscriptions of 3 customers on 2 plans/);
+    assert.match(plain((await visitor.get(file.replace('/file', ''))).text), /Waiting for you/);
+    assert.equal((await pressImport(visitor, file, shown)).location, file);
+    const result = plain((await resultOf(visitor, file)).text);
+    assert.match(result, /The file was imported, and deleted from the server\. stripe\.csv/);
+    assert.match(result, /Subscriptions 3 0 0 0 0 0/);
+    assert.match(plain((await visitor.get(file.replace('/file', ''))).text), /Imported/);
+  });
+
+  test('is a table: what it leaves open is asked, and the preview follows the answers', async () => {
+    const { visitor, file } = await world.openShop({ currency: 'EUR' });
+    const shown = await upload(visitor, file, 'kunden.csv', table);
+    assert.deepEqual(questionsOf(shown), {
+      'meaning:ruht gerade': 'active',
+      interval: 'month:1',
+      order: 'day',
+    });
+    assert.match(
+      plain(shown.text),
+      /The file has 24 subscriptions .*: 23 active, 1 cancelled\. MRR would be €93\.90/,
+    );
+    assert.match(
+      plain(shown.text),
+      /1 record would be refused: column Betrag: "…" must be an amount/,
+    );
+    assert.match(plain(shown.text), /4 K3 cancelled 2024-08-07 – 30\.50 month Subscription/);
+    assert.match(plain(shown.text), /counts on the day on which it is first seen/);
+
+    const answers = {
+      'q:meaning:ruht gerade': 'paused',
+      'q:interval': 'year:1',
+      'q:order': 'month',
+    };
+    const changed = await pressImport(visitor, file, shown, answers);
+    assert.equal(changed.status, 200);
+    assert.match(plain(changed.text), /You changed an answer\. Check the preview, then import/);
+    assert.match(plain(changed.text), /22 active, 1 cancelled, 1 paused\. MRR would be €4\.49/);
+    assert.match(plain(changed.text), /4 K3 cancelled 2024-07-08 –/);
+    assert.deepEqual(Object.values(questionsOf(changed)), ['paused', 'year:1', 'month']);
+
+    assert.equal((await pressImport(visitor, file, changed)).location, file);
+    const result = await resultOf(visitor, file);
+    assert.match(plain(result.text), /Subscriptions 24 0 0 0 0 1/);
+    assert.match(plain(result.text), /1 record was refused/);
+    assert.match(plain(result.text), /column Betrag: its value must be an amount.* 1 26/);
+    const csv = await visitor.get(`${file}/refused.csv`);
+    assert.match(
+      csv.text,
+      /^line,reason\r\n26,"column Betrag: its value must be an amount[^"]*"\r\n$/,
+    );
+    assert.match(csv.headers.get('content-disposition') ?? '', /attachment/);
+  });
+
+  test('has columns that were not recognised: they can be chosen', async () => {
+    const { visitor, file } = await world.openShop();
+    const rows = ['wer;was;wann;wieviel', 'a1;aktiv;2024-01-02;1.50', 'b2;gekündigt;2024-01-03;x'];
+    const shown = await upload(visitor, file, 'liste.csv', rows.join('\n'));
+    const { customer, price } = questionsOf(shown);
+    assert.deepEqual([customer, price], ['wer', '']);
+    const answers = { 'q:customer': 'wer', 'q:price': 'wieviel', 'q:interval': 'month:3' };
+    const changed = await pressImport(visitor, file, shown, answers);
+    assert.match(plain(changed.text), /1 active\. MRR would be \$0\.50/);
+    assert.match(plain(changed.text), /1 record would be refused: column wieviel/);
+    const none = await pressImport(visitor, file, changed, { 'q:status': '', 'q:price': '' });
+    assert.match(plain(none.text), /2 active\. MRR would be \$0\.00/);
+  });
+
+  test('has relative dates: its date is asked', async () => {
+    const { visitor, file } = await world.openShop();
+    const rows = ['customerID,tenure,MonthlyCharges,Churn', 'A-1,5,29.85,No', 'B-2,12,56.95,Yes'];
+    const shown = await upload(visitor, file, 'churn.csv', rows.join('\n'));
+    assert.match(plain(shown.text), /When was the file exported\?/);
+    for (const day of ['', '2999-01-01', '2024-02-31']) {
+      const refused = await pressImport(visitor, file, shown, { 'as-of': day });
+      assert.equal(refused.status, 422, day);
+      assert.match(plain(refused.text), /Give the day on which the file was exported/);
+    }
+    const dated = await pressImport(visitor, file, shown, { 'as-of': '2024-03-01' });
+    assert.match(plain(dated.text), /You changed an answer.*A-1 active 2023-10-01/);
+    const begun = await pressImport(visitor, file, dated, { 'as-of': '2024-03-01' });
+    assert.equal(begun.location, file);
+    assert.match(plain((await resultOf(visitor, file)).text), /Subscriptions 2 0 0 0 0 0/);
+  });
+
+  test('has import records: one a line, as a list, or compressed', async () => {
+    const { shop, visitor, file } = await world.openShop();
+    const records = [plan, subscription(1), subscription(2), subscription(3, 99)];
+    const broken = `${ndjson(records)}{"type":"subscription"\n{"type":"payment","id":1}\n`;
+    const shown = await upload(visitor, file, 'records.ndjson', broken);
+    assert.match(plain(shown.text), /Read as Import records/);
+    assert.match(plain(shown.text), /2 records would be refused: the line is not JSON \(line 5\)/);
+    await pressImport(visitor, file, shown);
+    const result = plain((await resultOf(visitor, file)).text);
+    assert.match(result, /Plans 1 0 0 0 0 0/);
+    assert.match(result, /Subscriptions 2 0 0 0 0 1/);
+    assert.match(result, /3 records were refused/);
+    for (const [name, content] of [
+      ['list.json', JSON.stringify(records.slice(0, 3))],
+      ['records.ndjson.gz', gzipSync(ndjson(records.slice(0, 3)))],
+    ] as const) {
+      const again = await upload(visitor, file, name, content);
+      assert.match(plain(again.text), /No line would be refused/);
+      await pressImport(visitor, file, again);
+      assert.match(plain((await resultOf(visitor, file)).text), /Subscriptions 0 0 2 0 0 0/, name);
+    }
+    assert.deepEqual(world.filesOf(shop), []);
+  });
+
+  test('of a shop that Shopify keeps up is imported only if the owner says so', async () => {
+    const { shop, visitor, file } = await world.openShop();
+    await beginShopifySync(store.write, shop.id, `s${shop.id}.myshopify.com`);
+    const at = new Date();
+    await completeShopifySync(store.write, shop.id, { watermark: at, reconciledAt: at });
+    const content = ndjson([plan, subscription(1)]);
+    const shown = await upload(visitor, file, 'records.ndjson', content);
+    assert.match(plain(shown.text), /2 records of these types in the file will be refused, unless/);
+    await pressImport(visitor, file, shown);
+    const refused = plain((await resultOf(visitor, file)).text);
+    assert.match(refused, /2 records were refused/);
+    assert.doesNotMatch(refused, /--take-over/);
+    const again = await upload(visitor, file, 'records.ndjson', content);
+    await pressImport(visitor, file, again, { 'take-over': 'yes' });
+    assert.match(plain((await resultOf(visitor, file)).text), /Subscriptions 1 0 0 0 0 0/);
+  });
+
+  test('is replaced by the next one, and a page about the earlier one starts nothing', async () => {
+    const { shop, visitor, file } = await world.openShop();
+    const first = await upload(visitor, file, 'first.ndjson', ndjson([plan, subscription(1)]));
+    const second = await upload(visitor, file, 'second.ndjson', ndjson([plan, subscription(2)]));
+    assert.notEqual(uploadIdOf(first), uploadIdOf(second));
+    assert.equal(world.filesOf(shop).length, 1);
+    await pressImport(visitor, file, first);
+    const shown = await visitor.get(file);
+    assert.match(plain(shown.text), /Check before importing second\.ndjson/);
+    await pressImport(visitor, file, shown);
+    const result = await resultOf(visitor, file);
+    await pressImport(visitor, file, shown);
+    assert.equal((await visitor.get(file)).text, result.text);
+  });
+});
