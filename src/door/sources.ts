@@ -60,6 +60,11 @@ export function isSourceId(text: string): boolean {
   return /^src_[0-9a-f]{24}$/.test(text);
 }
 
+/** Whether a text can be the secret that a vendor shows. */
+export function isVendorSecret(text: string): boolean {
+  return /^\S{8,500}$/.test(text);
+}
+
 const contextOf = ({ shopId, sourceId }: SourceKey) => `push source ${sourceId} of shop ${shopId}`;
 
 /** How signing secrets are stored: encrypted, or as they are without CREDENTIALS_KEY. */

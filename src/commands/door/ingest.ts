@@ -2,6 +2,7 @@ import { text as readText } from 'node:stream/consumers';
 import { systemClock } from '../../clock.ts';
 import {
   createPushSource,
+  isVendorSecret,
   newSourceId,
   revokePushSource,
   rotatePushSource,
@@ -78,7 +79,7 @@ function parseScheme(option: CommandContext['options'][string]): SchemeName | un
 /** The secret of a vendor: on the command line, it would show in the list of processes. */
 async function readSecret(): Promise<string> {
   const secret = (await readText(process.stdin)).trim();
-  if (/^\S{8,500}$/.test(secret)) return secret;
+  if (isVendorSecret(secret)) return secret;
   throw new UsageError(
     "Standard input must be the vendor's signing secret, 8 to 500 characters without spaces.",
   );

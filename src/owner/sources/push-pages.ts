@@ -8,7 +8,17 @@ import type { ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
 import { alert, layout, notice, shopPath, tierNames, token } from '../ui/layout.ts';
 import { nameField } from '../ui/name-field.ts';
-import { showAgo, showTime } from '../ui/times.ts';
+import { showAgo, showDay, showTime } from '../ui/times.ts';
+import { isVendor, vendors } from './vendors.ts';
+
+export const standard = 'standard';
+/** What may send, with our word for it. */
+const kinds: readonly (readonly [string, string])[] = [
+  [standard, 'My own program (Standard Webhooks)'],
+  ...Object.entries(vendors).map(
+    ([name, { title, brings }]) => [name, `${title}: ${brings}`] as const,
+  ),
+];
 
 /** The sources that may push records, and how to get one. */
 export function pushSection(
@@ -19,10 +29,10 @@ export function pushSection(
   const { shop } = visit;
   const { hasApiAccess } = tiers[shop.tier];
   return html`<section class="card source" id="push" aria-labelledby="push-title">
-    <h2 id="push-title">Your own programs</h2>
+    <h2 id="push-title">Sent as it happens</h2>
     <p>
-      Your backend, your billing system or your cancel flow can send records as they arise, signed
-      with a secret.
+      Stripe, Paddle, Churnkey, Chargebee Retention or your own programs can send changes as they
+      happen, signed with a secret.
     </p>
     ${sources.length === 0 ? undefined : sourceTable(visit, sources, now)}
     ${
@@ -48,7 +58,10 @@ function sourceTable(visit: ShopVisit, sources: readonly PushSourceListing[], no
     (source) =>
       html`<tr>
         <th scope="row">${source.name} <code class="quiet">${source.sourceId}</code></th>
-        <td data-label="Created">${showTime(visit, source.createdAt)}</td>
+        <td data-label="From">
+          ${isVendor(source.scheme) ? vendors[source.scheme].title : 'Own program'}
+        </td>
+        <td data-label="Created">${showDay(visit, source.createdAt)}</td>
         <td data-label="Last request">
           ${source.lastBatchAt ? showAgo(source.lastBatchAt, now) : 'None yet'}
         </td>
@@ -58,8 +71,8 @@ function sourceTable(visit: ShopVisit, sources: readonly PushSourceListing[], no
               ? html`<span>Old secret works until ${showTime(visit, source.previousUntil)}</span>`
               : undefined
           }
-          ${source.scheme === 'standard' ? link(source, 'rotate', 'Rotate') : undefined}
-          ${link(source, 'revoke', 'Revoke')}
+          ${isVendor(source.scheme) ? link(source, 'setup', 'Set up') : undefined}
+          ${link(source, 'rotate', 'Rotate')} ${link(source, 'revoke', 'Revoke')}
         </td>
       </tr>`,
   );
@@ -67,6 +80,7 @@ function sourceTable(visit: ShopVisit, sources: readonly PushSourceListing[], no
     <thead>
       <tr>
         <th scope="col">Source</th>
+        <th scope="col">From</th>
         <th scope="col">Created</th>
         <th scope="col">Last request</th>
         <th scope="col"><span class="visually-hidden">Status</span></th>
@@ -81,23 +95,35 @@ function sourceTable(visit: ShopVisit, sources: readonly PushSourceListing[], no
 interface PushForm {
   readonly name?: string;
   readonly sourceId?: string;
+  readonly kind?: string;
   readonly problem?: string | undefined;
 }
 
 export function newPushPage(visit: ShopVisit, filled: PushForm = {}): Answer {
-  const { name = '', sourceId = newSourceId(), problem } = filled;
+  const { name = '', sourceId = newSourceId(), kind = standard, problem } = filled;
   const sources = shopPath(visit.shop, '/sources');
   const form = html`${alert(problem)}
     <form class="card" method="post" action="${sources}/push">
       ${token(visit)}
       <input type="hidden" name="id" value="${sourceId}" />
-      ${nameField(name, 'What sends the records, such as “Billing” or “Cancel flow”.')}
+      <p class="field">
+        <label for="kind">What sends</label>
+        <select id="kind" name="kind">
+          ${kinds.map(
+            ([value, label]) =>
+              html`<option value="${value}" ${value === kind ? html`selected` : undefined}>
+                ${label}
+              </option>`,
+          )}
+        </select>
+      </p>
+      ${nameField(name, 'To recognise it later, such as “Billing” or “Cancel flow”.')}
       <p class="actions">
-        <button>Create push source</button>
+        <button>Continue</button>
         <a href="${sources}">Cancel</a>
       </p>
     </form>`;
-  return subpage(visit, 'Create push source', form, problem === undefined ? 200 : 422);
+  return pushSubpage(visit, 'Create push source', form, problem === undefined ? 200 : 422);
 }
 
 interface CreatedSecret {
@@ -138,7 +164,7 @@ export function createdPushPage(visit: ShopVisit, created: CreatedSecret): Answe
       <button>Done</button>
     </form>
   `;
-  return subpage(
+  return pushSubpage(
     visit,
     remark === undefined ? 'Push source created' : 'Secret rotated',
     content,
@@ -162,7 +188,7 @@ export function rotatePushPage(visit: ShopVisit, source: PushSourceListing): Ans
       <a href="${sources}">Keep secret</a>
     </p>
   </form>`;
-  return subpage(visit, 'Rotate secret', form);
+  return pushSubpage(visit, 'Rotate secret', form);
 }
 
 export function revokePushPage(visit: ShopVisit, source: PushSourceListing): Answer {
@@ -180,10 +206,10 @@ export function revokePushPage(visit: ShopVisit, source: PushSourceListing): Ans
       <a href="${sources}">Keep push source</a>
     </p>
   </form>`;
-  return subpage(visit, 'Revoke push source?', form);
+  return pushSubpage(visit, 'Revoke push source?', form);
 }
 
-function subpage(visit: ShopVisit, title: string, content: Html, status = 200): Answer {
+export function pushSubpage(visit: ShopVisit, title: string, content: Html, status = 200): Answer {
   const { shop } = visit;
   const breadcrumb = { path: shopPath(shop, '/sources'), label: 'Sources' };
   return page(layout(visit, { title, content, shop, current: 'sources', breadcrumb }), status);

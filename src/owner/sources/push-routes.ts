@@ -1,18 +1,28 @@
 import {
   createPushSource,
   isSourceId,
+  isVendorSecret,
   revokePushSource,
   rotatePushSource,
   secretSealing,
 } from '../../door/sources.ts';
+import type { Answer } from '../../http/answer.ts';
 import type { Route } from '../../http/shell.ts';
 import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
 import { overlapHours } from '../keys/forms.ts';
 import { type OwnerParts, type Pages, type ShopVisit, notFoundPage } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
+import { newVendorPage, rotateVendorPage, vendorSetupPage } from './vendor-pages.ts';
+import { isVendor } from './vendors.ts';
 import { shopPath } from '../ui/layout.ts';
 import { nameProblem } from '../ui/name-field.ts';
-import { createdPushPage, newPushPage, revokePushPage, rotatePushPage } from './push-pages.ts';
+import {
+  createdPushPage,
+  newPushPage,
+  revokePushPage,
+  rotatePushPage,
+  standard,
+} from './push-pages.ts';
 
 const base = '/app/shops/:shopId/sources/push';
 
@@ -43,25 +53,51 @@ export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const name = (form.get('name') ?? '').trim();
       const sourceId = form.get('id') ?? '';
       if (!isSourceId(sourceId)) return newPushPage(visit);
-      const problem = nameProblem(name, 'source');
-      if (problem !== undefined) return newPushPage(visit, { name, sourceId, problem });
-      const created = await createPushSource(sourceParts, shop.id, session, { name, sourceId });
-      if (created.kind === 'already') return backTo(visit, 'push-already');
+      const kind = form.get('kind') ?? standard;
+      const problem = problemOf(name, kind);
+      if (problem !== undefined) return newPushPage(visit, { name, sourceId, kind, problem });
+      const vendor = isVendor(kind) ? { scheme: kind, secret: secretOf(form) } : undefined;
+      const place = { sourceId, name, baseUrl: parts.baseUrl() };
+      if (vendor && !isVendorSecret(vendor.secret)) {
+        const isAsked = form.get('step') === 'secret';
+        return newVendorPage(visit, {
+          ...place,
+          ...vendor,
+          problem: isAsked ? noSecret : undefined,
+        });
+      }
+      const source = { name, sourceId, ...(vendor && { vendor }) };
+      const created = await createPushSource(sourceParts, shop.id, session, source);
+      if (created.kind === 'already') {
+        return backTo(visit, vendor ? 'push-created' : 'push-already');
+      }
       if (created.kind !== 'created') return backTo(visit);
+      if (vendor) {
+        const remark = 'Push source created. Messages are stored as they arrive.';
+        return vendorSetupPage(visit, { ...place, scheme: vendor.scheme, remark });
+      }
       return createdPushPage(visit, { ...created, sourceId, baseUrl: parts.baseUrl() });
     }),
     pages.shopPage(`${base}/:sourceId/rotate`, async (visit) => {
       const source = await find(visit);
-      return source?.scheme === 'standard' ? rotatePushPage(visit, source) : notFoundPage();
+      return source ? rotatePage(visit, source) : notFoundPage();
+    }),
+    pages.shopPage(`${base}/:sourceId/setup`, async (visit) => {
+      const source = await find(visit);
+      if (!source || !isVendor(source.scheme)) return notFoundPage();
+      const { sourceId, name, scheme } = source;
+      return vendorSetupPage(visit, { sourceId, name, scheme, baseUrl: parts.baseUrl() });
     }),
     pages.shopForm(`${base}/:sourceId/rotate`, async (visit, form) => {
       const source = await find(visit);
-      // The operator replaces a vendor's secret, which the vendor makes.
-      if (source?.scheme !== 'standard') return notFoundPage();
+      if (!source) return notFoundPage();
       const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
-      if (overlap === undefined) return rotatePushPage(visit, source);
-      const rotated = await rotatePushSource(sourceParts, source, overlap * 3_600_000);
+      if (overlap === undefined) return rotatePage(visit, source);
+      const given = isVendor(source.scheme) ? secretOf(form) : undefined;
+      if (given !== undefined && !isVendorSecret(given)) return rotatePage(visit, source, noSecret);
+      const rotated = await rotatePushSource(sourceParts, source, overlap * 3_600_000, given);
       if (rotated.kind !== 'created') return backTo(visit);
+      if (given !== undefined) return backTo(visit, 'push-rotated');
       const remark =
         overlap === 0
           ? 'The old secret has ended. Requests signed with it are refused.'
@@ -80,4 +116,22 @@ export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
       return isKnown ? backTo(visit, 'push-revoked') : notFoundPage();
     }),
   ];
+}
+
+function problemOf(name: string, kind: string): string | undefined {
+  if (kind !== standard && !isVendor(kind)) return 'Choose what sends, from the list.';
+  return nameProblem(name, 'source');
+}
+
+const noSecret = 'Paste the secret as the vendor shows it: 8 to 500 characters without spaces.';
+
+function secretOf(form: URLSearchParams): string {
+  return (form.get('secret') ?? '').trim();
+}
+
+function rotatePage(visit: ShopVisit, source: PushSourceListing, problem?: string): Answer {
+  const { scheme } = source;
+  return isVendor(scheme)
+    ? rotateVendorPage(visit, { ...source, scheme }, problem)
+    : rotatePushPage(visit, source);
 }

@@ -35,7 +35,7 @@ describe('push sources in a browser', { skip: browserMissing }, () => {
     await page.getByRole('link', { name: 'Create push source' }).click();
     await page.getByLabel('Name').fill('Cancel flow');
     await inspect(page, 'push-new');
-    await press('Create push source');
+    await press('Continue');
     const secret = await page.locator('#secret').textContent();
     assert.match(secret ?? '', /^whsec_/);
     await inspect(page, 'push-created');
