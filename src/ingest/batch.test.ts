@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Batch } from './batch.ts';
-import { type Line, lineOf } from './lines.ts';
+import type { Line } from './lines.ts';
+import { recordLineOf } from './record-line.ts';
 import type { ImportRecord } from './record.ts';
 
 // Batches use the estimate to bound the size of transactions.
@@ -16,20 +17,25 @@ test('estimates the length of a parsed record to within 10% of its text', () => 
     quantity: 1,
     currentPrice: '15.30',
   }));
-  const value = { type: 'subscription', id: 7, statusEvents: [], lines };
-  const text = JSON.stringify(value);
+  const record = {
+    type: 'subscription',
+    id: 7,
+    statusEvents: [],
+    lines,
+  } as unknown as ImportRecord;
+  const text = JSON.stringify(record);
   const charactersOf = (line: Line) => {
     const batch = new Batch();
     batch.add({
       source: 'x',
       line,
-      record: value as unknown as ImportRecord,
+      record,
       sourceIds: [],
       key: 'subscription 7',
     });
     return batch.characters;
   };
   assert.equal(charactersOf({ number: 1, text }), text.length);
-  const estimated = charactersOf(lineOf({ number: 1, value }));
+  const estimated = charactersOf(recordLineOf({ number: 1, record }));
   assert.ok(estimated > 0.9 * text.length && estimated < 1.1 * text.length, String(estimated));
 });

@@ -67,7 +67,7 @@ function charactersOf(record: ImportRecord): number {
 export class Batch {
   readonly steps: Step[] = [];
   size = 0;
-  /** Total length of the lines' text; estimated for lines that have a value. */
+  /** Total length of the lines' text; estimated for lines that have a record. */
   characters = 0;
 
   get records(): ImportRecord[] {
@@ -83,7 +83,7 @@ export class Batch {
     }
     step.entries.set(entry.key, entry);
     this.size += 1;
-    const { line, record } = entry;
-    this.characters += line.value ? charactersOf(record) : line.text.length;
+    const { line } = entry;
+    this.characters += line.record ? charactersOf(line.record) : line.text.length;
   }
 }

@@ -7,3 +7,8 @@ const maxClockSkewMs = 5 * 60_000;
 export function isInFuture(at: number, clock: Clock): boolean {
   return at > clock.now() + maxClockSkewMs;
 }
+
+/** What a message says of such a time. */
+export function lyingInFuture(at: number): string {
+  return `${new Date(at).toISOString()} lies in the future; send it once it has happened`;
+}

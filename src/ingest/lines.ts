@@ -1,3 +1,5 @@
+import type { ImportRecord } from './record.ts';
+
 /** Longer lines are refused: the largest possible record is far shorter. */
 const maxLineBytes = 4 * 1024 * 1024;
 
@@ -10,6 +12,8 @@ export interface Line {
   readonly text: string;
   /** The parsed text, if at hand; the text is then neither generated nor parsed. */
   readonly value?: object;
+  /** Its record, if it needs no check but that of its times (see record-line.ts). */
+  readonly record?: ImportRecord;
   readonly problem?: string;
   /** Something unusual about it, which is logged; it is still imported. */
   readonly warning?: string | undefined;

@@ -3,6 +3,7 @@ import { isObject } from '../json.ts';
 import { isInFuture } from './future.ts';
 import type { Line } from './lines.ts';
 import { type ImportRecord, type createRecordSchema, parseRecord, recordTypes } from './record.ts';
+import { problemOfTimes } from './record-line.ts';
 import { type UsedSourceId, sourceIdsOf } from './source-ids.ts';
 
 export interface ParsedRecord {
@@ -35,6 +36,7 @@ export function parseLine(
   if (line.problem !== undefined) {
     return { type: line.countsAs ?? 'unknown', id: line.recordId, problem: line.problem };
   }
+  if (line.record) return withCheckedTimes(line.record, clock);
   let value: unknown = line.value;
   try {
     value ??= JSON.parse(line.text);
@@ -51,6 +53,12 @@ export function parseLine(
     return { type: record.type, id: record.id, problem };
   }
   return { record, sourceIds: sourceIdsOf(record, value), exportedAt };
+}
+
+function withCheckedTimes(record: ImportRecord, clock: Clock): ParsedRecord | Unparsed {
+  const problem = problemOfTimes(record, clock);
+  if (problem !== undefined) return { type: record.type, id: record.id, problem };
+  return { record, sourceIds: [], exportedAt: undefined };
 }
 
 function identityOf(value: unknown): Pick<Unparsed, 'type' | 'id'> {

@@ -12,7 +12,7 @@ import {
   subscriptionStatuses,
 } from '../vocabulary.ts';
 import { type PaidPeriod, arePaidPeriods } from '../store/records/paid-periods.ts';
-import { isInFuture } from './future.ts';
+import { isInFuture, lyingInFuture } from './future.ts';
 import { parseWith } from './problems.ts';
 
 export const recordTypes = [
@@ -87,8 +87,7 @@ function decimal(digits: number, what: string) {
  */
 export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed = false) {
   const pastTimestamp = timestamp.refine((at) => !isInFuture(at, clock), {
-    error: ({ input }) =>
-      `${new Date(Number(input)).toISOString()} lies in the future; send it once it has happened`,
+    error: ({ input }) => lyingInFuture(Number(input)),
   });
   const ofFeed = <T extends z.ZodType>(schema: T) =>
     z.preprocess((value) => (isFromFeed ? value : undefined), optionalField(schema));
@@ -248,9 +247,6 @@ export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed
 }
 
 export type ImportRecord = z.output<ReturnType<typeof createRecordSchema>>;
-/** Records as they are written: times as ISO 8601, amounts as decimals. */
-type RecordInput = z.input<ReturnType<typeof createRecordSchema>>;
-export type InputOf<Type extends RecordInput['type']> = Extract<RecordInput, { type: Type }>;
 export type RecordOf<Type extends ImportRecord['type']> = Extract<ImportRecord, { type: Type }>;
 
 export type TargetType = RecordOf<'delete'>['record'];

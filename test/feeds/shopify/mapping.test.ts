@@ -79,7 +79,7 @@ test('maps the state of an attempt to a payment', async () => {
         subscriptionId: 1,
         cycle: '2026-11-05',
         status,
-        ...(failureKind && { failureKind }),
+        failureKind: failureKind ?? null,
         amount: '46.95',
         processedAt: '2026-11-05T11:00:00.000Z',
         updatedAt: '2026-11-15T09:00:00.000Z',

@@ -50,6 +50,7 @@ test('makes records of refunds, except of those that only return goods to stock'
       paymentId: 7,
       amount: '5.25',
       refundedAt: '2026-11-06T00:00:00.000Z',
+      updatedAt: null,
     },
     {
       type: 'refund',
@@ -57,6 +58,7 @@ test('makes records of refunds, except of those that only return goods to stock'
       paymentId: 7,
       amount: '13.25',
       refundedAt: '2026-11-08T00:00:00.000Z',
+      updatedAt: null,
     },
   ]);
 });
@@ -142,6 +144,7 @@ test('makes the first order the first payment', async () => {
     // The attempts of that day have their names whether or not the first order is visible.
     cycle: '2026-03-01-2',
     status: 'succeeded',
+    failureKind: null,
     amount: '20.8',
     processedAt: '2026-03-01T09:00:05.000Z',
     updatedAt: '2026-11-15T09:00:00.000Z',
@@ -154,6 +157,7 @@ test('makes the first order the first payment', async () => {
       paymentId,
       amount: '2',
       refundedAt: '2026-03-09T00:00:00.000Z',
+      updatedAt: null,
     },
   ]);
 });

@@ -50,6 +50,9 @@ test('makes a placeholder for a selling plan that no file has, from its first co
       intervalUnit: 'week',
       intervalCount: 2,
       active: false,
+      productIds: [],
+      pricing: null,
+      updatedAt: null,
       keeps: 'plan',
     },
   ]);
@@ -82,7 +85,7 @@ test('maps the type of a selling plan, and its discount for a new customer', asy
   for (const [over, planType, [discountType, discountValue]] of cases) {
     const { plans } = await recordsOf([group(201), sellingPlan(201, 305, over)]);
     assert.equal(plans[0]?.['planType'], planType);
-    assert.deepEqual(plans[0]?.['pricing'], { discountType, discountValue });
+    assert.deepEqual(plans[0]?.['pricing'], { discountType, discountValue, summary: null });
   }
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
-import { file } from './samples.ts';
+import { file, whileChecking } from './samples.ts';
 
 export const dollars = { currency: 'USD', minorDigits: 2 };
 export type MadeRecord = Record<string, unknown> & {
@@ -11,7 +11,8 @@ export type MadeRecord = Record<string, unknown> & {
 /** The records made from nodes, by type. */
 export async function recordsOf(nodes: readonly object[], shop = dollars) {
   const records: MadeRecord[] = [];
-  for await (const lines of readBulkResults([file('test', nodes)], shop)) {
+  const made = readBulkResults([file('test', nodes)], shop);
+  for await (const lines of whileChecking(made, shop)) {
     for (const { text, problem } of lines) {
       assert.equal(problem, undefined);
       records.push(JSON.parse(text));

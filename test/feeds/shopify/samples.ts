@@ -4,7 +4,8 @@ import path from 'node:path';
 import { FixedClock } from '../../../src/clock.ts';
 import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
 import { type LineSource, importRecords } from '../../../src/ingest/import.ts';
-import { readLines } from '../../../src/ingest/lines.ts';
+import { type Line, readLines } from '../../../src/ingest/lines.ts';
+import { createRecordSchema, parseRecord } from '../../../src/ingest/record.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { type TestShop, now, silentLog } from '../../support/world.ts';
 
@@ -39,6 +40,26 @@ export function ordersFile(): LineSource {
   return { name, lines: readLines(stream) };
 }
 
+/** A clock for which nothing lies in the future. */
+const endOfTime = new FixedClock(Date.UTC(9999, 11, 31));
+
+/** Asserts that records which a feed hands over unchecked are what the check of their text would make of them. */
+export async function* whileChecking(
+  lines: AsyncIterable<Line[]>,
+  { minorDigits }: { readonly minorDigits: number },
+): AsyncGenerator<Line[]> {
+  const schema = createRecordSchema(minorDigits, endOfTime, true);
+  for await (const some of lines) {
+    for (const { record, text } of some) {
+      if (!record) continue;
+      const checked = parseRecord(schema, JSON.parse(text));
+      // As text, because the order of fields decides the digest.
+      assert.equal(JSON.stringify(checked), JSON.stringify({ record }));
+    }
+    yield some;
+  }
+}
+
 export interface Imported {
   readonly counts: Awaited<ReturnType<typeof importRecords>>;
   /** As the command prints them. */
@@ -56,7 +77,8 @@ export async function importShopify(
 ): Promise<Imported> {
   const refused: string[] = [];
   const kept: string[] = [];
-  const lines = readBulkResults(files, shop, { ...(bytesInMemory && { bytesInMemory }) });
+  const options = { ...(bytesInMemory && { bytesInMemory }) };
+  const lines = whileChecking(readBulkResults(files, shop, options), shop);
   const counts = await importRecords([{ name: 'shopify', lines }], {
     sql: store.write,
     shop,

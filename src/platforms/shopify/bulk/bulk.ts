@@ -1,5 +1,6 @@
 import type { LineSource } from '../../../ingest/import.ts';
-import { type Line, lineOf } from '../../../ingest/lines.ts';
+import type { Line } from '../../../ingest/lines.ts';
+import { recordLineOf } from '../../../ingest/record-line.ts';
 import { type MappedRow, recordsOfContract, recordsOfGroup } from './families.ts';
 import type { ShopMoney } from '../mapping/fields.ts';
 import { formatGid } from '../api/gid.ts';
@@ -144,12 +145,12 @@ class BulkReading {
       const recordId = contractIdOf(as, family);
       return { ...this.#refused(file, number, formatGid({ type, key }), as, problem), recordId };
     }
-    const line = { source: this.#nameOf(file), number, value: mapped.record };
+    const line = { source: this.#nameOf(file), number, record: mapped.record };
     const code = mapped.unknownCode;
-    if (code === undefined || this.#unknownCodes.has(code)) return lineOf(line);
+    if (code === undefined || this.#unknownCodes.has(code)) return recordLineOf(line);
     this.#unknownCodes.add(code);
     const warning = `a billing attempt has an unknown error code: ${code}; counting it as a failed payment`;
-    return lineOf({ ...line, warning });
+    return recordLineOf({ ...line, warning });
   }
 
   /** Keeps only the GID of a refused line: the rest may be personal data. */

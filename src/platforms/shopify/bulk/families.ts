@@ -1,3 +1,4 @@
+import type { ImportRecord } from '../../../ingest/record.ts';
 import { mapContract } from '../mapping/contract.ts';
 import { Refusal } from '../mapping/fields.ts';
 import { kinds } from './kinds.ts';
@@ -11,7 +12,7 @@ import type { Row } from './staging.ts';
 export type MappedRow =
   | {
       readonly row: Row;
-      readonly record: object;
+      readonly record: ImportRecord;
       /** An error code of Shopify's that is not known. */
       readonly unknownCode?: string | undefined;
     }

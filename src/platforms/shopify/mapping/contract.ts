@@ -1,5 +1,4 @@
-import { isoTime } from '../../../iso-time.ts';
-import type { InputOf } from '../../../ingest/record.ts';
+import type { RecordOf } from '../../../ingest/record.ts';
 import { ownNumber } from '../../../own-number.ts';
 import { paidThroughOf } from '../../../store/records/paid-periods.ts';
 import type { BillingAttempt } from './attempts.ts';
@@ -19,7 +18,7 @@ export interface WholeContract {
 export interface ContractRecords {
   /** To be stored before the subscription if nothing better is known about the plan. */
   readonly plan: ReturnType<typeof standInPlan>;
-  readonly subscription: InputOf<'subscription'>;
+  readonly subscription: RecordOf<'subscription'>;
   readonly payments: ContractPayments;
 }
 
@@ -45,7 +44,6 @@ export function mapContract(
   const lineWithPlan = lines.find((line) => line.sellingPlanId !== null);
   const plan = standInPlan(contract, lineWithPlan, isShipped(lines, lineWithPlan, areShipped));
   const paidPeriods = paidPeriodsOf(contract, attempts);
-  const paidThroughAt = paidThroughOf(paidPeriods);
   return {
     plan,
     subscription: {
@@ -54,15 +52,16 @@ export function mapContract(
       customerId: contract.customerId,
       planId: plan.id,
       status: contract.status,
-      createdAt: isoTime(contract.createdAt),
-      updatedAt: isoTime(contract.updatedAt),
-      nextBillingDate: contract.nextBillingDate === null ? null : isoTime(contract.nextBillingDate),
-      paidThroughAt: paidThroughAt === null ? null : isoTime(paidThroughAt),
+      createdAt: contract.createdAt,
+      updatedAt: contract.updatedAt,
+      nextBillingDate: contract.nextBillingDate,
+      paidThroughAt: paidThroughOf(paidPeriods),
+      statusEvents: [],
       intervalUnit: contract.billing.unit,
       intervalCount: contract.billing.count,
-      lines: lines.map(mapLine),
       keeps: 'history',
       paidPeriods,
+      lines: lines.map(mapLine),
     },
     payments: paymentsOf(contract, lines, attempts, minorDigits),
   };

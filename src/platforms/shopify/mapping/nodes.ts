@@ -1,4 +1,5 @@
 import { isObject } from '../../../json.ts';
+import type { RecordOf } from '../../../ingest/record.ts';
 import { anonymousCustomerId } from '../../../store/records/customers.ts';
 import type { SubscriptionStatus } from '../../../vocabulary.ts';
 import {
@@ -77,10 +78,7 @@ export interface SellingPlan {
   readonly billing: Interval | null;
   readonly delivery: Interval | null;
   /** What a new customer gets. */
-  readonly pricing: {
-    readonly discountType: 'percentage' | 'fixed_amount' | 'price' | 'none';
-    readonly discountValue: string;
-  };
+  readonly pricing: NonNullable<RecordOf<'plan'>['pricing']>;
 }
 
 const statusOf = enumOf(
@@ -200,14 +198,15 @@ function readPricing(node: Node, shop: ShopMoney): SellingPlan['pricing'] {
     throw new Refusal('pricingPolicies must be a list of objects');
   }
   const first = policies.find((policy) => (policy['afterCycle'] ?? 0) === 0);
-  if (!first) return { discountType: 'none', discountValue: '0' };
+  if (!first) return { discountType: 'none', discountValue: '0', summary: null };
   const discountType = discountTypeOf(first, 'adjustmentType');
   if (discountType !== 'percentage') {
-    return { discountType, discountValue: amountOf(shop)(first, 'adjustmentValue') };
+    return { discountType, discountValue: amountOf(shop)(first, 'adjustmentValue'), summary: null };
   }
   const { percentage } = objectOf(first, 'adjustmentValue');
   if (typeof percentage !== 'number' || !(percentage >= 0 && percentage <= 100)) {
     throw new Refusal('adjustmentValue.percentage must be a number from 0 to 100');
   }
-  return { discountType, discountValue: String(Number(percentage.toFixed(percentageDigits))) };
+  const discountValue = String(Number(percentage.toFixed(percentageDigits)));
+  return { discountType, discountValue, summary: null };
 }

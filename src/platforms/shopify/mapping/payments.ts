@@ -1,5 +1,4 @@
-import { isoTime } from '../../../iso-time.ts';
-import type { InputOf } from '../../../ingest/record.ts';
+import type { RecordOf } from '../../../ingest/record.ts';
 import { priceOf } from '../../../ingest/rows.ts';
 import { ownNumber } from '../../../own-number.ts';
 import type { BillingAttempt } from './attempts.ts';
@@ -10,8 +9,8 @@ import { shareOf, takeShare } from './orders.ts';
 
 /** A payment, and what was returned of it. */
 export interface PaymentRecords {
-  readonly payment: InputOf<'payment'>;
-  readonly refunds: readonly InputOf<'refund'>[];
+  readonly payment: RecordOf<'payment'>;
+  readonly refunds: readonly RecordOf<'refund'>[];
 }
 
 export interface ContractPayments {
@@ -22,13 +21,13 @@ export interface ContractPayments {
 }
 
 const statuses = {
-  succeeded: { status: 'succeeded' },
-  alreadyPaid: { status: 'succeeded' },
+  succeeded: { status: 'succeeded', failureKind: null },
+  alreadyPaid: { status: 'succeeded', failureKind: null },
   failed: { status: 'failed', failureKind: 'payment' },
   outOfStock: { status: 'failed', failureKind: 'inventory' },
-  pending: { status: 'pending' },
+  pending: { status: 'pending', failureKind: null },
   // Not left out, so that it replaces what was stored while it was pending.
-  void: { status: 'pending' },
+  void: { status: 'pending', failureKind: null },
 } as const satisfies Record<Outcome, object>;
 
 const noRefunds: PaymentRecords['refunds'] = [];
@@ -44,14 +43,16 @@ export function paymentsOf(
   const cycles = cyclesOf(attempts, contract.billing);
   const ofAttempts = attempts.map((attempt): PaymentRecords => {
     const { id, order, outcome } = attempt;
+    const { amount, keeps } = amountOf(attempt, price);
     const payment = {
       type: 'payment' as const,
       id,
       subscriptionId: contract.id,
       cycle: cycles.get(attempt) ?? '',
       ...statuses[outcome],
-      ...amountOf(attempt, price),
+      amount,
       ...timesOf(contract, attempt.completedAt ?? attempt.createdAt),
+      keeps,
     };
     if (!order || order.refunds.length === 0) return { payment, refunds: noRefunds };
     const refunds = order.refunds.map((refund) => ({
@@ -59,7 +60,9 @@ export function paymentsOf(
       id: refund.id,
       paymentId: id,
       amount: refund.amount,
-      refundedAt: isoTime(refund.refundedAt),
+      refundedAt: refund.refundedAt,
+      updatedAt: null,
+      keeps: undefined,
     }));
     return { payment, refunds };
   });
@@ -68,16 +71,19 @@ export function paymentsOf(
 }
 
 /** What is not known from an order is estimated, unless an amount is stored already. */
-function amountOf({ outcome, order }: BillingAttempt, price: string) {
-  if (outcome === 'void' || outcome === 'alreadyPaid') return { amount: '0' };
-  return order ? { amount: order.amount } : { amount: price, keeps: 'amount' as const };
+function amountOf(
+  { outcome, order }: BillingAttempt,
+  price: string,
+): Pick<RecordOf<'payment'>, 'amount' | 'keeps'> {
+  if (outcome === 'void' || outcome === 'alreadyPaid') return { amount: '0', keeps: undefined };
+  return order ? { amount: order.amount, keeps: undefined } : { amount: price, keeps: 'amount' };
 }
 
 function timesOf(contract: Contract, processedAt: number) {
   return {
-    processedAt: isoTime(processedAt),
+    processedAt,
     // A settled attempt must replace its pending record even if the contract did not change.
-    updatedAt: isoTime(Math.max(contract.updatedAt, processedAt)),
+    updatedAt: Math.max(contract.updatedAt, processedAt),
   };
 }
 
@@ -97,15 +103,16 @@ function firstPayment(
   if (!firstOrder || firstOrder.isTest) return null;
   const quantity = lines.reduce((sum, line) => sum + line.quantity, 0);
   const share = shareOf(firstOrder, { quantity, price });
-  const keeps = share.part === share.whole ? {} : { keeps: 'amount' as const };
+  const keeps = share.part === share.whole ? undefined : ('amount' as const);
   const id = ownNumber(`Order: ${subscriptionId} ${firstOrder.id}`);
   const refunds = firstOrder.refunds.map((refund) => ({
     type: 'refund' as const,
     id: ownNumber(`Refund: ${subscriptionId} ${refund.id}`),
     paymentId: id,
     amount: takeShare(refund.amount, share, minorDigits),
-    refundedAt: isoTime(refund.refundedAt),
-    ...keeps,
+    refundedAt: refund.refundedAt,
+    updatedAt: null,
+    keeps,
   }));
   return {
     payment: {
@@ -113,10 +120,10 @@ function firstPayment(
       id,
       subscriptionId,
       cycle: nameCycle(firstOrder.processedAt, taken),
-      status: 'succeeded',
+      ...statuses.succeeded,
       amount: takeShare(firstOrder.amount, share, minorDigits),
       ...timesOf(contract, firstOrder.processedAt),
-      ...keeps,
+      keeps,
     },
     refunds,
   };

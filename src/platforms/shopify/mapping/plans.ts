@@ -1,4 +1,4 @@
-import type { InputOf } from '../../../ingest/record.ts';
+import type { RecordOf } from '../../../ingest/record.ts';
 import type { IntervalUnit, PlanType } from '../../../vocabulary.ts';
 import type { Interval } from './fields.ts';
 import { ownNumber } from '../../../own-number.ts';
@@ -12,7 +12,7 @@ export function mapSellingPlan(
   group: SellingPlanGroup,
   plan: SellingPlan,
   areShipped: AreShipped,
-): InputOf<'plan'> | undefined {
+): RecordOf<'plan'> | undefined {
   const { billing, delivery } = plan;
   if (!billing) return undefined;
   const shipped = areShipped(plan.id);
@@ -24,9 +24,12 @@ export function mapSellingPlan(
     planType: plan.isForSubscriptions ? planTypeOf(billing, delivery, shipped) : 'other',
     intervalUnit: billing.unit,
     intervalCount: billing.count,
-    productCount: group.productCount,
+    active: true,
+    productIds: [],
+    productCount: group.productCount ?? undefined,
     pricing: plan.pricing,
-    ...(shipped === undefined && plan.isForSubscriptions && { keeps: 'membership' }),
+    updatedAt: null,
+    keeps: shipped === undefined && plan.isForSubscriptions ? 'membership' : undefined,
   };
 }
 
@@ -39,7 +42,7 @@ export function standInPlan(
   { billing, delivery }: Contract,
   line: ContractLine | undefined,
   shipped: boolean | undefined,
-): InputOf<'plan'> & { readonly id: number } {
+): RecordOf<'plan'> {
   const planType = planTypeOf(billing, delivery, shipped);
   const description =
     planType === 'subscription' ? every(billing) : `${every(billing)}, ${planType}`;
@@ -54,6 +57,10 @@ export function standInPlan(
     intervalUnit: billing.unit,
     intervalCount: billing.count,
     active: false,
+    productIds: [],
+    productCount: undefined,
+    pricing: null,
+    updatedAt: null,
     keeps: 'plan',
   };
 }
