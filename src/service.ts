@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { Gate } from './access/gate.ts';
@@ -12,6 +11,7 @@ import { type Config, urlOf } from './config/config.ts';
 import { listenError } from './errors.ts';
 import type { Uploads } from './door/upload/uploads.ts';
 import { addGauges } from './gauges.ts';
+import { aborted, drainConnections } from './http/drain.ts';
 import { type Route, type ShellOptions, createShell } from './http/shell.ts';
 import { statusRoutes } from './status.ts';
 import type { Log } from './log/log.ts';
@@ -232,30 +232,6 @@ function createRoutes(
         ? notFoundPage()
         : windDown.unrouted(path, answer),
   };
-}
-
-interface Drain {
-  readonly clock: Clock;
-  readonly milliseconds: number;
-  readonly deadline: AbortSignal;
-}
-
-/** Keeps serving until every connection has been closed after a response, or time is up. */
-async function drainConnections(
-  countConnections: () => Promise<number>,
-  { clock, milliseconds, deadline }: Drain,
-): Promise<void> {
-  const end = clock.monotonic() + milliseconds;
-  while (clock.monotonic() < end && !deadline.aborted && (await countConnections()) > 0) {
-    await sleep(10);
-  }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 async function settlesInTime(work: Promise<unknown>): Promise<boolean> {
