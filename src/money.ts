@@ -56,6 +56,11 @@ export function add(a: Ratio, b: Ratio): Ratio {
   };
 }
 
+/** a - b */
+export function subtract(a: Ratio, b: Ratio): Ratio {
+  return add(a, { numerator: -b.numerator, denominator: b.denominator });
+}
+
 /** The decimal of this many units of its last digit: 1530 and 2 give "15.30". Not for negative ones. */
 export function decimalText(units: bigint, digits: number): string {
   const text = units.toString().padStart(digits + 1, '0');

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { listChurned } from '../src/metrics/churn.ts';
+import { listCohorts, listCohortsOfPlan } from '../src/metrics/cohorts.ts';
+import { summariseMovements, toMovements } from '../src/metrics/movements.ts';
 import type { Service } from '../src/service.ts';
 import type { Store } from '../src/store/open.ts';
 import { onEveryDatabase } from './support/databases.ts';
@@ -71,6 +74,21 @@ onEveryDatabase('the golden data set', (open) => {
   test('has the expected cancel-flow sessions', async () => {
     const { body } = await get(`${base}/cancellations?limit=100`, key);
     assert.deepEqual(body, { cancellations: expected.cancellations, nextCursor: null });
+  });
+
+  test('has the expected movements, churn and cohorts', async () => {
+    const sql = store.primary.analyse;
+    const now = Date.parse(expected.now);
+    const from = now - 30 * 24 * 3_600_000;
+    const values = await summariseMovements(sql, shop.id, from, now);
+    assert.deepEqual(toMovements(values, 'USD'), expected.movements);
+    const window = { from, until: now, now };
+    const churned = await listChurned(sql, shop.id, window, { after: undefined, limit: 50 });
+    const causes = churned.map(({ subscriptionId, cause }) => `${subscriptionId} ${cause}`);
+    assert.deepEqual(causes, expected.churned);
+    const options = { months: 12, now };
+    assert.deepEqual(await listCohorts(sql, shop, options), expected.cohorts);
+    assert.deepEqual(await listCohortsOfPlan(sql, shop, 12, options), expected.cohortsOfPlan12);
   });
 
   test('gives the same summary if the records are imported in reverse order', async () => {

@@ -58,5 +58,21 @@ export function restOfTime(from: number): { readonly end: Interval; readonly day
   return { end: [iso(from), iso(days)], days: iso(days) };
 }
 
+/** The whole UTC days of an interval, and what is left at its ends. */
+export function wholeDaysOf(
+  from: number,
+  until: number,
+): { readonly days: Interval; readonly ends: readonly [Interval, Interval] } {
+  const first = Math.min(ceiling(from, day), until);
+  const last = Math.max(floor(until, day), first);
+  return {
+    days: [iso(first), iso(last)],
+    ends: [
+      [iso(from), iso(first)],
+      [iso(last), iso(until)],
+    ],
+  };
+}
+
 /** ISO 8601 texts; includes its start, excludes its end. */
-type Interval = readonly [from: string, until: string];
+export type Interval = readonly [from: string, until: string];

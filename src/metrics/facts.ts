@@ -9,6 +9,7 @@ export type Fact =
   | 'new_subscriber'
   | 'cancelled'
   | 'churned'
+  | 'churned_failed'
   | 'expired'
   | 'gone'
   | 'paid'
@@ -18,8 +19,18 @@ export type Fact =
   | `dunning_${'open' | 'recovered' | 'lost'}`
   | `session_${'saved' | 'cancelled' | 'abandoned' | 'open'}`;
 
-/** Active subscriptions with one billing interval, such as `active month 3`. */
-export type ActiveFact = `active ${IntervalUnit} ${number}`;
+/** What makes a subscription active: it begins, or comes back. */
+const arrivals = ['new', 'added', 'resumed', 'reactivated'] as const;
+/** What ends its being active. */
+export const departures = ['paused', 'cancelled', 'expired', 'failed'] as const;
+export const movements = [...arrivals, ...departures] as const;
+export type Movement = (typeof movements)[number];
+
+/**
+ * How one movement changed the active subscriptions with one billing interval, such as `active month 3 paused`.
+ * The sum over the movements is what is active.
+ */
+export type ActiveFact = `active ${IntervalUnit} ${number} ${Movement}`;
 
 /** The count and the exact sum of one fact; a decimal as text. */
 export interface FactSum {
@@ -39,8 +50,16 @@ export function isActiveFact(fact: Fact): fact is ActiveFact {
   return fact.startsWith('active ');
 }
 
-/** The billing interval of an active fact. */
-export function intervalOf(fact: ActiveFact): Omit<ActiveValue, 'sum'> {
-  const [, unit, count] = fact.split(' ');
+/** A billing interval as facts name it, such as `month 3`. */
+export type IntervalText = `${IntervalUnit} ${number}`;
+
+export function parseInterval(text: IntervalText): Omit<ActiveValue, 'sum'> {
+  const [unit, count] = text.split(' ');
   return { unit: unit as IntervalUnit, count: Number(count) };
+}
+
+/** The billing interval of an active fact, and its movement. */
+export function partsOf(fact: ActiveFact): { interval: IntervalText; movement: Movement } {
+  const [, unit, count, movement] = fact.split(' ');
+  return { interval: `${unit} ${count}` as IntervalText, movement: movement as Movement };
 }

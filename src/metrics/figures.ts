@@ -6,6 +6,7 @@ import {
   parseDecimal,
   roundHalfAway,
   roundedShare,
+  subtract,
 } from '../money.ts';
 import { monthlyFactor } from '../intervals.ts';
 import type { ActiveValue } from './facts.ts';
@@ -35,7 +36,7 @@ export interface Summary {
 }
 
 const ratioDigits = 4;
-const zero: Ratio = { numerator: 0n, denominator: 1n };
+export const zero: Ratio = { numerator: 0n, denominator: 1n };
 
 /**
  * Computes the figures from exact counts and sums, each rounded once.
@@ -46,13 +47,12 @@ export function toSummary(row: MetricsRow, currency: string, now: number): Summa
   const minorDigits = shopDigitsOf(currency);
   const money = (value: Ratio) => roundHalfAway(value, minorDigits);
   const total = row.activeValue.reduce((sum, group) => add(sum, parseDecimal(group.sum)), zero);
-  const refunded = multiply(parseDecimal(row.refunded), { numerator: -1n, denominator: 1n });
 
   return {
     activeSubscribers: row.activeSubscribers,
     pausedSubscribers: row.pausedSubscribers,
     mrr: money(monthlyValue(row.activeValue)),
-    revenue30d: money(add(parseDecimal(row.paid), refunded)),
+    revenue30d: money(subtract(parseDecimal(row.paid), parseDecimal(row.refunded))),
     newSubscribers30d: row.newSubscribers,
     cancelled30d: row.cancelled,
     churnRate30d: share(row.churned, row.atRisk),

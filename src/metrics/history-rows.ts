@@ -1,6 +1,14 @@
 import type { Sql } from '../store/database.ts';
 import { day } from './bounds.ts';
-import { type ActiveFact, type ActiveValue, intervalOf, isActiveFact } from './facts.ts';
+import { decimalText } from '../money.ts';
+import {
+  type ActiveFact,
+  type ActiveValue,
+  type IntervalText,
+  isActiveFact,
+  parseInterval,
+  partsOf,
+} from './facts.ts';
 
 /** The figures of a completed UTC day; sums are decimals as text. */
 export interface DayRow {
@@ -33,7 +41,7 @@ interface Shift {
   readonly amount: bigint;
 }
 
-const priceDecimals = 6;
+export const priceDecimals = 6;
 
 /**
  * The last completed UTC days, oldest first. The state at the end of a day is the final state minus
@@ -82,11 +90,14 @@ export async function listDays(
 
   const eventsByDay = new Map(events.map((each) => [each.day, each]));
   const after = shifts.map((each): Shift => ({ ...each, amount: BigInt(each.amount) }));
-  const state = new Map<Shift['fact'], { count: number; amount: bigint }>();
+  let subscribers = 0;
+  const values = new Map<IntervalText, bigint>();
   const move = ({ fact, count, amount }: Shift, sign: 1 | -1) => {
-    const held = state.get(fact) ?? { count: 0, amount: 0n };
-    const moved = { count: held.count + sign * count, amount: held.amount + BigInt(sign) * amount };
-    state.set(fact, moved);
+    if (!isActiveFact(fact)) subscribers += sign * count;
+    else {
+      const { interval } = partsOf(fact);
+      values.set(interval, (values.get(interval) ?? 0n) + BigInt(sign) * amount);
+    }
   };
   for (const each of after) if (each.day === null) move(each, 1);
 
@@ -101,11 +112,11 @@ export async function listDays(
       ...noEvents,
       ...eventsByDay.get(at),
       day: at,
-      activeSubscribers: state.get('subscriber')?.count ?? 0,
-      activeValue: [...state].flatMap(([fact, { amount }]) =>
-        isActiveFact(fact) && amount !== 0n
-          ? [{ ...intervalOf(fact), sum: decimalText(amount) }]
-          : [],
+      activeSubscribers: subscribers,
+      activeValue: [...values].flatMap(([interval, amount]) =>
+        amount === 0n
+          ? []
+          : [{ ...parseInterval(interval), sum: decimalText(amount, priceDecimals) }],
       ),
     });
   }
@@ -154,10 +165,4 @@ export async function hasFewChanges(
         order by created_at limit ${max + 1})
     ) changes`;
   return row?.isFew ?? true;
-}
-
-/** Expects an amount of at least 0. */
-function decimalText(amount: bigint): string {
-  const digits = amount.toString().padStart(priceDecimals + 1, '0');
-  return `${digits.slice(0, -priceDecimals)}.${digits.slice(-priceDecimals)}`;
 }

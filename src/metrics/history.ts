@@ -1,4 +1,4 @@
-import { type Ratio, add, shopDigitsOf, multiply, parseDecimal, roundHalfAway } from '../money.ts';
+import { type Ratio, shopDigitsOf, parseDecimal, roundHalfAway, subtract } from '../money.ts';
 import { listDays } from './history-rows.ts';
 import { listRenewals } from './renewals.ts';
 import { day } from './bounds.ts';
@@ -50,7 +50,7 @@ export async function listHistory(
     mrr: money(monthlyValue(row.activeValue)),
     newSubscribers: row.newSubscribers,
     cancelled: row.cancelled,
-    revenue: money(add(parseDecimal(row.paid), negative(parseDecimal(row.refunded)))),
+    revenue: money(subtract(parseDecimal(row.paid), parseDecimal(row.refunded))),
     failedPayments: row.failedPayments,
     recoveredPayments: row.dunningRecovered,
     sessions: {
@@ -100,8 +100,4 @@ export async function listUpcoming(
 
 function isoDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
-}
-
-function negative(value: Ratio): Ratio {
-  return multiply(value, { numerator: -1n, denominator: 1n });
 }

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '../store/database.ts';
-import type { Bounds } from './bounds.ts';
+import type { Bounds, Interval } from './bounds.ts';
 
 /** The whole days, hours and minutes of an interval, as far as they are stored. */
 export function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
@@ -23,4 +23,11 @@ export function endsOf(sql: Sql | Transaction, { ends: [first, last] }: Bounds) 
     select case when kept.since <= ${last.day} then ${last.from}::timestamptz
       else ${last.day} end, ${last.until}
     from kept`;
+}
+
+/** Some intervals as rows. */
+export function intervalsOf(sql: Sql | Transaction, intervals: readonly Interval[]) {
+  const list = (end: 0 | 1) => `{${intervals.map((each) => each[end]).join(',')}}`;
+  return sql`
+    select * from unnest(${list(0)}::timestamptz[], ${list(1)}::timestamptz[]) e (since, until)`;
 }

@@ -1,10 +1,17 @@
-import { type ActiveValue, type Fact, type FactSum, intervalOf, isActiveFact } from './facts.ts';
+import {
+  type ActiveValue,
+  type Fact,
+  type FactSum,
+  isActiveFact,
+  parseInterval,
+  partsOf,
+} from './facts.ts';
 
 /** The counts and exact sums behind the summary; sums are decimals as text. */
 export interface MetricsRow {
   readonly activeSubscribers: number;
   readonly pausedSubscribers: number;
-  /** Price sums of active subscriptions by billing interval; used for the monthly value. */
+  /** Price sums of active subscriptions, whose total by billing interval gives the monthly value. */
   readonly activeValue: readonly ActiveValue[];
   readonly activeSubscriptions: number;
   readonly paid: string;
@@ -31,7 +38,7 @@ export function rowOf(sums: readonly FactSum[]): MetricsRow {
     facts.reduce((total, fact) => total + (byFact.get(fact)?.count ?? 0), 0);
   const amount = (fact: Fact) => byFact.get(fact)?.amount ?? '0';
   const active = sums.flatMap(({ fact, count: subscriptions, amount: sum }) =>
-    isActiveFact(fact) ? [{ ...intervalOf(fact), subscriptions, sum }] : [],
+    isActiveFact(fact) ? [{ ...parseInterval(partsOf(fact).interval), subscriptions, sum }] : [],
   );
   const ended = ['session_saved', 'session_cancelled', 'session_abandoned'] as const;
 

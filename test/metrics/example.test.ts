@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { toSummary } from '../../src/metrics/figures.ts';
+import { listChurnDays } from '../../src/metrics/churn.ts';
+import { listCohorts } from '../../src/metrics/cohorts.ts';
+import { summariseMovements, toMovements } from '../../src/metrics/movements.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { line, plan, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, importAll } from '../support/world.ts';
 
+const day = 24 * 3_600_000;
 const now = Date.parse('2026-11-20T12:00:00.000Z');
 const at = (date: string) => `2026-${date}T00:00:00Z`;
 const lines = (price: string) => [{ ...line, quantity: 1, currentPrice: price }];
@@ -105,5 +109,49 @@ onEveryDatabase('the worked example of docs/metrics.md', (open) => {
       generatedAt: '2026-11-20T12:00:00.000Z',
       currency: 'USD',
     });
+  });
+
+  test('gives the movements, the churn and the cohorts on that page', async () => {
+    const shop = await createShop(store);
+    await importAll(store, shop, records);
+    const sql = store.primary.analyse;
+    const from = Date.parse('2026-10-21T12:00:00.000Z');
+    assert.deepEqual(toMovements(await summariseMovements(sql, shop.id, from, now), 'USD'), {
+      currency: 'USD',
+      opening: 82,
+      new: 30.42,
+      added: 0,
+      resumed: 0,
+      reactivated: 0,
+      paused: 0,
+      cancelled: 40,
+      expired: 0,
+      failed: 0,
+      closing: 72.42,
+    });
+    const days = await listChurnDays(sql, shop.id, { from: now - 60 * day, until: now, now });
+    assert.deepEqual(
+      days.map(({ cancelled, failed, ...each }) => [each.day, cancelled, failed]),
+      [
+        [Date.parse(at('10-01')), 0, 1],
+        [Date.parse(at('11-05')), 1, 0],
+      ],
+    );
+    assert.deepEqual(await listCohorts(sql, shop, { months: 9, now }), [
+      {
+        month: '2026-03',
+        customers: 1,
+        retained: [1, 1, 1, 1, 1, 1, 1, 1, 1],
+        mrr: [30, 30, 30, 42, 42, 42, 42, 42, 42],
+      },
+      {
+        month: '2026-05',
+        customers: 1,
+        retained: [1, 1, 1, 1, 1, 1, 1],
+        mrr: [20, 20, 20, 20, 20, 0, 0],
+      },
+      { month: '2026-07', customers: 1, retained: [1, 1, 1, 0, 0], mrr: [15, 15, 15, 0, 0] },
+      { month: '2026-11', customers: 1, retained: [1], mrr: [30.42] },
+    ]);
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
 import { summariseFromRecords } from '../../src/metrics/plain.ts';
+import { add, decimalText, parseDecimal } from '../../src/money.ts';
 import type { MetricsRow } from '../../src/metrics/row.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -19,6 +20,12 @@ const batches = 6;
 
 const decimal = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 
+/** The sum of decimals of at most six places. */
+function totalOf(decimals: readonly string[]): string {
+  const total = decimals.map(parseDecimal).reduce(add);
+  return decimal(decimalText((total.numerator * 1_000_000n) / total.denominator, 6));
+}
+
 /** A canonical form: sums without trailing zeros, without intervals of no value. */
 function canonical(row: MetricsRow) {
   return {
@@ -26,9 +33,10 @@ function canonical(row: MetricsRow) {
     paid: decimal(row.paid),
     refunded: decimal(row.refunded),
     upcomingRenewalsValue: decimal(row.upcomingRenewalsValue),
-    activeValue: row.activeValue
-      .map(({ unit, count, sum }) => `${count} ${unit}: ${decimal(sum)}`)
-      .filter((each) => !each.endsWith(': 0'))
+    activeValue: [...Map.groupBy(row.activeValue, ({ unit, count }) => `${count} ${unit}`)]
+      .map(([interval, each]) => [interval, totalOf(each.map(({ sum }) => sum))] as const)
+      .filter(([, sum]) => sum !== '0')
+      .map(([interval, sum]) => `${interval}: ${sum}`)
       .toSorted(),
   };
 }

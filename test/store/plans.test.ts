@@ -48,7 +48,7 @@ const tables: Readonly<Record<string, string>> = {
   source_ids: "s, 'subscription', n, 'sub_' || n",
   export_dates: "s, 'subscription', n, time",
   metric_shops: 's',
-  subscriber_changes: "s, n, time, 1, 1, 0, 1, 0, 0, 0, 0, '{}'",
+  subscriber_changes: "s, n, time, 1, 1, 0, 1, 0, 0, 0, 0, '{}', 0, '2026-01'",
   metric_ledger: "s, 'day', time, 'paid', 1, 10",
 };
 const onceEach = new Set(['metric_shops']);
@@ -80,7 +80,7 @@ async function fill(
  *   planned again while its tables grow, and `test/import/cost.test.ts` limits what they read.
  */
 const anyPlan = [
-  /^with (?:instants|facts) as/,
+  /^with (?:instants|facts|seen) as/,
   /^select \( exists \(select from plans/,
   /^(?:delete|update) /,
   /^(?:DELETE|SELECT 1) FROM ONLY /,

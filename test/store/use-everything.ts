@@ -21,6 +21,12 @@ import {
 import { usePushSources, useUploads } from './use-push-sources.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
+import { listChurnDays, listChurned } from '../../src/metrics/churn.ts';
+import { listCohorts, listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
+import { summariseMovements } from '../../src/metrics/movements.ts';
+import { cohortsFromRecords } from '../../src/metrics/plain-cohorts.ts';
+import { churnFromRecords, movementsFromRecords } from '../../src/metrics/plain-movements.ts';
+import { hasPlan } from '../../src/store/records/plans.ts';
 import { findFirstDay, hasFewChanges, listDays } from '../../src/metrics/history-rows.ts';
 import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
 import { listRenewals } from '../../src/metrics/renewals.ts';
@@ -73,6 +79,7 @@ import {
   now,
   silentLog,
   startTestService,
+  type TestShop,
 } from '../support/world.ts';
 
 const endAt = Date.parse(now);
@@ -176,6 +183,7 @@ export async function useEverything(store: Store): Promise<void> {
   await hasFewChanges(store.primary.analyse, shop.id, endAt - 30 * 86_400_000, 100);
   await listRenewals(store.primary.analyse, shop.id, 30, endAt);
   await listOutcomesByReason(store.primary.analyse, shop.id, endAt - 30 * 86_400_000, endAt);
+  await usePast(store, shop);
   await summariseFromRecords(store.write, shop.id, endAt);
   await rebuildMetrics(store.write, shop.id);
   // The remaining case: changed events are deleted and written again.
@@ -197,6 +205,23 @@ export async function useEverything(store: Store): Promise<void> {
   assert.deepEqual((await importAll(store, shop, gone)).refused, []);
   await importAll(store, shop, records);
   await deleteShop(store.write, shop.id, { forget: (tx) => forgetShop(tx, shop.id) });
+}
+
+/** Movements, churn and cohorts, from the ledger and from the records. */
+async function usePast({ primary: { analyse }, write }: Store, shop: TestShop): Promise<void> {
+  const window = { from: endAt - 40 * 86_400_000 - 1, until: endAt - 1, now: endAt };
+  await summariseMovements(analyse, shop.id, window.from, window.until);
+  await movementsFromRecords(write, shop.id, window.from, window.until);
+  await listChurnDays(analyse, shop.id, window);
+  await churnFromRecords(write, shop.id, window);
+  const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });
+  assert.equal(churned.length, 3);
+  const options = { months: 36, now: endAt };
+  assert.notEqual((await listCohorts(analyse, shop, options)).length, 0);
+  await cohortsFromRecords(write, shop.id, options);
+  const [{ planId } = { planId: 0 }] = churned;
+  assert.ok(await hasPlan(analyse, shop.id, planId));
+  assert.notEqual((await listCohortsOfPlan(analyse, shop, planId, options)).length, 0);
 }
 
 /** What is stored about a Shopify shop, and the queries for its records. */

@@ -100,3 +100,8 @@ export async function upsertPlans(
       digest = excluded.digest`;
   return judged;
 }
+
+export async function hasPlan(sql: Sql, shopId: number, planId: number): Promise<boolean> {
+  const rows = await sql`select from plans where shop_id = ${shopId} and plan_id = ${planId}`;
+  return rows.length > 0;
+}

@@ -1,0 +1,314 @@
+-- The facts of active subscriptions are told apart by the movement that they are (`active month 1 paused`), so
+-- that their sum still is the active value, and each movement's sum is what it brought or took. The net value
+-- of a cohort and the customers retained of it are summed by month (`cohort 2026-03 month 1`,
+-- `cohort 2026-03 retained`), with the number of its customers (`cohort 2026-03 customers`).
+
+-- Nobody writes while functions change and facts are computed again; readers are not affected.
+lock table shops in exclusive mode;
+
+alter table metric_ledger validate constraint metric_ledger_grain_check;
+
+-- listChurned, newest first.
+create index status_events_leaving on status_events (shop_id, at, subscription_id, position)
+  where from_status in ('active', 'paused') and to_status not in ('active', 'paused');
+
+create function metric_month(at timestamptz) returns timestamptz language sql immutable as $$
+  select date_trunc('month', at at time zone 'UTC') at time zone 'UTC'
+$$;
+
+-- Where a fact is summed. Those of cohorts need only their month, those of history alone their day.
+create or replace function metric_buckets(fact text, at timestamptz, hours_since timestamptz)
+returns table (grain text, bucket timestamptz) language sql immutable as $$
+  select case when fact like 'cohort %' then 'month' when is_state(fact) then 'shift' else 'day' end,
+    case when fact like 'cohort %' then metric_month(at) else metric_day(at) end
+  union all
+  select 'all', timestamptz '-infinity' where is_state(fact)
+  union all
+  select v.grain, v.bucket
+  from (values ('hour', metric_hour(at)), ('minute', metric_minute(at))) v (grain, bucket)
+  where at >= hours_since and not is_state(fact) and fact not like 'cohort %'
+    and fact not in ('cancelled_before', 'cycle_failed_before')
+$$;
+
+alter type subscriber_change add attribute churned_failed integer;
+alter type subscriber_change add attribute cohort text;
+
+-- The changes of some customers, from their subscriptions.
+create or replace function subscriber_changes_of(shop bigint, customer_ids bigint[])
+returns setof subscriber_change language plpgsql stable as $$
+begin
+  return query
+  with held as materialized (
+    select s.customer_id, s.subscription_id, s.status, s.status_since, s.created_at,
+      s.current_price, 'active ' || coalesce(s.own_interval_unit, p.interval_unit) || ' '
+        || coalesce(s.own_interval_count, p.interval_count) || ' ' as active,
+      row_number() over (
+        partition by s.customer_id order by s.created_at, s.subscription_id
+      ) = 1 as is_first
+    from unnest(customer_ids) wanted (id)
+    cross join lateral (
+      select * from subscriptions
+      where shop_id = shop and customer_id between wanted.id and wanted.id
+      order by customer_id offset 0
+    ) s
+    cross join lateral (
+      select * from plans where shop_id = shop and plan_id = s.plan_id limit 1
+    ) p
+  ),
+  steps as (
+    select h.customer_id, h.subscription_id, h.active, h.is_first, h.current_price, h.created_at as at,
+      -1 as position, 'active' as to_status
+    from held h
+    union all
+    select h.customer_id, h.subscription_id, h.active, h.is_first, h.current_price, e.at, e.position,
+      e.to_status
+    from held h
+    cross join lateral (
+      select * from status_events where shop_id = shop and subscription_id = h.subscription_id
+      order by position offset 0
+    ) e
+  ),
+  dated as (
+    select s.*, lead(s.at) over (partition by s.subscription_id order by s.position) as until
+    from steps s
+  ),
+  -- Of several changes of a subscription at one instant, only what they come to.
+  netted as (
+    select d.*,
+      lag(d.to_status, 1, '') over (partition by d.subscription_id order by d.position) as from_status
+    from dated d where d.until is distinct from d.at
+  ),
+  moves as (
+    select n.*,
+      (n.to_status = 'active')::int - (n.from_status = 'active')::int as is_active,
+      (n.to_status = 'paused')::int - (n.from_status = 'paused')::int as is_paused,
+      n.active || case
+        when n.to_status <> 'active' then n.to_status
+        when n.from_status = 'paused' then 'resumed'
+        when n.from_status <> '' then 'reactivated'
+        when n.is_first then 'new'
+        else 'added'
+      end as movement
+    from netted n
+  ),
+  by_movement as (
+    select m.customer_id, m.at, m.movement, sum(m.is_active)::int as active_count,
+      sum(m.is_active * m.current_price) as active_amount, sum(m.is_paused)::int as paused_count,
+      0 as new_subscriber, 0 as cancelled,
+      count(*) filter (where m.to_status = 'cancelled' and metric_day(m.until) > metric_day(m.at))
+        ::int as cancelled_before,
+      0 as churned, 0 as churned_failed, 0 as expired
+    from moves m group by m.customer_id, m.at, m.movement
+    union all
+    select h.customer_id, h.created_at, '', 0, 0, 0, 1, 0, 0, 0, 0, 0
+    from held h where h.is_first
+    union all
+    select h.customer_id, h.status_since, '', 0, 0, 0, 0, count(*)::int, 0, 0, 0, 0
+    from held h where h.status = 'cancelled' group by h.customer_id, h.status_since
+    union all
+    select h.customer_id, coalesce(e.at, h.status_since), '', 0, 0, 0, 0, 0, 0,
+      (h.status <> 'expired')::int,
+      (h.status <> 'expired' and coalesce(e.to_status, h.status) = 'failed')::int,
+      (h.status = 'expired')::int
+    from held h
+    left join lateral (
+      select e.at from status_events e
+      where e.shop_id = shop and e.subscription_id = h.subscription_id
+        and e.from_status in ('active', 'paused') and e.to_status not in ('active', 'paused')
+      order by e.position desc limit 1
+    ) leaving on true
+    left join lateral (
+      select e.at, e.to_status from status_events e
+      where e.shop_id = shop and e.subscription_id = h.subscription_id and e.at = leaving.at
+      order by e.position desc limit 1
+    ) e on true
+    where h.status not in ('active', 'paused')
+  ),
+  moments as (
+    select b.customer_id, b.at, sum(b.active_count)::int as active,
+      sum(b.paused_count)::int as paused, sum(b.new_subscriber)::int as new_subscriber,
+      sum(b.cancelled)::int as cancelled, sum(b.cancelled_before)::int as cancelled_before,
+      sum(b.churned)::int as churned, sum(b.churned_failed)::int as churned_failed,
+      sum(b.expired)::int as expired,
+      coalesce(
+        array_agg(
+          row(b.movement, b.active_count, trim_scale(b.active_amount))::active_change
+          order by b.movement
+        ) filter (where b.active_count <> 0 or b.active_amount <> 0), '{}'
+      ) as actives
+    from by_movement b group by b.customer_id, b.at
+  ),
+  states as (
+    select m.*, sum(m.active) over past > 0 as is_subscriber,
+      sum(m.active) over past <= 0 and sum(m.paused) over past > 0 as is_paused
+    from moments m
+    window past as (partition by m.customer_id order by m.at)
+  ),
+  changes as (
+    select s.customer_id, s.at, s.new_subscriber,
+      s.is_subscriber::int - lag(s.is_subscriber::int, 1, 0) over past as subscriber,
+      s.is_paused::int - lag(s.is_paused::int, 1, 0) over past as paused_subscriber,
+      s.active + s.paused as live, s.cancelled, s.cancelled_before, s.churned, s.expired, s.actives,
+      -- A customer's first change is that their first subscription begins.
+      s.churned_failed,
+      to_char(first_value(s.at) over past at time zone 'UTC', 'YYYY-MM') as cohort
+    from states s
+    window past as (partition by s.customer_id order by s.at)
+  )
+  select c.* from changes c
+  where c.actives <> '{}' or (c.new_subscriber, c.subscriber, c.paused_subscriber, c.live,
+    c.cancelled, c.cancelled_before, c.churned, c.expired) <> (0, 0, 0, 0, 0, 0, 0, 0);
+end $$;
+
+-- An insert that begins with the shop's row of metric_shops stays where the shop is stored.
+create or replace function refresh_subscribers(shop bigint, customer_ids bigint[])
+returns void language plpgsql as $$
+declare
+  changes subscriber_change[];
+  outdated bigint[];
+begin
+  if cardinality(customer_ids) = 0 then return; end if;
+  changes := array(select c from subscriber_changes_of(shop, customer_ids) c);
+
+  select array_agg(distinct s.customer_id) into outdated
+  from unnest(customer_ids) wanted (id)
+  cross join lateral (
+    select customer_id, at from subscriber_changes
+    where shop_id = shop and customer_id between wanted.id and wanted.id
+    order by customer_id offset 0
+  ) s
+  where (s.customer_id, s.at) not in (select c.customer_id, c.at from unnest(changes) c);
+  if outdated is not null then
+    delete from subscriber_changes s
+    where s.shop_id = shop and s.customer_id = any (outdated)
+      and (s.customer_id, s.at) not in (select c.customer_id, c.at from unnest(changes) c);
+  end if;
+
+  insert into subscriber_changes (shop_id, customer_id, at, new_subscriber, subscriber,
+    paused_subscriber, live, cancelled, cancelled_before, churned, expired, active, churned_failed,
+    cohort)
+  select m.shop_id, c.*
+  from metric_shops m
+  cross join unnest(changes) c
+  left join lateral (
+    select * from subscriber_changes
+    where shop_id = shop and customer_id between c.customer_id and c.customer_id
+    order by customer_id offset 0
+  ) s on s.at = c.at
+  where m.shop_id = shop
+    and (s.new_subscriber, s.subscriber, s.paused_subscriber, s.live, s.cancelled,
+      s.cancelled_before, s.churned, s.expired, s.active, s.churned_failed, s.cohort)
+    is distinct from (c.new_subscriber, c.subscriber, c.paused_subscriber, c.live, c.cancelled,
+      c.cancelled_before, c.churned, c.expired, c.active, c.churned_failed, c.cohort)
+  on conflict (shop_id, customer_id, at) do update set
+    new_subscriber = excluded.new_subscriber, subscriber = excluded.subscriber,
+    paused_subscriber = excluded.paused_subscriber, live = excluded.live,
+    cancelled = excluded.cancelled, cancelled_before = excluded.cancelled_before,
+    churned = excluded.churned, expired = excluded.expired, active = excluded.active,
+    churned_failed = excluded.churned_failed, cohort = excluded.cohort;
+end $$;
+
+-- The triggers of subscriber_changes, as 0019 made them, from one body in which `changes` stands for the rows
+-- that came (sign 1) and went (sign -1). Rows that have no cohort are older than this, and are in no sum of one.
+do $do$
+declare
+  operation text;
+  changes text;
+begin
+  foreach operation in array array['insert', 'update', 'delete'] loop
+    changes := case operation
+      when 'insert' then '(select 1 as sign, * from new_rows) changes'
+      when 'delete' then '(select -1 as sign, * from old_rows) changes'
+      else '(select 1 as sign, * from new_rows union all select -1, * from old_rows) changes'
+    end;
+    execute format(
+      'create or replace function %I() returns trigger language plpgsql as %L',
+      'subscriber_changes_metrics_' || operation,
+      replace($body$
+        declare
+          shops bigint[] := array(select distinct shop_id from changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+            -- A branch for each fact: one that takes a row apart into all of its facts costs three times as much.
+            facts := array(
+              select row(fact, metric_floor(at, kept_since), sum(count), sum(amount))::ledger_fact
+              from (
+                select shop_id, 'new_subscriber' as fact, at, sign * new_subscriber as count, 0 as amount
+                from changes where new_subscriber <> 0
+                union all
+                select shop_id, 'subscriber', at, sign * subscriber, 0 from changes where subscriber <> 0
+                union all
+                select shop_id, 'paused_subscriber', at, sign * paused_subscriber, 0
+                from changes where paused_subscriber <> 0
+                union all
+                select shop_id, 'live', at, sign * live, 0 from changes where live <> 0
+                union all
+                select shop_id, 'cancelled', at, sign * cancelled, 0 from changes where cancelled <> 0
+                union all
+                select shop_id, 'cancelled_before', at, sign * cancelled_before, 0
+                from changes where cancelled_before <> 0
+                union all
+                select shop_id, 'churned', at, sign * churned, 0 from changes where churned <> 0
+                union all
+                select shop_id, 'churned_failed', at, sign * churned_failed, 0
+                from changes where churned_failed <> 0
+                union all
+                select shop_id, 'expired', at, sign * expired, 0 from changes where expired <> 0
+                union all
+                select shop_id, a.fact, at, sign * a.count, sign * a.amount
+                from changes cross join lateral unnest(active) a where active <> '{}'
+                union all
+                select shop_id, 'cohort ' || cohort || ' customers', metric_month(at),
+                  sign * new_subscriber, 0
+                from changes where new_subscriber <> 0 and cohort is not null
+                union all
+                select shop_id, 'cohort ' || cohort || ' retained', metric_month(at),
+                  sign * (subscriber + paused_subscriber), 0
+                from changes where subscriber + paused_subscriber <> 0 and cohort is not null
+                union all
+                select shop_id, 'cohort ' || cohort || ' ' || interval_of_fact(a.fact), metric_month(at),
+                  sign * a.count, sign * a.amount
+                from changes cross join lateral unnest(active) a
+                where active <> '{}' and cohort is not null
+              ) facts
+              where shop_id = shop
+              group by fact, metric_floor(at, kept_since)
+              having sum(count) <> 0 or sum(amount) <> 0
+            );
+            perform add_to_ledger(shop, facts);
+          end loop;
+          return null;
+        end
+      $body$, 'from changes', 'from ' || changes)
+    );
+  end loop;
+end $do$;
+
+-- The triggers bring what differs into the ledger; a few thousand customers at a time, as lists are kept in
+-- memory.
+do $$
+declare
+  slice constant integer := 10000;
+  shop bigint;
+  ids bigint[];
+  last bigint;
+begin
+  for shop in select shop_id from shops order by shop_id loop
+    last := 0;
+    loop
+      select array_agg(c.customer_id order by c.customer_id) into ids
+      from (
+        select customer_id from customers where shop_id = shop and customer_id > last
+        order by customer_id limit slice
+      ) c;
+      exit when ids is null;
+      perform refresh_subscribers(shop, ids);
+      last := ids[cardinality(ids)];
+    end loop;
+  end loop;
+end $$;

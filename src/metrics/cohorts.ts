@@ -1,0 +1,104 @@
+import { CommandError } from '../errors.ts';
+import { decimalText } from '../money.ts';
+import { type Sql, type Transaction, withTimeout } from '../store/database.ts';
+import {
+  type Cohort,
+  type CohortOptions,
+  type CohortRow,
+  listMonths,
+  toCohorts,
+} from './cohort-rows.ts';
+import { priceDecimals } from './history-rows.ts';
+import { cohortsFromRecords } from './plain-cohorts.ts';
+
+interface ShopOfCohorts {
+  readonly id: number;
+  readonly currency: string;
+}
+
+/** How a cohort changed in a month. */
+interface Change extends Omit<CohortRow, 'amount'> {
+  /** In units of the sixth decimal place. */
+  readonly amount: string;
+}
+
+/**
+ * The cohorts of the last months, from the ledger: the cost does not grow with the shop.
+ * Anything dated at `now` or later is left out.
+ */
+export async function listCohorts(
+  sql: Sql | Transaction,
+  shop: ShopOfCohorts,
+  options: CohortOptions,
+): Promise<Cohort[]> {
+  const months = listMonths(options);
+  const first = months[0]?.month ?? '';
+  const [since, facts] = [`${first}-01T00:00:00Z`, `cohort ${first}`];
+  const now = new Date(options.now).toISOString();
+  const changes = await withTimeout(sql<Change[]>`
+    select split_part(fact, ' ', 2) as cohort, to_char(bucket at time zone 'UTC', 'YYYY-MM') as month,
+      substr(fact, length('cohort 2026-03 ') + 1) as fact, sum(count)::bigint as count,
+      round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
+    from (
+      select fact, bucket, count, amount from metric_ledger
+      where shop_id = ${shop.id} and grain = 'month' and bucket >= ${since}
+        and fact >= ${facts}
+      union all
+      (
+        select fact, metric_month(at), -count, -amount from subscriber_facts
+        where shop_id = ${shop.id} and at >= ${now} and fact like 'cohort %'
+        order by at offset 0
+      )
+    ) changes
+    group by fact, bucket
+    having sum(count) <> 0 or sum(amount) <> 0`);
+  const names = months.map(({ month }) => month);
+  return toCohorts(sumUp(changes, names), months, shop.currency);
+}
+
+/** What holds at the end of each month: the sum of all changes until then. */
+function sumUp(changes: readonly Change[], months: readonly string[]): CohortRow[] {
+  const groups = Map.groupBy(changes, ({ cohort, fact }) => `${cohort} ${fact}`);
+  return [...groups.values()].flatMap((group) => {
+    const { cohort, fact } = group[0] as Change;
+    const byMonth = new Map(group.map((change) => [change.month, change]));
+    let count = 0;
+    let amount = 0n;
+    return months.slice(Math.max(months.indexOf(cohort), 0)).map((month) => {
+      const change = byMonth.get(month);
+      count += change?.count ?? 0;
+      amount += BigInt(change?.amount ?? 0);
+      return { cohort, month, fact, count, amount: decimalText(amount, priceDecimals) };
+    });
+  });
+}
+
+/**
+ * The same as if a shop had no subscriptions but those of one plan; computed from these, so the cost grows with
+ * them.
+ * @throws CommandError if that takes too long
+ */
+export async function listCohortsOfPlan(
+  sql: Sql,
+  shop: ShopOfCohorts,
+  planId: number,
+  { timeoutMilliseconds = 10_000, ...options }: CohortOptions & { timeoutMilliseconds?: number },
+): Promise<Cohort[]> {
+  try {
+    const rows = await sql.begin('read only', async (tx) => {
+      await tx`select set_config('statement_timeout', ${String(timeoutMilliseconds)}, true)`;
+      return cohortsFromRecords(tx, shop.id, { ...options, planId });
+    });
+    return toCohorts(rows, listMonths(options), shop.currency);
+  } catch (error) {
+    if (!isCancelled(error)) throw error;
+    throw new CommandError(
+      `The cohorts of plan ${planId} are computed from its subscriptions, and that took longer than ${timeoutMilliseconds / 1000} s. Ask for fewer months.`,
+      { cause: error },
+    );
+  }
+}
+
+/** PostgreSQL's query_canceled. */
+const isCancelled = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === '57014';

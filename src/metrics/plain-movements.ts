@@ -1,0 +1,138 @@
+import type { Ratio } from '../money.ts';
+import type { Sql, Transaction } from '../store/database.ts';
+import type { ChurnCause, Window } from './churn.ts';
+import { type ActiveValue, movements } from './facts.ts';
+import { monthlyValue } from './figures.ts';
+import type { MovementValues } from './movements.ts';
+
+interface Sum extends ActiveValue {
+  readonly part: keyof MovementValues;
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+
+/**
+ * The same as summariseMovements, following the definitions directly: each subscription's status before and after
+ * each instant at which it changed, from the records alone.
+ * @param from, to epoch milliseconds; includes `from`, excludes `to`
+ */
+export async function movementsFromRecords(
+  sql: Sql | Transaction,
+  shopId: number,
+  from: number,
+  to: number,
+): Promise<MovementValues> {
+  const sums = await sql<Sum[]>`
+    with instants as materialized (
+      select subscription_id, at from status_events
+      where shop_id = ${shopId} and at >= ${iso(from)} and at < ${iso(to)}
+      union
+      select subscription_id, created_at from subscriptions
+      where shop_id = ${shopId} and created_at >= ${iso(from)} and created_at < ${iso(to)}
+    ),
+    held as materialized (
+      select s.*, coalesce(s.own_interval_unit, p.interval_unit) as unit,
+        coalesce(s.own_interval_count, p.interval_count) as count
+      from subscriptions s
+      join plans p on p.shop_id = ${shopId} and p.plan_id = s.plan_id
+      where s.shop_id = ${shopId} and s.created_at < ${iso(to)}
+    ),
+    changes as materialized (
+      select i.at, h.*,
+        case when h.created_at < i.at then coalesce(before.to_status, 'active') else '' end as was,
+        coalesce(after.to_status, 'active') as became
+      from instants i
+      join held h on h.subscription_id = i.subscription_id
+      left join lateral (
+        select e.to_status from status_events e
+        where e.shop_id = ${shopId} and e.subscription_id = i.subscription_id and e.at < i.at
+        order by e.position desc limit 1
+      ) before on true
+      left join lateral (
+        select e.to_status from status_events e
+        where e.shop_id = ${shopId} and e.subscription_id = i.subscription_id and e.at <= i.at
+        order by e.position desc limit 1
+      ) after on true
+    ),
+    moved as (
+      select c.unit, c.count, c.current_price,
+        case
+          when c.became <> 'active' then c.became
+          when c.was = 'paused' then 'resumed'
+          when c.was <> '' then 'reactivated'
+          when earlier.is_there then 'added'
+          else 'new'
+        end as part
+      from changes c
+      left join lateral (
+        select true as is_there from subscriptions o
+        where o.shop_id = ${shopId} and o.customer_id = c.customer_id
+          and (o.created_at, o.subscription_id) < (c.created_at, c.subscription_id)
+        limit 1
+      ) earlier on true
+      where (c.was = 'active') <> (c.became = 'active')
+    ),
+    active as (
+      select v.part, h.unit, h.count, h.current_price
+      from (values ('opening', ${iso(from)}::timestamptz), ('closing', ${iso(to)}))
+        v (part, at)
+      join held h on h.created_at < v.at
+      left join lateral (
+        select e.to_status from status_events e
+        where e.shop_id = ${shopId} and e.subscription_id = h.subscription_id and e.at < v.at
+        order by e.position desc limit 1
+      ) past on true
+      where coalesce(past.to_status, 'active') = 'active'
+    )
+    select part, unit, count, sum(current_price) as sum
+    from (
+      select part, unit, count, current_price from moved
+      union all
+      select part, unit, count, current_price from active
+    ) facts
+    group by part, unit, count`;
+  const names = ['opening', ...movements, 'closing'] as const;
+  const values = names.map((name) => [
+    name,
+    monthlyValue(sums.filter(({ part }) => part === name)),
+  ]);
+  return Object.fromEntries(values) as Record<keyof MovementValues, Ratio>;
+}
+
+/** How many subscriptions left in a window and had not come back by now, from the records alone. */
+export async function churnFromRecords(
+  sql: Sql | Transaction,
+  shopId: number,
+  { from, until, now }: Window,
+): Promise<Readonly<Record<ChurnCause, number>>> {
+  const [row] = await sql<Record<ChurnCause, number>[]>`
+    with seen as (
+      select e.*,
+        last_value(e.to_status) over whole as last,
+        max(e.position) filter (where e.to_status in ('active', 'paused')) over whole as live_at
+      from status_events e
+      where e.shop_id = ${shopId} and e.at <= ${iso(now)}
+      window whole as (partition by e.subscription_id order by e.position
+        rows between unbounded preceding and unbounded following)
+    ),
+    -- What followed the last time a subscription was live; its first event is when it left.
+    ends as (
+      select subscription_id, min(at) as left_at,
+        (array_agg(to_status order by position)) as statuses,
+        array_agg(at order by position) as times
+      from seen
+      where position > coalesce(live_at, -1) and last in ('cancelled', 'failed')
+      group by subscription_id
+    ),
+    causes as (
+      select left_at, (
+          select to_status from unnest(statuses, times) with ordinality s (to_status, at, number)
+          where s.at = left_at order by number desc limit 1
+        ) as cause
+      from ends where left_at >= ${iso(from)} and left_at < ${iso(until)}
+    )
+    select count(*) filter (where cause <> 'failed') as cancelled,
+      count(*) filter (where cause = 'failed') as failed
+    from causes`;
+  return row as Record<ChurnCause, number>;
+}

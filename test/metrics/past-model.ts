@@ -1,0 +1,179 @@
+import type { Sql } from '../../src/store/database.ts';
+
+/** A subscription and its statuses: active from the first instant on, then whatever each change made it. */
+export interface HeldSubscription {
+  readonly id: number;
+  readonly customerId: number;
+  readonly planId: number;
+  /** Millionths of the currency. */
+  readonly price: bigint;
+  /** Cycles per month, as numerator and denominator. */
+  readonly perMonth: readonly [bigint, bigint];
+  readonly steps: readonly { readonly at: number; readonly to: string }[];
+}
+
+/** An exact monthly value, in millionths of the currency. */
+type Value = readonly [numerator: bigint, denominator: bigint];
+
+const add = ([a, b]: Value, [c, d]: Value): Value => reduce([a * d + c * b, b * d]);
+const nothing: Value = [0n, 1n];
+
+function reduce([numerator, denominator]: Value): Value {
+  let [a, b] = [numerator < 0n ? -numerator : numerator, denominator];
+  while (b > 0n) [a, b] = [b, a % b];
+  return a === 0n ? nothing : [numerator / a, denominator / a];
+}
+
+const cyclesPerMonth: Readonly<Record<string, (n: bigint) => readonly [bigint, bigint]>> = {
+  day: (n) => [365n, 12n * n],
+  week: (n) => [365n, 84n * n],
+  month: (n) => [1n, n],
+  year: (n) => [1n, 12n * n],
+};
+
+/** Reads a shop's subscriptions as they are stored. */
+export async function readHeld(sql: Sql, shopId: number): Promise<HeldSubscription[]> {
+  const rows = await sql<
+    {
+      id: number;
+      customerId: number;
+      planId: number;
+      price: string;
+      unit: string;
+      count: number;
+      steps: { at: number; to: string }[];
+    }[]
+  >`
+    select s.subscription_id as id, customer_id as "customerId", s.plan_id as "planId",
+      round(current_price * 1000000)::text as price,
+      coalesce(own_interval_unit, interval_unit) as unit,
+      coalesce(own_interval_count, interval_count) as count,
+      (
+        select jsonb_agg(jsonb_build_object('at', round(date_part('epoch', at) * 1000), 'to', "to")
+          order by position)
+        from (
+          select created_at as at, 'active' as "to", -1 as position
+          union all
+          select at, to_status, position from status_events e
+          where e.shop_id = s.shop_id and e.subscription_id = s.subscription_id
+        ) steps
+      ) as steps
+    from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
+    where s.shop_id = ${shopId}`;
+  return rows.map((row) => ({
+    ...row,
+    price: BigInt(row.price),
+    perMonth: (cyclesPerMonth[row.unit] as (n: bigint) => readonly [bigint, bigint])(
+      BigInt(row.count),
+    ),
+  }));
+}
+
+const createdAt = ({ steps }: HeldSubscription) => (steps[0] as { at: number }).at;
+const valueOf = ({ price, perMonth: [numerator, denominator] }: HeldSubscription): Value => [
+  price * numerator,
+  denominator,
+];
+
+/** The status just before an instant; '' if it had not begun. */
+const statusBefore = ({ steps }: HeldSubscription, at: number) =>
+  steps.findLast((step) => step.at < at)?.to ?? '';
+
+const isLive = (status: string) => status === 'active' || status === 'paused';
+
+function activeValue(held: readonly HeldSubscription[], at: number): Value {
+  return held
+    .filter((each) => statusBefore(each, at) === 'active')
+    .reduce((sum, each) => add(sum, valueOf(each)), nothing);
+}
+
+/** The exact movements, from the definition. */
+export function movementsOf(held: readonly HeldSubscription[], from: number, to: number) {
+  const found = new Map<string, Value>([
+    ['opening', activeValue(held, from)],
+    ['closing', activeValue(held, to)],
+  ]);
+  for (const each of held) {
+    const isFirst = !held.some(
+      (other) =>
+        other.customerId === each.customerId &&
+        (createdAt(other) < createdAt(each) ||
+          (createdAt(other) === createdAt(each) && other.id < each.id)),
+    );
+    const instants = new Set(each.steps.map(({ at }) => at));
+    for (const at of instants) {
+      if (at < from || at >= to) continue;
+      const was = statusBefore(each, at);
+      const became = statusBefore(each, at + 1);
+      if ((was === 'active') === (became === 'active')) continue;
+      const arrival =
+        was === '' ? (isFirst ? 'new' : 'added') : was === 'paused' ? 'resumed' : 'reactivated';
+      const name = became === 'active' ? arrival : became;
+      found.set(name, add(found.get(name) ?? nothing, valueOf(each)));
+    }
+  }
+  return (name: string): Value => found.get(name) ?? nothing;
+}
+
+/** Those that left, as of now: newest first. */
+export function churnedOf(
+  held: readonly HeldSubscription[],
+  from: number,
+  until: number,
+  now: number,
+) {
+  return held
+    .flatMap((each) => {
+      const steps = each.steps.filter(({ at }) => at <= now);
+      const last = steps.at(-1)?.to;
+      if (last !== 'cancelled' && last !== 'failed') return [];
+      const leftAt = steps[steps.findLastIndex(({ to }) => isLive(to)) + 1]?.at as number;
+      if (leftAt < from || leftAt >= until) return [];
+      const cause =
+        steps.findLast(({ at }) => at === leftAt)?.to === 'failed' ? 'failed' : 'cancelled';
+      return [{ id: each.id, customerId: each.customerId, planId: each.planId, leftAt, cause }];
+    })
+    .toSorted((a, b) => b.leftAt - a.leftAt || b.id - a.id);
+}
+
+const monthOf = (at: number) => new Date(at).toISOString().slice(0, 7);
+
+/** Cohorts with exact values, from the definition. */
+export function cohortsOf(held: readonly HeldSubscription[], months: number, now: number) {
+  const seen = held.filter((each) => createdAt(each) < now);
+  const first = new Map<number, number>();
+  for (const each of seen) {
+    const known = first.get(each.customerId) ?? Infinity;
+    first.set(each.customerId, Math.min(known, createdAt(each)));
+  }
+  const date = new Date(now);
+  const startOf = (back: number) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - back, 1);
+  const cohorts = [];
+  for (let back = months - 1; back >= 0; back -= 1) {
+    const month = monthOf(startOf(back));
+    const members = new Set(
+      [...first].filter(([, at]) => monthOf(at) === month).map(([customer]) => customer),
+    );
+    if (members.size === 0) continue;
+    const own = seen.filter(({ customerId }) => members.has(customerId));
+    const ends = Array.from({ length: back + 1 }, (_, k) => Math.min(startOf(back - k - 1), now));
+    cohorts.push({
+      month,
+      customers: members.size,
+      retained: ends.map(
+        (end) =>
+          new Set(
+            own.filter((each) => isLive(statusBefore(each, end))).map((each) => each.customerId),
+          ).size,
+      ),
+      mrr: ends.map((end) => activeValue(own, end)),
+    });
+  }
+  return cohorts;
+}
+
+/** Rounds half away from zero; for values of at least 0. */
+export function roundedValue([numerator, denominator]: Value, digits: number): number {
+  const [scaled, whole] = [numerator * 10n ** BigInt(digits), denominator * 1_000_000n];
+  return Number((2n * scaled + whole) / (2n * whole)) / 10 ** digits;
+}

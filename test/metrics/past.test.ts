@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Window, listChurnDays, listChurned } from '../../src/metrics/churn.ts';
+import { listMonths, toCohorts } from '../../src/metrics/cohort-rows.ts';
+import { listCohorts, listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
+import { movements } from '../../src/metrics/facts.ts';
+import { type MovementValues, summariseMovements } from '../../src/metrics/movements.ts';
+import { cohortsFromRecords } from '../../src/metrics/plain-cohorts.ts';
+import { churnFromRecords, movementsFromRecords } from '../../src/metrics/plain-movements.ts';
+import { findLedgerDifferences } from '../../src/metrics/check.ts';
+import type { Ratio } from '../../src/money.ts';
+import type { Store } from '../../src/store/open.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { runs } from '../support/seed.ts';
+import { createShop } from '../support/world.ts';
+import { about, instantOf } from './instants.ts';
+import {
+  type HeldSubscription,
+  churnedOf,
+  cohortsOf,
+  movementsOf,
+  readHeld,
+  roundedValue,
+} from './past-model.ts';
+import { type Random, randomOf } from './random.ts';
+import { preparePlans, writeSomething } from './writers.ts';
+
+const day = 24 * 3_600_000;
+const { numRuns: worlds, seed: firstSeed } = runs(12);
+const iso = (at: number) => new Date(at).toISOString();
+
+const names = ['opening', ...movements, 'closing'] as const;
+
+/** Exact values as fractions of millionths, in lowest terms. */
+function canonical(values: MovementValues) {
+  return Object.fromEntries(names.map((name) => [name, fraction(values[name])]));
+}
+
+function fraction({ numerator, denominator }: Ratio): string {
+  let [a, b] = [numerator < 0n ? -numerator : numerator, denominator];
+  while (b > 0n) [a, b] = [b, a % b];
+  const divisor = a === 0n ? denominator : a;
+  return `${numerator / divisor}/${denominator / divisor}`;
+}
+
+onEveryDatabase('movements, churn and cohorts', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  /** A shop of random records, with any start of what is kept by hour. */
+  async function createWorld(random: Random, batches: number) {
+    const shop = await createShop(store, { currency: random.oneOf(['USD', 'JPY', 'KWD']) });
+    const hoursSince = random.oneOf(['1970-01-01Z', '2026-10-30Z', 'infinity', 'default']);
+    if (hoursSince !== 'default') {
+      await store.write`insert into metric_shops values (${shop.id}, ${hoursSince})`;
+    }
+    await preparePlans(store.write, shop.id);
+    for (let batch = 0; batch < batches; batch += 1) {
+      await writeSomething(store.write, [shop.id], random);
+    }
+    return { shop, held: await readHeld(store.write, shop.id) };
+  }
+
+  /** What was ever above 0, so that no movement goes untested. */
+  const moved = new Set<string>();
+
+  const fractionOf = ([numerator, denominator]: readonly [bigint, bigint]) =>
+    fraction({ numerator, denominator: denominator * 1_000_000n });
+
+  async function compareMovements(
+    shopId: number,
+    held: readonly HeldSubscription[],
+    from: number,
+    to: number,
+    where: string,
+  ) {
+    const valueOf = movementsOf(held, from, to);
+    for (const name of names) if (valueOf(name)[0] > 0n) moved.add(name);
+    const expected = Object.fromEntries(names.map((name) => [name, fractionOf(valueOf(name))]));
+    const served = await summariseMovements(store.primary.analyse, shopId, from, to);
+    assert.deepEqual(canonical(served), expected, where);
+    const plain = await movementsFromRecords(store.write, shopId, from, to);
+    assert.deepEqual(canonical(plain), expected, `plainly, ${where}`);
+  }
+
+  async function compareChurn(
+    shopId: number,
+    held: readonly HeldSubscription[],
+    window: Window,
+    where: string,
+  ) {
+    const { from, until, now } = window;
+    const expected = churnedOf(held, from, until, now);
+    const countOf = (cause: string, of = expected) =>
+      of.filter((each) => each.cause === cause).length;
+    const days = await listChurnDays(store.primary.analyse, shopId, window);
+    const byDay = Map.groupBy(expected, ({ leftAt }) => Math.floor(leftAt / day) * day);
+    assert.deepEqual(
+      days.map((each) => ({ ...each })),
+      [...byDay]
+        .toSorted(([a], [b]) => a - b)
+        .map(([at, of]) => ({
+          day: at,
+          cancelled: countOf('cancelled', of),
+          failed: countOf('failed', of),
+        })),
+      where,
+    );
+    assert.deepEqual(
+      { ...(await churnFromRecords(store.write, shopId, window)) },
+      { cancelled: countOf('cancelled'), failed: countOf('failed') },
+      where,
+    );
+    const listed = [];
+    for (let last; ;) {
+      const page = await listChurned(store.primary.analyse, shopId, window, {
+        after: last && { createdAt: last.leftAt, id: last.subscriptionId },
+        limit: 2,
+      });
+      listed.push(...page);
+      last = page.at(-1);
+      if (last === undefined) break;
+    }
+    assert.deepEqual(
+      listed.map(({ subscriptionId, customerId, planId, leftAt, cause }) => ({
+        id: subscriptionId,
+        customerId,
+        planId,
+        leftAt,
+        cause,
+      })),
+      expected,
+      where,
+    );
+  }
+
+  test('match their definitions at any instant, for any writes', async () => {
+    for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
+      const random = randomOf(seed);
+      const { shop, held } = await createWorld(random, 16);
+      assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
+      for (let time = 0; time < 20; time += 1) {
+        const now = instantOf(random);
+        const [a, b] = [instantOf(random), random.oneOf([now, instantOf(random)])];
+        const [from, to] = a < b ? [a, b] : [b, a + 1];
+        const where = `seed ${seed}, from ${iso(from)} to ${iso(to)}, now ${iso(now)}`;
+        await compareMovements(shop.id, held, from, to, where);
+        await compareMovements(shop.id, held, to - 3_600_000, to, where);
+        const window = { from, until: Math.max(Math.min(to, now), from + 1), now };
+        await compareChurn(shop.id, held, window, where);
+      }
+    }
+    assert.deepEqual([...moved].toSorted(), names.toSorted());
+  });
+
+  test('cohorts match their definition at any instant, for any writes, also of one plan', async () => {
+    for (let seed = firstSeed + 100; seed < firstSeed + 100 + worlds; seed += 1) {
+      const random = randomOf(seed);
+      const { shop, held } = await createWorld(random, 10);
+      const digits = { USD: 2, JPY: 0, KWD: 3 }[shop.currency] as number;
+      const rounded = (of: readonly HeldSubscription[], months: number, now: number) =>
+        cohortsOf(of, months, now).map((each) => ({
+          ...each,
+          mrr: each.mrr.map((value) => roundedValue(value, digits)),
+        }));
+      for (let time = 0; time < 6; time += 1) {
+        const now = random.oneOf([instantOf(random), Date.parse('2026-12-01Z'), about]);
+        const options = { months: random.oneOf([1, 2, 3, 4, 36]), now };
+        const where = `seed ${seed}, ${options.months} months until ${iso(now)}`;
+        const expected = rounded(held, options.months, now);
+        assert.deepEqual(await listCohorts(store.primary.analyse, shop, options), expected, where);
+        const rows = await cohortsFromRecords(store.write, shop.id, options);
+        const plain = toCohorts(rows, listMonths(options), shop.currency);
+        assert.deepEqual(plain, expected, `plainly, ${where}`);
+        const planId = 1 + random.integer(3);
+        const own = held.filter((each) => each.planId === planId);
+        assert.deepEqual(
+          await listCohortsOfPlan(store.primary.analyse, shop, planId, options),
+          rounded(own, options.months, now),
+          `plan ${planId}, ${where}`,
+        );
+      }
+    }
+  });
+});
