@@ -29,7 +29,10 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   shopify: async () => (await import('./commands/shopify.ts')).shopifyCommands,
   platforms: async () => (await import('./commands/platforms.ts')).platformCommands,
   feeds: async () => (await import('./commands/feeds.ts')).feedsCommands,
-  metrics: async () => (await import('./commands/metrics.ts')).metricsCommands,
+  metrics: async () => [
+    ...(await import('./commands/metrics/check.ts')).checkCommands,
+    ...(await import('./commands/metrics/history.ts')).historyCommands,
+  ],
   'demo-data': async () => [(await import('./commands/demo-data.ts')).demoDataCommand],
   doctor: async () => [(await import('./commands/doctor.ts')).doctorCommand],
 };

@@ -1,0 +1,91 @@
+import type { Transaction } from '../store/database.ts';
+import { day } from './bounds.ts';
+import { listChurnDays } from './churn.ts';
+import { type Cohort, type CohortOptions, listMonths, toCohorts } from './cohort-rows.ts';
+import { listCohorts } from './cohorts.ts';
+import { toSummary } from './figures.ts';
+import { summariseMovements, toMovements } from './movements.ts';
+import { cohortsFromRecords } from './plain-cohorts.ts';
+import { churnFromRecords, movementsFromRecords } from './plain-movements.ts';
+import { summariseFromRecords } from './plain.ts';
+import { summariseMetrics } from './summary.ts';
+
+/** A figure whose served value is not what the records give. */
+export interface FigureDifference {
+  readonly figure: string;
+  readonly served: unknown;
+  readonly plain: unknown;
+}
+
+interface ShopOfFigures {
+  readonly id: number;
+  readonly currency: string;
+}
+
+type Figures = ReadonlyMap<string, unknown>;
+
+const cohortMonths = 12;
+
+/**
+ * Compares a shop's summary, the movements and the churn of the last 30 days, and the cohorts of the last 12 months
+ * with what its records give. Reads all of them; others must not write meanwhile.
+ * @param now epoch milliseconds
+ */
+export async function findFigureDifferences(
+  tx: Transaction,
+  shop: ShopOfFigures,
+  now: number,
+): Promise<FigureDifference[]> {
+  const served = await readServed(tx, shop, now);
+  const plain = await readPlain(tx, shop, now);
+  return [...new Set([...plain.keys(), ...served.keys()])]
+    .filter((figure) => served.get(figure) !== plain.get(figure))
+    .map((figure) => ({
+      figure,
+      served: served.get(figure) ?? null,
+      plain: plain.get(figure) ?? null,
+    }));
+}
+
+async function readServed(tx: Transaction, shop: ShopOfFigures, now: number): Promise<Figures> {
+  const window = { from: now - 30 * day, until: now, now };
+  const days = await listChurnDays(tx, shop.id, window);
+  const count = (cause: 'cancelled' | 'failed') =>
+    days.reduce((total, each) => total + each[cause], 0);
+  return new Map([
+    ...listFigures('', toSummary(await summariseMetrics(tx, shop.id, now), shop.currency, now)),
+    ...listFigures(
+      'movements ',
+      toMovements(await summariseMovements(tx, shop.id, window.from, now), shop.currency),
+    ),
+    ...listFigures('churned ', { cancelled: count('cancelled'), failed: count('failed') }),
+    ...listCohortFigures(await listCohorts(tx, shop, { months: cohortMonths, now })),
+  ]);
+}
+
+async function readPlain(tx: Transaction, shop: ShopOfFigures, now: number): Promise<Figures> {
+  const window = { from: now - 30 * day, until: now, now };
+  const cohorts: CohortOptions = { months: cohortMonths, now };
+  const rows = await cohortsFromRecords(tx, shop.id, cohorts);
+  return new Map([
+    ...listFigures('', toSummary(await summariseFromRecords(tx, shop.id, now), shop.currency, now)),
+    ...listFigures(
+      'movements ',
+      toMovements(await movementsFromRecords(tx, shop.id, window.from, now), shop.currency),
+    ),
+    ...listFigures('churned ', await churnFromRecords(tx, shop.id, window)),
+    ...listCohortFigures(toCohorts(rows, listMonths(cohorts), shop.currency)),
+  ]);
+}
+
+function listFigures(prefix: string, figures: object): [string, unknown][] {
+  return Object.entries(figures).map(([name, value]) => [`${prefix}${name}`, value]);
+}
+
+function listCohortFigures(cohorts: readonly Cohort[]): [string, unknown][] {
+  return cohorts.flatMap(({ month, customers, retained, mrr }) => [
+    [`cohort ${month} customers`, customers] as [string, unknown],
+    ...listFigures(`cohort ${month} retained `, retained),
+    ...listFigures(`cohort ${month} mrr `, mrr),
+  ]);
+}

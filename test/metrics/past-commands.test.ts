@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
+import { connectAll } from '../../src/store/open.ts';
+import { newShopId, run } from '../cli/process.ts';
+import { serverUrl } from '../support/databases.ts';
+import { plan, subscription } from '../rest/records.ts';
+
+const DATABASE_URL = serverUrl ?? '';
+const skip = DATABASE_URL === '' && 'PostgreSQL is not available on this machine';
+const env = { DATABASE_URL, LOG_LEVEL: 'warn' };
+const shop = newShopId();
+
+/** A day of a month before this one: the commands read the clock. */
+function timeOf(monthsAgo: number, date: number): string {
+  const today = new Date();
+  return new Date(
+    Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - monthsAgo, date),
+  ).toISOString();
+}
+
+const [january, february, march] = [timeOf(10, 1), timeOf(9, 1), timeOf(8, 1)];
+const [first, second] = [january.slice(0, 7), february.slice(0, 7)];
+
+/** Yen, so that amounts have no decimals: 1000 a month, 12,000 a year on the same plan, 500 a week on another. */
+const records = [
+  plan(),
+  plan({ id: 12 }),
+  of(1, 1, 11, '1000', timeOf(10, 10), {}),
+  of(2, 1, 11, '12000', timeOf(9, 10), { intervalUnit: 'year', intervalCount: 1 }),
+  of(3, 2, 12, '500', timeOf(9, 20), {
+    intervalUnit: 'week',
+    intervalCount: 1,
+    status: 'failed',
+    statusEvents: [{ at: march, to: 'failed' }],
+  }),
+];
+
+function of(
+  id: number,
+  customerId: number,
+  planId: number,
+  currentPrice: string,
+  createdAt: string,
+  more: object,
+) {
+  const lines = [{ lineId: 1, productId: 1, productTitle: 'Tea', variantId: 1, quantity: 1 }];
+  const priced = lines.map((line) => ({ ...line, currentPrice }));
+  return subscription(id, { customerId, planId, lines: priced, createdAt, ...more });
+}
+
+const metrics = (...args: string[]) => run(['metrics', ...args], { env });
+
+describe('metrics movements and metrics cohorts', { skip }, () => {
+  before(async () => {
+    await run(['shops', 'create', '--id', shop, '--name', 'x', '--currency', 'JPY'], { env });
+    const input = records.map((record) => JSON.stringify(record)).join('\n');
+    assert.equal((await run(['import', '--shop', shop, '-'], { env, input })).code, 0);
+  });
+
+  const movements = (from: string, to: string, ...more: string[]) =>
+    metrics('movements', '--shop', shop, `--from=${from}`, `--to=${to}`, ...more);
+
+  test('prints the movements between two times', async () => {
+    const found = await movements(february, march.replace('.000Z', '.001Z'), '--json');
+    assert.deepEqual(
+      [found.code, found.out],
+      [
+        0,
+        '{"currency":"JPY","opening":1000,"new":2173,"added":1000,"resumed":0,"reactivated":0,' +
+          '"paused":0,"cancelled":0,"expired":0,"failed":2173,"closing":2000}\n',
+      ],
+    );
+    const { out } = await movements(february.replace('Z', '+00:00'), march);
+    assert.match(out, /^MRR +JPY\nopening +1000\nnew +2173\nadded +1000\n[^]*\nclosing +4173\n$/);
+  });
+
+  test('prints the cohorts, of all plans or of one', async () => {
+    const found = await metrics('cohorts', '--shop', shop, '--months=36', '--json');
+    assert.equal(found.code, 0);
+    const { currency, cohorts } = JSON.parse(found.out);
+    assert.equal(currency, 'JPY');
+    const firsts = (
+      all: { month: string; customers: number; retained: number[]; mrr: number[] }[],
+    ) =>
+      all.map((each) => [
+        each.month,
+        each.customers,
+        each.retained.slice(0, 3),
+        each.mrr.slice(0, 3),
+      ]);
+    assert.deepEqual(Object.keys(cohorts[0]), ['month', 'customers', 'retained', 'mrr']);
+    assert.deepEqual(firsts(cohorts), [
+      [first, 1, [1, 1, 1], [1000, 2000, 2000]],
+      [second, 1, [1, 0, 0], [2173, 0, 0]],
+    ]);
+    const ofPlan = await metrics('cohorts', '--shop', shop, '--months=36', '--plan=12', '--json');
+    assert.deepEqual(firsts(JSON.parse(ofPlan.out).cohorts), [
+      [second, 1, [1, 0, 0], [2173, 0, 0]],
+    ]);
+    const table = await metrics('cohorts', '--shop', shop, '--months=36');
+    const [, retained, , values] = table.out.split(/^(?=COHORT|Their MRR)/m);
+    const rowsOf = (text = '') =>
+      text.split('\n').map((row) => row.split(/ +/).slice(0, 4).join(' '));
+    assert.deepEqual(rowsOf(retained).slice(0, 3), [
+      'COHORT CUSTOMERS +0 +1',
+      `${first} 1 1 1`,
+      `${second} 1 1 0`,
+    ]);
+    assert.deepEqual(rowsOf(values).slice(1, 3), [`${first} 1 1000 2000`, `${second} 1 2173 0`]);
+  });
+
+  test('refuses wrong values', async () => {
+    const wrong: [string[], RegExp][] = [
+      [['cohorts', '--months=0'], /^retention: --months must be from 1 to 36, not "0"\.\n$/],
+      [['cohorts', '--months=37'], /^retention: --months must be from 1 to 36, not "37"\.\n$/],
+      [['cohorts', '--months=1e1'], /^retention: --months must be from 1 to 36, not "1e1"\.\n$/],
+      [['cohorts', '--plan=x'], /^retention: --plan must be an integer from 1 to .*, not "x"\.\n$/],
+      [['movements', '--from=2h'], /^retention: --to is missing\.\n$/],
+      [['movements', '--to=2h'], /^retention: --from is missing\.\n$/],
+      [['movements', '--from=2026-02-30T00:00:00Z', '--to=1h'], /^retention: --from takes an ISO /],
+      [['movements', '--from=2026-02-01', '--to=1h'], /^retention: --from takes an ISO 8601 time/],
+      [
+        ['movements', '--from=2h', '--to=2999-01-01T00:00:00Z'],
+        /^retention: --to must not be in the/,
+      ],
+      [['movements', '--from=1h', '--to=2h'], /^retention: --from must be earlier than --to\.\n$/],
+    ];
+    for (const [args, message] of wrong) {
+      const { code, err, out } = await metrics(...args, '--shop', shop);
+      assert.deepEqual([code, out], [2, ''], args.join(' '));
+      assert.match(err, message);
+    }
+    const { code, err } = await metrics('cohorts', '--shop', shop, '--plan=99');
+    assert.deepEqual([code, err], [1, `retention: Shop ${shop} has no plan 99.\n`]);
+  });
+
+  test('an empty shop has no cohorts, and nothing moves', async () => {
+    const empty = newShopId();
+    await run(['shops', 'create', '--id', empty, '--name', 'x', '--currency', 'KWD'], { env });
+    const { out } = await metrics('cohorts', '--shop', empty, '--json');
+    assert.equal(out, '{"currency":"KWD","cohorts":[]}\n');
+    const table = await metrics('cohorts', '--shop', empty);
+    assert.equal(table.out, 'No customer began in these months.\n');
+    const moved = await metrics('movements', '--shop', empty, '--from=30d', '--to=1h', '--json');
+    assert.match(moved.out, /^{"currency":"KWD","opening":0,"new":0,.*,"closing":0}\n$/);
+  });
+
+  test('metrics verify compares both with the records', async () => {
+    assert.equal((await metrics('verify', '--shop', shop)).code, 0);
+    const { write, close } = connectAll(DATABASE_URL);
+    const { count } = await write`
+      update metric_ledger set count = count + 5
+      where shop_id = ${shop} and grain = 'month' and fact = ${`cohort ${first} retained`}`;
+    assert.equal(count, 1);
+    await write`
+      update metric_ledger set amount = amount + 60
+      where shop_id = ${shop} and grain = 'all' and fact = 'active month 1 new'`;
+    await close();
+    const { code, out } = await metrics('verify', '--shop', shop);
+    assert.equal(code, 1);
+    assert.match(out, new RegExp(`\\ncohort ${first} retained 0 +6 +1\\n`));
+    assert.match(out, /\nmovements closing +2060 +2000\n/);
+    assert.match(
+      out,
+      new RegExp(`\nmetric_ledger +month ${first}.* cohort ${first} retained +6 0 +1 0`),
+    );
+    await metrics('rebuild', '--shop', shop);
+    assert.equal((await metrics('verify', '--shop', shop)).code, 0);
+  });
+
+  test('cohorts of a plan that take too long say so', async () => {
+    const { write, primary, close } = connectAll(DATABASE_URL);
+    const rollback = new Error('taken back');
+    const locking = write.begin(async (tx) => {
+      await tx`lock table plans in access exclusive mode`;
+      const options = { months: 36, now: Date.now(), timeoutMilliseconds: 50 };
+      const its = { id: Number(shop), currency: 'JPY' };
+      await assert.rejects(listCohortsOfPlan(primary.analyse, its, 12, options), {
+        name: 'CommandError',
+        message:
+          'The cohorts of plan 12 are computed from its subscriptions, and that took longer than 0.05 s. Ask for fewer months.',
+      });
+      throw rollback;
+    });
+    await assert.rejects(locking, rollback);
+    await close();
+  });
+});
