@@ -1,4 +1,7 @@
 import { type Sql, connect } from '../src/store/database.ts';
+import { listChurnDays, listChurned } from '../src/metrics/churn.ts';
+import { listCohorts, listCohortsOfPlan } from '../src/metrics/cohorts.ts';
+import { summariseMovements } from '../src/metrics/movements.ts';
 import { summariseMetrics } from '../src/metrics/summary.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { startPostgres } from '../test/support/postgres.ts';
@@ -8,6 +11,8 @@ import { median } from './statistics.ts';
 /** Subscriptions of each shop, with five payments per subscription. */
 const sizes = (process.env['BENCH_SIZES'] ?? '1000,100000,1000000').split(',').map(Number);
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 60);
+/** Fewer: the cohorts of one plan are computed from its records. */
+const pastRounds = Math.min(rounds, 10);
 const now = Date.parse('2026-11-20T12:34:56.789Z');
 
 const seconds = (from: number, until: number) => ((until - from) / 1000).toFixed(1);
@@ -81,6 +86,7 @@ async function main(): Promise<void> {
         ].join(''),
       );
     }
+    await measurePast(analyse);
     await analyse.end();
   } finally {
     await write.end();
@@ -88,7 +94,47 @@ async function main(): Promise<void> {
   }
 }
 
-/** Writes two years of one shop in bulk without the triggers, then fills its aggregates. */
+/** What the figures of the past take, sent and answered: the milliseconds of each, by size of the shop. */
+async function measurePast(sql: Sql): Promise<void> {
+  const month = 30 * 86_400_000;
+  const window = { from: now - month, until: now, now };
+  const last = { ...window, from: now - 36 * month };
+  const page = { after: undefined, limit: 50 };
+  const readings: Readonly<Record<string, (shop: Shop) => Promise<unknown>>> = {
+    'cohorts of 36 months': (shop) => listCohorts(sql, shop, { months: 36, now }),
+    'cohorts of 36 months, one plan of eight': (shop) =>
+      listCohortsOfPlan(sql, shop, 1, { months: 36, now, timeoutMilliseconds: 120_000 }),
+    'movements of 30 days': ({ id }) => summariseMovements(sql, id, window.from, now),
+    'movements of 36 months': ({ id }) => summariseMovements(sql, id, last.from, now),
+    'churn by day, 36 months': ({ id }) => listChurnDays(sql, id, last),
+    'last 50 that left': ({ id }) => listChurned(sql, id, last, page),
+  };
+  print('');
+  print(
+    `${'ms (median, min)'.padEnd(42)}${sizes.map((size) => String(size).padStart(20)).join('')}`,
+  );
+  for (const [name, read] of Object.entries(readings)) {
+    const cells: string[] = [];
+    for (const [index] of sizes.entries()) {
+      const shop = { id: index + 1, currency: 'USD' };
+      const times: number[] = [];
+      for (let round = -1; round < pastRounds; round += 1) {
+        const begin = performance.now();
+        await read(shop);
+        if (round >= 0) times.push(performance.now() - begin);
+      }
+      cells.push(`${median(times).toFixed(1)}, ${Math.min(...times).toFixed(1)}`.padStart(20));
+    }
+    print(`${name.padEnd(42)}${cells.join('')}`);
+  }
+}
+
+interface Shop {
+  readonly id: number;
+  readonly currency: string;
+}
+
+/** Writes three years of one shop in bulk without the triggers, then fills its aggregates. */
 async function load(sql: Sql, shopId: number, subscriptions: number): Promise<void> {
   const begin = performance.now();
   const at = new Date(now).toISOString();
@@ -107,7 +153,7 @@ async function load(sql: Sql, shopId: number, subscriptions: number): Promise<vo
       (10 + n % 90)::numeric + 0.99, null, null, '${at}'::timestamptz + random() * interval '30 days',
       null, created_at, created_at, gen_random_uuid()
     from (
-      select n, '${at}'::timestamptz - random() * interval '730 days' as created_at,
+      select n, '${at}'::timestamptz - random() * interval '1095 days' as created_at,
         (array['active', 'active', 'active', 'active', 'active', 'active', 'paused', 'cancelled',
           'cancelled', 'failed', 'expired'])[1 + floor(random() * 11)] as status
       from generate_series(1, ${subscriptions}) n
@@ -117,13 +163,13 @@ async function load(sql: Sql, shopId: number, subscriptions: number): Promise<vo
     insert into payments
     select ${shopId}, n, 1 + n % ${subscriptions}, (n / ${subscriptions})::text,
       case when f < 0.93 then 'succeeded' else 'failed' end, case when f >= 0.93 then 'payment' end,
-      (10 + n % 90)::numeric + 0.99, '${at}'::timestamptz - random() * interval '730 days', null,
+      (10 + n % 90)::numeric + 0.99, '${at}'::timestamptz - random() * interval '1095 days', null,
       gen_random_uuid()
     from (select n, random() as f from generate_series(1, ${subscriptions * 5}) n) p;
     insert into cancellation_sessions
     select ${shopId}, n, null, 'other', null,
       (array['saved', 'cancelled', 'abandoned', null])[1 + n % 4],
-      '${at}'::timestamptz - random() * interval '730 days', null, gen_random_uuid()
+      '${at}'::timestamptz - random() * interval '1095 days', null, gen_random_uuid()
     from generate_series(1, ${Math.ceil(subscriptions / 10)}) n`);
   for (const table of tables) await sql.unsafe(`alter table ${table} enable trigger user`);
   await sql.unsafe('analyze');
