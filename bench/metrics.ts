@@ -140,7 +140,7 @@ async function load(sql: Sql, shopId: number, subscriptions: number): Promise<vo
   const at = new Date(now).toISOString();
   const tables = ['subscriptions', 'status_events', 'payments', 'cancellation_sessions'];
   for (const table of tables) await sql.unsafe(`alter table ${table} disable trigger user`);
-  await sql.unsafe(`
+  await sql.script(`
     insert into shops values (${shopId}, 'Bench', 'enterprise_plus', 'USD', now());
     insert into plans select ${shopId}, n, 'Plan', '', 'subscription',
       (array['week', 'month', 'month', 'year'])[1 + n % 4], 1 + n % 2, true, 1, 'none', 0, '', null,
