@@ -21,7 +21,9 @@ export function cohortsFromRecords(
     held as materialized (
       select s.subscription_id, s.customer_id, s.created_at, s.current_price,
         coalesce(s.own_interval_unit, p.interval_unit) || ' '
-          || coalesce(s.own_interval_count, p.interval_count) as billed
+          || coalesce(s.own_interval_count, p.interval_count) as billed,
+        to_char(min(s.created_at) over (partition by s.customer_id) at time zone 'UTC', 'YYYY-MM')
+          as cohort
       from (
         select * from subscriptions
         where shop_id = ${shopId} and plan_id between ${from} and ${to} order by plan_id offset 0
@@ -31,14 +33,11 @@ export function cohortsFromRecords(
       ) p
       where s.created_at < ${new Date(options.now).toISOString()}
     ),
-    members as materialized (
-      select customer_id, to_char(min(created_at) at time zone 'UTC', 'YYYY-MM') as cohort
-      from held group by customer_id
-    ),
+    -- Each row has all that is needed: the planner knows nothing of these parts, and would join them row by row.
     steps as (
-      select subscription_id, 'active' as status, created_at as since, -1 as position from held
+      select h.*, 'active' as status, h.created_at as since, -1 as position from held h
       union all
-      select e.subscription_id, e.to_status, e.at, e.position
+      select h.*, e.to_status, e.at, e.position
       from held h
       cross join lateral (
         select * from status_events where shop_id = ${shopId} and subscription_id = h.subscription_id
@@ -46,25 +45,21 @@ export function cohortsFromRecords(
       ) e
     ),
     periods as (
-      select subscription_id, status, since,
-        lead(since, 1, 'infinity') over (partition by subscription_id order by position) as until
-      from steps
+      select s.*,
+        lead(s.since, 1, 'infinity') over (partition by s.subscription_id order by s.position) as until
+      from steps s
     ),
-    -- Of all cohorts, those asked for; and who of them was live at the end of each month.
-    found as materialized (
-      select c.* from members c where c.cohort >= (select min(month) from months)
-    ),
+    -- Who was live at the end of each month.
     live as materialized (
-      select f.cohort, m.month, h.customer_id, h.billed, h.current_price,
+      select p.cohort, m.month, p.customer_id, p.billed, p.current_price,
         p.status = 'active' as is_active
       from periods p
       join months m on m.ends_at > p.since and m.ends_at <= p.until
-      join held h on h.subscription_id = p.subscription_id
-      join found f on f.customer_id = h.customer_id
-      where p.status in ('active', 'paused')
+      where p.status in ('active', 'paused') and p.cohort >= (select min(month) from months)
     )
-    select cohort, cohort as month, 'customers' as fact, count(*) as count, 0::numeric as amount
-    from found group by cohort
+    select cohort, cohort as month, 'customers' as fact, count(distinct customer_id) as count,
+      0::numeric as amount
+    from held where cohort >= (select min(month) from months) group by cohort
     union all
     select cohort, month, 'retained', count(distinct customer_id), 0
     from live group by cohort, month

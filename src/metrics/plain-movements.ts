@@ -30,19 +30,17 @@ export async function movementsFromRecords(
       select subscription_id, created_at from subscriptions
       where shop_id = ${shopId} and created_at >= ${iso(from)} and created_at < ${iso(to)}
     ),
-    held as materialized (
-      select s.*, coalesce(s.own_interval_unit, p.interval_unit) as unit,
-        coalesce(s.own_interval_count, p.interval_count) as count
-      from subscriptions s
-      join plans p on p.shop_id = ${shopId} and p.plan_id = s.plan_id
-      where s.shop_id = ${shopId} and s.created_at < ${iso(to)}
-    ),
-    changes as materialized (
+    changes as (
       select i.at, h.*,
         case when h.created_at < i.at then coalesce(before.to_status, 'active') else '' end as was,
         coalesce(after.to_status, 'active') as became
       from instants i
-      join held h on h.subscription_id = i.subscription_id
+      cross join lateral (
+        select * from subscriptions
+        where shop_id = ${shopId}
+          and subscription_id between i.subscription_id and i.subscription_id
+        order by subscription_id limit 1
+      ) h
       left join lateral (
         select e.to_status from status_events e
         where e.shop_id = ${shopId} and e.subscription_id = i.subscription_id and e.at < i.at
@@ -55,7 +53,7 @@ export async function movementsFromRecords(
       ) after on true
     ),
     moved as (
-      select c.unit, c.count, c.current_price,
+      select c.plan_id, c.own_interval_unit, c.own_interval_count, c.current_price,
         case
           when c.became <> 'active' then c.became
           when c.was = 'paused' then 'resumed'
@@ -65,32 +63,37 @@ export async function movementsFromRecords(
         end as part
       from changes c
       left join lateral (
-        select true as is_there from subscriptions o
-        where o.shop_id = ${shopId} and o.customer_id = c.customer_id
-          and (o.created_at, o.subscription_id) < (c.created_at, c.subscription_id)
+        select true as is_there from (
+          select * from subscriptions
+          where shop_id = ${shopId} and customer_id between c.customer_id and c.customer_id
+          order by customer_id offset 0
+        ) o
+        where (o.created_at, o.subscription_id) < (c.created_at, c.subscription_id)
         limit 1
       ) earlier on true
       where (c.was = 'active') <> (c.became = 'active')
     ),
     active as (
-      select v.part, h.unit, h.count, h.current_price
-      from (values ('opening', ${iso(from)}::timestamptz), ('closing', ${iso(to)}))
-        v (part, at)
-      join held h on h.created_at < v.at
+      select s.plan_id, s.own_interval_unit, s.own_interval_count, s.current_price, v.part
+      from (
+        select * from subscriptions where shop_id = ${shopId} order by subscription_id offset 0
+      ) s
+      join (values ('opening', ${iso(from)}::timestamptz), ('closing', ${iso(to)})) v (part, at)
+        on s.created_at < v.at
       left join lateral (
         select e.to_status from status_events e
-        where e.shop_id = ${shopId} and e.subscription_id = h.subscription_id and e.at < v.at
+        where e.shop_id = ${shopId} and e.subscription_id = s.subscription_id and e.at < v.at
         order by e.position desc limit 1
       ) past on true
       where coalesce(past.to_status, 'active') = 'active'
     )
-    select part, unit, count, sum(current_price) as sum
-    from (
-      select part, unit, count, current_price from moved
-      union all
-      select part, unit, count, current_price from active
-    ) facts
-    group by part, unit, count`;
+    select f.part, coalesce(f.own_interval_unit, p.interval_unit) as unit,
+      coalesce(f.own_interval_count, p.interval_count) as count, sum(f.current_price) as sum
+    from (select * from active union all select * from moved) f
+    cross join lateral (
+      select * from plans where shop_id = ${shopId} and plan_id = f.plan_id limit 1
+    ) p
+    group by 1, 2, 3`;
   const names = ['opening', ...movements, 'closing'] as const;
   const values = names.map((name) => [
     name,
