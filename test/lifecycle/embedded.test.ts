@@ -64,7 +64,7 @@ test('the embedded database from its first start', async (t) => {
       const demo = await launchServer('demo', env);
       await demo.said(/The demo shop is still there\./);
       const [, command = ''] = await demo.said(/^ {2}bin\/retention (keys create .*)$/m);
-      await demo.said(/curl -H "Authorization: Bearer \$RETENTION_KEY" http:/);
+      await demo.said(/curl -H "Authorization: Bearer \$RETENTION_API_KEY" http:/);
       const url = `${demo.baseUrl}/api/external/v1/plans`;
       assert.equal(await statusWith(url, demoKey), 200);
 

@@ -130,7 +130,7 @@ interface Greeting {
 }
 
 function greeting({ baseUrl, key, shop, signInUrl }: Greeting): string {
-  const shown = key ?? '$RETENTION_KEY';
+  const shown = key ?? '$RETENTION_API_KEY';
   const url = `${baseUrl}/api/external/v1/metrics/summary`;
   return [
     '',
