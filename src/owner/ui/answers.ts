@@ -5,7 +5,7 @@ const contentSecurityPolicy = [
   "default-src 'none'",
   "style-src 'self'",
   "script-src 'self'",
-  // For the empty icon, which keeps browsers from requesting /favicon.ico.
+  // For the icon, which is part of the page.
   'img-src data:',
   "base-uri 'none'",
   "form-action 'self'",

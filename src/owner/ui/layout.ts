@@ -1,4 +1,5 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import { iconLink, mark } from '../../http/mark.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Asset, frameAssets } from './assets.ts';
 import { icons } from './icons.ts';
@@ -56,13 +57,12 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title}${parts.shop ? ` · ${parts.shop.name}` : ''} · Retention</title>
-        <link rel="icon" href="data:," />
-        ${[...frameAssets, ...assets].map(load)}
+        ${iconLink} ${[...frameAssets, ...assets].map(load)}
       </head>
       <body>
         <a class="skip" href="#content">Skip to content</a>
         <header class="top">
-          <a class="brand" href="/app">Retention</a>
+          <a class="brand" href="/app">${mark}Retention</a>
           ${shop && shopSwitch(shop, shops, current)}
           ${
             visit && session
