@@ -17,6 +17,7 @@ WORKDIR /app
 COPY --from=libraries /app/node_modules ./node_modules
 COPY package.json ./
 COPY bin ./bin
+COPY docs ./docs
 COPY mappings ./mappings
 COPY migrations ./migrations
 COPY src ./src

@@ -9,6 +9,7 @@ import type { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
 import { type Config, urlOf } from './config/config.ts';
 import { listenError } from './errors.ts';
+import { docsRoutes } from './docs/routes.ts';
 import type { Uploads } from './door/upload/uploads.ts';
 import { addGauges } from './gauges.ts';
 import { aborted, drainConnections } from './http/drain.ts';
@@ -17,10 +18,10 @@ import { statusRoutes } from './status.ts';
 import type { Log } from './log/log.ts';
 import { ownOrigins } from './mcp/origins.ts';
 import { mcpRoutes } from './mcp/routes.ts';
+import { createConsoleFinder } from './owner/console.ts';
 import { notFoundPage } from './owner/pages.ts';
 import { ownerRoutes } from './owner/routes.ts';
 import { SignInSweep } from './accounts/sweep.ts';
-import { referenceRoutes } from './reference/routes.ts';
 import { restRoutes } from './rest/routes.ts';
 import { createWindDown } from './rest/wind-down.ts';
 import { type RestVersion, restVersions } from './operations/versions.ts';
@@ -207,11 +208,12 @@ function createRoutes(
   const windDown = createWindDown(versions, clock);
   const baseUrl = () => addresses.baseUrl;
   const isPublic = config.baseUrl !== undefined;
+  const findConsole = createConsoleFinder({ store, clock, log, baseUrl });
   return {
     routes: [
       ...windDown.routes([
         ...restRoutes(versions, { gate, store, clock, log }),
-        ...referenceRoutes(versions, baseUrl),
+        ...docsRoutes({ versions, baseUrl, findConsole }),
       ]),
       ...mcpRoutes({ gate, store, clock, log, ownOrigins: () => addresses.origins }),
       ...ownerRoutes({

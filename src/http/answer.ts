@@ -12,7 +12,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** One `Set-Cookie` header each. */
   readonly cookies?: readonly string[] | undefined;
-  readonly body: string;
+  /** Text, or bytes that are compressed. */
+  readonly body: string | Buffer;
   readonly facts?: Facts | undefined;
 }
 

@@ -53,13 +53,9 @@ export function createResponder(parts: ResponderParts): Respond {
     });
     metrics?.count(route?.transport ?? 'other', facts?.operation, status, milliseconds / 1000);
     span?.end({ status, facts });
-    const headers = [
-      'x-request-id',
-      request.id,
-      'content-length',
-      `${Buffer.byteLength(answer.body)}`,
-      ...fixedHeaders,
-    ];
+    const headers = ['x-request-id', request.id, ...fixedHeaders];
+    // That of a 304 would have to be the length of the answer it stands for (RFC 9110 section 8.6).
+    if (status !== 304) headers.push('content-length', `${Buffer.byteLength(answer.body)}`);
     // Otherwise clients with keep-alive connections would prevent the service from closing.
     if (stopping?.aborted && !('connection' in answer.headers)) {
       headers.push('connection', 'close');

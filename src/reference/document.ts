@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../operations/json-schema.ts';
 
-/** The subset of OpenAPI 3.1 that the catalogue uses; the page is rendered from nothing else. */
+/** The subset of OpenAPI 3.1 that the catalogue uses; the reference is rendered from nothing else. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: {

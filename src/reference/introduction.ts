@@ -21,7 +21,7 @@ interface Section {
   readonly blocks: readonly (Prose | Table)[];
 }
 
-/** What applies to every endpoint, for the document's description and the page. */
+/** What applies to every endpoint, for the document's description, the reference and llms.txt. */
 export function introduction(serverUrl: string, version: RestVersion): Section[] {
   const { name, basePath, operations, aliases = {} } = version;
   return [
@@ -120,9 +120,15 @@ export function toMarkdown(sections: readonly Section[]): string {
 }
 
 function blockToMarkdown(block: Prose | Table): string {
-  if (typeof block === 'string') return block;
-  const line = (cells: readonly Prose[]) => `| ${cells.join(' | ')} |`;
-  return [line(block.head), line(block.head.map(() => '---')), ...block.rows.map(line)].join('\n');
+  return typeof block === 'string' ? block : renderTable(block);
+}
+
+export function renderTable({ head, rows }: Table): string {
+  return [head, head.map(() => '---'), ...rows].map(renderRow).join('\n');
+}
+
+function renderRow(cells: readonly Prose[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
 function endOf({ name, sunsetAt }: RestVersion): string {

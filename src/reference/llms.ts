@@ -4,11 +4,22 @@ import { introduction, toMarkdown } from './introduction.ts';
 import { toJsonSchema } from '../operations/json-schema.ts';
 import type { OpenApiDocument } from './document.ts';
 
+interface Guide {
+  readonly path: string;
+  readonly title: string;
+  readonly about: string;
+}
+
 /**
  * Describes the whole service in one text, for models that use it.
+ * @param guides what else there is to read, as Markdown
  * @see https://llmstxt.org: a title, a summary, and sections of Markdown
  */
-export function renderLlmsText({ info, servers }: OpenApiDocument, version: RestVersion): string {
+export function renderLlmsText(
+  { info, servers }: OpenApiDocument,
+  version: RestVersion,
+  guides: readonly Guide[],
+): string {
   const { basePath, operations } = version;
   const serverUrl = servers[0].url;
   return [
@@ -16,9 +27,14 @@ export function renderLlmsText({ info, servers }: OpenApiDocument, version: Rest
     `> ${info.summary} The same ${operations.length} operations are REST endpoints and MCP tools, with the same keys, scopes and limits. All of them only read.`,
     [
       `- [Reference](${serverUrl}/docs): every field and error, for people`,
+      `- [Reference as Markdown](${serverUrl}/docs.md): the same, for models`,
       `- [OpenAPI](${serverUrl}${basePath}/openapi.json): the REST API for machines`,
       `- MCP: ${serverUrl}/api/mcp`,
     ].join('\n'),
+    '## Guides',
+    guides
+      .map(({ path, title, about }) => `- [${title}](${serverUrl}${path}): ${about}`)
+      .join('\n'),
     '## Operations',
     ...operations.map((operation) => describe(operation, basePath)),
     '## MCP',

@@ -26,6 +26,7 @@ describe('/llms.txt', () => {
       /^> Read a shop's subscription retention data\. The same 6 operations/,
     );
     assert.deepEqual(text.match(/^## .*/gm), [
+      '## Guides',
       '## Operations',
       '## MCP',
       '## Basics',
@@ -67,9 +68,25 @@ describe('/llms.txt', () => {
 
   test('has only links that work without a key', async () => {
     const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1] ?? '');
-    assert.deepEqual(links, [
-      `${world.service.baseUrl}/docs`,
-      `${world.service.baseUrl}/api/external/v1/openapi.json`,
+    const paths = links.map((link) => link.replace(world.service.baseUrl, ''));
+    assert.deepEqual(paths, [
+      '/docs',
+      '/docs.md',
+      '/api/external/v1/openapi.json',
+      ...[
+        'quick-start',
+        'entitlements',
+        'paging',
+        'limits',
+        'errors',
+        'ids',
+        'versions',
+        'mcp',
+        'metrics',
+        'definitions',
+        'push',
+        'import',
+      ].map((name) => `/docs/${name}.md`),
     ]);
     for (const link of links) assert.equal((await fetch(link)).status, 200);
     assert.ok(text.includes(`- MCP: ${world.service.baseUrl}/api/mcp\n`));

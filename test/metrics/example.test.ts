@@ -6,9 +6,10 @@ import { listCohorts } from '../../src/metrics/cohorts.ts';
 import { summariseMovements, toMovements } from '../../src/metrics/movements.ts';
 import { line, plan, session, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
-import { createShop, get, importAll, now, startWorld, type World } from '../support/world.ts';
+import { createShop, get, importAll, startWorld, type World } from '../support/world.ts';
 
 const day = 24 * 3_600_000;
+const now = Date.parse('2026-11-20T12:00:00.000Z');
 const at = (date: string) => `2026-${date}T00:00:00Z`;
 const lines = (price: string) => [{ ...line, quantity: 1, currentPrice: price }];
 

@@ -40,5 +40,5 @@ export const frameAssets: readonly Asset[] = [
   readAsset('style.css', import.meta.url, designTokens),
   readAsset('tables.css', import.meta.url),
   readAsset('frame.js', import.meta.url),
-  readAsset('copy.js', import.meta.url),
+  readAsset('../../http/copy.js', import.meta.url),
 ];

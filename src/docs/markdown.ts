@@ -1,0 +1,170 @@
+import { type MarkedToken, type Token, type Tokens, marked } from 'marked';
+import { type Html, html } from '../http/html.ts';
+import { type CodeBlock, isTab, renderCode, renderTabs } from './code.ts';
+
+export interface Heading {
+  readonly id: string;
+  readonly depth: number;
+  readonly title: string;
+}
+
+/** What stands below a heading, as plain text; for the search. */
+export interface Section extends Heading {
+  text: string;
+}
+
+export interface Article {
+  readonly content: Html;
+  /** The first is the title of the article. */
+  readonly sections: readonly Section[];
+}
+
+/** Renders Markdown; its own HTML is shown as text. */
+export function renderArticle(text: string): Article {
+  const ids = new Set<string>();
+  const sections: Section[] = [];
+  const content: Html[] = [];
+  let codes = 0;
+  const flush = (blocks: CodeBlock[]) => {
+    for (const same of groupTabs(blocks.splice(0))) {
+      const id = `code-${(codes += 1)}`;
+      const [first] = same;
+      content.push(same.length > 1 ? renderTabs(same, id) : renderCode(first as CodeBlock, id));
+    }
+  };
+  const blocks: CodeBlock[] = [];
+  for (const token of marked.lexer(text) as MarkedToken[]) {
+    if (token.type === 'space' || token.type === 'def') continue;
+    if (token.type === 'code') {
+      blocks.push({ language: token.lang ?? '', text: token.text });
+      continue;
+    }
+    flush(blocks);
+    if (token.type === 'heading') {
+      const title = plainText(token.tokens);
+      const id = uniqueId(title, ids);
+      sections.push({ id, depth: token.depth, title, text: '' });
+      content.push(renderHeading(token, id));
+      continue;
+    }
+    const section = sections.at(-1);
+    if (section) section.text += `${plainText([token])} `;
+    content.push(renderToken(token));
+  }
+  flush(blocks);
+  return { content: html`${content}`, sections };
+}
+
+/** Blocks in a row, each in another language, are the same example. */
+function groupTabs(blocks: readonly CodeBlock[]): CodeBlock[][] {
+  const groups: CodeBlock[][] = [];
+  for (const block of blocks) {
+    const last = groups.at(-1);
+    const isSame =
+      last !== undefined &&
+      isTab(block) &&
+      last.every((each) => isTab(each) && each.language !== block.language);
+    if (isSame) last.push(block);
+    else groups.push([block]);
+  }
+  return groups;
+}
+
+/** The anchor that GitHub gives a heading. */
+function uniqueId(title: string, ids: Set<string>): string {
+  const slug = title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-');
+  let id = slug;
+  for (let count = 1; ids.has(id); count += 1) id = `${slug}-${count}`;
+  ids.add(id);
+  return id;
+}
+
+function renderHeading({ depth, tokens }: Tokens.Heading, id: string): Html {
+  const text = renderAll(tokens);
+  if (depth === 1) return html`<h1 id="${id}">${text}</h1>`;
+  const link = html`<a href="#${id}">${text}</a>`;
+  if (depth === 2) return html`<h2 id="${id}">${link}</h2>`;
+  if (depth === 3) return html`<h3 id="${id}">${link}</h3>`;
+  return html`<h4 id="${id}">${text}</h4>`;
+}
+
+/** How each kind of token is rendered that the documents use. */
+const renderers: {
+  readonly [Type in MarkedToken['type']]?: (token: Extract<MarkedToken, { type: Type }>) => Html;
+} = {
+  paragraph: ({ tokens }) => html`<p>${renderAll(tokens)}</p>`,
+  text: ({ text, tokens }) => (tokens ? renderAll(tokens) : html`${text}`),
+  escape: ({ text }) => html`${text}`,
+  html: ({ text }) => html`${text}`,
+  space: () => html``,
+  strong: ({ tokens }) => html`<strong>${renderAll(tokens)}</strong>`,
+  em: ({ tokens }) => html`<em>${renderAll(tokens)}</em>`,
+  codespan: ({ text }) => html`<code>${text}</code>`,
+  link: ({ href, tokens }) => html`<a href="${href}">${renderAll(tokens)}</a>`,
+  list: ({ ordered, items }) => {
+    const rendered = items.map(({ tokens }) => html`<li>${renderAll(tokens)}</li>`);
+    return ordered
+      ? html`<ol>
+          ${rendered}
+        </ol>`
+      : html`<ul>
+          ${rendered}
+        </ul>`;
+  },
+  table: ({ header, rows }) =>
+    html`<table>
+      <thead>
+        <tr>
+          ${header.map(({ tokens }) =>
+            tokens.length === 0 ? html`<td></td>` : html`<th scope="col">${renderAll(tokens)}</th>`,
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (cells) =>
+            html`<tr>
+              ${cells.map(
+                ({ tokens }, index) =>
+                  html`<td data-label="${plainText(header[index]?.tokens ?? [])}">
+                    ${renderAll(tokens)}
+                  </td>`,
+              )}
+            </tr>`,
+        )}
+      </tbody>
+    </table>`,
+};
+
+function renderAll(tokens: readonly Token[]): Html {
+  return html`${tokens.map((token) => renderToken(token as MarkedToken))}`;
+}
+
+/** @throws TypeError for a kind of token that no document uses yet */
+function renderToken(token: MarkedToken): Html {
+  const render = renderers[token.type] as ((token: MarkedToken) => Html) | undefined;
+  if (!render) throw new TypeError(`Documents cannot have "${token.type}": ${token.raw}`);
+  return render(token);
+}
+
+/** The text of tokens, without markup and without blocks of code. */
+function plainText(tokens: readonly Token[]): string {
+  return (tokens as MarkedToken[]).map(textOf).join('').replace(/\s+/g, ' ');
+}
+
+function textOf(token: MarkedToken): string {
+  if (token.type === 'code') return '';
+  if (token.type === 'list') return token.items.map(({ tokens }) => plainText(tokens)).join(' ');
+  if (token.type === 'table') {
+    return [token.header, ...token.rows]
+      .flat()
+      .map((cell) => plainText(cell.tokens))
+      .join(' ');
+  }
+  if ('tokens' in token && token.tokens) return plainText(token.tokens);
+  return 'text' in token ? token.text : ' ';
+}

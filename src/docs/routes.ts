@@ -1,0 +1,160 @@
+import type { FastifyRequest } from 'fastify';
+import { accepts } from '../http/accepts.ts';
+import { json, notFound } from '../http/answer.ts';
+import { prepareAnswer } from '../http/prepared.ts';
+import type { Route } from '../http/shell.ts';
+import type { RestVersion } from '../operations/versions.ts';
+import { renderLlmsText } from '../reference/llms.ts';
+import { buildOpenApi } from '../reference/openapi.ts';
+import { renderReference } from '../reference/reference.ts';
+import { script, styleSheet } from './assets.ts';
+import { guides, placeGuide, readGuide } from './guides.ts';
+import { layout, pageHeaders } from './layout.ts';
+import { renderArticle } from './markdown.ts';
+
+interface DocsParts {
+  /** The current one first; its reference is at /docs, those of the others are below it. */
+  readonly versions: readonly RestVersion[];
+  /** The public URL, which may be known only once the server listens. */
+  baseUrl(): string;
+  /** The path of the Developers pages, if an owner sent the request. */
+  findConsole(request: FastifyRequest): Promise<string | undefined>;
+}
+
+/** A page of the documentation, whose text names the public URL. */
+interface DocsPage {
+  readonly path: string;
+  readonly title: string;
+  readonly about: string;
+  /** @param extension of the pages that it links to */
+  text(extension: '' | '.md'): string;
+}
+
+const cached = { 'cache-control': 'public, max-age=300' };
+const textHeaders = { 'content-type': 'text/plain; charset=utf-8', ...cached };
+const markdownHeaders = { 'content-type': 'text/markdown; charset=utf-8', ...cached };
+
+/** Serves the documentation, the OpenAPI documents and llms.txt, all without a key. */
+export function docsRoutes({ versions, baseUrl, findConsole }: DocsParts): Route[] {
+  const contracts = versions.map((version) => ({
+    version,
+    document: once(() => buildOpenApi({ serverUrl: baseUrl(), version })),
+  }));
+  const pages = [
+    ...contracts.map(({ version, document }, index): DocsPage => {
+      const isCurrent = index === 0;
+      return {
+        path: isCurrent ? '/docs' : `/docs/${version.name}`,
+        title: isCurrent ? 'API reference' : `API reference, ${version.name}`,
+        about: 'Every endpoint, parameter, field and error',
+        text: (extension) =>
+          renderReference(document(), version, isCurrent ? startOf(extension) : ''),
+      };
+    }),
+    ...allGuides.map(({ name, title, about, file }): DocsPage => {
+      // Now, so that a missing file is noticed at startup.
+      const text = readGuide({ file });
+      return {
+        path: `/docs/${name}`,
+        title,
+        about,
+        text: (extension) => placeGuide(text, { file, baseUrl: baseUrl(), extension }),
+      };
+    }),
+  ];
+  return [
+    rootRoute,
+    styleSheet.route,
+    script.route,
+    ...contracts.map(({ version, document }) =>
+      route(`${version.basePath}/openapi.json`, { ...json, ...cached }, () =>
+        JSON.stringify(document()),
+      ),
+    ),
+    ...contracts.slice(0, 1).map(({ version, document }) =>
+      route('/llms.txt', textHeaders, () =>
+        renderLlmsText(
+          document(),
+          version,
+          allGuides.map(({ name, title, about }) => ({ path: `/docs/${name}.md`, title, about })),
+        ),
+      ),
+    ),
+    ...pages.flatMap((page) => [
+      pageRoute(page, findConsole),
+      route(`${page.path}.md`, markdownHeaders, () => page.text('.md')),
+    ]),
+    route('/docs/search.json', { ...json, ...cached }, () =>
+      // The references of other versions would be found as duplicates.
+      JSON.stringify(pages.filter(isListed).flatMap(indexOf)),
+    ),
+  ];
+}
+
+const allGuides = Object.values(guides).flat();
+
+/** Leads people to the documentation; there is nothing else here. */
+const rootRoute: Route = {
+  method: 'GET',
+  url: '/',
+  handle: ({ headers }) => {
+    const vary = { vary: 'accept' };
+    if (accepts(headers.accept, 'text/html')) {
+      return { status: 302, headers: { location: '/docs', ...vary }, body: '' };
+    }
+    const { headers: found, ...answer } = notFound();
+    return { ...answer, headers: { ...found, ...vary } };
+  },
+};
+
+/** What to read first, for the top of the reference. */
+function startOf(extension: '' | '.md'): string {
+  const links = allGuides.map(
+    ({ name, title, about }) => `- [${title}](/docs/${name}${extension}): ${about}`,
+  );
+  return ['## Start here', links.join('\n')].join('\n\n');
+}
+
+function pageRoute(page: DocsPage, findConsole: DocsParts['findConsole']): Route {
+  const article = once(() => renderArticle(page.text('')));
+  const render = (consolePath?: string) =>
+    layout({ ...page, article: article(), consolePath }).toString();
+  // Owners get a page of their own.
+  const answer = once(() => prepareAnswer({ ...pageHeaders, ...cached, vary: 'cookie' }, render()));
+  return {
+    method: 'GET',
+    url: page.path,
+    handle: async (request) => {
+      const consolePath = await findConsole(request);
+      if (consolePath === undefined) return answer()(request);
+      const headers = { ...pageHeaders, 'cache-control': 'private, no-store' };
+      return { status: 200, headers, body: render(consolePath) };
+    },
+  };
+}
+
+/** Whether the navigation has the page. */
+function isListed({ path }: DocsPage): boolean {
+  return path === '/docs' || allGuides.some(({ name }) => path === `/docs/${name}`);
+}
+
+/** For the search: address, page, heading and text of each section. */
+function indexOf({ path, title, text }: DocsPage): [string, string, string, string][] {
+  return renderArticle(text('')).sections.map((section) => [
+    section.depth === 1 ? path : `${path}#${section.id}`,
+    title,
+    section.title,
+    section.text.trim(),
+  ]);
+}
+
+function route(url: string, headers: Readonly<Record<string, string>>, body: () => string): Route {
+  const answer = once(() => prepareAnswer(headers, body()));
+  return { method: 'GET', url, handle: (request) => answer()(request) };
+}
+
+/** Computes a value on first use, and caches it. */
+function once<T>(compute: () => T): () => T {
+  let value: T | undefined;
+  return () => (value ??= compute());
+}
