@@ -5,15 +5,6 @@ export const examples = {
     output: {
       subscriptions: [
         {
-          subscriptionId: 4071,
-          planId: 12,
-          planName: 'Coffee every 4 weeks',
-          planType: 'subscription',
-          status: 'active',
-          isEntitled: true,
-          paidThroughAt: '2026-07-26T07:15:02.117Z',
-        },
-        {
           subscriptionId: 2968,
           planId: 15,
           planName: 'Tasting club',
@@ -21,6 +12,15 @@ export const examples = {
           status: 'cancelled',
           isEntitled: false,
           paidThroughAt: '2026-05-14T09:30:00.000Z',
+        },
+        {
+          subscriptionId: 4071,
+          planId: 12,
+          planName: 'Coffee every 4 weeks',
+          planType: 'subscription',
+          status: 'active',
+          isEntitled: true,
+          paidThroughAt: '2026-07-26T07:15:02.117Z',
         },
       ],
     },
