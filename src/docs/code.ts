@@ -61,7 +61,7 @@ const words =
 /** What is coloured: comments, texts and keywords, close enough for every language of the examples. */
 const coloured = new RegExp(
   [
-    String.raw`(?<comment>(?<=^|\s)(?:#|\/\/).*$)`,
+    String.raw`(?<comment>(?<=^|\s)(?:#|\/\/).*$|\/\*[^]*?\*\/)`,
     String.raw`(?<text>"(?:[^"\\\n]|\\.)*"|'[^']*'|\`[^\`]*\`)`,
     String.raw`(?<keyword>(?<![\w.$/-])(?:${words})(?![\w:=/-]))`,
   ].join('|'),

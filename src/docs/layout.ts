@@ -65,7 +65,7 @@ export function layout({ path, title, about, article, consolePath }: PageParts):
       <body>
         <a class="skip" href="#content">Skip to content</a>
         <header class="top">
-          <a class="brand" href="/docs"
+          <a class="brand" href="/docs" aria-label="Retention docs"
             >${mark}<span>Retention <span>docs</span></span></a
           >
           ${searchField}

@@ -100,7 +100,7 @@ describe('the documentation in a browser', { skip: browserMissing }, () => {
     const { context, page, problems } = await open('/docs/quick-start');
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     assert.deepEqual(await shownLanguages(page), ['sh']);
-    await page.getByText('Python', { exact: true }).first().click();
+    await page.getByRole('radio', { name: 'Python' }).first().check();
     assert.deepEqual(await shownLanguages(page), ['python']);
     await page.goto(`${baseUrl}/docs/entitlements`);
     await page.locator('.search.ready').waitFor();
@@ -120,8 +120,8 @@ describe('the documentation in a browser', { skip: browserMissing }, () => {
     const { context, page, problems } = await open('/docs/quick-start', false);
     assert.equal(await page.getByRole('searchbox').isVisible(), false);
     assert.equal(await page.getByRole('button', { name: 'Copy' }).count(), 0);
-    await page.getByText('TypeScript', { exact: true }).first().click();
-    assert.deepEqual(await shownLanguages(page), ['sh', 'ts']);
+    await page.getByRole('radio', { name: 'TypeScript' }).first().check();
+    assert.deepEqual(await shownLanguages(page), ['ts', 'sh']);
     await page.getByRole('link', { name: 'Check a customer' }).last().click();
     await page.waitForURL('**/docs/quick-start#check-a-customer');
     await page.setViewportSize({ width: 360, height: 800 });
