@@ -29,11 +29,11 @@ test('gives headings the anchors of GitHub, each once', () => {
 
 test('keeps the text below each heading for the search, without code', () => {
   const { sections } = renderArticle(
-    '# A\n\nOne [link](#b).\n\n```sh\ncurl\n```\n\n## B\n\n- two\n- `three`\n\n| x | y |\n| - | - |\n| 4 | 5 |',
+    '# A\n\nOne [link](#b).\n\n```sh\ncurl\n```\n\n## B\n\n- two\n- `three`\n\n| x | y |\n| - | - |\n| 4 | 5 |\n\n#### six\n\nseven',
   );
   assert.deepEqual(
     sections.map(({ text }) => text.trim()),
-    ['One link.', 'two three x y 4 5'],
+    ['One link.', 'two three x y 4 5 six seven'],
   );
 });
 

@@ -40,16 +40,16 @@ export function renderArticle(text: string): Article {
       continue;
     }
     flush(blocks);
-    if (token.type === 'heading') {
-      const title = plainText(token.tokens);
-      const id = uniqueId(title, ids);
-      sections.push({ id, depth: token.depth, title, text: '' });
-      content.push(renderHeading(token, id));
+    const isHeading = token.type === 'heading';
+    const id = isHeading ? uniqueId(plainText(token.tokens), ids) : '';
+    content.push(isHeading ? renderHeading(token, id) : renderToken(token));
+    // Smaller headings, such as those of each endpoint's parameters, belong to the section around them.
+    if (isHeading && token.depth <= 3) {
+      sections.push({ id, depth: token.depth, title: plainText(token.tokens), text: '' });
       continue;
     }
     const section = sections.at(-1);
     if (section) section.text += `${plainText([token])} `;
-    content.push(renderToken(token));
   }
   flush(blocks);
   return { content: html`${content}`, sections };

@@ -40,28 +40,26 @@ export function docsRoutes({ versions, baseUrl, findConsole }: DocsParts): Route
     version,
     document: once(() => buildOpenApi({ serverUrl: baseUrl(), version })),
   }));
-  const pages = [
-    ...contracts.map(({ version, document }, index): DocsPage => {
-      const isCurrent = index === 0;
-      return {
-        path: isCurrent ? '/docs' : `/docs/${version.name}`,
-        title: isCurrent ? 'API reference' : `API reference, ${version.name}`,
-        about: 'Every endpoint, parameter, field and error',
-        text: (extension) =>
-          renderReference(document(), version, isCurrent ? startOf(extension) : ''),
-      };
-    }),
-    ...allGuides.map(({ name, title, about, file }): DocsPage => {
-      // Now, so that a missing file is noticed at startup.
-      const text = readGuide({ file });
-      return {
-        path: `/docs/${name}`,
-        title,
-        about,
-        text: (extension) => placeGuide(text, { file, baseUrl: baseUrl(), extension }),
-      };
-    }),
-  ];
+  const references = contracts.map(({ version, document }, index): DocsPage => {
+    const isCurrent = index === 0;
+    return {
+      path: isCurrent ? '/docs' : `/docs/${version.name}`,
+      title: isCurrent ? 'API reference' : `API reference, ${version.name}`,
+      about: 'Every endpoint, parameter, field and error',
+      text: (extension) =>
+        renderReference(document(), version, isCurrent ? startOf(extension) : ''),
+    };
+  });
+  const guidePages = allGuides.map(({ name, title, about, file }): DocsPage => {
+    // Now, so that a missing file is noticed at startup.
+    const text = readGuide({ file });
+    return {
+      path: `/docs/${name}`,
+      title,
+      about,
+      text: (extension) => placeGuide(text, { file, baseUrl: baseUrl(), extension }),
+    };
+  });
   return [
     rootRoute,
     styleSheet.route,
@@ -80,13 +78,13 @@ export function docsRoutes({ versions, baseUrl, findConsole }: DocsParts): Route
         ),
       ),
     ),
-    ...pages.flatMap((page) => [
+    ...[...references, ...guidePages].flatMap((page) => [
       pageRoute(page, findConsole),
       route(`${page.path}.md`, markdownHeaders, () => page.text('.md')),
     ]),
+    // Guides first: they explain what the reference states. Other versions would be found as duplicates.
     route('/docs/search.json', { ...json, ...cached }, () =>
-      // The references of other versions would be found as duplicates.
-      JSON.stringify(pages.filter(isListed).flatMap(indexOf)),
+      JSON.stringify([...guidePages, ...references.slice(0, 1)].flatMap(indexOf)),
     ),
   ];
 }
@@ -131,11 +129,6 @@ function pageRoute(page: DocsPage, findConsole: DocsParts['findConsole']): Route
       return { status: 200, headers, body: render(consolePath) };
     },
   };
-}
-
-/** Whether the navigation has the page. */
-function isListed({ path }: DocsPage): boolean {
-  return path === '/docs' || allGuides.some(({ name }) => path === `/docs/${name}`);
 }
 
 /** For the search: address, page, heading and text of each section. */
