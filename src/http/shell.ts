@@ -20,7 +20,7 @@ import { trustProxy } from './trusted-proxies.ts';
 
 export interface Route {
   readonly method: 'GET' | 'POST';
-  /** A path; a parameter is written `:name`. */
+  /** A path; a parameter is written `:name`, and `*` at the end stands for any rest without a route. */
   readonly url: string;
   /** The label for metrics; `other` by default. */
   readonly transport?: Transport;
@@ -111,10 +111,12 @@ export function createShell(options: ShellOptions): FastifyInstance {
     app.route({ method, url, handler: serve, ...(runsEarly && { onRequest: serve }) });
   }
 
-  const patterns = routes.map(({ method, url }) => ({
-    allow: method === 'GET' ? 'GET, HEAD' : method,
-    pattern: new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`),
-  }));
+  const patterns = routes
+    .filter(({ url }) => !url.endsWith('*'))
+    .map(({ method, url }) => ({
+      allow: method === 'GET' ? 'GET, HEAD' : method,
+      pattern: new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`),
+    }));
   const refuseMethod = (path: string): Answer => {
     const allow = patterns.filter(({ pattern }) => pattern.test(path)).map((route) => route.allow);
     return unrouted(path, allow.length > 0 ? methodNotAllowed(allow.join(', ')) : notFound());

@@ -11,7 +11,7 @@ import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open.ts';
 import { listShopIdsOfOwner } from '../store/owners/owners.ts';
 import { type Shop, findShop } from '../store/shops.ts';
-import { page, redirect } from './ui/answers.ts';
+import { page, redirect, returnPath } from './ui/answers.ts';
 import { deviceDays } from '../accounts/devices.ts';
 import type { PlatformsConfig } from '../platforms/open.ts';
 import type { Pauses } from '../platforms/pauses.ts';
@@ -83,6 +83,8 @@ export interface Pages {
   shopForm(url: string, handle: FormHandler<ShopVisit>): Route;
   /** A form with a file. The handler reads the body, and checks its token. */
   shopUpload(url: string, handle: UploadHandler): Route;
+  /** For paths without a page. */
+  lostPage(url: string): Route;
   /** Cookies that sign a browser in and make it a known device. */
   signInCookies(secrets: SignInSecrets): string[];
   /** Cookies for signing out; the browser stays a known device. */
@@ -173,7 +175,7 @@ export function createPages(parts: OwnerParts): Pages {
     <Rest extends unknown[]>(handle: (visit: OwnerVisit, ...rest: Rest) => Promise<Answer>) =>
     async (visit: Visit, ...rest: Rest): Promise<Answer> => {
       const { session } = visit;
-      if (!session) return redirect('/app/sign-in');
+      if (!session) return redirect(signInPath(visit));
       return handle(
         { ...visit, session, shops: await listShopsOf(store, session.ownerId) },
         ...rest,
@@ -185,7 +187,7 @@ export function createPages(parts: OwnerParts): Pages {
     asOwner(async (visit, ...rest: Rest) => {
       const { shops } = visit;
       const shop = shops.find(({ id }) => String(id) === visit.params['shopId']);
-      return shop ? handle({ ...visit, shop }, ...rest) : notFoundPage();
+      return shop ? handle({ ...visit, shop }, ...rest) : notFoundPage(visit);
     });
 
   return {
@@ -200,9 +202,21 @@ export function createPages(parts: OwnerParts): Pages {
         url,
         asShop((visit) => handle(visit, (token) => isFormToken(visit.formSecret, token))),
       ),
+    lostPage: (url) =>
+      get(url, async (visit) => {
+        const { session } = visit;
+        const shops = session ? await listShopsOf(store, session.ownerId) : [];
+        return notFoundPage({ ...visit, shops });
+      }),
     signInCookies: ({ session, device }) => [cookie('session', session), cookie('device', device)],
     signOutCookies: () => [cookie('session', undefined)],
   };
+}
+
+/** Where to sign in, and then open the page that was asked for. */
+function signInPath({ request: { method, url } }: Visit): `/app${string}` {
+  const next = returnPath(method === 'POST' ? null : url);
+  return next === '/app' ? '/app/sign-in' : `/app/sign-in?${new URLSearchParams({ next })}`;
 }
 
 export async function listShopsOf(store: Store, ownerId: string): Promise<Shop[]> {
@@ -213,9 +227,10 @@ export async function listShopsOf(store: Store, ownerId: string): Promise<Shop[]
 
 const homeLink = html`<a href="/app">Go to your shops</a>`;
 
-function messagePage(title: string, text: string, status: number): Answer {
+/** @param visit for a page with the frame of signed-in owners */
+function messagePage(title: string, text: string, status: number, visit?: Visit): Answer {
   return page(
-    layout(undefined, {
+    layout(visit, {
       title,
       content: html`<p>${text}</p>
         <p>${homeLink}</p>`,
@@ -225,11 +240,12 @@ function messagePage(title: string, text: string, status: number): Answer {
 }
 
 /** For every path below /app that does not exist or that the visitor may not see. */
-export function notFoundPage(): Answer {
+export function notFoundPage(visit?: Visit): Answer {
   return messagePage(
     'Page not found',
     'This page does not exist, or you do not have access to it.',
     404,
+    visit,
   );
 }
 

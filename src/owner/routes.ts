@@ -2,7 +2,7 @@ import type { Route } from '../http/shell.ts';
 import type { OwnerLink } from '../store/owners/links.ts';
 import { deleteSessions } from '../store/owners/sessions.ts';
 import { findShop } from '../store/shops.ts';
-import { redirect } from './ui/answers.ts';
+import { redirect, returnPath } from './ui/answers.ts';
 import { frameAssets } from './ui/assets.ts';
 import { accountPage } from './account/pages.ts';
 import { type Pages, type OwnerParts, createPages, listShopsOf } from './pages.ts';
@@ -41,22 +41,25 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...cancelFlowRoutes(pages, parts),
     ...sourceRoutes(pages, parts, sources),
     ...keyRoutes(pages, parts),
+    pages.lostPage('/app/*'),
   ];
 }
 
 function signInRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
   const sql = store.write;
   return [
-    pages.publicPage('/app/sign-in', async (visit) =>
-      visit.session ? redirect('/app') : signInPage(visit),
-    ),
+    pages.publicPage('/app/sign-in', async (visit) => {
+      const next = returnPath(visit.query.get('next'));
+      return visit.session ? redirect(next) : signInPage(visit, { next });
+    }),
     pages.publicForm('/app/sign-in', async (visit, form) => {
       const email = form.get('email') ?? '';
       const password = form.get('password') ?? '';
       const { address, device } = visit;
+      const next = returnPath(form.get('next'));
       const result = await signIn(sql, clock, { email, password, address, device });
-      if (result.kind !== 'right') return signInPage(visit, result, email);
-      return redirect('/app', pages.signInCookies(result));
+      if (result.kind !== 'right') return signInPage(visit, { next, refused: result, email });
+      return redirect(next, pages.signInCookies(result));
     }),
     pages.ownerForm('/app/sign-out', async (visit) => {
       await endSession(sql, visit.session);
@@ -129,7 +132,8 @@ function accountRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
       const shopNames = visit.shops.map(({ name }) => name);
       const problem = await passwordProblem(newPassword, { email, shopNames });
       if (problem !== undefined) {
-        return accountPage(visit, { ...(await accountOf(visit.session)), problem, status: 422 });
+        const account = await accountOf(visit.session);
+        return accountPage(visit, { ...account, problem, invalid: 'new-password', status: 422 });
       }
       const { address, device } = visit;
       const guess = { email, password: form.get('password') ?? '', address, device };
@@ -139,6 +143,7 @@ function accountRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
       }
       return accountPage(visit, {
         ...(await accountOf(visit.session)),
+        invalid: 'password',
         ...explainRefusal(result, 'The current password is incorrect. Check it, then try again.'),
       });
     }),

@@ -4,7 +4,7 @@ import { inviteOwner } from '../../src/accounts/links.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, startWorld } from '../support/world.ts';
-import { password, signedInOwner } from './visitor.ts';
+import { Visitor, password, signedInOwner } from './visitor.ts';
 
 onOneDatabase('the frame of the owner’s pages', (open) => {
   let world: World;
@@ -33,5 +33,29 @@ onOneDatabase('the frame of the owner’s pages', (open) => {
     assert.match(several, /href="\/app\/shops"/);
     const { text } = await owner.get(`${home}/subscriptions/1002`);
     assert.match(text, new RegExp(`<details[^]*href="/app/shops/${second.id}/subscriptions"`));
+  });
+
+  test('stays around the page for addresses without one', async () => {
+    const shop = await createShop(world.store);
+    const { visitor } = await signedInOwner({ ...world, shop });
+    const home = `/app/shops/${shop.id}`;
+    for (const path of [
+      '/app/nowhere',
+      '/app/shops/nowhere/at/all',
+      `${home}/nowhere`,
+      `${home}/subscriptions/9`,
+      `${home}/keys/key_0/revoke`,
+      `${home}/sources/nowhere/connect`,
+      `/app/shops/${world.shop.id}`,
+      '/app/account/password',
+    ]) {
+      const { status, text } = await visitor.get(path);
+      assert.equal(status, 404, path);
+      assert.match(text, /This page does not exist/, path);
+      assert.ok(text.includes(`<a href="${home}/subscriptions"`), path);
+    }
+    const { status, text } = await new Visitor(world.service.baseUrl).get('/app/nowhere');
+    assert.equal(status, 404);
+    assert.doesNotMatch(text, /<nav/);
   });
 });

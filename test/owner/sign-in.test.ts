@@ -41,8 +41,47 @@ onOneDatabase('signing in', (open) => {
     }
     for (const each of [visitor, thief]) {
       const refused = await each.get('/app/account');
-      assert.deepEqual([refused.status, refused.location], [303, '/app/sign-in']);
+      const { status, location } = refused;
+      assert.deepEqual([status, location], [303, '/app/sign-in?next=%2Fapp%2Faccount']);
     }
+  });
+
+  test('returns to the page that was asked for, and never leads to another site', async () => {
+    const { email, visitor } = await signedInOwner(world);
+    const asked = `/app/shops/${world.shop.id}/subscriptions?status=paused&x=%22%3E`;
+    const stranger = new Visitor(baseUrl);
+    const { location } = await stranger.get(asked);
+    assert.equal(location, `/app/sign-in?${new URLSearchParams({ next: asked })}`);
+    const page = await stranger.get(location ?? '');
+    const shown = asked.replaceAll('&', '&amp;');
+    assert.ok(page.text.includes(`<input type="hidden" name="next" value="${shown}" />`));
+    const wrong = await stranger.post('/app/sign-in', { email, password: 'wrong', next: asked });
+    assert.ok(wrong.text.includes(`name="next" value="${shown}"`));
+    const right = await stranger.post('/app/sign-in', { email, password, next: asked });
+    assert.deepEqual([right.status, right.location], [303, asked]);
+
+    for (const next of [
+      'https://evil.example/app/account',
+      '//evil.example/app/account',
+      '/\\evil.example/app/account',
+      '\t//evil.example/app/',
+      '/app/..//evil.example',
+      '/app/../docs',
+      '/appendix',
+      'javascript:alert(1)',
+      '',
+    ]) {
+      const query = new URLSearchParams({ next });
+      assert.equal((await visitor.get(`/app/sign-in?${query}`)).location, '/app', next);
+      const tab = new Visitor(baseUrl);
+      assert.match((await tab.get(`/app/sign-in?${query}`)).text, /name="next" value="\/app"/);
+      const sent = await tab.post('/app/sign-in', { email, password, next });
+      assert.equal(sent.location, '/app', next);
+    }
+    // A form cannot be returned to.
+    const signedOut = new Visitor(baseUrl);
+    await signedOut.get('/app/sign-in');
+    assert.equal((await signedOut.post('/app/sign-out')).location, '/app/sign-in');
   });
 
   test('responds alike to a wrong password and an unknown email', async () => {

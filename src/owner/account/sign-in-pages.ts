@@ -1,7 +1,7 @@
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import { page } from '../ui/answers.ts';
-import { alert, layout, notice, token } from '../ui/layout.ts';
+import { alert, layout, notice, passwordField, problemId, token } from '../ui/layout.ts';
 import type { Refused } from '../../accounts/sign-in.ts';
 import type { Visit } from '../visit.ts';
 
@@ -34,12 +34,21 @@ function formatWait(seconds: number): string {
 
 const incorrectSignIn = 'Incorrect email or password. Check both, then try again.';
 
-export function signInPage(visit: Visit, refused?: Refused, email = ''): Answer {
+interface SignInPage {
+  /** The page to open after signing in. */
+  readonly next: string;
+  readonly refused?: Refused;
+  readonly email?: string;
+}
+
+export function signInPage(visit: Visit, { next, refused, email = '' }: SignInPage): Answer {
   const refusal = refused && explainRefusal(refused, incorrectSignIn);
+  const isWrong = refused?.kind === 'wrong';
   const content = html`
     ${alert(refusal?.problem)} ${refused ? undefined : notice(notices.get(visit.query.get('done')))}
     <form class="card narrow" method="post" action="/app/sign-in">
       ${token(visit)}
+      <input type="hidden" name="next" value="${next}" />
       <p class="field">
         <label for="email">Email</label>
         <input
@@ -49,18 +58,15 @@ export function signInPage(visit: Visit, refused?: Refused, email = ''): Answer 
           autocomplete="username"
           required
           value="${email}"
+          ${isWrong ? html`aria-describedby="${problemId}" aria-invalid="true"` : undefined}
         />
       </p>
-      <p class="field">
-        <label for="password">Password</label>
-        <input
-          id="password"
-          name="password"
-          type="password"
-          autocomplete="current-password"
-          required
-        />
-      </p>
+      ${passwordField({
+        name: 'password',
+        label: 'Password',
+        autocomplete: 'current-password',
+        isInvalid: isWrong,
+      })}
       <button>Sign in</button>
     </form>
     <p class="quiet">

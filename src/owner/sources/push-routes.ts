@@ -80,17 +80,17 @@ export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
     }),
     pages.shopPage(`${base}/:sourceId/rotate`, async (visit) => {
       const source = await find(visit);
-      return source ? rotatePage(visit, source) : notFoundPage();
+      return source ? rotatePage(visit, source) : notFoundPage(visit);
     }),
     pages.shopPage(`${base}/:sourceId/setup`, async (visit) => {
       const source = await find(visit);
-      if (!source || !isVendor(source.scheme)) return notFoundPage();
+      if (!source || !isVendor(source.scheme)) return notFoundPage(visit);
       const { sourceId, name, scheme } = source;
       return vendorSetupPage(visit, { sourceId, name, scheme, baseUrl: parts.baseUrl() });
     }),
     pages.shopForm(`${base}/:sourceId/rotate`, async (visit, form) => {
       const source = await find(visit);
-      if (!source) return notFoundPage();
+      if (!source) return notFoundPage(visit);
       const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
       if (overlap === undefined) return rotatePage(visit, source);
       const given = isVendor(source.scheme) ? secretOf(form) : undefined;
@@ -107,13 +107,13 @@ export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
     }),
     pages.shopPage(`${base}/:sourceId/revoke`, async (visit) => {
       const source = await find(visit);
-      return source ? revokePushPage(visit, source) : notFoundPage();
+      return source ? revokePushPage(visit, source) : notFoundPage(visit);
     }),
     pages.shopForm(`${base}/:sourceId/revoke`, async (visit) => {
       const { shop, params } = visit;
       const source = { shopId: shop.id, sourceId: params['sourceId'] ?? '' };
       const isKnown = await revokePushSource(sourceParts, source);
-      return isKnown ? backTo(visit, 'push-revoked') : notFoundPage();
+      return isKnown ? backTo(visit, 'push-revoked') : notFoundPage(visit);
     }),
   ];
 }

@@ -80,7 +80,7 @@ export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources):
     pages.shopPage(`${base}/:platform/connect`, async (visit) => {
       const { shop, session, query } = visit;
       const source = await find(visit);
-      if (!source) return notFoundPage();
+      if (!source) return notFoundPage(visit);
       const { platform, authorization } = source;
       const app = sources.appOf(platform);
       const given = query.get('account');
@@ -109,7 +109,7 @@ export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources):
     pages.ownerPage(callbackPath(':platform'), async (visit) => {
       const platform = findPlatform(visit.params['platform'] ?? '');
       const authorization = platform && (await platform.load()).authorization;
-      if (!platform || !authorization || !sources.appOf(platform)) return notFoundPage();
+      if (!platform || !authorization || !sources.appOf(platform)) return notFoundPage(visit);
       const { name } = platform;
       const [, query = ''] = visit.request.url.split('?', 2);
       const answer = authorization.readAnswer(query, config.platforms[name]?.webhookSecrets ?? []);
@@ -153,7 +153,7 @@ export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources):
 
     pages.shopPage(`${base}/:platform/disconnect`, async (visit) => {
       const source = await find(visit);
-      if (!source) return notFoundPage();
+      if (!source) return notFoundPage(visit);
       return source.state === 'connected' && source.origin === 'database'
         ? disconnectPage(visit, source)
         : redirect(shopPath(visit.shop, '/sources'));
@@ -161,7 +161,7 @@ export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources):
     pages.shopForm(`${base}/:platform/disconnect`, async (visit) => {
       const { shop, params } = visit;
       const platform = findPlatform(params['platform'] ?? '');
-      if (!platform) return notFoundPage();
+      if (!platform) return notFoundPage(visit);
       const account = await disconnectShop(sql, shop.id, platform);
       if (account === undefined) return redirect(shopPath(shop, '/sources'));
       log.info({ shop: shop.id, platform: platform.name, account }, 'shop disconnected');

@@ -86,7 +86,7 @@ async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<An
   const { store, clock } = parts;
   const { shop, params } = visit;
   const subscription = await find(parts, visit, params['subscriptionId'] ?? '');
-  if (!subscription) return notFoundPage();
+  if (!subscription) return notFoundPage(visit);
   const { subscriptionId: id, customerId } = subscription;
   const now = clock.now();
   const [[timeline, intervals], sourceIds] = await Promise.all([
@@ -103,7 +103,7 @@ async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<An
   ]);
   const { standing } = timeline;
   // It may have been deleted in the meantime.
-  if (!standing) return notFoundPage();
+  if (!standing) return notFoundPage(visit);
   const interval = intervals.get(id);
   return subscriptionPage(visit, { subscription, timeline, standing, interval, sourceIds, now });
 }

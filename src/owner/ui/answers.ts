@@ -40,3 +40,12 @@ export function page(
 export function redirect(location: `/app${string}`, cookies: readonly string[] = []): Answer {
   return { status: 303, headers: { location, ...pageHeaders }, cookies, body: '' };
 }
+
+/** The page to open after signing in: only one below /app, so that a link cannot lead to another site. */
+export function returnPath(asked: string | null): `/app${string}` {
+  const base = 'http://localhost';
+  const url = URL.parse(asked ?? '', base);
+  return url?.origin === base && url.pathname.startsWith('/app/')
+    ? `/app${url.pathname.slice('/app'.length)}${url.search}`
+    : '/app';
+}

@@ -139,7 +139,7 @@ export function uploadRoutes(pages: Pages, parts: OwnerParts): Route[] {
     }),
     pages.shopPage(`${base}/refused.csv`, async (visit) => {
       const upload = await uploads.find(visit.shop.id);
-      return upload && hasEnded(upload) ? refusedFile(upload) : notFoundPage();
+      return upload && hasEnded(upload) ? refusedFile(upload) : notFoundPage(visit);
     }),
   ];
 }
