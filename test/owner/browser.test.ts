@@ -94,6 +94,11 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByText('Till in the café').first().waitFor();
     assert.ok(!(await page.content()).includes(key));
+    await page.goBack();
+    await page.getByText('The key was already created').waitFor();
+    assert.ok(!(await page.content()).includes(key));
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Create key' }).waitFor();
 
     await page.goto(`${service.baseUrl}/app/shops/${shop.id}/keys`);
     await page.getByRole('link', { name: 'Rotate Till in the café' }).click();

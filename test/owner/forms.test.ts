@@ -122,6 +122,53 @@ onOneDatabase('the owner’s pages', (open) => {
     assert.ok(!page.text.includes('<i>'));
   });
 
+  test('move the focus to the field that an error is about, and mark it', async () => {
+    const { email, visitor } = await signedInOwner(world);
+    const fieldOf = (text: string) =>
+      [...text.matchAll(/<input[^>]*aria-invalid="true"[^>]*>/g)].map(([field]) => [
+        /id="([\w-]+)"|value="([\w:]+)"/.exec(field)?.slice(1).find(Boolean),
+        field.includes('autofocus'),
+        /aria-describedby="([^"]*)"/.exec(field)?.[1],
+      ]);
+    const change = await visitor.get('/app/account');
+    assert.deepEqual(fieldOf(change.text), []);
+    const account = async (entered: string, next: string) =>
+      fieldOf(
+        (await visitor.post('/app/account/password', { password: entered, 'new-password': next }))
+          .text,
+      );
+    assert.deepEqual(await account(password, 'short'), [
+      ['new-password', true, 'problem new-password-hint'],
+    ]);
+    assert.deepEqual(await account('wrong', 'a long and new phrase'), [
+      ['password', true, 'problem'],
+    ]);
+    const stranger = new Visitor(baseUrl);
+    await stranger.get('/app/sign-in');
+    const wrong = await stranger.post('/app/sign-in', { email, password: 'wrong' });
+    assert.match(wrong.text, /<p class="alert" role="alert" id="problem">Incorrect email/);
+    assert.deepEqual(fieldOf(wrong.text), [
+      ['email', false, 'problem'],
+      ['password', true, 'problem'],
+    ]);
+
+    const keys = `/app/shops/${world.shop.id}/keys`;
+    const { text } = await visitor.get(`${keys}/new`);
+    const id = /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
+    const unnamed = await visitor.post(keys, { id, name: '', scope: 'read:plans' });
+    assert.deepEqual(fieldOf(unnamed.text), [['name', true, 'problem name-hint']]);
+    const unscoped = await visitor.post(keys, { id, name: 'Till' });
+    const boxes = fieldOf(unscoped.text);
+    assert.deepEqual(boxes.length, 4);
+    assert.deepEqual(
+      boxes.map(([, hasFocus]) => hasFocus),
+      [true, false, false, false],
+    );
+    assert.match(unscoped.text, /<fieldset aria-describedby="problem">/);
+    // Password managers look for the account in a field that is shown.
+    assert.match(change.text, /<input[^>]*type="email"[^>]*autocomplete="username"[^>]*readonly/);
+  });
+
   test('set HttpOnly, SameSite cookies, with the __Host- prefix behind https', async () => {
     const overHttp = await new Visitor(baseUrl).get('/app/sign-in');
     assert.match(

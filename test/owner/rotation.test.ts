@@ -137,4 +137,26 @@ onOneDatabase('an expiring or rotated key', (open) => {
       [[old.id, null, null]],
     );
   });
+
+  test('keeps the lifetime that was chosen, in a refused form and in a rotation', async () => {
+    const { visitor, old, path, rotation } = await openShop();
+    const chosen = ({ text }: Page) => /<option value="(\d*)"\s+selected/.exec(text)?.[1];
+    const id = idOf(await visitor.get(`${path}/new`));
+    const refused = await visitor.post(path, { id, name: '', scope: 'read:plans', expiry: '90' });
+    assert.deepEqual([refused.status, chosen(refused)], [422, '90']);
+    const made = await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '90' });
+    assert.equal(made.status, 201);
+    world.clock.advance(hour);
+    assert.equal(chosen(await visitor.get(`${path}/${id}/rotate`)), '90');
+    const unclear = await visitor.post(`${path}/${id}/rotate`, { id: 'key_0', expiry: '7' });
+    assert.deepEqual([unclear.status, chosen(unclear)], [422, '7']);
+    assert.match(unclear.text, /Choose when the old key expires\./);
+    assert.equal(chosen(await visitor.get(rotation)), undefined);
+
+    // A key of the command line may have any lifetime.
+    const lifetime = world.clock.now() + 100 * 24 * hour;
+    await world.store.write`
+      update api_keys set expires_at = ${new Date(lifetime)} where key_id = ${old.id}`;
+    assert.equal(chosen(await visitor.get(rotation)), '90');
+  });
 });

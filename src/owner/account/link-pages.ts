@@ -2,7 +2,7 @@ import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import type { OwnerLink } from '../../store/owners/links.ts';
 import { page } from '../ui/answers.ts';
-import { alert, layout, passwordField, token } from '../ui/layout.ts';
+import { alert, layout, passwordField, token, usernameField } from '../ui/layout.ts';
 import { asksForPassword } from '../../accounts/links.ts';
 import { passwordLength } from '../../accounts/password-rules.ts';
 import type { Visit } from '../visit.ts';
@@ -22,6 +22,7 @@ export function linkPage(
   { link, shopName, problem, status, headers }: LinkPage,
 ): Answer {
   const isKnown = asksForPassword(link);
+  const isInvalid = problem !== undefined;
   const lead =
     shopName === undefined
       ? html`Choose a new password for <strong>${link.email}</strong>. This signs you out everywhere
@@ -34,19 +35,21 @@ export function linkPage(
     <form class="card narrow" method="post">
       ${token(visit)}
       <p>${lead}</p>
-      <input type="hidden" name="email" autocomplete="username" value="${link.email}" />
+      ${usernameField(link.email)}
       ${
         isKnown
           ? passwordField({
               name: 'password',
               label: 'Password',
               autocomplete: 'current-password',
+              isInvalid,
             })
           : passwordField({
               name: 'password',
               label: 'New password',
               autocomplete: 'new-password',
               hint: newPasswordHint,
+              isInvalid,
             })
       }
       <button>${shopName === undefined ? 'Set password' : 'Accept invitation'}</button>

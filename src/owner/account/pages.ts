@@ -1,7 +1,7 @@
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import { page } from '../ui/answers.ts';
-import { alert, layout, notice, passwordField, token } from '../ui/layout.ts';
+import { alert, layout, notice, passwordField, token, usernameField } from '../ui/layout.ts';
 import { newPasswordHint } from './link-pages.ts';
 import type { Visit } from '../visit.ts';
 
@@ -9,12 +9,14 @@ interface AccountPage {
   readonly email: string;
   readonly sessions: number;
   readonly problem?: string | undefined;
+  /** The field that the problem is about. */
+  readonly invalid?: 'password' | 'new-password';
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export function accountPage(visit: Visit, parts: AccountPage): Answer {
-  const { email, sessions, problem, status, headers } = parts;
+  const { email, sessions, problem, invalid, status, headers } = parts;
   const isChanged = visit.query.get('done') === 'password';
   const content = html`
     ${alert(problem)}
@@ -26,18 +28,19 @@ export function accountPage(visit: Visit, parts: AccountPage): Answer {
     <section class="card">
       <h2>Password</h2>
       <form method="post" action="/app/account/password">
-        ${token(visit)}
-        <input type="hidden" name="email" autocomplete="username" value="${email}" />
+        ${token(visit)} ${usernameField(email)}
         ${passwordField({
           name: 'password',
           label: 'Current password',
           autocomplete: 'current-password',
+          isInvalid: invalid === 'password',
         })}
         ${passwordField({
           name: 'new-password',
           label: 'New password',
           autocomplete: 'new-password',
           hint: newPasswordHint,
+          isInvalid: invalid === 'new-password',
         })}
         <button>Change password</button>
         <span class="hint">This signs you out everywhere else.</span>

@@ -6,7 +6,7 @@ import type { KeyListing } from '../../store/keys/keys.ts';
 import { page } from '../ui/answers.ts';
 import type { ShopVisit } from '../pages.ts';
 import { locked, scopeSentences } from './pages.ts';
-import { alert, layout, notice, shopPath, token } from '../ui/layout.ts';
+import { alert, layout, notice, problemId, shopPath, token } from '../ui/layout.ts';
 import { nameField } from '../ui/name-field.ts';
 import { showTime } from '../ui/times.ts';
 import { type Scope, scopes as allScopes } from '../../vocabulary.ts';
@@ -16,14 +16,28 @@ export const expiryDays = [7, 30, 90, 365] as const;
 /** How long the old key may keep working after a rotation, in hours. */
 export const overlapHours = [0, 1, 24, 168] as const;
 
-function expiryField(): Html {
+/** In days; undefined for never. */
+export type Expiry = (typeof expiryDays)[number] | undefined;
+
+function expiryField(chosen: Expiry): Html {
+  const option = (days: number) =>
+    html`<option value="${days}" ${days === chosen ? html`selected` : undefined}>
+      After ${days} days
+    </option>`;
   return html`<p class="field">
     <label for="expiry">Expires</label>
     <select id="expiry" name="expiry">
       <option value="">Never</option>
-      ${expiryDays.map((days) => html`<option value="${days}">After ${days} days</option>`)}
+      ${expiryDays.map(option)}
     </select>
   </p>`;
+}
+
+/** The lifetime that a key was created with, or the closest one that can be chosen. */
+function expiryOf({ createdAt, expiresAt }: KeyListing): Expiry {
+  if (!expiresAt) return undefined;
+  const days = (expiresAt.getTime() - createdAt.getTime()) / 86_400_000;
+  return expiryDays.toSorted((one, other) => Math.abs(one - days) - Math.abs(other - days))[0];
 }
 
 const overlapLabels: Readonly<Record<(typeof overlapHours)[number], string>> = {
@@ -64,57 +78,81 @@ function keyForm(visit: ShopVisit, title: string, form: Html, status = 200): Ans
   );
 }
 
-export function rotateKeyPage(visit: ShopVisit, key: KeyListing): Answer {
+interface RotationForm {
+  readonly expiry: Expiry;
+  readonly problem?: string;
+}
+
+export function rotateKeyPage(
+  visit: ShopVisit,
+  key: KeyListing,
+  { expiry, problem }: RotationForm = { expiry: expiryOf(key) },
+): Answer {
   const { shop } = visit;
-  const form = html`<form
-    class="card"
-    method="post"
-    action="${shopPath(shop, `/keys/${key.id}/rotate`)}"
-  >
-    ${token(visit)}
-    <input type="hidden" name="id" value="${newKeyId()}" />
-    <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
-    <p>A new key with the same name and scopes replaces it. Both work until the old key expires.</p>
-    ${overlapChoices('The old key expires')} ${expiryField()}
-    <button>Rotate key</button>
-    <a href="${shopPath(shop, '/keys')}">Keep key</a>
-  </form>`;
-  return keyForm(visit, 'Rotate key', form);
+  const form = html`${alert(problem)}
+    <form class="card" method="post" action="${shopPath(shop, `/keys/${key.id}/rotate`)}">
+      ${token(visit)}
+      <input type="hidden" name="id" value="${newKeyId()}" />
+      <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
+      <p>
+        A new key with the same name and scopes replaces it. Both work until the old key expires.
+      </p>
+      ${overlapChoices('The old key expires')} ${expiryField(expiry)}
+      <button>Rotate key</button>
+      <a href="${shopPath(shop, '/keys')}">Keep key</a>
+    </form>`;
+  return keyForm(visit, 'Rotate key', form, problem === undefined ? 200 : 422);
 }
 
 interface KeyForm {
   readonly name?: string;
   readonly scopes?: readonly string[];
   readonly id?: string;
-  readonly problem?: string;
+  readonly expiry?: Expiry;
+  readonly problem?: KeyProblem;
+}
+
+/** What is wrong with a field of the form. */
+export interface KeyProblem {
+  readonly field: 'name' | 'scope';
+  readonly text: string;
 }
 
 export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
   const { shop } = visit;
-  const { name = '', scopes = [], id = newKeyId(), problem } = filled;
+  const { name = '', scopes = [], id = newKeyId(), expiry, problem } = filled;
   const form = html`
-    ${alert(problem)}
+    ${alert(problem?.text)}
     <form class="card" method="post" action="${shopPath(shop, '/keys')}">
       ${token(visit)}
       <input type="hidden" name="id" value="${id}" />
-      ${nameField(name, 'What the key is for, such as “Storefront” or “Support agent”.')}
-      <fieldset>
+      ${nameField(
+        name,
+        'What the key is for, such as “Storefront” or “Support agent”.',
+        problem?.field === 'name',
+      )}
+      <fieldset ${problem?.field === 'scope' ? html`aria-describedby="${problemId}"` : undefined}>
         <legend>Permissions</legend>
         ${allScopes.map(
-          (scope) =>
+          (scope, index) =>
             html`<label class="choice">
               <input
                 type="checkbox"
                 name="scope"
                 value="${scope}"
                 ${scopes.includes(scope) ? html`checked` : undefined}
+                ${
+                  problem?.field === 'scope'
+                    ? html`aria-invalid="true" ${index === 0 ? html`autofocus` : undefined}`
+                    : undefined
+                }
               />
               <span>${scopeSentences[scope]} <code>${scope}</code></span>
             </label>`,
         )}
         <span class="hint">All keys are read-only.</span>
       </fieldset>
-      ${expiryField()}
+      ${expiryField(expiry)}
       <button>Create key</button>
       <a href="${shopPath(shop, '/keys')}">Cancel</a>
     </form>
@@ -174,7 +212,12 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
       ><code id="configuration">${configuration}</code></pre>
       ${copyButton('configuration')}
     </section>
-    <form class="card" method="get" action="${shopPath(shop, '/keys')}">
+    <form
+      class="card"
+      method="get"
+      action="${shopPath(shop, '/keys')}"
+      data-address="${shopPath(shop, '/keys?done=already')}"
+    >
       <label class="choice">
         <input type="checkbox" required /> <span>I have copied the key</span>
       </label>

@@ -10,6 +10,8 @@ import { listLog } from '../../store/keys/key-log.ts';
 import { redirect } from '../ui/answers.ts';
 import { type Pages, type OwnerParts, type ShopVisit, notFoundPage } from '../pages.ts';
 import {
+  type Expiry,
+  type KeyProblem,
   createdKeyPage,
   expiryDays,
   newKeyPage,
@@ -59,14 +61,15 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const scopes = [...new Set(form.getAll('scope'))].filter(isScope);
       const id = form.get('id') ?? '';
       if (!isKeyId(id)) return newKeyPage(visit);
+      const expiry = readExpiry(form);
       const problem = problemOf(name, scopes);
-      if (problem !== undefined) return newKeyPage(visit, { name, scopes, id, problem });
+      if (problem) return newKeyPage(visit, { name, scopes, id, expiry, problem });
 
       const created = await createKey(store.write, clock, shop.id, session, {
         name,
         scopes,
         id,
-        expiresAt: expiryOf(form, clock),
+        expiresAt: expiresAt(expiry, clock),
       });
       if (created.kind === 'locked') return newKeyPage(onTier(visit, created.tier));
       if (created.kind === 'already') return redirect(shopPath(shop, '/keys?done=already'));
@@ -74,34 +77,38 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
     }),
     pages.shopPage(`${base}/:keyId/revoke`, async (visit) => {
       const key = await find(visit);
-      if (!key) return notFoundPage();
+      if (!key) return notFoundPage(visit);
       return isLive(key, clock.now())
         ? revokeKeyPage(visit, key)
         : redirect(shopPath(visit.shop, '/keys'));
     }),
-    pages.shopForm(`${base}/:keyId/revoke`, async ({ shop, session, params }) => {
+    pages.shopForm(`${base}/:keyId/revoke`, async (visit) => {
+      const { shop, session, params } = visit;
       const keyId = params['keyId'] ?? '';
-      if (!(await revokeKey(keyParts, shop.id, session, keyId))) return notFoundPage();
+      if (!(await revokeKey(keyParts, shop.id, session, keyId))) return notFoundPage(visit);
       await sleep(leaseDrainMilliseconds);
       return redirect(shopPath(shop, `/keys?done=revoked&key=${keyId}`));
     }),
     pages.shopPage(`${base}/:keyId/rotate`, async (visit) => {
       const key = await find(visit);
-      if (!key) return notFoundPage();
+      if (!key) return notFoundPage(visit);
       const canRotate = isLive(key, clock.now()) && key.replacedBy === null;
       return canRotate ? rotateKeyPage(visit, key) : redirect(shopPath(visit.shop, '/keys'));
     }),
     pages.shopForm(`${base}/:keyId/rotate`, async (visit, form) => {
       const { shop, session } = visit;
       const key = await find(visit);
-      if (!key) return notFoundPage();
+      if (!key) return notFoundPage(visit);
       const newId = form.get('id') ?? '';
       const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
-      if (!isKeyId(newId) || overlap === undefined) return rotateKeyPage(visit, key);
+      const expiry = readExpiry(form);
+      if (!isKeyId(newId) || overlap === undefined) {
+        return rotateKeyPage(visit, key, { expiry, problem: 'Choose when the old key expires.' });
+      }
       const rotated = await rotateKey(keyParts, shop.id, session, {
         keyId: key.id,
         newId,
-        newExpiresAt: expiryOf(form, clock),
+        newExpiresAt: expiresAt(expiry, clock),
         overlapMilliseconds: overlap * 3_600_000,
       });
       if (rotated.kind === 'locked') return rotateKeyPage(onTier(visit, rotated.tier), key);
@@ -121,13 +128,19 @@ function onTier(visit: ShopVisit, tier: Tier): ShopVisit {
   return { ...visit, shop: { ...visit.shop, tier } };
 }
 
+function readExpiry(form: URLSearchParams): Expiry {
+  return expiryDays.find((days) => String(days) === form.get('expiry'));
+}
+
 /** When the key expires; null for never. */
-function expiryOf(form: URLSearchParams, clock: Clock): Date | null {
-  const days = expiryDays.find((each) => String(each) === form.get('expiry'));
+function expiresAt(days: Expiry, clock: Clock): Date | null {
   return days === undefined ? null : new Date(clock.now() + days * 86_400_000);
 }
 
-function problemOf(name: string, scopes: readonly unknown[]): string | undefined {
-  const problem = nameProblem(name, 'key');
-  return problem ?? (scopes.length === 0 ? 'Choose at least one permission.' : undefined);
+function problemOf(name: string, scopes: readonly unknown[]): KeyProblem | undefined {
+  const text = nameProblem(name, 'key');
+  if (text !== undefined) return { field: 'name', text };
+  return scopes.length === 0
+    ? { field: 'scope', text: 'Choose at least one permission.' }
+    : undefined;
 }

@@ -117,7 +117,11 @@ export function newPushPage(visit: ShopVisit, filled: PushForm = {}): Answer {
           )}
         </select>
       </p>
-      ${nameField(name, 'To recognise it later, such as “Billing” or “Cancel flow”.')}
+      ${nameField(
+        name,
+        'To recognise it later, such as “Billing” or “Cancel flow”.',
+        problem !== undefined,
+      )}
       <p class="actions">
         <button>Continue</button>
         <a href="${sources}">Cancel</a>

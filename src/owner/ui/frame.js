@@ -29,3 +29,8 @@ if (document.querySelector('[data-refresh]')) {
     if (!document.querySelector('main').contains(document.activeElement)) location.reload();
   }, 2000);
 }
+
+// The answer to a form that shows a secret once: going back to it, or reloading it, opens another page instead of
+// sending the form again.
+const shownOnce = document.querySelector('[data-address]');
+if (shownOnce) history.replaceState(null, '', shownOnce.dataset.address);

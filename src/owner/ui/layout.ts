@@ -151,9 +151,31 @@ export function token(visit: Visit): Html {
   return html`<input type="hidden" name="token" value="${formToken(visit.formSecret)}" />`;
 }
 
+/** The id of a page's alert, for the fields that it is about. */
+export const problemId = 'problem';
+
 /** An error message, announced by screen readers. */
 export function alert(message: HtmlValue): Html | undefined {
-  return message === undefined ? undefined : html`<p class="alert" role="alert">${message}</p>`;
+  return message === undefined
+    ? undefined
+    : html`<p class="alert" role="alert" id="${problemId}">${message}</p>`;
+}
+
+/** The attributes of a field that the page's alert is about, which gets the focus; else only its hint. */
+export function describedBy(hintId: string | undefined, isInvalid: boolean): Html | undefined {
+  if (isInvalid) {
+    const ids = hintId === undefined ? problemId : `${problemId} ${hintId}`;
+    return html`aria-describedby="${ids}" aria-invalid="true" autofocus`;
+  }
+  return hintId === undefined ? undefined : html`aria-describedby="${hintId}"`;
+}
+
+/** Whose password a form asks for, where password managers look for it. */
+export function usernameField(email: string): Html {
+  return html`<p class="field">
+    <label for="email">Email</label>
+    <input id="email" name="email" type="email" autocomplete="username" readonly value="${email}" />
+  </p>`;
 }
 
 /** A message about a completed action. */
@@ -166,9 +188,12 @@ interface PasswordField {
   readonly label: string;
   readonly autocomplete: 'current-password' | 'new-password';
   readonly hint?: string;
+  /** Whether the page's problem is about it. */
+  readonly isInvalid?: boolean;
 }
 
-export function passwordField({ name, label, autocomplete, hint }: PasswordField): Html {
+export function passwordField(field: PasswordField): Html {
+  const { name, label, autocomplete, hint, isInvalid = false } = field;
   return html`<p class="field">
     <label for="${name}">${label}</label>
     <input
@@ -177,7 +202,7 @@ export function passwordField({ name, label, autocomplete, hint }: PasswordField
       type="password"
       autocomplete="${autocomplete}"
       required
-      ${hint === undefined ? undefined : html`aria-describedby="${name}-hint"`}
+      ${describedBy(hint === undefined ? undefined : `${name}-hint`, isInvalid)}
     />
     ${hint === undefined ? undefined : html`<span class="hint" id="${name}-hint">${hint}</span>`}
   </p>`;

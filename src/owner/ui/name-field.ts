@@ -1,8 +1,12 @@
 import { type Html, html } from '../../http/html.ts';
 import { maxNameLength } from '../../vocabulary.ts';
+import { describedBy } from './layout.ts';
 
-/** Where an owner names what a form creates. */
-export function nameField(name: string, hint: string): Html {
+/**
+ * Where an owner names what a form creates.
+ * @param isInvalid whether the page's problem is about it
+ */
+export function nameField(name: string, hint: string, isInvalid: boolean): Html {
   return html`<p class="field">
     <label for="name">Name</label>
     <input
@@ -12,7 +16,7 @@ export function nameField(name: string, hint: string): Html {
       maxlength="${maxNameLength}"
       autocomplete="off"
       value="${name}"
-      aria-describedby="name-hint"
+      ${describedBy('name-hint', isInvalid)}
     />
     <span class="hint" id="name-hint">${hint}</span>
   </p>`;
