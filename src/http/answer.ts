@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { type RateDecision, windowSeconds } from '../access/limiter/rate-limiter.ts';
 import type { ServiceError } from '../errors.ts';
 import { type RefusalHeader, type RefusalKind, refusals } from '../refusals.ts';
@@ -6,14 +7,16 @@ import type { RequestEntry } from '../log/log.ts';
 /** What a transport adds to the log line of a request. */
 export type Facts = Pick<RequestEntry, 'shopId' | 'keyId' | 'operation' | 'revision' | 'mcp'>;
 
+/** A stream is read as fast as the client receives it, and destroyed if the client leaves. */
+export type AnswerBody = string | Buffer | Readable;
+
 /** A response without the headers that every response has. */
-export interface Answer {
+export interface Answer<Sent extends AnswerBody = string> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** One `Set-Cookie` header each. */
   readonly cookies?: readonly string[] | undefined;
-  /** Text, or bytes that are compressed. */
-  readonly body: string | Buffer;
+  readonly body: Sent;
   readonly facts?: Facts | undefined;
 }
 

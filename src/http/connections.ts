@@ -68,6 +68,11 @@ export class Pipelines {
     if (socket.writableLength > 0) socket.setTimeout(this.#stallTimeout);
   }
 
+  /** Disconnects a client that stops reading a response that is still being written. */
+  guardStream({ socket }: IncomingMessage): void {
+    socket.setTimeout(this.#stallTimeout);
+  }
+
   /**
    * Runs once all requests before the broken one have their responses. `needsAnswer` is false if the
    * broken request got its response before its body broke off.

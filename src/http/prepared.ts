@@ -18,7 +18,7 @@ const codings = {
 export function prepareAnswer(
   headers: Readonly<Record<string, string>>,
   body: string,
-): (request: Pick<FastifyRequest, 'headers'>) => Answer {
+): (request: Pick<FastifyRequest, 'headers'>) => Answer<string | Buffer> {
   const digest = hash('sha256', body).slice(0, 16);
   const vary = [headers['vary'], 'accept-encoding'].filter(Boolean).join(', ');
   // Each coding has its own strong tag, since its bytes differ (RFC 9110 section 8.8.3.3).

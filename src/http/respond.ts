@@ -1,9 +1,10 @@
+import { Readable, pipeline } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../log/log.ts';
 import type { Transport } from '../telemetry/service-metrics.ts';
 import { parseTraceParent } from '../telemetry/trace-context.ts';
 import type { RequestSpan } from '../telemetry/traces.ts';
-import { type Answer, internalError, refuse } from './answer.ts';
+import { type Answer, type AnswerBody, internalError, refuse } from './answer.ts';
 import type { Pipelines } from './connections.ts';
 
 export interface RequestCounter {
@@ -13,7 +14,9 @@ export interface RequestCounter {
 /** What is known of a request from its beginning. */
 export interface RequestContext {
   /** Undefined for a request without one. */
-  readonly route: { readonly url: string; readonly transport?: Transport } | undefined;
+  readonly route:
+    | { readonly url: string; readonly transport?: Transport; readonly isAsset?: boolean }
+    | undefined;
   /** Milliseconds on the monotonic clock. */
   readonly startedAt: number;
   readonly span: RequestSpan | undefined;
@@ -32,7 +35,7 @@ interface ResponderParts {
 type Respond = (
   request: FastifyRequest,
   reply: FastifyReply,
-  answer: Answer,
+  answer: Answer<AnswerBody>,
   context: RequestContext,
 ) => void;
 
@@ -41,13 +44,14 @@ export function createResponder(parts: ResponderParts): Respond {
   const { log, metrics, stopping, fixedHeaders, pipelines } = parts;
   return (request, reply, answer, { route, startedAt, span }) => {
     const milliseconds = performance.now() - startedAt;
-    const { status, facts } = answer;
+    const { status, facts, body } = answer;
     log.request({
       requestId: request.id,
       method: request.method,
       route: route?.url,
       status,
       durationMs: Math.round(milliseconds * 1000) / 1000,
+      isAsset: route?.isAsset,
       traceId: span?.traceId ?? parseTraceParent(request.headers['traceparent'])?.traceId,
       ...facts,
     });
@@ -55,7 +59,9 @@ export function createResponder(parts: ResponderParts): Respond {
     span?.end({ status, facts });
     const headers = ['x-request-id', request.id, ...fixedHeaders];
     // That of a 304 would have to be the length of the answer it stands for (RFC 9110 section 8.6).
-    if (status !== 304) headers.push('content-length', `${Buffer.byteLength(answer.body)}`);
+    if (status !== 304 && !(body instanceof Readable)) {
+      headers.push('content-length', `${Buffer.byteLength(body)}`);
+    }
     // Otherwise clients with keep-alive connections would prevent the service from closing.
     if (stopping?.aborted && !('connection' in answer.headers)) {
       headers.push('connection', 'close');
@@ -64,9 +70,28 @@ export function createResponder(parts: ResponderParts): Respond {
     for (const cookie of answer.cookies ?? []) headers.push('set-cookie', cookie);
     // Bypasses Fastify's reply handling, which would add nothing.
     reply.hijack();
-    reply.raw.writeHead(status, headers).end(answer.body);
+    reply.raw.writeHead(status, headers);
+    if (body instanceof Readable) {
+      pipelines.guardStream(request.raw);
+      return stream(body, request, reply, log);
+    }
+    reply.raw.end(body);
     pipelines.guardAnswer(request.raw);
   };
+}
+
+/** Sends a body while it is read. If reading it fails, the connection breaks off, so that no client takes it for whole. */
+function stream(body: Readable, { id, method }: FastifyRequest, { raw }: FastifyReply, log: Log) {
+  if (method === 'HEAD') {
+    body.destroy();
+    raw.end();
+    return;
+  }
+  pipeline(body, raw, (error) => {
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') {
+      log.error({ requestId: id, err: error }, 'answer broke off');
+    }
+  });
 }
 
 /** The answer to a request whose handling failed. The caller learns nothing of an error that is ours. */

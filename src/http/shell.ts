@@ -5,7 +5,14 @@ import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import type { Transport } from '../telemetry/service-metrics.ts';
 import type { RequestSpan, Tracer } from '../telemetry/traces.ts';
-import { type Answer, methodNotAllowed, notFound, refuse, commonHeaders } from './answer.ts';
+import {
+  type Answer,
+  type AnswerBody,
+  methodNotAllowed,
+  notFound,
+  refuse,
+  commonHeaders,
+} from './answer.ts';
 import { Pipelines, limitConnections, limits } from './connections.ts';
 import { hostProblem } from './headers.ts';
 import { RawAnswers } from './raw-answers.ts';
@@ -26,8 +33,13 @@ export interface Route {
   readonly transport?: Transport;
   /** Whether its body may take longer to arrive than others; it then limits that itself. */
   readonly isSlow?: boolean;
+  /** Whether it is part of a page, so that its requests are of no interest to most readers of the log. */
+  readonly isAsset?: boolean;
   /** Reads the request and returns the response; errors it throws are logged and become a 500. */
-  handle(request: FastifyRequest, span?: RequestSpan): Answer | Promise<Answer>;
+  handle(
+    request: FastifyRequest,
+    span?: RequestSpan,
+  ): Answer<AnswerBody> | Promise<Answer<AnswerBody>>;
 }
 
 export interface ShellOptions {
@@ -95,7 +107,7 @@ export function createShell(options: ShellOptions): FastifyInstance {
     const { method, url, handle, isSlow } = route;
     const serve = async (request: FastifyRequest, reply: FastifyReply) => {
       const context = begin(request, route);
-      let answer: Answer;
+      let answer: Answer<AnswerBody>;
       if (isSlow) slow.add(request.raw.socket);
       try {
         answer = await handle(request, context.span);

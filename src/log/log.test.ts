@@ -59,7 +59,7 @@ test('writes request lines in the same format, at the end of the event-loop turn
 });
 
 const levels: [string, string[]][] = [
-  ['debug', ['debug', 'info', 'warn', 'error', 'info']],
+  ['debug', ['debug', 'info', 'warn', 'error', 'info', 'debug']],
   ['info', ['info', 'warn', 'error', 'info']],
   ['warn', ['warn', 'error']],
   ['error', ['error']],
@@ -72,10 +72,14 @@ for (const [level, expected] of levels) {
     log.info('said');
     log.warn('said');
     log.error('said');
-    log.request({ requestId: 'a', method: 'GET', route: '/x', status: 200, durationMs: 1 });
+    const request = { requestId: 'a', method: 'GET', route: '/x', status: 200, durationMs: 1 };
+    log.request(request);
+    log.request({ ...request, isAsset: true });
     await endOfTurn();
     assert.deepEqual(
-      lines.map((line) => JSON.parse(line).level),
+      lines
+        .flatMap((line) => line.split('\n').filter(Boolean))
+        .map((line) => JSON.parse(line).level),
       expected,
     );
   });

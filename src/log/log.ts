@@ -3,7 +3,7 @@ import { openStandardError } from './log-stream.ts';
 
 /** The structured log: one JSON object per line. */
 export interface Log extends Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'flush'> {
-  /** Logs one answered request, at level info. */
+  /** Logs one answered request. */
   request(entry: RequestEntry): void;
 }
 
@@ -15,6 +15,8 @@ export interface RequestEntry {
   readonly route: string | undefined;
   readonly status: number;
   readonly durationMs: number;
+  /** Whether it was for a part of a page; such requests are logged at level debug. */
+  readonly isAsset?: boolean | undefined;
   /** 32 hexadecimal digits. */
   readonly traceId?: string | undefined;
   readonly shopId?: number;
@@ -61,7 +63,7 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
     },
     stream,
   );
-  const writesRequests = log.isLevelEnabled('info');
+  const writes = { debug: log.isLevelEnabled('debug'), info: log.isLevelEnabled('info') };
   let lines = '';
   const writeLines = () => {
     stream.write(lines);
@@ -69,13 +71,15 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
   };
   return Object.assign(log, {
     request(entry: RequestEntry) {
-      if (!writesRequests) return;
+      if (!writes[levelOf(entry)]) return;
       // Batch the lines of one event-loop turn: a write per line costs more than building it.
       if (lines === '') setImmediate(writeLines);
       lines += requestLine(entry);
     },
   });
 }
+
+const levelOf = ({ isAsset }: RequestEntry) => (isAsset ? 'debug' : 'info');
 
 /**
  * The same line that pino would write, at a third of the cost. The values are our own, so nothing
@@ -84,7 +88,7 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
 function requestLine(entry: RequestEntry): string {
   const { traceId, shopId, keyId, operation, revision, mcp } = entry;
   return (
-    `{"level":"info","time":${Date.now()},"requestId":"${entry.requestId}","method":"${entry.method}"` +
+    `{"level":"${levelOf(entry)}","time":${Date.now()},"requestId":"${entry.requestId}","method":"${entry.method}"` +
     (traceId === undefined ? '' : `,"traceId":"${traceId}"`) +
     (entry.route === undefined ? '' : `,"route":"${entry.route}"`) +
     `,"status":${entry.status},"durationMs":${entry.durationMs}` +

@@ -3,8 +3,9 @@ import { clientNetwork } from '../access/client-network.ts';
 import type { KeyUsage } from '../access/keys/key-usage.ts';
 import type { Clock } from '../clock.ts';
 import type { Uploads } from '../door/upload/uploads.ts';
-import type { Answer } from '../http/answer.ts';
+import type { Answer, AnswerBody } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
+import { compress } from '../http/compression.ts';
 import { html } from '../http/html.ts';
 import type { Route } from '../http/shell.ts';
 import type { Log } from '../log/log.ts';
@@ -66,8 +67,8 @@ const cookieSeconds: Readonly<Record<CookieName, number>> = {
   device: deviceDays * 86_400,
 };
 type Form = URLSearchParams;
-type Handler<V> = (visit: V) => Promise<Answer>;
-type FormHandler<V> = (visit: V, form: Form) => Promise<Answer>;
+type Handler<V> = (visit: V) => Promise<Answer<AnswerBody>>;
+type FormHandler<V> = (visit: V, form: Form) => Promise<Answer<AnswerBody>>;
 
 type UploadHandler = (visit: ShopVisit, isToken: (token: string) => boolean) => Promise<Answer>;
 
@@ -119,8 +120,8 @@ export function createPages(parts: OwnerParts): Pages {
 
   /** Logs errors, and responds with a page instead of the API's envelope. */
   const withErrorPages =
-    (handle: (request: FastifyRequest) => Promise<Answer>) =>
-    async (request: FastifyRequest): Promise<Answer> => {
+    (handle: (request: FastifyRequest) => Promise<Answer<AnswerBody>>) =>
+    async (request: FastifyRequest): Promise<Answer<AnswerBody>> => {
       try {
         return await handle(request);
       } catch (error) {
@@ -135,7 +136,7 @@ export function createPages(parts: OwnerParts): Pages {
     url,
     handle: withErrorPages(async (request) => {
       const visit = await openVisit(request);
-      const answer = await handle(visit);
+      const answer = await compress(request, await handle(visit));
       if (!visit.isNew) return answer;
       return { ...answer, cookies: [cookie('form', visit.formSecret), ...(answer.cookies ?? [])] };
     }),
@@ -172,8 +173,10 @@ export function createPages(parts: OwnerParts): Pages {
 
   /** Redirects visitors who are not signed in. */
   const asOwner =
-    <Rest extends unknown[]>(handle: (visit: OwnerVisit, ...rest: Rest) => Promise<Answer>) =>
-    async (visit: Visit, ...rest: Rest): Promise<Answer> => {
+    <Rest extends unknown[]>(
+      handle: (visit: OwnerVisit, ...rest: Rest) => Promise<Answer<AnswerBody>>,
+    ) =>
+    async (visit: Visit, ...rest: Rest): Promise<Answer<AnswerBody>> => {
       const { session } = visit;
       if (!session) return redirect(signInPath(visit));
       return handle(
@@ -182,7 +185,7 @@ export function createPages(parts: OwnerParts): Pages {
       );
     };
   const asShop = <Rest extends unknown[]>(
-    handle: (visit: ShopVisit, ...rest: Rest) => Promise<Answer>,
+    handle: (visit: ShopVisit, ...rest: Rest) => Promise<Answer<AnswerBody>>,
   ) =>
     asOwner(async (visit, ...rest: Rest) => {
       const { shops } = visit;

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { type Answer, refuse } from '../http/answer.ts';
+import { type Answer, type AnswerBody, refuse } from '../http/answer.ts';
 import type { Route } from '../http/shell.ts';
 import type { RestVersion } from '../operations/versions.ts';
 
@@ -52,7 +52,10 @@ function gone(version: RestVersion): Answer {
   return withNotice(version, refuse(410, `REST ${version.name} is no longer available.`));
 }
 
-function withNotice(version: RestVersion, answer: Answer): Answer {
+function withNotice<Sent extends AnswerBody>(
+  version: RestVersion,
+  answer: Answer<Sent>,
+): Answer<Sent> {
   return { ...answer, headers: { ...answer.headers, ...retirementHeaders(version) } };
 }
 

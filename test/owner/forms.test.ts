@@ -109,6 +109,34 @@ onOneDatabase('the owner’s pages', (open) => {
     assert.match(style.headers.get('cache-control') ?? '', /immutable/);
   });
 
+  test('are compressed, with a new CSRF token each, unless they answer a form', async () => {
+    const { visitor } = await signedInOwner(world);
+    const both = { 'accept-encoding': 'gzip, deflate, br' };
+    const { text } = await visitor.get('/app/account');
+    const first = visitor.token;
+    const { headers } = await visitor.get('/app/account', both);
+    assert.equal(headers.get('content-encoding'), 'br');
+    assert.ok(Number(headers.get('content-length')) < text.length / 2);
+    const gzipped = await visitor.get('/app/account', { 'accept-encoding': 'gzip' });
+    assert.equal(gzipped.headers.get('content-encoding'), 'gzip');
+    await visitor.get('/app/account');
+    assert.notEqual(visitor.token, first);
+    const script = /src="([^"]+)"/.exec(text)?.[1] ?? '';
+    const asset = await visitor.get(script, both);
+    assert.equal(asset.headers.get('content-encoding'), 'br');
+    assert.equal(asset.headers.get('vary'), 'accept-encoding');
+
+    const keys = `/app/shops/${world.shop.id}/keys`;
+    const form = await visitor.get(`${keys}/new`);
+    const id = /name="id" value="(key_[0-9a-f]{16})"/.exec(form.text)?.[1] ?? '';
+    visitor.token = first;
+    const fields = { id, name: 'Till', scope: 'read:plans' };
+    const made = await visitor.post(keys, fields, { ...both, origin: baseUrl });
+    assert.equal(made.status, 201);
+    assert.equal(made.headers.get('content-encoding'), null);
+    assert.match(made.text, /rtn_[\w-]{43}/);
+  });
+
   test('escape what they show', async () => {
     const { visitor } = await signedInOwner(world);
     await world.store.write`
@@ -146,7 +174,7 @@ onOneDatabase('the owner’s pages', (open) => {
     const stranger = new Visitor(baseUrl);
     await stranger.get('/app/sign-in');
     const wrong = await stranger.post('/app/sign-in', { email, password: 'wrong' });
-    assert.match(wrong.text, /<p class="alert" role="alert" id="problem">Incorrect email/);
+    assert.match(wrong.text, /<p class="alert" id="problem" role="alert">Incorrect email/);
     assert.deepEqual(fieldOf(wrong.text), [
       ['email', false, 'problem'],
       ['password', true, 'problem'],

@@ -158,7 +158,7 @@ export const problemId = 'problem';
 export function alert(message: HtmlValue): Html | undefined {
   return message === undefined
     ? undefined
-    : html`<p class="alert" role="alert" id="${problemId}">${message}</p>`;
+    : html`<p class="alert" id="${problemId}" role="alert">${message}</p>`;
 }
 
 /** The attributes of a field that the page's alert is about, which gets the focus; else only its hint. */
