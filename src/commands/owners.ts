@@ -3,6 +3,8 @@ import { urlOf } from '../config/config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { type NewOwnerLink, inviteOwner, resetPassword } from '../accounts/links.ts';
 import { normaliseEmail } from '../accounts/sign-in.ts';
+import type { Store } from '../store/open.ts';
+import { findServiceAddress } from '../store/owners/service-address.ts';
 import { deleteMembership, listOwners } from '../store/owners/owners.ts';
 import {
   type Command,
@@ -25,10 +27,15 @@ function parseEmail(context: CommandContext): string {
   return email;
 }
 
-function printLink(context: CommandContext, email: string, link: NewOwnerLink): void {
+async function printLink(
+  context: CommandContext,
+  store: Store,
+  { email, link }: { readonly email: string; readonly link: NewOwnerLink },
+): Promise<void> {
   const { baseUrl, host, port } = context.config;
-  // Without BASE_URL, the address where a server with these settings listens.
-  const url = (baseUrl ?? urlOf(host, port)) + link.path;
+  // Without BASE_URL, the address of the server; if there never was one, that of one with these settings.
+  const address = baseUrl ?? (await findServiceAddress(store.write)) ?? urlOf(host, port);
+  const url = address + link.path;
   if (context.options['json']) return printJson({ email, url, expiresAt: link.expiresAt });
   print(url);
   const life = link.hours === 1 ? 'an hour' : `${link.hours} hours`;
@@ -44,7 +51,7 @@ const invite: Command = {
     const email = parseEmail(context);
     await withShop(context, async (store, shop) => {
       const link = await inviteOwner(store.write, systemClock, { shopId: shop.id, email });
-      printLink(context, email, link);
+      await printLink(context, store, { email, link });
     });
     return exitStatus.done;
   },
@@ -57,11 +64,11 @@ const reset: Command = {
   options: { email: { type: 'string' }, json: { type: 'boolean' } },
   async run(context) {
     const email = parseEmail(context);
-    const link = await withStore(context.config, (store) =>
-      resetPassword(store.write, systemClock, email),
-    );
-    if (!link) throw new CommandError(`There is no owner with the address ${email}.`);
-    printLink(context, email, link);
+    await withStore(context.config, async (store) => {
+      const link = await resetPassword(store.write, systemClock, email);
+      if (!link) throw new CommandError(`There is no owner with the address ${email}.`);
+      await printLink(context, store, { email, link });
+    });
     return exitStatus.done;
   },
 };

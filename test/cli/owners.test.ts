@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { Visitor, password } from '../owner/visitor.ts';
-import { newShopId, run, runningFolder } from './process.ts';
+import { launch, migratedFolder, newShopId, run, runningFolder } from './process.ts';
 import { startTestService } from '../support/world.ts';
 
 const shop = newShopId();
@@ -35,7 +35,7 @@ test('invites, resets, lists and removes owners of a running server, with workin
   const invited = await retention('owners', 'invite', '--shop', shop, '--email', 'Ana@Example.com');
   assert.equal(invited.code, 0, invited.err);
   const [, path = ''] =
-    /^http:\/\/127\.0\.0\.1:8787(\/app\/links\/[\w-]{43})\n$/.exec(invited.out) ?? [];
+    /^http:\/\/127\.0\.0\.1:\d+(\/app\/links\/[\w-]{43})\n$/.exec(invited.out) ?? [];
   assert.match(invited.err, /For ana@example\.com\. It works once, for 72 hours/);
 
   const visitor = new Visitor(service.baseUrl);
@@ -71,4 +71,25 @@ test('names an invalid email address, an unknown shop and an unknown owner', asy
     assert.equal(unknown.code, 1);
     assert.match(unknown.err, /bo@example\.com/);
   }
+});
+
+test('prints links to the running server, whatever port it was started on', async () => {
+  const own = { RETENTION_DATA_DIR: migratedFolder(), LOG_LEVEL: 'silent' };
+  const id = newShopId();
+  const create = ['shops', 'create', '--id', id, '--name', 'Test', '--currency', 'EUR'];
+  assert.equal((await run(create, { env: own })).code, 0);
+  const invite = ['owners', 'invite', '--shop', id, '--email', 'ana@example.com'];
+  const unstarted = await run(invite, { env: own });
+  assert.match(unstarted.out, /^http:\/\/127\.0\.0\.1:8787\/app\/links\//);
+  const server = launch(['serve'], { env: { ...own, PORT: '0' } });
+  const [, address = ''] = await server.said(/listens on (http:\S+)\n/);
+  const invited = await run(invite, { env: own });
+  assert.ok(invited.out.startsWith(`${address}/app/links/`), invited.out + invited.err);
+  const { status } = await new Visitor(address).get(invited.out.trim().slice(address.length));
+  assert.equal(status, 200);
+  const asked = { ...own, BASE_URL: 'https://retention.example' };
+  const { out } = await run(invite, { env: asked });
+  assert.match(out, /^https:\/\/retention\.example\/app\/links\//);
+  server.child.kill('SIGTERM');
+  await server.ended;
 });

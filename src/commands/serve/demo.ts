@@ -146,9 +146,9 @@ function greeting({ baseUrl, key, shop, signInUrl }: Greeting): string {
         ]
       : [`Its demo shop has this key, shown only now:`, `  ${key}`, 'Try it:']),
     `  curl -H "Authorization: Bearer ${shown}" ${url}`,
+    'Ctrl-C stops it; the data stays.',
     `Reference: ${baseUrl}/docs`,
     `Owner's pages: ${signInUrl}`,
-    'Ctrl-C stops it; the data stays.',
     '',
   ].join('\n');
 }

@@ -9,6 +9,7 @@ import { checkCredentialsFiles } from '../../platforms/open.ts';
 import { type RunningSyncs, startSyncs } from '../../platforms/sync/start.ts';
 import { migrate } from '../../store/migrate.ts';
 import { type Store, openStore } from '../../store/open.ts';
+import { upsertServiceAddress } from '../../store/owners/service-address.ts';
 import { prepareServingLogin } from '../../store/serving-login.ts';
 import { type Command, exitStatus, listWarnings, print } from '../command.ts';
 import { heapLimitMegabytes, limitHeap } from './heap.ts';
@@ -97,6 +98,9 @@ export async function serve(
     log.info({ baseUrl, metricsUrl, pid, node, heapMegabytes }, 'listening');
     // Before the greeting: a supervisor that reads it may send a signal at once.
     const stopped = stopSignal();
+    await upsertServiceAddress(store.write, baseUrl).catch((err: unknown) => {
+      log.warn({ err }, 'could not store the address for links that commands print');
+    });
     await greet(service, store);
 
     const reason = await Promise.race([stopped, store.failed]);
