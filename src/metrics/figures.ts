@@ -35,6 +35,22 @@ export interface Summary {
   readonly currency: string;
 }
 
+/** What each figure that is a quotient is divided by. */
+const divisors = {
+  churnRate30d: 'atRisk',
+  saveRate: 'sessionsEnded',
+  recoveryRate: 'dunningClosed',
+  avgSubscriptionValue: 'activeSubscriptions',
+} as const satisfies Partial<Record<keyof Summary, keyof MetricsRow>>;
+export type Quotient = keyof typeof divisors;
+
+/** The figures with nothing to divide by, which the summary gives as 0. */
+export function undefinedFigures(row: Pick<MetricsRow, (typeof divisors)[Quotient]>): Set<string> {
+  return new Set(
+    Object.entries(divisors).flatMap(([figure, divisor]) => (row[divisor] === 0 ? figure : [])),
+  );
+}
+
 const ratioDigits = 4;
 export const zero: Ratio = { numerator: 0n, denominator: 1n };
 

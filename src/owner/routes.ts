@@ -1,11 +1,14 @@
 import type { Route } from '../http/shell.ts';
 import type { OwnerLink } from '../store/owners/links.ts';
+import { compressOnce } from '../http/compression.ts';
 import { deleteSessions } from '../store/owners/sessions.ts';
 import { findShop } from '../store/shops.ts';
 import { redirect, returnPath } from './ui/answers.ts';
 import { frameAssets } from './ui/assets.ts';
 import { accountPage } from './account/pages.ts';
-import { type Pages, type OwnerParts, createPages, listShopsOf } from './pages.ts';
+import { type Pages, type OwnerParts, createPages, listShopsOf, notFoundPage } from './pages.ts';
+import { chartFile, reasonsFile } from './csv/charts.ts';
+import { chartsOf } from './dashboard/chart-sections.ts';
 import { cancelFlowRoutes } from './cancel-flow/pages.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { invalidLinkPage, linkPage } from './account/link-pages.ts';
@@ -31,7 +34,8 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...[...frameAssets, ...dashboardAssets].map(({ path, answer }): Route => ({
       method: 'GET',
       url: path,
-      handle: () => answer,
+      isAsset: true,
+      handle: compressOnce(answer),
     })),
     ...signInRoutes(pages, parts),
     ...linkRoutes(pages, parts),
@@ -173,6 +177,16 @@ function shopRoutes(pages: Pages, parts: OwnerParts, sources: Sources): Route[] 
       return data
         ? dashboardPage(visit, data, problems)
         : emptyDashboardPage(visit, await sources.list(shop.id), problems);
+    }),
+    pages.shopPage('/app/shops/:shopId/charts.csv', async (visit) => {
+      const { shop, query } = visit;
+      const data = await readDashboard(parts, shop, parsePeriod(query.get('days')));
+      if (!data) return notFoundPage(visit);
+      const now = parts.clock.now();
+      const name = query.get('chart');
+      if (name === 'reasons') return reasonsFile(visit, data, now);
+      const chart = chartsOf(visit, data).find(({ id }) => id === name);
+      return chart ? chartFile(visit, chart, now) : notFoundPage(visit);
     }),
   ];
 }

@@ -63,8 +63,8 @@ const counts = {
 /** In page order; tests replace the no-break spaces that Intl puts before units. */
 const textsOf = (percent: string, [mrr, revenue, average, value]: readonly string[]) =>
   [
-    ['2', '0', '1', mrr, revenue, average, '0', '0', percent],
-    ['0', percent, '1', percent, '1', value],
+    ['2', '0', '1', mrr, revenue, average, '0', '0', '–'],
+    ['0', percent, '1', '–', '1', value],
   ].flat() as readonly string[];
 
 const expectations: Readonly<Record<'JPY' | 'KWD', Expected>> = {

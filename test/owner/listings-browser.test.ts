@@ -182,7 +182,8 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     const [one, other] = [await createShop(store), await fullShop('Kaffee & Kuchen')];
     await enter(page, one, other);
     await page.goto(`${service.baseUrl}/app/shops/${one.id}/subscriptions`);
-    await page.getByText(`retention import --shop ${one.id} FILE`).waitFor();
+    await page.getByText('No subscriptions yet').waitFor();
+    await page.getByRole('link', { name: 'Go to Sources' }).waitFor();
     await page.locator('details.menu summary').click();
     await page.getByRole('link', { name: 'Kaffee & Kuchen' }).click();
     await page.waitForURL(`**/app/shops/${other.id}/subscriptions`);

@@ -1,22 +1,24 @@
 import type { z } from 'zod';
 import { type Html, html } from '../../http/html.ts';
 import type { Route } from '../../http/shell.ts';
-import type { Summary } from '../../metrics/figures.ts';
-import { getMetricsSummary } from '../../operations/get-metrics-summary.ts';
 import { listCancellations } from '../../operations/list-cancellations.ts';
 import type { cancellationSession } from '../../operations/shapes.ts';
 import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
 import { ask } from '../ask.ts';
+import { sessionsFile } from '../csv/sessions.ts';
+import { type Figures, readFigures } from '../dashboard/dashboard.ts';
 import type { Pages, OwnerParts, ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
 import {
   type Column,
-  importCommand,
   listing,
+  listingFile,
   listingPage,
   parameter,
   rowLink,
   rowsPerPage,
+  rowsPerRead,
+  sourcesLink,
 } from '../ui/listing.ts';
 import { formatCount, formatShare } from '../ui/locale.ts';
 import { showDay, showTime } from '../ui/times.ts';
@@ -26,25 +28,32 @@ type CancelFlowSession = z.infer<typeof cancellationSession>;
 
 /** The cancel-flow page of a shop. */
 export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
+  const list = (visit: ShopVisit, limit: number, cursor: string | undefined) =>
+    ask(parts, visit.shop, listCancellations, {
+      limit,
+      outcome: parameter(visit, 'outcome'),
+      cursor,
+    });
   return [
+    pages.shopPage('/app/shops/:shopId/cancel-flow.csv', (visit) =>
+      listingFile(visit, '/cancel-flow', () =>
+        sessionsFile(parts, visit, (cursor) => list(visit, rowsPerRead, cursor)),
+      ),
+    ),
     pages.shopPage('/app/shops/:shopId/cancel-flow', async (visit) => {
       const { shop } = visit;
       const frame = { title: 'Cancel flow', current: 'cancelFlow', path: '/cancel-flow' } as const;
       return listingPage(visit, frame, async () => {
-        const answer = await ask(parts, shop, listCancellations, {
-          limit: rowsPerPage,
-          outcome: parameter(visit, 'outcome'),
-          cursor: parameter(visit, 'cursor'),
-        });
-        const { cancellations, nextCursor } = answer;
+        const cursor = parameter(visit, 'cursor');
+        const { cancellations, nextCursor } = await list(visit, rowsPerPage, cursor);
         const ids = cancellations.map(({ sessionId }) => sessionId);
-        const [{ summary }, subscriptions] = await Promise.all([
-          ask(parts, shop, getMetricsSummary),
-          parts.store.readRecent(shop.id, (from) =>
+        const [figures, subscriptions] = await parts.store.readRecent(shop.id, (from) =>
+          Promise.all([
+            readFigures(from, shop, parts.clock.now()),
             listSubscriptionsOfSessions(from.cancellations, shop.id, ids),
-          ),
-        ]);
-        return html`${saveRate(visit, summary)}
+          ]),
+        );
+        return html`${saveRate(visit, figures)}
         ${listing({
           caption: 'Cancel-flow sessions, newest first',
           noun: 'sessions',
@@ -53,26 +62,29 @@ export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
           filter: { name: 'outcome', label: 'Outcome', options: outcomeLabels },
           columns: columnsFor(visit, subscriptions),
           rows: cancellations,
-          cursor: parameter(visit, 'cursor'),
+          cursor,
+          csv: shopPath(shop, '/cancel-flow.csv'),
           nextCursor,
           emptyState: html`<h2>No sessions yet</h2>
             <p>
               Cancel-flow sessions appear here: why a customer wanted to cancel, what they were
-              offered, and whether they stayed. To add sessions, import a file:
+              offered, and whether they stayed, once a source brings them.
             </p>
-            ${importCommand(visit)}`,
+            <p>${sourcesLink(visit)}</p>`,
         })}`;
       });
     }),
   ];
 }
 
-function saveRate(visit: ShopVisit, summary: Summary): Html {
+function saveRate(visit: ShopVisit, { summary, undefinedFigures }: Figures): Html {
   const { cancelSessions30d: started, generatedAt } = summary;
   const window = html`in the 30 days before ${showTime(visit, new Date(generatedAt))}`;
   return html`<section class="card figure">
     <h2>Save rate, last 30 days</h2>
-    <p class="value">${started === 0 ? '–' : formatShare(visit, summary.saveRate)}</p>
+    <p class="value">
+      ${undefinedFigures.has('saveRate') ? '–' : formatShare(visit, summary.saveRate)}
+    </p>
     <p class="quiet">
       ${
         started === 0
@@ -100,10 +112,14 @@ function columnsFor(
         return id === undefined ? html`<span class="quiet">None</span>` : link(id);
       },
     },
-    { label: 'Reason', cell: ({ detectedReason }) => reasonLabels[detectedReason] },
+    { label: 'Reason', kind: 'name', cell: ({ detectedReason }) => reasonLabels[detectedReason] },
     { label: 'Offer', cell: ({ offerType }) => offerLabel(offerType) },
     { label: 'Outcome', kind: 'state', cell: ({ outcome }) => outcomeState(outcome) },
-    { label: 'Session', kind: 'number', cell: ({ sessionId }) => sessionId },
-    { label: 'Started', cell: ({ createdAt }) => showDay(visit, new Date(createdAt)) },
+    { label: 'Session', kind: 'minor', cell: ({ sessionId }) => sessionId },
+    {
+      label: 'Started',
+      kind: 'date',
+      cell: ({ createdAt }) => showDay(visit, new Date(createdAt)),
+    },
   ];
 }

@@ -1,13 +1,15 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Dashboard } from './dashboard.ts';
-import { type Change, changeOf } from './changes.ts';
+import { type Change, type Compared, changeOf } from './changes.ts';
 import { type Figure, figureGroups } from './figures.ts';
 import type { ShopVisit } from '../pages.ts';
 import { formatCount, formatMoney, formatShare, localeOf } from '../ui/locale.ts';
 import { sparkline } from './sparkline.ts';
 
+type Shown = Compared & Pick<Dashboard, 'history'>;
+
 /** The fifteen figures in their groups. */
-export function figureCards(visit: ShopVisit, data: Dashboard): Html {
+export function figureCards(visit: ShopVisit, data: Shown): Html {
   const groups = figureGroups.map(
     ({ title, figures }) =>
       html`<section class="group">
@@ -18,8 +20,11 @@ export function figureCards(visit: ShopVisit, data: Dashboard): Html {
   return html`<div class="groups">${groups}</div>`;
 }
 
-function card(visit: ShopVisit, figure: Figure, data: Dashboard): Html {
+function card(visit: ShopVisit, figure: Figure, data: Shown): Html {
   const { field, name, period, definition, byDay } = figure;
+  const value = data.undefinedFigures.has(field)
+    ? '–'
+    : formatValue(visit, figure, data.summary[field]);
   return html`<div class="figure">
     <dt>
       ${name} ${period === undefined ? undefined : html`<small>${period}</small>`}
@@ -34,7 +39,7 @@ function card(visit: ShopVisit, figure: Figure, data: Dashboard): Html {
       <span class="definition" id="definition-${field}" popover>${definition}</span>
     </dt>
     <dd class="value">
-      <bdi data-figure="${field}">${formatValue(visit, figure, data.summary[field])}</bdi>
+      <bdi data-figure="${field}">${value}</bdi>
       ${byDay && sparkline(data.history.slice(-30).map(byDay))}
     </dd>
     <dd class="change">${describeChange(visit, figure, changeOf(figure, data))}</dd>
@@ -49,9 +54,9 @@ function formatValue(visit: ShopVisit, { format }: Figure, value: number): strin
 function describeChange(
   visit: ShopVisit,
   figure: Figure,
-  change: Change | undefined,
-): Html | undefined {
-  if (!change) return undefined;
+  change: Change | string | undefined,
+): HtmlValue {
+  if (change === undefined || typeof change === 'string') return change;
   const { by, from, judgement } = change;
   if (by === 0) return html`Unchanged`;
   return html`<strong class="${judgement ?? 'neutral'}"

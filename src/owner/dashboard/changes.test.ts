@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Summary } from '../../metrics/figures.ts';
-import type { Dashboard } from './dashboard.ts';
-import { changeOf } from './changes.ts';
+import { type Change, type Compared, changeOf } from './changes.ts';
 import { figureGroups } from './figures.ts';
 
 const nothing: Summary = {
@@ -27,16 +26,24 @@ const nothing: Summary = {
 const figures = figureGroups.flatMap((group) => group.figures);
 type Field = (typeof figures)[number]['field'];
 
-function change(field: Field, from: Partial<Summary>, to: Partial<Summary>, over: object = {}) {
-  const data: Pick<Dashboard, 'summary' | 'earlier' | 'firstDay'> = {
-    summary: { ...nothing, ...to },
-    earlier: { summary: { ...nothing, ...from }, followsChanges: true },
-    firstDay: 0,
-    ...over,
-  };
+type Over = Partial<Omit<Compared, 'earlier'>> & { earlier?: Partial<Compared['earlier']> };
+
+function compare(field: Field, from: Partial<Summary>, to: Partial<Summary>, over: Over = {}) {
   const figure = figures.find((each) => each.field === field);
   assert.ok(figure);
-  return changeOf(figure, data);
+  const defined = { undefinedFigures: new Set<string>(), followsChanges: true };
+  return changeOf(figure, {
+    ...defined,
+    summary: { ...nothing, ...to },
+    firstDay: 0,
+    ...over,
+    earlier: { ...defined, summary: { ...nothing, ...from }, ...over.earlier },
+  });
+}
+
+function change(...parts: Parameters<typeof compare>): Change | undefined {
+  const found = compare(...parts);
+  return typeof found === 'string' ? undefined : found;
 }
 
 test('shows each of the fifteen figures', () => {
@@ -63,17 +70,29 @@ test('reports a relative change, and an absolute one from zero, from a loss and 
   assert.deepEqual([neither?.by, neither?.judgement], [1, undefined]);
 });
 
-test('compares a rate that fell to 0, but not one without a basis', () => {
-  const rate = { churnRate30d: 0.1, recoveryRate: 0.1, activeSubscribers: 9 };
-  assert.equal(change('recoveryRate', rate, {}), undefined);
-  assert.equal(change('churnRate30d', nothing, rate), undefined);
-  assert.equal(change('churnRate30d', rate, { activeSubscribers: 9 })?.judgement, 'better');
+test('compares a rate that fell to 0, but not one with nothing to divide by, then or now', () => {
+  const rate = { recoveryRate: 0.1 };
+  const undefinedFigures = new Set(['recoveryRate']);
+  assert.equal(change('recoveryRate', rate, {})?.judgement, 'worse');
+  assert.equal(compare('recoveryRate', rate, {}, { undefinedFigures }), 'No failures resolved yet');
+  assert.equal(
+    compare('recoveryRate', {}, rate, { earlier: { undefinedFigures } }),
+    'Nothing to compare with',
+  );
+  const none = new Set(['avgSubscriptionValue']);
+  const without = { undefinedFigures: none };
+  assert.equal(compare('avgSubscriptionValue', {}, {}, without), 'No active subscriptions');
+  assert.equal(compare('avgSubscriptionValue', {}, {}), undefined);
 });
 
 test('does not compare figures that depend on changes if those were not followed', () => {
   const some = { failedPayments30d: 1, cancelled30d: 1, churnRate30d: 0.1, mrr: 1 };
   const earlier = { summary: { ...nothing, ...some, activeSubscribers: 9 }, followsChanges: false };
   const compared = figures.filter(({ field }) => change(field, {}, some, { earlier }));
+  for (const field of ['failedPayments30d', 'cancelled30d', 'churnRate30d'] as const) {
+    assert.equal(compare(field, {}, some, { earlier }), 'Too many changes to compare');
+  }
+  assert.equal(compare('mrr', {}, some, { firstDay: Infinity }), 'No earlier data');
   assert.deepEqual(
     compared.map(({ field }) => field),
     [
@@ -83,7 +102,9 @@ test('does not compare figures that depend on changes if those were not followed
       'mrr',
       'revenue30d',
       'dunningActive',
+      'recoveryRate',
       'cancelSessions30d',
+      'saveRate',
     ],
   );
 });

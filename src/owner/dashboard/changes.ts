@@ -10,20 +10,22 @@ export interface Change {
   readonly judgement: 'better' | 'worse' | undefined;
 }
 
+export type Compared = Pick<Dashboard, 'summary' | 'undefinedFigures' | 'earlier' | 'firstDay'>;
+
 /**
- * How a figure has changed. Undefined where a comparison would mislead: the figure is about the future,
- * the shop has no data from that time or too many changes since to follow them back, or a rate had nothing
- * to divide by.
+ * How a figure has changed, or why a comparison would mislead, in a few words for owners. Undefined for a
+ * figure that is never compared, such as one about the future.
  */
 export function changeOf(
   figure: Figure,
-  { summary, earlier, firstDay }: Pick<Dashboard, 'summary' | 'earlier' | 'firstDay'>,
-): Change | undefined {
+  { summary, undefinedFigures, earlier, firstDay }: Compared,
+): Change | string | undefined {
+  if (undefinedFigures.has(figure.field)) return figure.undefinedBecause;
   if (figure.comparison === undefined) return undefined;
   const days = figure.comparison === 'window' ? 60 : 30;
-  if (firstDay > Date.parse(summary.generatedAt) - days * day) return undefined;
-  if (figure.followsChanges && !earlier.followsChanges) return undefined;
-  if (figure.hasNoBasis?.(summary) || figure.hasNoBasis?.(earlier.summary)) return undefined;
+  if (firstDay > Date.parse(summary.generatedAt) - days * day) return 'No earlier data';
+  if (figure.followsChanges && !earlier.followsChanges) return 'Too many changes to compare';
+  if (earlier.undefinedFigures.has(figure.field)) return 'Nothing to compare with';
 
   const [from, to] = [earlier.summary[figure.field], summary[figure.field]];
   // Shares change by points; a change from zero or from a loss has no percentage.

@@ -10,7 +10,7 @@ import { countFormat, localeOf, moneyFormat } from '../ui/locale.ts';
 type Times = Pick<Chart, 'times' | 'timeHeading'>;
 
 /** How a chart writes its values. */
-type Values = Pick<Chart, 'format' | 'formatShort' | 'unit'>;
+type Values = Pick<Chart, 'format' | 'formatShort' | 'unit' | 'isMoney'>;
 
 interface Units {
   readonly counts: Values;
@@ -18,15 +18,21 @@ interface Units {
 }
 
 /** Charts of the past and the coming days, over the chosen period. */
-export function chartSection(visit: ShopVisit, data: Dashboard): Html {
+export function chartsOf(visit: ShopVisit, data: Dashboard): Chart[] {
   const units = unitsOf(visit);
   // Daily bars would be too thin over a longer period.
   const span = data.period === 30 ? 1 : 7;
-  const charts = [
+  return [
     ...stateCharts(visit, data, units),
     ...changeCharts(visit, data, span, units),
     ...renewalCharts(visit, data, span, units),
   ];
+}
+
+export function chartSection(visit: ShopVisit, data: Dashboard): Html {
+  const charts = chartsOf(visit, data).map((each) =>
+    chart(each, shopPath(visit.shop, `/charts.csv?chart=${each.id}&days=${data.period}`)),
+  );
   return html`<section class="charts" id="charts">
     <header>
       <h2>Over time</h2>
@@ -43,24 +49,40 @@ export function chartSection(visit: ShopVisit, data: Dashboard): Html {
         )}
       </ul>
     </header>
-    <div class="grid">${charts.map(chart)} ${reasonsTable(visit, data)}</div>
+    <div class="grid">${charts} ${reasonsTable(visit, data)}</div>
   </section>`;
 }
 
 function unitsOf(visit: ShopVisit): Units {
   const { currency } = visit.shop;
   return {
-    counts: { format: countFormat(visit), formatShort: shortFormat(visit, {}), unit: 1 },
+    counts: {
+      format: countFormat(visit),
+      formatShort: shortFormat(visit, {}),
+      unit: 1,
+      isMoney: false,
+    },
     amounts: {
       format: moneyFormat(visit, visit.shop),
       formatShort: shortFormat(visit, { style: 'currency', currency }),
       unit: 10 ** -shopDigitsOf(currency),
+      isMoney: true,
     },
   };
 }
 
+type Day = Dashboard['history'][number];
+
 /** What was so at the end of each day. */
-function stateCharts(visit: ShopVisit, { history }: Dashboard, units: Units): Chart[] {
+function stateCharts(visit: ShopVisit, data: Dashboard, units: Units): Chart[] {
+  const { history, historyBefore, period } = data;
+  const headlineOf = ({ format }: Values, valueOf: (each: Day) => number) => {
+    const last = (days: readonly Day[]) => format(days.map(valueOf).at(-1) ?? 0);
+    return {
+      now: last(history),
+      before: historyBefore && `${period} days earlier: ${last(historyBefore)}`,
+    };
+  };
   const frame = {
     marks: 'line',
     initial: 'last',
@@ -72,6 +94,7 @@ function stateCharts(visit: ShopVisit, { history }: Dashboard, units: Units): Ch
       title: 'Active subscribers',
       caption: 'At the end of each day, UTC',
       series: [seriesOf('Active subscribers', 'plain', history, (each) => each.activeSubscribers)],
+      headline: headlineOf(units.counts, (each) => each.activeSubscribers),
       ...frame,
       ...units.counts,
     },
@@ -80,6 +103,7 @@ function stateCharts(visit: ShopVisit, { history }: Dashboard, units: Units): Ch
       title: 'Monthly recurring revenue',
       caption: 'At the end of each day, UTC, at today’s prices',
       series: [seriesOf('Monthly recurring revenue', 'plain', history, (each) => each.mrr)],
+      headline: headlineOf(units.amounts, (each) => each.mrr),
       ...frame,
       ...units.amounts,
     },
@@ -91,7 +115,7 @@ const perSpan = (span: number) => (span === 1 ? 'Per day, UTC' : 'Per 7 days, UT
 /** What happened in each span of days. */
 function changeCharts(
   visit: ShopVisit,
-  { history }: Dashboard,
+  { history, historyBefore, period }: Dashboard,
   span: number,
   { counts }: Units,
 ): Chart[] {
@@ -102,31 +126,43 @@ function changeCharts(
     ...timesOf(visit, spans.map(firstAt), span),
     ...counts,
   } as const;
-  type Day = Dashboard['history'][number];
-  const summed = (
+  type Kind = readonly [
     name: string,
     tone: Chart['series'][number]['tone'],
     valueOf: (each: Day) => number,
-  ) => seriesOf(name, tone, spans, sumOf(valueOf));
+  ];
+  const summed = (...kinds: readonly Kind[]): Pick<Chart, 'series' | 'headline'> => {
+    const totals = (days: readonly Day[]) =>
+      kinds
+        .map(([name, , valueOf]) => `${counts.format(sumOf(valueOf)(days))} ${name.toLowerCase()}`)
+        .join(', ');
+    return {
+      series: kinds.map(([name, tone, valueOf]) => seriesOf(name, tone, spans, sumOf(valueOf))),
+      headline: {
+        now: totals(history),
+        before: historyBefore && `${period} days before: ${totals(historyBefore)}`,
+      },
+    };
+  };
   return [
     {
       id: 'chart-growth',
       title: 'New and cancelled',
       caption: `${perSpan(span)}. New customers, cancelled subscriptions`,
-      series: [
-        summed('New', 'plain', (each) => each.newSubscribers),
-        summed('Cancelled', 'bad', (each) => each.cancelled),
-      ],
+      ...summed(
+        ['New', 'plain', (each) => each.newSubscribers],
+        ['Cancelled', 'bad', (each) => each.cancelled],
+      ),
       ...frame,
     },
     {
       id: 'chart-payments',
       title: 'Failed and recovered payments',
       caption: `${perSpan(span)}. A billing cycle counts once for each day on which it fails`,
-      series: [
-        summed('Failed', 'bad', (each) => each.failedPayments),
-        summed('Recovered', 'plain', (each) => each.recoveredPayments),
-      ],
+      ...summed(
+        ['Failed', 'bad', (each) => each.failedPayments],
+        ['Recovered', 'plain', (each) => each.recoveredPayments],
+      ),
       ...frame,
     },
   ];
@@ -152,6 +188,7 @@ function renewalCharts(
       id: 'chart-renewals',
       title: 'Upcoming renewals',
       caption: `${perSpan(span)}, starting now`,
+      headline: { now: counts.format(renewals(upcoming)) },
       series: [seriesOf('Renewals', 'plain', spans, renewals)],
       ...frame,
       ...counts,
@@ -160,6 +197,7 @@ function renewalCharts(
       id: 'chart-value',
       title: 'Value of upcoming renewals',
       caption: `${perSpan(span)}, starting now, at today’s prices`,
+      headline: { now: amounts.format(value(upcoming)) },
       series: [seriesOf('Value', 'plain', spans, value)],
       ...frame,
       ...amounts,
@@ -211,9 +249,13 @@ function timesOf(visit: ShopVisit, starts: readonly number[], span: number): Tim
     times: starts.map((at) => ({
       full: span === 1 ? full.format(at) : full.formatRange(at, at + (span - 1) * day),
       short: short.format(at),
+      first: isoDay(at),
+      last: isoDay(at + (span - 1) * day),
     })),
   };
 }
+
+const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 function shortFormat(visit: ShopVisit, options: Intl.NumberFormatOptions) {
   return new Intl.NumberFormat(localeOf(visit), {

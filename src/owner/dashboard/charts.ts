@@ -1,6 +1,7 @@
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { type Html, html } from '../../http/html.ts';
+import { csvLink } from '../ui/listing.ts';
 
 interface Series {
   readonly name: string;
@@ -12,12 +13,14 @@ export interface Chart {
   /** Unique on the page. */
   readonly id: string;
   readonly title: string;
+  /** The chart's answer for the whole period, and for the period before it if the shop has its data. */
+  readonly headline: { readonly now: string; readonly before?: string | undefined };
   /** The time zone, and what else explains the chart. */
   readonly caption: string;
   readonly marks: 'line' | 'bars';
   readonly series: readonly Series[];
-  /** Days or weeks; `short` is for the axis. */
-  readonly times: readonly { readonly full: string; readonly short: string }[];
+  /** Days or weeks; `short` is for the axis, the first and the last day as 2026-11-20 are for files. */
+  readonly times: readonly Readonly<Record<'full' | 'short' | 'first' | 'last', string>>[];
   readonly timeHeading: string;
   /** The time whose value is shown before one is selected. */
   readonly initial: 'first' | 'last';
@@ -26,6 +29,7 @@ export interface Chart {
   readonly formatShort: (value: number) => string;
   /** The smallest step of the axis. */
   readonly unit: number;
+  readonly isMoney: boolean;
 }
 
 const height = 100;
@@ -36,8 +40,8 @@ const tickCount = 3;
  * Renders a chart that works without scripts; a script adds the value under the pointer. Each time has a
  * band of width 1. CSS stretches the drawing to the page's width, but not the width of its lines.
  */
-export function chart(parts: Chart): Html {
-  const { id, title, caption, series, times, initial } = parts;
+export function chart(parts: Chart, csv: `/app${string}`): Html {
+  const { id, title, headline, caption, series, times, initial } = parts;
   const top = Math.max(...series.flatMap(({ values }) => values), 0);
   const y = scaleLinear([0, Math.max(top, parts.unit)], [height, 0]).nice(tickCount);
   const ticks = y.ticks(tickCount).filter((tick) => isWhole(tick / parts.unit));
@@ -46,6 +50,10 @@ export function chart(parts: Chart): Html {
   return html`<figure class="chart" data-first="${selected}">
     <figcaption>
       <h3 id="${id}">${title}</h3>
+      <p class="headline">
+        <strong>${headline.now}</strong>
+        ${headline.before && html`<span class="quiet">${headline.before}</span>`}
+      </p>
       <p class="quiet">${caption}</p>
     </figcaption>
     <p class="readout">
@@ -78,6 +86,7 @@ export function chart(parts: Chart): Html {
     <details>
       <summary>Table<span class="visually-hidden"> of ${title}</span></summary>
       <div class="scroll" tabindex="0" role="group" aria-labelledby="${id}">${table(parts)}</div>
+      ${csvLink(csv)}
     </details>
   </figure>`;
 }

@@ -1,6 +1,5 @@
-import { type Clock, FixedClock } from '../../clock.ts';
-import { type Summary, toSummary } from '../../metrics/figures.ts';
-import { getMetricsSummary } from '../../operations/get-metrics-summary.ts';
+import type { Clock } from '../../clock.ts';
+import { type Summary, toSummary, undefinedFigures } from '../../metrics/figures.ts';
 import {
   type DayOfHistory,
   type DayOfRenewals,
@@ -14,27 +13,30 @@ import { summariseMetrics } from '../../metrics/summary.ts';
 import type { Store } from '../../store/open.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Shop } from '../../store/shops.ts';
-import { ask } from '../ask.ts';
 
 /** The selectable periods of the charts, in days. */
 export const periods = [30, 90, 365] as const;
 export type Period = (typeof periods)[number];
 
-/** The figures 30 days before. */
-interface Earlier {
+/** The figures at an instant. */
+export interface Figures {
   readonly summary: Summary;
+  /** Those with nothing to divide by. */
+  readonly undefinedFigures: ReadonlySet<string>;
   /** Whether later changes were undone; if not, some figures differ from what they were then. */
   readonly followsChanges: boolean;
 }
 
-export interface Dashboard {
-  readonly summary: Summary;
-  readonly earlier: Earlier;
+export interface Dashboard extends Figures {
+  /** 30 days before. */
+  readonly earlier: Figures;
   /** The time of the shop's earliest data, epoch milliseconds. */
   readonly firstDay: number;
   readonly period: Period;
   /** Complete UTC days, oldest first. */
   readonly history: readonly DayOfHistory[];
+  /** As many days before those; undefined if the shop's data begins later. */
+  readonly historyBefore: readonly DayOfHistory[] | undefined;
   /** The rest of today and the following days. */
   readonly upcoming: readonly DayOfRenewals[];
   /** For the days in `history`. */
@@ -63,25 +65,26 @@ export async function readDashboard(
   const firstDay = await store.readRecent(shop.id, (from) => findFirstDay(from.analyse, shop.id));
   if (firstDay === null) return undefined;
 
-  const [{ summary }, earlier, charts] = await Promise.all([
-    ask({ store, clock: new FixedClock(now) }, shop, getMetricsSummary),
-    store.readRecent(shop.id, (from) => summariseEarlier(from, shop, now - 30 * day)),
+  const [figures, earlier, charts] = await Promise.all([
+    store.readRecent(shop.id, (from) => readFigures(from, shop, now)),
+    store.readRecent(shop.id, (from) => readEarlier(from, shop, now - 30 * day)),
     store.readRecent(shop.id, (from) =>
       Promise.all([
-        listHistory(from, shop, period, now),
+        listHistory(from, shop, 2 * period, now),
         listUpcoming(from, shop, period, now),
         listOutcomesByReason(from.analyse, shop.id, today - period * day, today),
         listFeeds(from.analyse, shop.id),
       ]),
     ),
   ]);
-  const [history, upcoming, reasons, feeds] = charts;
+  const [days, upcoming, reasons, feeds] = charts;
   return {
-    summary,
+    ...figures,
     earlier,
     firstDay,
     period,
-    history,
+    history: days.slice(period),
+    historyBefore: firstDay > today - 2 * period * day ? undefined : days.slice(0, period),
     upcoming,
     reasons,
     feeds,
@@ -91,9 +94,22 @@ export async function readDashboard(
 /** Following more changes back would make the page slow; 2000 take about 60 ms. */
 const maxChanges = 2000;
 
-/** The API's summary as of an instant in the past. */
-async function summariseEarlier(from: ReadConnections, shop: Shop, at: number): Promise<Earlier> {
+async function readEarlier(from: ReadConnections, shop: Shop, at: number): Promise<Figures> {
   const followsChanges = await hasFewChanges(from.analyse, shop.id, at, maxChanges);
-  const row = await summariseMetrics(from.analyse, shop.id, at, { followsChanges });
-  return { summary: toSummary(row, shop.currency, at), followsChanges };
+  return readFigures(from, shop, at, followsChanges);
+}
+
+/** The API's summary as of an instant, and which of its figures are undefined. */
+export async function readFigures(
+  { analyse }: Pick<ReadConnections, 'analyse'>,
+  shop: Shop,
+  at: number,
+  followsChanges = true,
+): Promise<Figures> {
+  const row = await summariseMetrics(analyse, shop.id, at, { followsChanges });
+  return {
+    summary: toSummary(row, shop.currency, at),
+    undefinedFigures: undefinedFigures(row),
+    followsChanges,
+  };
 }

@@ -19,8 +19,8 @@ export interface Figure {
   readonly followsChanges?: true;
   /** Absent if neither direction is better. */
   readonly betterWhen?: 'higher' | 'lower';
-  /** Whether a rate is 0 only because there was nothing to divide by. */
-  readonly hasNoBasis?: (summary: Summary) => boolean;
+  /** Why a quotient is undefined, in a few words. */
+  readonly undefinedBecause?: string;
   /** The daily value for its sparkline. */
   readonly byDay?: (day: DayOfHistory) => number;
 }
@@ -99,6 +99,7 @@ export const figureGroups: readonly FigureGroup[] = [
         period: 'per cycle',
         definition:
           'Average price per billing cycle of active subscriptions, regardless of the interval.',
+        undefinedBecause: 'No active subscriptions',
       },
     ],
   },
@@ -136,7 +137,7 @@ export const figureGroups: readonly FigureGroup[] = [
           'Of the payment failures resolved in the last 30 days, the share that was paid in the end. Unresolved ones do not count.',
         comparison: 'window',
         betterWhen: 'higher',
-        hasNoBasis: ({ recoveryRate }) => recoveryRate === 0,
+        undefinedBecause: 'No failures resolved yet',
       },
     ],
   },
@@ -165,8 +166,7 @@ export const figureGroups: readonly FigureGroup[] = [
         comparison: 'window',
         followsChanges: true,
         betterWhen: 'lower',
-        hasNoBasis: (summary) =>
-          summary.churnRate30d === 0 && summary.activeSubscribers + summary.pausedSubscribers === 0,
+        undefinedBecause: 'No subscriptions to lose',
       },
     ],
   },
@@ -193,7 +193,7 @@ export const figureGroups: readonly FigureGroup[] = [
           'Saved sessions as a share of the cancel-flow sessions that started in the last 30 days and have ended.',
         comparison: 'window',
         betterWhen: 'higher',
-        hasNoBasis: ({ saveRate }) => saveRate === 0,
+        undefinedBecause: 'No sessions ended yet',
       },
     ],
   },

@@ -1,13 +1,14 @@
+import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import { feedsOf } from '../../platforms/feeds.ts';
 import { platforms } from '../../platforms/registry.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
-import type { Shop } from '../../store/shops.ts';
 import { arrivals, lastArrival, syncProblems } from './arrivals.ts';
 import { page } from '../ui/answers.ts';
 import { type Asset, readAsset } from '../ui/assets.ts';
 import type { Dashboard } from './dashboard.ts';
+import { sampleFigures } from './sample.ts';
 import { figureCards } from './cards.ts';
 import { chartSection } from './chart-sections.ts';
 import type { SyncProblem } from '../../platforms/sync/problems.ts';
@@ -84,52 +85,55 @@ function emptyState(
   const { shop } = visit;
   const path = shopPath(shop, '/sources');
   const connected = sources.find(({ state }) => state === 'connected');
-  const free = sources.filter(({ state }) => state === 'free');
+  const arrives =
+    connected && problems.length === 0
+      ? html`<p>
+            ${connected.platform.title} is connected. Figures appear here as soon as the first sync
+            brings data.
+          </p>
+          <p><a class="button" href="${path}">See how far it is</a></p>`
+      : undefined;
   return html`<section class="card">
-    <h2>No data yet</h2>
-    ${
-      connected && problems.length === 0
-        ? html`<p>
-              ${connected.platform.title} is connected. Figures appear here as soon as the first
-              sync brings data.
-            </p>
-            <p><a class="button" href="${path}">See how far it is</a></p>`
-        : undefined
-    }
-    ${
-      !connected && free.length > 0
-        ? html`<p>
-              Connect your shop, and its subscriptions, plans and payments arrive by themselves.
-            </p>
-            <p>
-              ${free.map(
-                ({ platform }) =>
-                  html`<a class="button" href="${path}#${platform.name}"
-                    >Connect ${platform.title}</a
-                  > `,
-              )}
-            </p>
-            <h3>From a file</h3>`
-        : undefined
-    }
-    ${connected ? undefined : importHint(shop)}
-    <h3>What you will see here</h3>
-    <ul>
-      <li>Active, paused and new subscribers</li>
-      <li>Monthly recurring revenue, and revenue of the last 30 days</li>
-      <li>Failed payments, and how many were recovered</li>
-      <li>Cancellations, their reasons, and how many customers the cancel flow saved</li>
-      <li>Upcoming renewals and their value</li>
-    </ul>
-    <p>Charts show the last 30, 90 and 365 days.</p>
-  </section>`;
+      <h2>No data yet</h2>
+      ${connected ? arrives : waysIn(visit, sources)}
+    </section>
+    <section class="sample">
+      <h2>What you will see here</h2>
+      <p class="quiet">These are sample figures of a made-up shop, not yours.</p>
+      <div inert>${figureCards(visit, sampleFigures(shop))}</div>
+    </section>`;
 }
 
-function importHint({ id }: Shop): Html {
-  return html`<p>The operator of this service imports the shop’s records with one command:</p>
-    <pre><code>retention import --shop ${id} FILE</code></pre>
-    <p class="after">
-      The file has one record per line: plans, subscriptions, payments, refunds and cancel-flow
-      sessions. Importing it again is safe: no record is counted twice.
-    </p>`;
+/** How data can come into a shop that has none. */
+function waysIn({ shop }: ShopVisit, sources: readonly Source[]): Html {
+  const path = shopPath(shop, '/sources');
+  const free = sources.filter(({ state }) => state === 'free');
+  return html`
+    ${free.map(
+      ({ platform: { name, title } }) =>
+        html`<h3>From ${title}</h3>
+          <p>Connect your shop, and its subscriptions, plans and payments arrive by themselves.</p>
+          <p><a class="button" href="${path}#${name}">Connect ${title}</a></p>`,
+    )}
+    ${
+      tiers[shop.tier].hasApiAccess
+        ? html`<h3>From your own systems</h3>
+            <p>
+              Create an address that takes your records, and hand it to your developer together with
+              its secret.
+            </p>
+            <p><a class="button" href="${path}/push/new">Create push source</a></p>`
+        : undefined
+    }
+    <h3>From a file</h3>
+    <p>Your developer, or the operator of this service, imports the shop’s records.</p>
+    <details>
+      <summary>For your developer</summary>
+      <pre><code>retention import --shop ${shop.id} FILE</code></pre>
+      <p class="after">
+        The file has one record per line: plans, subscriptions, payments, refunds and cancel-flow
+        sessions. Importing it again is safe: no record is counted twice.
+      </p>
+    </details>
+  `;
 }

@@ -3,10 +3,12 @@ import { type Html, html } from '../../http/html.ts';
 import type { ReasonRow } from '../../metrics/reasons.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { ShopVisit } from '../pages.ts';
+import { shopPath } from '../ui/layout.ts';
+import { csvLink } from '../ui/listing.ts';
 import { countFormat } from '../ui/locale.ts';
 import { outcomeLabels, reasonLabels } from '../ui/labels.ts';
 
-const outcomes = [
+export const outcomes = [
   { field: 'saved', tone: 'plain' },
   { field: 'cancelled', tone: 'bad' },
   { field: 'abandoned', tone: 'quiet' },
@@ -54,6 +56,7 @@ export function reasonsTable(visit: ShopVisit, { reasons, period }: Dashboard): 
       </p>
     </header>
     ${body}
+    ${reasons.length === 0 ? undefined : csvLink(shopPath(visit.shop, `/charts.csv?chart=reasons&days=${period}`))}
   </section>`;
 }
 

@@ -4,7 +4,7 @@ import type { subscription } from '../../operations/shapes.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import type { ShopVisit } from '../pages.ts';
 import { alert, shopPath } from '../ui/layout.ts';
-import { type Column, importCommand, listing, parameter, rowLink } from '../ui/listing.ts';
+import { type Column, listing, parameter, rowLink, sourcesLink } from '../ui/listing.ts';
 import { formatMoney } from '../ui/locale.ts';
 import { showDay } from '../ui/times.ts';
 import { everyInterval, state, statusLabels } from '../ui/labels.ts';
@@ -38,11 +38,7 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
   const path = shopPath(shop, '/subscriptions');
   const sought = (noun: string) => (missing?.noun === noun ? missing.text : undefined);
   return html`
-    ${alert(
-      missing === undefined
-        ? undefined
-        : `This shop has no ${missing.noun} ${missing.text}. Check the id, or find the ${missing.noun} in the list.`,
-    )}
+    ${alert(missing && explainMissing(missing))}
     ${listing({
       lookups: html`<div class="lookups">
           ${lookup(path, 'subscription', 'Subscription id', 'Open', sought('subscription'))}
@@ -58,6 +54,7 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
       caption: 'Subscriptions, newest first',
       noun: 'subscriptions',
       path,
+      csv: shopPath(shop, '/subscriptions.csv'),
       query: { customer, status: parameter(visit, 'status') },
       filter: { name: 'status', label: 'Status', options: statusLabels },
       columns: columnsFor(visit, intervals),
@@ -67,11 +64,20 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
       emptyState: html`<h2>No subscriptions yet</h2>
         <p>
           Subscriptions appear here with their customer, plan, value per cycle and next billing
-          date. To add subscriptions, import a file:
+          date, once a source brings them.
         </p>
-        ${importCommand(visit)}`,
+        <p>${sourcesLink(visit)}</p>`,
     })}
   `;
+}
+
+/** Ids have digits, and no spaces or @. */
+const idLike = /^(?=.*\d)(?!0*$)[\w:/.-]+$/;
+
+function explainMissing({ noun, text }: NonNullable<Search['missing']>): string {
+  return idLike.test(text)
+    ? `This shop has no ${noun} ${text}. Check the id, or find the ${noun} in the list.`
+    : `“${text}” is not a ${noun} number. Search by number or by the id at the source; names and email addresses are not stored here.`;
 }
 
 /** A form that finds records by their id here or at the source. */
@@ -108,8 +114,8 @@ function columnsFor(
       kind: 'head',
       cell: ({ subscriptionId: id }) => rowLink(shopPath(shop, `/subscriptions/${id}`), id),
     },
-    { label: 'Customer', kind: 'number', cell: ({ customerId }) => customerId },
-    { label: 'Plan', cell: ({ planName }) => planName },
+    { label: 'Customer', kind: 'minor', cell: ({ customerId }) => customerId },
+    { label: 'Plan', kind: 'name', cell: ({ planName }) => planName },
     { label: 'Status', kind: 'state', cell: ({ status }) => state(statusLabels[status]) },
     {
       label: 'Value',
@@ -117,8 +123,12 @@ function columnsFor(
       cell: ({ currentPrice, subscriptionId }) =>
         showValue(visit, currentPrice, intervals.get(subscriptionId)),
     },
-    { label: 'Next billing', cell: (row) => showNextBilling(visit, row) },
-    { label: 'Created', cell: ({ createdAt }) => showDay(visit, new Date(createdAt)) },
+    { label: 'Next billing', kind: 'date', cell: (row) => showNextBilling(visit, row) },
+    {
+      label: 'Created',
+      kind: 'minor',
+      cell: ({ createdAt }) => showDay(visit, new Date(createdAt)),
+    },
   ];
 }
 

@@ -12,7 +12,9 @@ import { ask } from '../ask.ts';
 import { customerSubscriptions } from './of-customer.ts';
 import { type Pages, type OwnerParts, type ShopVisit, notFoundPage } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
-import { listingPage, parameter, rowsPerPage } from '../ui/listing.ts';
+import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
+import { subscriptionsFile } from '../csv/subscriptions.ts';
+import type { Shop } from '../../store/shops.ts';
 import { subscriptionPage } from './page.ts';
 import { type Search, type SubscriptionsPage, subscriptionsContent } from './list-page.ts';
 
@@ -24,6 +26,15 @@ const plainNumber = /^[1-9]\d{0,15}$/;
 export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
   return [
     pages.shopPage(base, (visit) => listOrSearch(parts, visit)),
+    pages.shopPage(`${base}.csv`, (visit) =>
+      listingFile(visit, '/subscriptions', () => {
+        const customer = parameter(visit, 'customer');
+        const status = parameter(visit, 'status');
+        return subscriptionsFile(parts, visit, (cursor) =>
+          list(parts, visit.shop, rowsPerRead, { customer, status, cursor }),
+        );
+      }),
+    ),
     pages.shopPage(`${base}/:subscriptionId`, (visit) => showSubscription(parts, visit)),
   ];
 }
@@ -45,7 +56,7 @@ async function listOrSearch(parts: OwnerParts, visit: ShopVisit): Promise<Answer
   const found = await search('customer', customer);
   if (!found) {
     // A number needs no record: its list is empty.
-    const isNumber = /^\d+$/.test(customer);
+    const isNumber = /^\d*[1-9]\d*$/.test(customer);
     const missing = { noun: 'customer', text: customer } as const;
     return showList(parts, visit, isNumber ? { customer } : { missing });
   }
@@ -61,7 +72,9 @@ async function showList(parts: OwnerParts, visit: ShopVisit, search: Search): Pr
     path: '/subscriptions',
   } as const;
   return listingPage(visit, { ...frame, status: search.missing ? 404 : 200 }, async () => {
-    const listed = await list(parts, visit, search);
+    const { customer } = search;
+    const [status, cursor] = [parameter(visit, 'status'), parameter(visit, 'cursor')];
+    const listed = await list(parts, visit.shop, rowsPerPage, { customer, status, cursor });
     const ids = listed.subscriptions.map(({ subscriptionId }) => subscriptionId);
     const intervals = await parts.store.readRecent(visit.shop.id, ({ subscriptions }) =>
       listIntervals(subscriptions, visit.shop.id, ids),
@@ -70,16 +83,17 @@ async function showList(parts: OwnerParts, visit: ShopVisit, search: Search): Pr
   });
 }
 
+type Filters = Readonly<Record<'customer' | 'status' | 'cursor', string | undefined>>;
+
 async function list(
   parts: OwnerParts,
-  visit: ShopVisit,
-  { customer }: Search,
+  shop: Shop,
+  limit: number,
+  { customer, ...input }: Filters,
 ): Promise<SubscriptionsPage> {
-  const { shop } = visit;
-  const input = { status: parameter(visit, 'status'), cursor: parameter(visit, 'cursor') };
   return customer === undefined
-    ? ask(parts, shop, listSubscriptions, { ...input, limit: rowsPerPage })
-    : customerSubscriptions(parts.store, shop.id, rowsPerPage, { ...input, customer });
+    ? ask(parts, shop, listSubscriptions, { ...input, limit })
+    : customerSubscriptions(parts.store, shop.id, limit, { ...input, customer });
 }
 
 async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {

@@ -13,7 +13,7 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** Headers of every page under /app. */
-const pageHeaders = {
+export const pageHeaders = {
   'cache-control': 'private, no-store',
   'content-security-policy': contentSecurityPolicy,
   'cross-origin-opener-policy': 'same-origin',

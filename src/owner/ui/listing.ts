@@ -1,20 +1,25 @@
 import { ServiceError } from '../../errors.ts';
-import type { Answer } from '../../http/answer.ts';
+import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import { page } from './answers.ts';
+import { page, redirect } from './answers.ts';
 import type { ShopVisit } from '../pages.ts';
 import { alert, layout, shopPath } from './layout.ts';
 
 /** Rows per page, the API's default. */
 export const rowsPerPage = 50;
+/** Rows of a file that are read at once, the API's maximum. */
+export const rowsPerRead = 100;
 
 type Path = `/app${string}`;
 type Query = Readonly<Record<string, string | undefined>>;
 
 export interface Column<Row> {
   readonly label: string;
-  /** head: the row's name; number and amount: right-aligned; state: a word with a dot. */
-  readonly kind?: 'head' | 'number' | 'amount' | 'state';
+  /**
+   * head: the row's id; name: what the row is, first on phones; number and amount: right-aligned;
+   * state: a word with a dot; date: last on phones; minor: only where there is room.
+   */
+  readonly kind?: 'head' | 'name' | 'number' | 'amount' | 'state' | 'date' | 'minor';
   cell(row: Row): HtmlValue;
 }
 
@@ -40,6 +45,8 @@ export interface Listing<Row> {
   readonly nextCursor: string | null;
   /** Forms that find rows by number. */
   readonly lookups?: Html;
+  /** The path of the same rows as a file. */
+  readonly csv: Path;
   /** Shown if there are no rows without any filter. */
   readonly emptyState: Html;
 }
@@ -58,7 +65,7 @@ function urlWith(path: Path, query: Query): Path {
 
 /** A paged table with filter links; its whole state is in the URL. */
 export function listing<Row>(parts: Listing<Row>): Html {
-  const { noun, path, query, cursor, nextCursor, rows, lookups, emptyState } = parts;
+  const { noun, path, query, cursor, nextCursor, rows, csv, lookups, emptyState } = parts;
   const isUnfiltered = cursor === undefined && Object.values(query).every((each) => !each);
   if (isUnfiltered && rows.length === 0) return html`<div class="card">${emptyState}</div>`;
   const first = urlWith(path, query);
@@ -78,7 +85,13 @@ export function listing<Row>(parts: Listing<Row>): Html {
             ${next === undefined ? undefined : html`<a class="next" href="${next}" rel="next">Next</a>`}
           </p>`
     }
+    ${rows.length === 0 ? undefined : csvLink(urlWith(csv, query))}
   </div>`;
+}
+
+/** A link to a table as a file. */
+export function csvLink(path: Path): Html {
+  return html`<p class="quiet"><a href="${path}" download>Download CSV</a></p>`;
 }
 
 function filters<Row>({ path, query, filter }: Listing<Row>): Html {
@@ -137,6 +150,23 @@ interface ListingPage {
   readonly status?: number;
 }
 
+/**
+ * A file of a listing. For invalid query parameters it leads to the page, which says what is wrong.
+ * @param path of the page
+ */
+export async function listingFile(
+  { shop, query }: ShopVisit,
+  path: string,
+  build: () => Promise<Answer<AnswerBody>>,
+): Promise<Answer<AnswerBody>> {
+  try {
+    return await build();
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.kind === 'invalid')) throw error;
+    return redirect(shopPath(shop, `${path}?${query}`));
+  }
+}
+
 /** A page with a listing. For invalid query parameters it shows the API's message and a link. */
 export async function listingPage(
   visit: ShopVisit,
@@ -155,6 +185,7 @@ export async function listingPage(
   }
 }
 
-export function importCommand({ shop }: ShopVisit): Html {
-  return html`<pre><code>retention import --shop ${shop.id} FILE</code></pre>`;
+/** Where data comes from, for lists without any. */
+export function sourcesLink({ shop }: ShopVisit): Html {
+  return html`<a class="button" href="${shopPath(shop, '/sources')}">Go to Sources</a>`;
 }

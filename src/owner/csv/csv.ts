@@ -1,0 +1,87 @@
+import { Readable } from 'node:stream';
+import type { Answer } from '../../http/answer.ts';
+import type { Shop } from '../../store/shops.ts';
+import { pageHeaders } from '../ui/answers.ts';
+
+export type Cell = string | number | null;
+
+/** Text that a spreadsheet would run as a formula, also after spaces. */
+const formula = /^\s*[=+\-@＝＋－＠|]|^[\t\r\n]/;
+
+function textOf(cell: Cell): string {
+  const text = String(cell ?? '');
+  // A number is never a formula, and a negative one must stay a number.
+  const safe = typeof cell === 'string' && formula.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function lineOf(cells: readonly Cell[]): string {
+  return `${cells.map(textOf).join(',')}\r\n`;
+}
+
+/** Some rows at a time, so that files of any size need little memory. */
+type Rows = AsyncIterable<readonly (readonly Cell[])[]>;
+
+interface File {
+  readonly shop: Shop;
+  /** What the rows are, in the file's name. */
+  readonly noun: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly heads: readonly string[];
+  readonly rows: Rows;
+}
+
+/** RFC 4180, read as fast as it is received. docs/decisions/0060-csv.md */
+export function csvFile({ shop, noun, now, heads, rows }: File): Answer<Readable> {
+  const name = `${slugOf(shop)}-${noun}-${new Date(now).toISOString().slice(0, 10)}.csv`;
+  return {
+    status: 200,
+    headers: {
+      ...pageHeaders,
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${name}"`,
+    },
+    body: Readable.from(textsOf(heads, rows), { objectMode: false }),
+  };
+}
+
+/** Excel takes a file for UTF-8 only if it begins with this. */
+const byteOrderMark = '\uFEFF';
+
+async function* textsOf(heads: readonly string[], rows: Rows): AsyncGenerator<string> {
+  yield byteOrderMark + lineOf(heads);
+  for await (const some of rows) {
+    if (some.length > 0) yield some.map(lineOf).join('');
+  }
+}
+
+function slugOf({ id, name }: Shop): string {
+  const slug = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 60);
+  return slug === '' ? `shop-${id}` : slug;
+}
+
+interface Page {
+  readonly nextCursor: string | null;
+}
+
+/**
+ * The pages of a list, each read when the one before was received.
+ * @param first already read, so that a wrong filter is refused before the file begins
+ */
+export async function* followPages<Found extends Page>(
+  first: Found,
+  read: (cursor: string) => Promise<Found>,
+): AsyncGenerator<Found> {
+  for (let page = first; ;) {
+    yield page;
+    if (page.nextCursor === null) return;
+    page = await read(page.nextCursor);
+  }
+}

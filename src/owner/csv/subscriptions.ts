@@ -1,0 +1,54 @@
+import type { Answer, AnswerBody } from '../../http/answer.ts';
+import { listIntervals } from '../../store/records/subscriptions.ts';
+import type { OwnerParts, ShopVisit } from '../pages.ts';
+import type { SubscriptionsPage } from '../subscriptions/list-page.ts';
+import { statusLabels } from '../ui/labels.ts';
+import { type Cell, csvFile, followPages } from './csv.ts';
+
+const heads = [
+  'Subscription',
+  'Customer',
+  'Plan number',
+  'Plan',
+  'Status',
+  'Price per cycle',
+  'Currency',
+  'Billed every (count)',
+  'Billed every (unit)',
+  'Next billing (UTC)',
+  'Created (UTC)',
+];
+
+/** @param read a page of the list from a cursor on, with the page's filters */
+export async function subscriptionsFile(
+  { store, clock }: OwnerParts,
+  { shop }: ShopVisit,
+  read: (cursor?: string) => Promise<SubscriptionsPage>,
+): Promise<Answer<AnswerBody>> {
+  const first = await read();
+  async function* rows(): AsyncGenerator<Cell[][]> {
+    for await (const { subscriptions } of followPages(first, read)) {
+      const ids = subscriptions.map(({ subscriptionId }) => subscriptionId);
+      const intervals = await store.readRecent(shop.id, (from) =>
+        listIntervals(from.subscriptions, shop.id, ids),
+      );
+      yield subscriptions.map((row) => {
+        const interval = intervals.get(row.subscriptionId);
+        return [
+          row.subscriptionId,
+          row.customerId,
+          row.planId,
+          row.planName,
+          statusLabels[row.status][0],
+          row.currentPrice,
+          shop.currency,
+          interval?.count ?? null,
+          interval?.unit ?? null,
+          row.nextBillingDate,
+          row.createdAt,
+        ];
+      });
+    }
+  }
+  return csvFile({ shop, noun: 'subscriptions', now: clock.now(), heads, rows: rows() });
+}

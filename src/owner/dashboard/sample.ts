@@ -1,0 +1,68 @@
+import type { Summary } from '../../metrics/figures.ts';
+import type { Shop } from '../../store/shops.ts';
+import type { Dashboard } from './dashboard.ts';
+
+const earlier = {
+  activeSubscribers: 1164,
+  pausedSubscribers: 61,
+  mrr: 38_200,
+  revenue30d: 40_900,
+  newSubscribers30d: 121,
+  cancelled30d: 97,
+  churnRate30d: 0.0771,
+  saveRate: 0.2512,
+  cancelSessions30d: 118,
+  dunningActive: 24,
+  recoveryRate: 0.61,
+  failedPayments30d: 72,
+  avgSubscriptionValue: 34,
+  upcomingRenewals7d: 268,
+  upcomingRenewalsValue7d: 9_100,
+  generatedAt: '2026-01-31T00:00:00.000Z',
+} as const;
+
+const current = {
+  ...earlier,
+  activeSubscribers: 1248,
+  pausedSubscribers: 57,
+  mrr: 41_500,
+  revenue30d: 43_700,
+  newSubscribers30d: 146,
+  cancelled30d: 84,
+  churnRate30d: 0.0634,
+  saveRate: 0.3105,
+  cancelSessions30d: 111,
+  dunningActive: 19,
+  recoveryRate: 0.68,
+  failedPayments30d: 58,
+} as const;
+
+function wave(middle: number, day: number, pace: number): number {
+  return Math.round(middle * (1 + 0.3 * Math.sin(day * pace) + 0.15 * Math.sin(day * 2.3 * pace)));
+}
+
+/** The figures of a made-up shop, for the overview of a shop without data. */
+export function sampleFigures({ currency }: Pick<Shop, 'currency'>) {
+  const figures = (summary: Omit<Summary, 'currency'>) => ({
+    summary: { ...summary, currency },
+    undefinedFigures: new Set<string>(),
+    followsChanges: true,
+  });
+  const history = Array.from({ length: 30 }, (_, day): Dashboard['history'][number] => ({
+    day: '2026-01-31',
+    activeSubscribers: 1164 + day * 3 - (day % 4) * 2,
+    mrr: 38_200 + day * 110 - (day % 5) * 60,
+    newSubscribers: wave(50, day, 0.5),
+    cancelled: wave(30, day, 0.4),
+    revenue: wave(1450, day, 0.6),
+    failedPayments: wave(20, day, 0.7),
+    recoveredPayments: wave(12, day, 0.7),
+    sessions: {
+      saved: wave(12, day, 0.45),
+      cancelled: wave(20, day, 0.5),
+      abandoned: 1,
+      inProgress: 0,
+    },
+  }));
+  return { ...figures(current), earlier: figures(earlier), firstDay: 0, history };
+}
