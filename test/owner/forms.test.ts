@@ -92,7 +92,7 @@ onOneDatabase('the owner’s pages', (open) => {
     for (const { headers, text } of pages) {
       assert.equal(
         headers.get('content-security-policy'),
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
       );
       assert.equal(headers.get('x-frame-options'), 'DENY');
       assert.equal(headers.get('cache-control'), 'private, no-store');
@@ -100,7 +100,7 @@ onOneDatabase('the owner’s pages', (open) => {
       assert.equal(headers.get('referrer-policy'), 'same-origin');
       assert.doesNotMatch(
         text,
-        /<script(?! src="\/app\/(?:copy|frame|charts)-\w+\.js" defer><\/script>)|<style|\sstyle=|\son\w+=/,
+        /<script(?! src="\/app\/(?:copy|frame|search|charts)-\w+\.js" defer><\/script>)|<style|\sstyle=|\son\w+=/,
       );
     }
     const sheet = /href="(\/app\/style-\w+\.css)"/.exec(pages[2]?.text ?? '')?.[1] ?? '';

@@ -5,6 +5,8 @@ const contentSecurityPolicy = [
   "default-src 'none'",
   "style-src 'self'",
   "script-src 'self'",
+  // For results while typing.
+  "connect-src 'self'",
   // For the icon, which is part of the page.
   'img-src data:',
   "base-uri 'none'",

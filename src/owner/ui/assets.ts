@@ -41,4 +41,5 @@ export const frameAssets: readonly Asset[] = [
   readAsset('tables.css', import.meta.url),
   readAsset('frame.js', import.meta.url),
   readAsset('../../http/copy.js', import.meta.url),
+  readAsset('search.js', import.meta.url),
 ];

@@ -4,9 +4,10 @@ import type { Shop } from '../../store/shops.ts';
 import { type Asset, frameAssets } from './assets.ts';
 import { icons } from './icons.ts';
 import { formToken } from './form-token.ts';
+import { searchDialog } from './search.ts';
 import type { Visit } from '../visit.ts';
 
-type Current = ShopPage | 'shops' | 'account';
+type Current = ShopPage | 'shops' | 'account' | 'search';
 
 interface PageParts {
   readonly title: string;
@@ -23,7 +24,7 @@ interface PageParts {
 }
 
 /** The pages of a shop, in the order of the navigation. */
-const shopPages = {
+export const shopPages = {
   overview: { path: '', label: 'Overview' },
   subscriptions: { path: '/subscriptions', label: 'Subscriptions' },
   cancelFlow: { path: '/cancel-flow', label: 'Cancel flow' },
@@ -65,6 +66,17 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
           <a class="brand" href="/app">${mark}Retention</a>
           ${shop && shopSwitch(shop, shops, current)}
           ${
+            session && shop
+              ? html`<a
+                  class="search"
+                  href="${shopPath(shop, '/search')}"
+                  aria-keyshortcuts="Control+K Meta+K"
+                  ${current === 'search' ? html`aria-current="page"` : undefined}
+                  >${icons.search}<span>Search</span></a
+                >`
+              : undefined
+          }
+          ${
             visit && session
               ? html`<a
                     class="account"
@@ -93,6 +105,7 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
             ${content}
           </main>
         </div>
+        ${session && shop && current !== 'search' ? searchDialog(shop) : undefined}
       </body>
     </html>`;
 }

@@ -1,0 +1,40 @@
+import { type Html, html } from '../../http/html.ts';
+import type { Route } from '../../http/shell.ts';
+import type { OwnerParts, Pages } from '../pages.ts';
+import { page } from '../ui/answers.ts';
+import { layout } from '../ui/layout.ts';
+import { searchForm } from '../ui/search.ts';
+import { type Result, findPages, findRecords } from './find.ts';
+
+/** The search of a shop's pages and records. */
+export function searchRoutes(pages: Pages, parts: OwnerParts): Route[] {
+  return [
+    pages.shopPage('/app/shops/:shopId/search', async (visit) => {
+      const { shop, query } = visit;
+      const asked = (query.get('q') ?? '').trim().slice(0, 200);
+      const records = await findRecords(parts, visit, asked);
+      const results = resultList(asked, [...records, ...findPages(visit, asked)]);
+      const content = searchForm(shop, asked, results);
+      return page(layout(visit, { title: 'Search', content, shop, current: 'search' }));
+    }),
+  ];
+}
+
+function resultList(asked: string, results: readonly Result[]): Html {
+  if (results.length === 0) {
+    return html`<p>
+      Nothing has the number or id “${asked}”. Names and email addresses cannot be searched, because
+      they are not stored here.
+    </p>`;
+  }
+  const count = results.length === 1 ? '1 result' : `${results.length} results`;
+  return html`<p class="quiet">${count}</p>
+    <ul>
+      ${results.map(
+        ({ label, hint, path }) =>
+          html`<li>
+            <a href="${path}">${label} ${hint && html`<span class="quiet">${hint}</span>`}</a>
+          </li>`,
+      )}
+    </ul>`;
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { deriveId } from '../../src/ingest/source-ids.ts';
+import { plan, subscription } from '../rest/records.ts';
+import { browserMissing, startBrowser } from '../support/browser.ts';
+import { type World, importAll, openAnyStore, startWorld } from '../support/world.ts';
+import { inspect, openOwnerPage } from './inspect.ts';
+import { signedInOwner } from './visitor.ts';
+
+const customer = deriveId('customer', 'cus_Ab1');
+
+describe('the owner’s search in a browser', { skip: browserMissing }, () => {
+  let world: World;
+  let browser: Browser;
+  before(async () => {
+    world = await startWorld(openAnyStore());
+    browser = await startBrowser();
+    const records = [
+      plan(),
+      ...Array.from({ length: 60 }, (_, index) => subscription(1001 + index, { customerId: 501 })),
+      subscription(2001, { customerId: customer, sourceIds: { customerId: 'cus_Ab1' } }),
+    ];
+    assert.deepEqual((await importAll(world.store, world.shop, records, true)).refused, []);
+  });
+  after(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+
+  /** The overview, in a new browser context. */
+  async function overview(javaScriptEnabled = true) {
+    const url = world.service.baseUrl;
+    const { visitor } = await signedInOwner(world);
+    const opened = await openOwnerPage(browser, [url], javaScriptEnabled);
+    await opened.context.addCookies(
+      [...visitor.cookies].map(([name, value]) => ({ name, value, url })),
+    );
+    await opened.page.goto(`${url}/app/shops/${world.shop.id}`);
+    return opened;
+  }
+
+  test('finds one customer by the platform’s id, in two clicks from the overview', async () => {
+    const { page, context, problems } = await overview();
+    await page.getByRole('link', { name: 'Search' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Search' });
+    await dialog.getByRole('link', { name: 'Cancel flow' }).waitFor();
+    await inspect(page, 'search-dialog');
+    await page.keyboard.type('cus_Ab1');
+    await dialog.getByText('1 result').waitFor();
+    await dialog.getByRole('link', { name: `Customer ${customer} cus_Ab1` }).click();
+    await page.getByText(`Subscriptions of customer ${customer} (cus_Ab1).`).waitFor();
+    await page.getByRole('link', { name: '2001' }).waitFor();
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
+
+  test('opens with Ctrl+K and ⌘K, is used by keyboard alone, and closes with Escape', async () => {
+    const { page, context, problems } = await overview();
+    const dialog = page.getByRole('dialog', { name: 'Search' });
+    const opener = page.getByRole('link', { name: 'Search' });
+    await opener.focus();
+    for (const keys of ['Control+k', 'Meta+k']) {
+      await page.keyboard.press(keys);
+      await dialog.waitFor();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'hidden' });
+      assert.equal(await opener.evaluate('document.activeElement.className'), 'search');
+    }
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('create key');
+    await dialog.getByText('1 result').waitFor();
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await page.evaluate('document.activeElement.textContent.trim()'), 'Create key');
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await page.evaluate('document.activeElement.id'), 'search-field');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Create key' }).waitFor();
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
+
+  test('is a page without scripts', async () => {
+    const { page, context, problems } = await overview(false);
+    await page.getByRole('link', { name: 'Search' }).click();
+    await page.getByRole('heading', { name: 'Search' }).waitFor();
+    assert.equal(await page.getByRole('dialog').count(), 0);
+    await page.getByLabel('Search by number or id').fill('cus_Ab1');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('link', { name: `Customer ${customer}` }).click();
+    await page.getByRole('link', { name: '2001' }).waitFor();
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
+
+  test('is accessible as a page, and is left out on paper', async () => {
+    const { page, context } = await overview();
+    await page.goto(`${page.url()}/search?q=cus_none`);
+    await inspect(page, 'search');
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.getByRole('link', { name: 'Search' }).isVisible(), false);
+    assert.equal(await page.getByRole('navigation', { name: 'Main' }).isVisible(), false);
+    await context.close();
+  });
+});

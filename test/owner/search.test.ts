@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { deriveId } from '../../src/ingest/source-ids.ts';
+import { plan, session, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { type World, createShop, importAll, startWorld } from '../support/world.ts';
+import { plain } from './page-text.ts';
+import { type Visitor, signedInOwner } from './visitor.ts';
+
+const customer = deriveId('customer', 'cus_Ab1');
+const other = deriveId('subscription', 'sub_Xy9');
+
+onEveryDatabase('the owner’s search', (open) => {
+  let world: World;
+  let visitor: Visitor;
+  let home: string;
+  before(async () => {
+    world = await startWorld(open());
+    const records = [
+      plan({ name: 'Box <1>' }),
+      subscription(1001, { customerId: customer, sourceIds: { customerId: 'cus_Ab1' } }),
+      subscription(other, { customerId: 501, sourceIds: { id: 'sub_Xy9' } }),
+      session(7001, { subscriptionId: 1001 }),
+      session(7002),
+    ];
+    assert.deepEqual((await importAll(world.store, world.shop, records, true)).refused, []);
+    ({ visitor } = await signedInOwner(world));
+    home = `/app/shops/${world.shop.id}`;
+  });
+  after(() => world.close());
+
+  /** The results: what they are, and where they lead. */
+  async function search(asked: string, by: Visitor = visitor, at = home) {
+    const { status, text } = await by.get(`${at}/search?${new URLSearchParams({ q: asked })}`);
+    assert.equal(status, 200, asked);
+    const results = /<div class="results"[^>]*>(.*?)<\/div>/s.exec(text)?.[1] ?? '';
+    const links = [...results.matchAll(/<a href="([^"]*)"\s*>(.*?)<\/a/gs)].map(
+      ([, path = '', label = '']) => [plain(label), path.replace(at, '')],
+    );
+    return { links, told: plain(results), text };
+  }
+
+  test('finds records of each kind by their number or by the id at their source', async () => {
+    const theCustomer = [`Customer ${customer} cus_Ab1`, `/subscriptions?customer=${customer}`];
+    for (const asked of ['cus_Ab1', ' cus_Ab1 ', String(customer)]) {
+      assert.deepEqual((await search(asked)).links, [theCustomer], asked);
+    }
+    const theOther = [`Subscription ${other} sub_Xy9`, `/subscriptions/${other}`];
+    assert.deepEqual((await search('sub_Xy9')).links, [theOther]);
+    for (const [asked, label, path] of [
+      ['501', 'Customer 501', '/subscriptions?customer=501'],
+      ['1001', 'Subscription 1001', '/subscriptions/1001'],
+      ['11', 'Plan 11 Box <1>', '/subscriptions'],
+      ['7001', 'Cancel-flow session 7001 of subscription 1001', '/subscriptions/1001'],
+      ['7002', 'Cancel-flow session 7002', '/cancel-flow'],
+    ] as const) {
+      assert.deepEqual((await search(asked)).links, [[label, path]], asked);
+    }
+  });
+
+  test('finds pages and actions by name, and lists all of them at first', async () => {
+    const all = (await search('')).links;
+    assert.ok(all.length >= 7);
+    for (const [, path = ''] of all) {
+      const { status } = await visitor.get(path.startsWith('/app') ? path : home + path);
+      assert.equal(status, 200, path);
+    }
+    assert.deepEqual((await search('create KEY')).links, [['Create key', '/keys/new']]);
+    assert.equal((await search('cancel')).links[0]?.[1], '/cancel-flow');
+  });
+
+  test('says what can be searched if nothing is found, and escapes it', async () => {
+    for (const asked of ['ana@example.com', 'cus_none', '999999', '%00', '<script>', '0', '-1']) {
+      const { links, told, text } = await search(asked);
+      assert.deepEqual(links, [], asked);
+      assert.ok(told.startsWith(`Nothing has the number or id “${asked}”.`), told);
+      assert.doesNotMatch(text, /<script>/);
+    }
+    assert.deepEqual((await search('\0')).links, []);
+  });
+
+  test('finds nothing of another shop', async () => {
+    const shop = await createShop(world.store);
+    const stranger = (await signedInOwner(world, { shopId: shop.id })).visitor;
+    for (const asked of ['cus_Ab1', '1001', '11', '7001', String(customer)]) {
+      const { links } = await search(asked, stranger, `/app/shops/${shop.id}`);
+      assert.deepEqual(links, [], asked);
+      assert.equal((await stranger.get(`${home}/search?q=${asked}`)).status, 404);
+    }
+  });
+});
