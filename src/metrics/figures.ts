@@ -42,7 +42,7 @@ const divisors = {
   recoveryRate: 'dunningClosed',
   avgSubscriptionValue: 'activeSubscriptions',
 } as const satisfies Partial<Record<keyof Summary, keyof MetricsRow>>;
-export type Quotient = keyof typeof divisors;
+type Quotient = keyof typeof divisors;
 
 /** The figures with nothing to divide by, which the summary gives as 0. */
 export function undefinedFigures(row: Pick<MetricsRow, (typeof divisors)[Quotient]>): Set<string> {

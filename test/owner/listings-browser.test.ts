@@ -63,6 +63,17 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await enter(page, await fullShop('Kaffee & Kuchen'));
     await page.getByRole('link', { name: 'Subscriptions' }).click();
     await inspect(page, 'subscriptions');
+    const heads = page.locator('.rows thead th:visible');
+    await page.setViewportSize({ width: 768, height: 800 });
+    assert.deepEqual(await heads.allInnerTexts(), [
+      'Subscription',
+      'Plan',
+      'Status',
+      'Value',
+      'Next billing',
+    ]);
+    await page.setViewportSize({ width: 1440, height: 800 });
+    assert.equal(await heads.count(), 7);
     await page.getByRole('link', { name: 'Next' }).click();
     await page.getByRole('link', { name: 'Back to the first page' }).waitFor();
     await page.getByRole('link', { name: 'Paused' }).click();
