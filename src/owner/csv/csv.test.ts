@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
-import { text } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type { Shop } from '../../store/shops.ts';
 import { type Cell, csvFile, followPages } from './csv.ts';
 
 const shop = { id: 7, name: 'Käffee & "Kuchen"' } as Shop;
 const now = Date.parse('2026-11-20T12:00:00Z');
+
+/** With the byte order mark, which decoders leave out. */
+const text = async (body: Readable) => (await buffer(body)).toString('utf8');
 
 function fileOf(rows: readonly (readonly Cell[])[], name = shop.name) {
   async function* pages() {
