@@ -1,9 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
-import { Gate } from './access/gate.ts';
-import { KeyLeases } from './access/keys/key-leases.ts';
-import { KeyUsage } from './access/keys/key-usage.ts';
+import { type Access, createAccess } from './access/access.ts';
 import { MemoryRateLimiter } from './access/limiter/memory-rate-limiter.ts';
 import type { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
@@ -22,12 +20,9 @@ import { createConsoleFinder } from './owner/console.ts';
 import { notFoundPage } from './owner/pages.ts';
 import { ownerRoutes } from './owner/routes.ts';
 import { SignInSweep } from './accounts/sweep.ts';
-import { restRoutes } from './rest/routes.ts';
+import { createAskWithKey, restRoutes } from './rest/routes.ts';
 import { createWindDown } from './rest/wind-down.ts';
-import { type RestVersion, restVersions } from './operations/versions.ts';
-import { KeyLookups } from './store/keys/key-lookups.ts';
-import { LookupAllowance } from './store/keys/lookup-allowance.ts';
-import { addKeyUse } from './store/keys/key-requests.ts';
+import { type RestVersion, restV1, restVersions } from './operations/versions.ts';
 import type { Store } from './store/open.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
@@ -84,7 +79,8 @@ const settleMilliseconds = 2_000;
 export async function startService(parts: ServiceParts): Promise<Service> {
   const { config, store, clock, log } = parts;
   const shared = await openSharedLimiter(parts);
-  const access = createAccess(parts, shared);
+  const limiter = shared ?? new MemoryRateLimiter(clock);
+  const access = createAccess({ store, clock, log, limiter });
   const metrics = config.metricsPort === undefined ? undefined : new ServiceMetrics(version);
   const tracer =
     config.tracing && (await startTracing({ config: config.tracing, log, clock, version }));
@@ -102,6 +98,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       ...statusRoutes({ store, shared, stopping: stopping.signal }),
     ]),
     metrics,
+    calls: access.calls,
     tracer,
   });
   if (metrics) {
@@ -130,20 +127,20 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   addresses.baseUrl ||= urlOf(config.host, address.port);
   addresses.origins = ownOrigins(addresses.baseUrl, address);
 
-  const { usage } = access;
+  const { calls } = access;
   return {
     baseUrl: addresses.baseUrl,
     metricsUrl: metricsServer && `${urlOf(config.metricsHost, metricsServer.port)}/metrics`,
     async close(drainMilliseconds = 0, deadline = new AbortController().signal) {
       stopping.abort();
       // Also done below: the process may be killed before all requests are answered.
-      void usage.settle();
+      void calls.settle();
       const countConnections = promisify(app.server.getConnections.bind(app.server));
       const drain = { clock, milliseconds: drainMilliseconds, deadline };
       await drainConnections(countConnections, drain);
       const answered = app.close();
       await Promise.race([Promise.all([answered, inbound.close()]), aborted(deadline)]);
-      if (!(await settlesInTime(Promise.all([usage.settle(), sweep.close()])))) {
+      if (!(await settlesInTime(Promise.all([calls.settle(), sweep.close()])))) {
         log.warn('database not responding; recent key usage was not saved');
       }
       const left = await countConnections();
@@ -153,28 +150,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       shared?.close();
       await closeTelemetry();
     },
-    saveKeyUse: () => usage.settle(),
+    saveKeyUse: () => calls.settle(),
   };
-}
-
-/** Who may call. */
-interface Access {
-  readonly gate: Gate;
-  readonly leases: KeyLeases;
-  readonly usage: KeyUsage;
-}
-
-function createAccess(
-  { store, clock, log }: ServiceParts,
-  shared: RedisRateLimiter | undefined,
-): Access {
-  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, lastUsedAt, requests) =>
-    addKeyUse(store.write, shopId, keyId, { lastUsedAt: new Date(lastUsedAt), requests }),
-  );
-  const lookups = new KeyLookups(store.primary.keys, new LookupAllowance(clock));
-  const leases = new KeyLeases(clock, (hash, client) => lookups.find(hash, client));
-  const limiter = shared ?? new MemoryRateLimiter(clock);
-  return { gate: new Gate({ clock, leases, limiter, usage }), leases, usage };
 }
 
 function platformsOf({
@@ -202,7 +179,7 @@ interface RouteParts {
 /** All routes, and the answer to paths without one. */
 function createRoutes(
   { versions = restVersions, config, store, clock, log, pauses }: ServiceParts,
-  { access: { gate, usage }, addresses, uploads }: RouteParts,
+  { access: { gate, calls }, addresses, uploads }: RouteParts,
   others: readonly Route[],
 ): Pick<ShellOptions, 'routes' | 'unrouted'> {
   const windDown = createWindDown(versions, clock);
@@ -222,8 +199,9 @@ function createRoutes(
         log,
         baseUrl,
         isPublic,
-        usage,
         uploads,
+        calls,
+        askWithKey: createAskWithKey(restV1, { gate, store, clock, log }),
         platforms: platformsOf(config),
         pauses,
       }),

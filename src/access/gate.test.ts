@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FixedClock } from '../clock.ts';
-import { createLog } from '../log/log.ts';
 import type { KeyRecord } from '../store/keys/keys.ts';
 import { type Admission, Gate } from './gate.ts';
 import { generateKey, hashKey } from './keys/key-format.ts';
 import { KeyLeases } from './keys/key-leases.ts';
-import { KeyUsage } from './keys/key-usage.ts';
 import { MemoryRateLimiter } from './limiter/memory-rate-limiter.ts';
 import type { Tier } from '../vocabulary.ts';
 
@@ -24,20 +22,19 @@ function start(tier: Tier = 'growth') {
     currency: 'USD',
     lastUsedAt: 0,
     expiresAt: null,
+    isRevoked: false,
   };
   const lookUps: string[] = [];
-  const used: string[] = [];
   const gate = new Gate({
     clock,
     leases: new KeyLeases(clock, async (hash) => {
       lookUps.push(hash);
       return hash === hashKey(key) ? caller : undefined;
     }),
-    usage: new KeyUsage(clock, createLog('silent'), async ({ keyId }) => used.push(keyId)),
     limiter: new MemoryRateLimiter(clock),
   });
   const admit = () => gate.admit(`Bearer ${key}`, client);
-  return { clock, key, caller, gate, admit, lookUps, used };
+  return { clock, key, caller, gate, admit, lookUps };
 }
 
 function refusalOf(admission: Admission): string | undefined {
@@ -90,6 +87,18 @@ test('answers an unknown key like an unreadable header', async () => {
   assert.equal(refusalOf(unknown), 'unauthenticated: Unauthorized');
 });
 
+// Requirements: rest.auth.same-401.
+test('refuses a revoked and an expired key like an unknown one, but says whose key it is', async () => {
+  const { gate, caller, clock } = start();
+  const unknown = await gate.admit(`Bearer ${generateKey()}`, client);
+  const revoked = { ...caller, isRevoked: true };
+  assert.deepEqual(await gate.judge(revoked), { ...unknown, caller: revoked });
+  const expiring = { ...caller, expiresAt: clock.now() + 1 };
+  assert.equal(refusalOf(await gate.judge(expiring)), undefined);
+  clock.advance(1);
+  assert.deepEqual(await gate.judge(expiring), { ...unknown, caller: expiring });
+});
+
 test('rejects a mistyped key without a look-up', async () => {
   const { gate, key, lookUps } = start();
   const last = key.endsWith('A') ? 'B' : 'A';
@@ -99,17 +108,16 @@ test('rejects a mistyped key without a look-up', async () => {
 
 for (const tier of ['free', 'starter'] as const) {
   // Requirements: rest.auth.tier-required.
-  test(`rejects ${tier} without rate limiting, but counts the key as used`, async () => {
-    const { admit, used } = start(tier);
+  test(`rejects ${tier} without rate limiting, but says whose key it is`, async () => {
+    const { admit, caller } = start(tier);
     for (let each = 0; each < 100; each += 1) {
       const admission = await admit();
       assert.equal(
         refusalOf(admission),
         'tierRequired: Developer API access requires the Growth plan or higher.',
       );
-      assert.equal(admission.rate, undefined);
+      assert.deepEqual([admission.rate, admission.caller], [undefined, caller]);
     }
-    assert.deepEqual(used, ['key_1']);
   });
 }
 
@@ -147,7 +155,6 @@ test('a failed look-up is an internal error, not a 401', async () => {
   const gate = new Gate({
     clock,
     leases: new KeyLeases(clock, () => Promise.reject(new Error('no database'))),
-    usage: new KeyUsage(clock, createLog('silent'), async () => {}),
     limiter: new MemoryRateLimiter(clock),
   });
   await assert.rejects(gate.admit(`Bearer ${generateKey()}`, client), /no database/);

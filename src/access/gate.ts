@@ -3,32 +3,30 @@ import type { ServiceError } from '../errors.ts';
 import { refusal } from '../refusals.ts';
 import type { KeyRecord } from '../store/keys/keys.ts';
 import type { Client, KeyLeases } from './keys/key-leases.ts';
-import type { KeyUsage } from './keys/key-usage.ts';
 import type { RateDecision, RateLimiter } from './limiter/rate-limiter.ts';
 import { tiers } from './tiers.ts';
 
 /** The shop, key and scopes of an admitted request. */
 export type Caller = KeyRecord;
 
-/** `rate` is set if the request was checked against a limit, whether it was admitted or not. */
+/**
+ * `rate` is set if the request was checked against a limit, whether it was admitted or not. A refused caller is
+ * known if the key exists.
+ */
 export type Admission =
   | { readonly caller: Caller; readonly rate: RateDecision | undefined }
-  | { readonly refusal: ServiceError; readonly rate: RateDecision | undefined };
+  | {
+      readonly refusal: ServiceError;
+      readonly rate: RateDecision | undefined;
+      readonly caller: Caller | undefined;
+    };
 
-const unauthorized: Admission = {
-  refusal: refusal('unauthenticated'),
-  rate: undefined,
-};
-
-const tierRequired: Admission = {
-  refusal: refusal('tierRequired'),
-  rate: undefined,
-};
+const unauthorized = refusal('unauthenticated');
+const tierRequired = refusal('tierRequired');
 
 interface GateParts {
   readonly clock: Clock;
   readonly leases: KeyLeases;
-  readonly usage: KeyUsage;
   readonly limiter: RateLimiter;
 }
 
@@ -44,18 +42,25 @@ export class Gate {
   async admit(authorization: string | undefined, client: Client): Promise<Admission> {
     const key = bearerToken(authorization);
     const caller = key === undefined ? undefined : await this.#parts.leases.find(key, client);
-    if (!caller || this.#hasExpired(caller)) return unauthorized;
-    this.#parts.usage.note(caller);
+    return caller
+      ? this.judge(caller)
+      : { refusal: unauthorized, rate: undefined, caller: undefined };
+  }
 
+  /** Admits or refuses a request with a key that is known. */
+  async judge(caller: Caller): Promise<Admission> {
+    if (caller.isRevoked || this.#hasExpired(caller)) {
+      return { refusal: unauthorized, rate: undefined, caller };
+    }
     const tier = tiers[caller.tier];
-    if (!tier.hasApiAccess) return tierRequired;
+    if (!tier.hasApiAccess) return { refusal: tierRequired, rate: undefined, caller };
     if (tier.limitPerMinute === undefined) return { caller, rate: undefined };
 
     const holder = `${caller.shopId}/${caller.keyId}`;
     const rate = await this.#parts.limiter.take(holder, tier.limitPerMinute);
     return rate.admitted
       ? { caller, rate }
-      : { refusal: refusal('rateLimited', String(rate.resetSeconds)), rate };
+      : { refusal: refusal('rateLimited', String(rate.resetSeconds)), rate, caller };
   }
 
   /** Checked on every request, so that a lease never prolongs a key. */

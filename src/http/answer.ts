@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { type RateDecision, windowSeconds } from '../access/limiter/rate-limiter.ts';
+import type { UsedKey } from '../access/keys/key-usage.ts';
 import type { ServiceError } from '../errors.ts';
 import { type RefusalHeader, type RefusalKind, refusals } from '../refusals.ts';
 import type { RequestEntry } from '../log/log.ts';
@@ -18,6 +19,14 @@ export interface Answer<Sent extends AnswerBody = string> {
   readonly cookies?: readonly string[] | undefined;
   readonly body: Sent;
   readonly facts?: Facts | undefined;
+  readonly call?: Call | undefined;
+}
+
+/** A request with a key that exists, even if it was refused: for the key's usage and the log of requests. */
+export interface Call {
+  readonly key: UsedKey;
+  /** The name of an operation or an MCP method, or `unknown`. */
+  readonly operation: string;
 }
 
 export const json = { 'content-type': 'application/json; charset=utf-8' } as const;

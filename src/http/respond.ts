@@ -1,5 +1,7 @@
 import { Readable, pipeline } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { UsedKey } from '../access/keys/key-usage.ts';
+import type { AnsweredRequest } from '../access/keys/request-log.ts';
 import type { Log } from '../log/log.ts';
 import type { Transport } from '../telemetry/service-metrics.ts';
 import { parseTraceParent } from '../telemetry/trace-context.ts';
@@ -9,6 +11,11 @@ import type { Pipelines } from './connections.ts';
 
 export interface RequestCounter {
   count(transport: Transport, operation: string | undefined, status: number, seconds: number): void;
+}
+
+/** Gets every answered request with a key that exists. */
+export interface CallRecorder {
+  note(key: UsedKey, request: AnsweredRequest): void;
 }
 
 /** What is known of a request from its beginning. */
@@ -25,6 +32,7 @@ export interface RequestContext {
 interface ResponderParts {
   readonly log: Log;
   readonly metrics: RequestCounter | undefined;
+  readonly calls: CallRecorder | undefined;
   /** Once aborted, every response closes its connection. */
   readonly stopping: AbortSignal | undefined;
   /** Names and values in turn. */
@@ -41,10 +49,10 @@ type Respond = (
 
 /** Sends answers; each is logged in one line, counted, and ends its span. */
 export function createResponder(parts: ResponderParts): Respond {
-  const { log, metrics, stopping, fixedHeaders, pipelines } = parts;
+  const { log, metrics, calls, stopping, fixedHeaders, pipelines } = parts;
   return (request, reply, answer, { route, startedAt, span }) => {
     const milliseconds = performance.now() - startedAt;
-    const { status, facts, body } = answer;
+    const { status, facts, call, body } = answer;
     log.request({
       requestId: request.id,
       method: request.method,
@@ -56,6 +64,11 @@ export function createResponder(parts: ResponderParts): Respond {
       ...facts,
     });
     metrics?.count(route?.transport ?? 'other', facts?.operation, status, milliseconds / 1000);
+    if (call) {
+      const { key, operation } = call;
+      const transport = route?.transport === 'mcp' ? 'mcp' : 'rest';
+      calls?.note(key, { requestId: request.id, transport, operation, status, milliseconds });
+    }
     span?.end({ status, facts });
     const headers = ['x-request-id', request.id, ...fixedHeaders];
     // That of a 304 would have to be the length of the answer it stands for (RFC 9110 section 8.6).

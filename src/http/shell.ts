@@ -17,6 +17,7 @@ import { Pipelines, limitConnections, limits } from './connections.ts';
 import { hostProblem } from './headers.ts';
 import { RawAnswers } from './raw-answers.ts';
 import {
+  type CallRecorder,
   type RequestContext,
   type RequestCounter,
   createResponder,
@@ -56,6 +57,7 @@ export interface ShellOptions {
   /** Milliseconds; shortened by tests only. */
   readonly stallTimeout?: number;
   readonly metrics?: RequestCounter | undefined;
+  readonly calls?: CallRecorder | undefined;
   readonly tracer?: Tracer | undefined;
 }
 
@@ -64,7 +66,7 @@ export interface ShellOptions {
  * envelope for every request without a route.
  */
 export function createShell(options: ShellOptions): FastifyInstance {
-  const { log, routes, stopping, unrouted, metrics, tracer } = options;
+  const { log, routes, stopping, unrouted, metrics, calls, tracer } = options;
   const pipelines = new Pipelines(options.stallTimeout);
   /** Connections on which a request arrives that may take long. */
   const slow = new WeakSet<Socket>();
@@ -98,7 +100,7 @@ export function createShell(options: ShellOptions): FastifyInstance {
     startedAt: performance.now(),
     span: tracer?.begin(method, route?.url, headers),
   });
-  const respond = createResponder({ log, metrics, stopping, fixedHeaders, pipelines });
+  const respond = createResponder({ log, metrics, calls, stopping, fixedHeaders, pipelines });
   /** Answers a request that no route handles. */
   const respondUnrouted = (request: FastifyRequest, reply: FastifyReply, answer: Answer) =>
     respond(request, reply, answer, begin(request));

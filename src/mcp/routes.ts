@@ -3,6 +3,7 @@ import type { Caller, Gate } from '../access/gate.ts';
 import type { RateDecision } from '../access/limiter/rate-limiter.ts';
 import {
   type Answer,
+  type Call,
   type Facts,
   internalError,
   json,
@@ -47,25 +48,34 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer>
   if (refusal) return refusal;
   let facts: Facts | undefined;
   let rate: RateDecision | undefined;
+  let key: Caller | undefined;
+  // What was asked is known only once the message has been read.
+  const called = (): Call | undefined =>
+    key && { key, operation: facts?.operation ?? facts?.mcp ?? 'unknown' };
   try {
     const admission = await parts.gate.admit(authorizationOf(request.raw), request);
     rate = admission.rate;
-    if ('refusal' in admission) return renderRefusal(admission.refusal, rate);
+    key = admission.caller;
+    if ('refusal' in admission) {
+      return { ...renderRefusal(admission.refusal, rate), call: called() };
+    }
     const { caller } = admission;
     facts = { shopId: caller.shopId, keyId: caller.keyId };
 
     const body = await readBody(request);
-    if ('refusal' in body) return { ...withCallerHeaders(body.refusal, rate), facts };
+    if ('refusal' in body) {
+      return { ...withCallerHeaders(body.refusal, rate), facts, call: called() };
+    }
     const message = parseMessage(body.bytes);
     const classified: Classified = message
       ? classify(mirrorHeaders(request), message)
       : { kind: 'rejected', revision: '2025-06-18', id: null, rejection: 'parseError' };
     facts = { ...facts, ...factsOf(classified) };
     const answer = await answerMessage(classified, caller, parts);
-    return { ...withCallerHeaders(answer, rate), facts };
+    return { ...withCallerHeaders(answer, rate), facts, call: called() };
   } catch (error) {
     parts.log.error({ requestId: request.id, ...facts, err: error }, 'request failed');
-    return { ...internalError(rate), facts };
+    return { ...internalError(rate), facts, call: called() };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { clientNetwork } from '../access/client-network.ts';
-import type { KeyUsage } from '../access/keys/key-usage.ts';
+import type { Caller } from '../access/gate.ts';
+import type { Calls } from '../access/keys/calls.ts';
 import type { Clock } from '../clock.ts';
 import type { Uploads } from '../door/upload/uploads.ts';
 import type { Answer, AnswerBody } from '../http/answer.ts';
@@ -9,6 +10,7 @@ import { compress } from '../http/compression.ts';
 import { html } from '../http/html.ts';
 import type { Route } from '../http/shell.ts';
 import type { Log } from '../log/log.ts';
+import type { Operation } from '../operations/define.ts';
 import type { Store } from '../store/open.ts';
 import { listShopIdsOfOwner } from '../store/owners/owners.ts';
 import { type Shop, findShop } from '../store/shops.ts';
@@ -48,9 +50,16 @@ export interface OwnerParts {
   readonly platforms: PlatformsConfig;
   /** Between attempts to ask a platform; undefined outside of tests. */
   readonly pauses: Pauses | undefined;
-  /** The use of keys that this process has not stored yet. */
-  readonly usage: Pick<KeyUsage, 'lastUsedAt'>;
   readonly uploads: Uploads;
+  /** What this process knows of requests with keys. */
+  readonly calls: Pick<Calls, 'lastUsedAt' | 'note' | 'storeRequests'>;
+  /** Asks an operation as a request with the key would, counted against its limit. */
+  askWithKey(
+    operation: Operation,
+    key: Caller,
+    texts: Readonly<Record<string, string>>,
+    requestId: string,
+  ): Promise<Answer>;
 }
 
 export type OwnerVisit = Visit & {

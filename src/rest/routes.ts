@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import type { Gate } from '../access/gate.ts';
+import type { Admission, Caller, Gate } from '../access/gate.ts';
 import type { RateDecision } from '../access/limiter/rate-limiter.ts';
 import { ServiceError } from '../errors.ts';
 import {
   type Answer,
+  type Call,
   type Facts,
   internalError,
   privateJson,
@@ -40,28 +41,86 @@ export function restRoutes(versions: readonly RestVersion[], parts: RestParts): 
 type Handler = (request: FastifyRequest, span: RequestSpan | undefined) => Promise<Answer>;
 
 function createHandler(operation: Operation, parts: RestParts): Handler {
-  const decode = createDecoder(operation);
+  const answer = createAnswerer(operation, parts);
   const pathName = operation.pathParameter?.name;
+  return (request, span) =>
+    answer({
+      admit: () => parts.gate.admit(authorizationOf(request.raw), request),
+      pathText: pathName && (request.params as Record<string, string>)[pathName],
+      query: request.query as Record<string, string>,
+      requestId: request.id,
+      span,
+    });
+}
 
-  return async (request, span) => {
+/**
+ * Asks an operation for an owner, as a request with the key would: within its scopes, tier and limit.
+ * @param texts the parameters by their names in the operation's input
+ * @returns what the request would be answered
+ */
+type AskWithKey = (
+  operation: Operation,
+  key: Caller,
+  texts: Readonly<Record<string, string>>,
+  requestId: string,
+) => Promise<Answer>;
+
+export function createAskWithKey({ operations }: RestVersion, parts: RestParts): AskWithKey {
+  const answers = new Map(operations.map((each) => [each, createAnswerer(each, parts)]));
+  return async (operation, key, texts, requestId) => {
+    const answer = answers.get(operation);
+    if (!answer) throw new Error(`${operation.tool} is not in the catalogue.`);
+    const inPath = operation.pathParameter?.input;
+    return answer({
+      admit: () => parts.gate.judge(key),
+      pathText: inPath && texts[inPath],
+      query: texts,
+      requestId,
+    });
+  };
+}
+
+interface RestRequest {
+  admit(): Promise<Admission>;
+  /** The parameter in the path, if the operation has one. */
+  readonly pathText: string | undefined;
+  readonly query: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  readonly span?: RequestSpan | undefined;
+}
+
+function createAnswerer(
+  operation: Operation,
+  parts: RestParts,
+): (request: RestRequest) => Promise<Answer> {
+  const decode = createDecoder(operation);
+  const { tool } = operation;
+
+  return async ({ admit, pathText, query, requestId, span }) => {
     let rate: RateDecision | undefined;
     let facts: Facts | undefined;
+    let call: Call | undefined;
     try {
-      const admission = await parts.gate.admit(authorizationOf(request.raw), request);
-      rate = admission.rate;
-      if ('refusal' in admission) return renderRefusal(admission.refusal, rate);
-
+      const admission = await admit();
       const { caller } = admission;
-      facts = { shopId: caller.shopId, keyId: caller.keyId, operation: operation.tool };
-      const pathText = pathName && (request.params as Record<string, string>)[pathName];
-      const input = decode(pathText, request.query as Record<string, string>);
-      const body = await invoke(operation, caller, input, span ? { ...parts, span } : parts);
+      rate = admission.rate;
+      call = caller && { key: caller, operation: tool };
+      if ('refusal' in admission) return { ...renderRefusal(admission.refusal, rate), call };
+
+      facts = { shopId: admission.caller.shopId, keyId: admission.caller.keyId, operation: tool };
+      const input = decode(pathText, query);
+      const body = await invoke(
+        operation,
+        admission.caller,
+        input,
+        span ? { ...parts, span } : parts,
+      );
       const headers = rate ? { ...privateJson, ...rateHeaders(rate) } : privateJson;
-      return { status: 200, headers, body, facts };
+      return { status: 200, headers, body, facts, call };
     } catch (error) {
-      if (error instanceof ServiceError) return { ...renderRefusal(error, rate), facts };
-      parts.log.error({ requestId: request.id, ...facts, err: error }, 'request failed');
-      return { ...internalError(rate), facts };
+      if (error instanceof ServiceError) return { ...renderRefusal(error, rate), facts, call };
+      parts.log.error({ requestId, ...facts, err: error }, 'request failed');
+      return { ...internalError(rate), facts, call };
     }
   };
 }

@@ -51,7 +51,7 @@ describe('an uncaught error', { skip, timeout: 600_000 }, () => {
   const countRequests = async () => {
     const [row] = await onServer<{ count: number }>(
       database.url,
-      'select coalesce(sum(requests), 0)::int as count from key_requests',
+      'select coalesce(sum(requests), 0)::int as count from request_counts',
     );
     return row?.count ?? 0;
   };

@@ -42,7 +42,7 @@ describe('stopping ends at its deadline', { skip, timeout: 600_000 }, () => {
   const countRequests = async () => {
     const [row] = await onServer<{ count: number }>(
       database.url,
-      'select coalesce(sum(requests), 0)::int as count from key_requests',
+      'select coalesce(sum(requests), 0)::int as count from request_counts',
     );
     return row?.count;
   };

@@ -50,8 +50,10 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     ];
     await addKeyUse(store.write, shopId, first?.id ?? '', {
       lastUsedAt: new Date(systemClock.now()),
-      requests: new Map(
-        counts.flatMap((count, place) => (count === 0 ? [] : [[hour - 23 + place, count]])),
+      counts: counts.flatMap((requests, place) =>
+        requests === 0
+          ? []
+          : [{ hour: hour - 23 + place, operation: 'list_plans', status: 200, requests }],
       ),
     });
   }

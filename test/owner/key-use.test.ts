@@ -14,6 +14,14 @@ const noon = 498_660;
 const hour = 3_600_000;
 const scopes = ['read:plans'] as const;
 
+const answered = (requests: readonly (readonly [hour: number, requests: number])[]) =>
+  requests.map(([each, count]) => ({
+    hour: each,
+    operation: 'list_plans',
+    status: 200,
+    requests: count,
+  }));
+
 onOneDatabase('the use of a key', (open) => {
   let store: Store;
   before(() => {
@@ -82,13 +90,13 @@ onOneDatabase('the use of a key', (open) => {
     assert.deepEqual(await stored(locked.id), [[lockedKey.id, [[noon, 1]]]]);
   });
 
-  test('is kept for two days, and only for keys that exist', async () => {
+  test('is kept for 30 days, and only for keys that exist', async () => {
     const shop = await createShop(store);
     const [one, other] = [await createTestKey(store, shop.id), await createTestKey(store, shop.id)];
     const add = (keyId: string, at: number, requests: [number, number][]) =>
       addKeyUse(store.write, shop.id, keyId, {
         lastUsedAt: new Date(at),
-        requests: new Map(requests),
+        counts: answered(requests),
       });
     const start = Date.parse(now);
     const silent = [
@@ -97,8 +105,8 @@ onOneDatabase('the use of a key', (open) => {
     ] as [number, number][];
     await add(other.id, start, silent);
     await add(one.id, start, silent);
-    await add(one.id, start + 48 * hour, [
-      [noon + 48, 2],
+    await add(one.id, start + 720 * hour, [
+      [noon + 720, 2],
       [noon + 1, 1],
     ]);
     await add('key_0123456789abcdef', start, [[noon, 7]]);
@@ -107,13 +115,14 @@ onOneDatabase('the use of a key', (open) => {
     assert.deepEqual(all.get(one.id), [
       [noon, 9],
       [noon + 1, 6],
-      [noon + 48, 2],
+      [noon + 720, 2],
     ]);
-    await add(one.id, start + 48 * hour + 1, [[noon + 48, 1]]);
+    await add(one.id, start + 721 * hour, [[noon + 721, 1]]);
     const later = new Map((await stored(shop.id)) as [string, unknown][]);
     assert.deepEqual(later.get(one.id), [
       [noon + 1, 6],
-      [noon + 48, 3],
+      [noon + 720, 2],
+      [noon + 721, 1],
     ]);
     assert.deepEqual(later.get(other.id), silent);
     assert.equal(later.size, 2);
@@ -135,7 +144,7 @@ onOneDatabase('the use of a key', (open) => {
       const lastUsedAt = new Date(Date.parse(now) - 5 * 60_000);
       await addKeyUse(store.write, stranger.id, id, {
         lastUsedAt,
-        requests: new Map([[noon - 2, 777]]),
+        counts: answered([[noon - 2, 777]]),
       });
       const { visitor } = await signedInOwner({ store, clock, service, shop });
       const path = `/app/shops/${shop.id}/keys`;
@@ -143,13 +152,13 @@ onOneDatabase('the use of a key', (open) => {
       assert.match(unused, /0 in 24 h/);
       assert.doesNotMatch(unused, /role="img"|777 in 24 h/);
 
-      const requests = new Map([
+      const counts = answered([
         [noon - 24, 50_000],
         [noon - 23, 4],
         [noon - 20, 1000],
         [noon, 200],
       ]);
-      await addKeyUse(store.write, shop.id, id, { lastUsedAt, requests });
+      await addKeyUse(store.write, shop.id, id, { lastUsedAt, counts });
       const { text } = await visitor.get(path);
       assert.match(text, /<summary>1,204 in 24 h<\/summary>/);
       assert.ok(

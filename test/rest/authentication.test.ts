@@ -193,7 +193,7 @@ onEveryDatabase('authentication', (open) => {
     const touch = (at: string) =>
       addKeyUse(store.write, own.shop.id, own.keyId, {
         lastUsedAt: new Date(at),
-        requests: new Map(),
+        counts: [],
       });
     await touch('2026-11-20T12:01:59.999Z');
     assert.equal(await lastUse(), '2026-11-20T12:01:00.000Z');

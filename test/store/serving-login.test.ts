@@ -123,7 +123,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
         'payments plans refunds shops status_events subscriber_changes subscriber_facts ' +
         'subscription_lines subscriptions',
     );
-    for (const table of ['owners.accounts', 'owners.sessions', 'shopify.shops', 'key_requests']) {
+    for (const table of ['owners.accounts', 'owners.sessions', 'shopify.shops', 'request_log']) {
       await assert.rejects(store.primary.keys.unsafe(`select * from ${table}`), forbidden, table);
     }
   });

@@ -11,7 +11,8 @@ import { deletions } from '../../src/store/records/deletions.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/records/customers.ts';
 import { listSourceIdsOfCustomer } from '../../src/store/records/source-ids.ts';
 import { findReplication } from '../../src/store/failover.ts';
-import { listKeyRequests } from '../../src/store/keys/key-requests.ts';
+import { listAnsweredRequests, listKeyRequests } from '../../src/store/keys/key-requests.ts';
+import { listLoggedRequests } from '../../src/store/keys/request-log.ts';
 import {
   listKeys,
   listRevokedKeys,
@@ -153,6 +154,9 @@ export async function useEverything(store: Store): Promise<void> {
 
   await listKeys(store.write, shop.id);
   await listKeyRequests(store.write, shop.id, 0);
+  await listAnsweredRequests(store.write, shop.id, 0);
+  const logged = { status: 200, keyId, before: undefined, limit: 100 };
+  assert.equal((await listLoggedRequests(store.write, shop.id, logged)).length, 9);
   const ending = { sql: store.write, clock: new FixedClock(now), log: silentLog };
   await rotateKey(ending, shop.id, 'command line', {
     keyId,

@@ -16,6 +16,7 @@ const record: KeyRecord = {
   currency: 'USD',
   lastUsedAt: 0,
   expiresAt: null,
+  isRevoked: false,
 };
 
 /** Leases whose reads are answered by the test. */

@@ -54,7 +54,7 @@ export class KeyLeases {
 
   /**
    * @param client used only if the key must be looked up
-   * @returns the key's record; undefined if the key is malformed, unknown or revoked
+   * @returns the key's record; undefined if the key is malformed or unknown
    */
   find(key: string, client: Client): Promise<KeyRecord | undefined> {
     const now = this.#clock.monotonic();

@@ -2,25 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FixedClock } from '../../clock.ts';
 import { createLog } from '../../log/log.ts';
-import type { KeyRecord } from '../../store/keys/keys.ts';
-import { KeyUsage } from './key-usage.ts';
+import { KeyUsage, type UsedKey } from './key-usage.ts';
 
 const start = Date.parse('2026-11-20T12:00:00.000Z');
 /** The hour that starts then, counted from 1970. */
 const noon = 498_660;
 const minute = 60_000;
 
-function keyRecord(keyId: string, lastUsedAt = 0): KeyRecord {
-  return {
-    shopId: 1,
-    keyId,
-    scopes: [],
-    tier: 'growth',
-    currency: 'USD',
-    lastUsedAt,
-    expiresAt: null,
-  };
-}
+const keyOf = (keyId: string, lastUsedAt = 0): UsedKey => ({ shopId: 1, keyId, lastUsedAt });
 
 type Stored = [keyId: string, at: number, ...requests: [hour: number, requests: number][]];
 
@@ -30,20 +19,26 @@ function begin(store: () => Promise<unknown> = async () => {}) {
   const written: Stored[] = [];
   const logged: string[] = [];
   const log = createLog('warn', { write: (line) => void logged.push(line) });
-  const usage = new KeyUsage(clock, log, ({ keyId }, at, requests) => {
-    written.push([keyId, at - start, ...requests]);
+  const usage = new KeyUsage(clock, log, ({ keyId }, at, counts) => {
+    written.push([
+      keyId,
+      at - start,
+      ...counts.map(({ hour, requests }): [number, number] => [hour, requests]),
+    ]);
     return store();
   });
-  return { clock, usage, written, logged };
+  /** Notes a successful request. */
+  const note = (key: UsedKey) => usage.note(key, 'list_plans', 200);
+  return { clock, usage, note, written, logged };
 }
 
 /** Waits for writes that complete immediately. */
 const writesSettled = () => new Promise(setImmediate);
 
 test('writes a constantly used key once a minute, with all its requests', async () => {
-  const { clock, usage, written } = begin();
+  const { clock, usage, written, note } = begin();
   for (let second = 0; second <= 120; second += 1) {
-    usage.note(keyRecord('key_1'));
+    note(keyOf('key_1'));
     usage.flush();
     await writesSettled();
     clock.advance(1000);
@@ -56,14 +51,14 @@ test('writes a constantly used key once a minute, with all its requests', async 
 });
 
 test('each key has its own interval', async () => {
-  const { clock, usage, written } = begin();
-  usage.note(keyRecord('key_1'));
+  const { clock, written, note } = begin();
+  note(keyOf('key_1'));
   clock.advance(30_000);
-  usage.note(keyRecord('key_2'));
+  note(keyOf('key_2'));
   await writesSettled();
   clock.advance(30_000);
-  usage.note(keyRecord('key_1'));
-  usage.note(keyRecord('key_2'));
+  note(keyOf('key_1'));
+  note(keyOf('key_2'));
   assert.deepEqual(written, [
     ['key_1', 0, [noon, 1]],
     ['key_2', 30_000, [noon, 1]],
@@ -72,12 +67,12 @@ test('each key has its own interval', async () => {
 });
 
 test('distinguishes keys of two shops with the same id', async () => {
-  const { usage, written, clock } = begin();
-  const other = { ...keyRecord('key_1'), shopId: 2 };
-  usage.note(keyRecord('key_1'));
+  const { usage, written, clock, note } = begin();
+  const other = { ...keyOf('key_1'), shopId: 2 };
+  note(keyOf('key_1'));
   clock.advance(1000);
-  usage.note(other);
-  usage.note(other);
+  note(other);
+  note(other);
   assert.deepEqual(written, [
     ['key_1', 0, [noon, 1]],
     ['key_1', 1000, [noon, 1]],
@@ -89,9 +84,9 @@ test('distinguishes keys of two shops with the same id', async () => {
 });
 
 test('waits until a minute after another instance’s write', () => {
-  const { clock, usage, written } = begin();
-  usage.note(keyRecord('key_1', start - 59_999));
-  usage.note(keyRecord('key_2', start - 60_000));
+  const { clock, usage, written, note } = begin();
+  note(keyOf('key_1', start - 59_999));
+  note(keyOf('key_2', start - 60_000));
   assert.deepEqual(written, [['key_2', 0, [noon, 1]]]);
   usage.flush();
   assert.equal(written.length, 1);
@@ -101,11 +96,11 @@ test('waits until a minute after another instance’s write', () => {
 });
 
 test('still writes if the clock goes back or another instance’s clock is ahead', async () => {
-  const { clock, usage, written } = begin();
-  usage.note(keyRecord('key_1', start + 60 * minute));
+  const { clock, usage, written, note } = begin();
+  note(keyOf('key_1', start + 60 * minute));
   await usage.settle();
   clock.advance(-60 * minute);
-  usage.note(keyRecord('key_1'));
+  note(keyOf('key_1'));
   assert.deepEqual(written, [
     ['key_1', 0, [noon, 1]],
     ['key_1', -60 * minute, [noon - 1, 1]],
@@ -113,15 +108,15 @@ test('still writes if the clock goes back or another instance’s clock is ahead
 });
 
 test('counts requests in the hour of their arrival', async () => {
-  const { clock, usage, written } = begin();
-  usage.note(keyRecord('key_1'));
+  const { clock, usage, written, note } = begin();
+  note(keyOf('key_1'));
   await usage.settle();
   clock.advance(60 * minute - 1);
-  usage.note(keyRecord('key_1'));
+  note(keyOf('key_1'));
   await usage.settle();
   clock.advance(1);
-  usage.note(keyRecord('key_1'));
-  usage.note(keyRecord('key_1'));
+  note(keyOf('key_1'));
+  note(keyOf('key_1'));
   clock.advance(minute);
   usage.flush();
   assert.deepEqual(written, [
@@ -132,11 +127,11 @@ test('counts requests in the hour of their arrival', async () => {
 });
 
 test('writes an unused key once more, then forgets it', async () => {
-  const { clock, usage, written } = begin();
-  usage.note(keyRecord('key_1'));
+  const { clock, usage, written, note } = begin();
+  note(keyOf('key_1'));
   await usage.settle();
   clock.advance(10_000);
-  usage.note(keyRecord('key_1'));
+  note(keyOf('key_1'));
   clock.advance(49_999);
   usage.flush();
   assert.equal(written.length, 1);
@@ -154,8 +149,8 @@ test('writes an unused key once more, then forgets it', async () => {
 });
 
 test('writes many unused keys in batches', async () => {
-  const { clock, usage, written } = begin();
-  for (let each = 0; each < 600; each += 1) usage.note(keyRecord(`key_${each}`, start));
+  const { clock, usage, written, note } = begin();
+  for (let each = 0; each < 600; each += 1) note(keyOf(`key_${each}`, start));
   clock.advance(minute);
   for (const count of [250, 500, 600, 600]) {
     usage.flush();
@@ -166,12 +161,12 @@ test('writes many unused keys in batches', async () => {
 
 test('a failed write is logged without the key, affects no request and loses no counts', async () => {
   let isDown = true;
-  const { clock, usage, written, logged } = begin(async () => {
+  const { clock, usage, written, logged, note } = begin(async () => {
     if (isDown) throw new Error('no database');
   });
-  usage.note(keyRecord('key_1'));
+  note(keyOf('key_1'));
   // The write fails a moment later; meanwhile requests wait for the next write.
-  usage.note(keyRecord('key_1'));
+  note(keyOf('key_1'));
   await writesSettled();
   assert.deepEqual(written, [['key_1', 0, [noon, 1]]]);
   assert.equal(logged.length, 1);
@@ -186,7 +181,7 @@ test('a failed write is logged without the key, affects no request and loses no 
   await writesSettled();
   isDown = false;
   clock.advance(59 * minute);
-  usage.note(keyRecord('key_1'));
+  note(keyOf('key_1'));
   assert.deepEqual(written.slice(1), [
     ['key_1', 0, [noon, 2]],
     ['key_1', 60 * minute, [noon, 2], [noon + 1, 1]],
@@ -197,11 +192,11 @@ test('a failed write is logged without the key, affects no request and loses no 
 
 test('discards counts that could not be stored for two days', async () => {
   let isDown = true;
-  const { clock, usage, written } = begin(async () => {
+  const { clock, usage, written, note } = begin(async () => {
     if (isDown) throw new Error('no database');
   });
   for (let hour = 0; hour < 100; hour += 1) {
-    usage.note(keyRecord('key_1'));
+    note(keyOf('key_1'));
     await writesSettled();
     clock.advance(60 * minute);
   }
@@ -216,16 +211,16 @@ test('discards counts that could not be stored for two days', async () => {
 
 test('settle waits for pending writes, then writes newer requests', async () => {
   const writes: PromiseWithResolvers<void>[] = [];
-  const { usage, written } = begin(() => {
+  const { usage, written, note } = begin(() => {
     const write = Promise.withResolvers<void>();
     writes.push(write);
     return write.promise;
   });
   await usage.settle();
 
-  usage.note(keyRecord('key_1'));
-  usage.note(keyRecord('key_2'));
-  usage.note(keyRecord('key_1'));
+  note(keyOf('key_1'));
+  note(keyOf('key_2'));
+  note(keyOf('key_1'));
   let isSettled = false;
   const settled = usage.settle().then(() => (isSettled = true));
   writes[0]?.resolve();
@@ -237,4 +232,43 @@ test('settle waits for pending writes, then writes newer requests', async () => 
   assert.equal(isSettled, false);
   writes[2]?.resolve();
   await settled;
+});
+
+test('counts each operation and each answer apart', async () => {
+  const stored: unknown[] = [];
+  const usage = new KeyUsage(
+    new FixedClock(start),
+    createLog('silent'),
+    async (_key, _at, counts) => stored.push(...counts),
+  );
+  const key = keyOf('key_1', start);
+  for (const [operation, status] of [
+    ['list_plans', 200],
+    ['list_plans', 429],
+    ['list_plans', 200],
+    ['get_subscription', 404],
+    ['unknown', 429],
+  ] as const) {
+    usage.note(key, operation, status);
+  }
+  await usage.settle();
+  assert.deepEqual(stored, [
+    { hour: noon, operation: 'list_plans', status: 200, requests: 2 },
+    { hour: noon, operation: 'list_plans', status: 429, requests: 1 },
+    { hour: noon, operation: 'get_subscription', status: 404, requests: 1 },
+    { hour: noon, operation: 'unknown', status: 429, requests: 1 },
+  ]);
+});
+
+test('counts requests with a key that is refused, but not as use of it', async () => {
+  const { clock, usage, written } = begin();
+  usage.note(keyOf('key_1', start - minute), 'list_plans', 401);
+  clock.advance(1000);
+  usage.note(keyOf('key_1', start - minute), 'list_plans', 401);
+  await usage.settle();
+  assert.deepEqual(written, [
+    ['key_1', -minute, [noon, 1]],
+    ['key_1', -minute, [noon, 1]],
+  ]);
+  assert.equal(usage.lastUsedAt(1, 'key_1'), start - minute);
 });

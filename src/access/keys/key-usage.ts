@@ -1,34 +1,44 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
-import type { HourlyRequests } from '../../store/keys/key-requests.ts';
+import { refusals } from '../../refusals.ts';
+import type { RequestCount } from '../../store/keys/key-requests.ts';
 import type { KeyRecord } from '../../store/keys/keys.ts';
 
 const intervalMilliseconds = 60_000;
 const hourMilliseconds = 3_600_000;
-/** As long as the database keeps them. */
+/** How long counts that cannot be stored are kept. */
 const keptHours = 48;
 /** How often to look for keys that are no longer used. */
 const flushMilliseconds = 1_000;
 /** Limits the load when many keys become unused at once; the others follow a second later. */
 const writesPerFlush = 250;
 
+/** The key of a request. */
+export type UsedKey = Pick<KeyRecord, 'shopId' | 'keyId' | 'lastUsedAt'>;
+
+type Count = { -readonly [Name in keyof RequestCount]: RequestCount[Name] };
+
 /** A key's usage, as far as this process knows. */
 interface Use {
-  readonly key: KeyRecord;
-  /** Epoch milliseconds, like `writtenAt`. */
+  readonly key: UsedKey;
+  /** Epoch milliseconds, like `writtenAt`; 0 for never. */
   lastUsedAt: number;
-  /** Requests by hour that are not stored yet. */
-  requests: Map<number, number>;
+  /** Requests that are not stored yet. Few: a linear search is faster than a key made of three parts. */
+  counts: Count[];
   /** Last write by this process or, before its first write, by any process. */
   writtenAt: number;
   isWriting: boolean;
 }
 
-type WriteUse = (key: KeyRecord, lastUsedAt: number, requests: HourlyRequests) => Promise<unknown>;
+type WriteUse = (
+  key: UsedKey,
+  lastUsedAt: number,
+  counts: readonly RequestCount[],
+) => Promise<unknown>;
 
 /**
- * Tracks each key's last use and its requests per hour. Writes at most once a minute per key, outside the
- * request that used it. Keeps keys used in the last minute, and those with requests that could not be
+ * Tracks each key's last use, and its requests per hour by operation and answer. Writes at most once a minute per
+ * key, outside the request that used it. Keeps keys used in the last minute, and those with requests that could not be
  * stored.
  */
 export class KeyUsage {
@@ -50,13 +60,12 @@ export class KeyUsage {
     this.#store = store;
   }
 
-  note(key: KeyRecord): void {
+  /** Notes an answered request. A refused key was not used, but its requests are counted. */
+  note(key: UsedKey, operation: string, status: number): void {
     const now = this.#clock.now();
     const use = this.#uses.get(key.shopId)?.get(key.keyId) ?? this.#remember(key);
-    // Hours as small integers, which a Map stores without allocating.
-    const hour = hourOf(now);
-    use.requests.set(hour, (use.requests.get(hour) ?? 0) + 1);
-    use.lastUsedAt = now;
+    add(use.counts, hourOf(now), operation, status, 1);
+    if (status !== refusals.unauthenticated.status) use.lastUsedAt = now;
     if (isDue(use, now)) this.#write(use, now);
   }
 
@@ -72,7 +81,7 @@ export class KeyUsage {
     for (const [shopId, uses] of this.#uses) {
       for (const [keyId, use] of uses) {
         if (!isDue(use, now)) continue;
-        if (use.requests.size === 0) {
+        if (use.counts.length === 0) {
           uses.delete(keyId);
         } else if (writes < writesPerFlush) {
           writes += 1;
@@ -93,15 +102,14 @@ export class KeyUsage {
     await Promise.all(this.#pending);
     const now = this.#clock.now();
     for (const uses of this.#uses.values()) {
-      for (const use of uses.values()) if (use.requests.size > 0) this.#write(use, now);
+      for (const use of uses.values()) if (use.counts.length > 0) this.#write(use, now);
     }
     await Promise.all(this.#pending);
   }
 
-  #remember(key: KeyRecord): Use {
+  #remember(key: UsedKey): Use {
     const { lastUsedAt } = key;
-    const requests = new Map<number, number>();
-    const use: Use = { key, lastUsedAt, requests, writtenAt: lastUsedAt, isWriting: false };
+    const use: Use = { key, lastUsedAt, counts: [], writtenAt: lastUsedAt, isWriting: false };
     const uses = this.#uses.get(key.shopId) ?? new Map<string, Use>();
     this.#uses.set(key.shopId, uses.set(key.keyId, use));
     this.#timer ??= setInterval(() => this.flush(), flushMilliseconds).unref();
@@ -109,14 +117,14 @@ export class KeyUsage {
   }
 
   #write(use: Use, now: number): void {
-    const { key, lastUsedAt, requests } = use;
-    use.requests = new Map();
+    const { key, lastUsedAt, counts } = use;
+    use.counts = [];
     use.writtenAt = now;
     use.isWriting = true;
-    const writing = this.#store(key, lastUsedAt, requests)
+    const writing = this.#store(key, lastUsedAt, counts)
       .catch((cause: unknown) => {
         this.#log.warn({ err: cause, keyId: key.keyId }, 'could not store key usage, will retry');
-        putBack(use, requests);
+        putBack(use, counts, this.#clock.now());
       })
       .finally(() => {
         use.isWriting = false;
@@ -140,9 +148,25 @@ function isDue({ writtenAt, isWriting }: Use, now: number): boolean {
   return !isWriting && (now < writtenAt || now - writtenAt >= intervalMilliseconds);
 }
 
-function putBack(use: Use, requests: HourlyRequests): void {
-  const oldest = hourOf(use.lastUsedAt) - keptHours;
-  for (const [hour, count] of requests) {
-    if (hour >= oldest) use.requests.set(hour, (use.requests.get(hour) ?? 0) + count);
+function add(
+  counts: Count[],
+  hour: number,
+  operation: string,
+  status: number,
+  requests: number,
+): void {
+  for (const count of counts) {
+    if (count.status === status && count.operation === operation && count.hour === hour) {
+      count.requests += requests;
+      return;
+    }
+  }
+  counts.push({ hour, operation, status, requests });
+}
+
+function putBack(use: Use, counts: readonly RequestCount[], now: number): void {
+  const oldest = hourOf(now) - keptHours;
+  for (const { hour, operation, status, requests } of counts) {
+    if (hour >= oldest) add(use.counts, hour, operation, status, requests);
   }
 }

@@ -31,12 +31,12 @@ const logEntries = 50;
 
 /** The pages where owners manage the keys of a shop. */
 export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
-  const { store, clock, log, usage } = parts;
+  const { store, clock, log } = parts;
   const keyParts = { sql: store.write, clock, log };
   /** Includes the last use that this process knows of, if it is later than the stored one. */
   const list = async (shopId: number) =>
     (await listKeys(store.write, shopId)).map((key): KeyListing => {
-      const known = usage.lastUsedAt(shopId, key.id) ?? 0;
+      const known = parts.calls.lastUsedAt(shopId, key.id) ?? 0;
       const isLater = known > (key.lastUsedAt?.getTime() ?? 0);
       return isLater ? { ...key, lastUsedAt: new Date(known) } : key;
     });

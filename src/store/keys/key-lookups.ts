@@ -40,7 +40,7 @@ export class KeyLookups {
   /**
    * @param hash SHA-256 in base64
    * @param client whose allowance for unknown keys is charged; recently found keys need none
-   * @returns the key's record; undefined if it is unknown or revoked
+   * @returns the key's record; undefined if it is unknown
    * @throws LookupRefused if the client's allowance is used up
    * @throws if the database fails, or if too many other keys are waiting
    */

@@ -1,7 +1,7 @@
 import { withTimeout, arrayText, type Sql, type Transaction } from '../database.ts';
 import type { Scope, Tier } from '../../vocabulary.ts';
 
-/** A key that is not revoked, with what the gate needs to know about its shop. */
+/** A key, with what the gate needs to know about its shop. */
 export interface KeyRecord {
   readonly shopId: number;
   readonly keyId: string;
@@ -13,6 +13,8 @@ export interface KeyRecord {
   readonly lastUsedAt: number;
   /** Epoch milliseconds from which it is refused; null if it does not expire. */
   readonly expiresAt: number | null;
+  /** Refused from now on; known only to count the requests that still come with it. */
+  readonly isRevoked: boolean;
 }
 
 interface FoundKey {
@@ -47,8 +49,8 @@ interface NewKey {
 }
 
 /**
- * The only query that does not start from a shop, since it finds the shop. In no order; omits unknown and
- * revoked keys. Includes expired keys, because the gate compares clocks itself.
+ * The only query that does not start from a shop, since it finds the shop. In no order; omits unknown keys. Includes
+ * revoked and expired keys, which the gate refuses.
  * @param hashes SHA-256 in base64
  */
 export function listKeysByHash(sql: Sql, hashes: readonly string[]): Promise<FoundKey[]> {
@@ -56,10 +58,11 @@ export function listKeysByHash(sql: Sql, hashes: readonly string[]): Promise<Fou
     select requested.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
       'tier', s.tier, 'currency', s.currency,
       'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint,
-      'expiresAt', (date_part('epoch', k.expires_at) * 1000)::bigint) as record
+      'expiresAt', (date_part('epoch', k.expires_at) * 1000)::bigint,
+      'isRevoked', k.revoked_at is not null) as record
     from unnest(${arrayText(hashes)}::text[]) requested (hash),
       lateral (select * from api_keys
-        where hash = decode(requested.hash, 'base64') and revoked_at is null offset 0) k,
+        where hash = decode(requested.hash, 'base64') offset 0) k,
       lateral (select * from shops where shop_id = k.shop_id offset 0) s`);
 }
 

@@ -1,0 +1,39 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log/log.ts';
+import { KeyLookups } from '../store/keys/key-lookups.ts';
+import { addKeyUse } from '../store/keys/key-requests.ts';
+import { LookupAllowance } from '../store/keys/lookup-allowance.ts';
+import { addLoggedRequests } from '../store/keys/request-log.ts';
+import type { Store } from '../store/open.ts';
+import { Gate } from './gate.ts';
+import { Calls } from './keys/calls.ts';
+import { KeyLeases } from './keys/key-leases.ts';
+import { KeyUsage } from './keys/key-usage.ts';
+import { RequestLog } from './keys/request-log.ts';
+import type { RateLimiter } from './limiter/rate-limiter.ts';
+
+/** Who may call, and what is recorded of their calls. */
+export interface Access {
+  readonly gate: Gate;
+  readonly leases: KeyLeases;
+  readonly calls: Calls;
+}
+
+interface AccessParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limiter: RateLimiter;
+}
+
+export function createAccess({ store, clock, log, limiter }: AccessParts): Access {
+  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at, counts) =>
+    addKeyUse(store.write, shopId, keyId, { lastUsedAt: at === 0 ? null : new Date(at), counts }),
+  );
+  const requests = new RequestLog(clock, log, (shopId, logged) =>
+    addLoggedRequests(store.write, shopId, logged),
+  );
+  const lookups = new KeyLookups(store.primary.keys, new LookupAllowance(clock));
+  const leases = new KeyLeases(clock, (hash, client) => lookups.find(hash, client));
+  return { gate: new Gate({ clock, leases, limiter }), leases, calls: new Calls(usage, requests) };
+}
