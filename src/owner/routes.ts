@@ -10,6 +10,8 @@ import { type Pages, type OwnerParts, createPages, listShopsOf, notFoundPage } f
 import { chartFile, reasonsFile } from './csv/charts.ts';
 import { chartsOf } from './dashboard/chart-sections.ts';
 import { cancelFlowRoutes } from './cancel-flow/pages.ts';
+import { developerAssets } from './developers/frame.ts';
+import { developerRoutes } from './developers/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { invalidLinkPage, linkPage } from './account/link-pages.ts';
 import { asksForPassword, followLink, openLink } from '../accounts/links.ts';
@@ -32,7 +34,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
   const pages = createPages(parts);
   const sources = new Sources(parts);
   return [
-    ...[...frameAssets, ...dashboardAssets].map(({ path, answer }): Route => ({
+    ...[...frameAssets, ...dashboardAssets, ...developerAssets].map(({ path, answer }): Route => ({
       method: 'GET',
       url: path,
       isAsset: true,
@@ -47,6 +49,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...searchRoutes(pages, parts),
     ...sourceRoutes(pages, parts, sources),
     ...keyRoutes(pages, parts),
+    ...developerRoutes(pages, parts),
     pages.lostPage('/app/*'),
   ];
 }

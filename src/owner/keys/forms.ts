@@ -3,7 +3,13 @@ import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
+import { agentTabs } from '../developers/agents.ts';
+import { fieldPrefix } from '../developers/console-page.ts';
+import { developerAssets } from '../developers/frame.ts';
+import { firstOperation, requestUrl, type Texts, textsFor } from '../developers/requests.ts';
+import { snippetTabs } from '../developers/snippets.ts';
 import { page } from '../ui/answers.ts';
+import { codeBlock } from '../ui/code-block.ts';
 import type { ShopVisit } from '../pages.ts';
 import { locked, scopeSentences } from './pages.ts';
 import { alert, layout, notice, problemId, shopPath, token } from '../ui/layout.ts';
@@ -160,57 +166,48 @@ export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
   return keyForm(visit, 'Create key', form, problem === undefined ? 200 : 422);
 }
 
-const samplePaths: Readonly<Record<Scope, string>> = {
-  'read:entitlements': '/entitlements?customerId=1',
-  'read:subscriptions': '/subscriptions?limit=1',
-  'read:metrics': '/metrics/summary',
-  'read:plans': '/plans',
-};
-
 interface CreatedKey {
+  readonly id: string;
   readonly key: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly baseUrl: string;
+  /** Example values of parameters. */
+  readonly samples: Texts;
   /** Shown above the key. */
   readonly remark?: string;
 }
 
 /** The only page that shows a key. It is the direct response to the form, so the key is stored nowhere. */
 export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
-  const { key, name, scopes, baseUrl, remark } = created;
+  const { id, key, name, scopes, baseUrl, samples, remark } = created;
   const { shop } = visit;
-  const path = samplePaths[scopes[0] as Scope];
-  const curl = `curl -H "Authorization: Bearer ${key}" '${baseUrl}/api/external/v1${path}'`;
-  const server = {
-    type: 'http',
-    url: `${baseUrl}/api/mcp`,
-    headers: { Authorization: `Bearer ${key}` },
-  };
-  const configuration = JSON.stringify({ mcpServers: { retention: server } }, undefined, 2);
+  const operation = firstOperation(scopes);
+  const texts = textsFor(operation, samples);
+  const mcpUrl = `${baseUrl}/api/mcp`;
   const content = html`
     ${notice(remark)}
     <section class="card">
       <h2>${name}</h2>
       <p>Copy it now. We keep only a fingerprint, so nobody, not even we, can show it again.</p>
-      <pre tabindex="0" aria-label="API key"><code id="key">${key}</code></pre>
-      ${copyButton('key')}
+      ${codeBlock('key', 'API key', key)}
     </section>
-    <section class="card">
+    <section class="card wide">
       <h2>Try it</h2>
-      <pre
-        tabindex="0"
-        aria-label="Example request with the key"
-      ><code id="command">${curl}</code></pre>
-      ${copyButton('command')}
+      <form method="post" action="${shopPath(shop, '/developers/console')}" target="_blank">
+        ${token(visit)} <input type="hidden" name="key" value="${id}" />
+        <input type="hidden" name="operation" value="${operation.tool}" />
+        ${Object.entries(texts).map(
+          ([parameter, text]) =>
+            html`<input type="hidden" name="${fieldPrefix}${parameter}" value="${text}" />`,
+        )}
+        <p><button class="plain">Run it now</button> <span class="quiet">in a new tab</span></p>
+      </form>
+      ${snippetTabs(requestUrl(baseUrl, operation, texts), key)}
     </section>
-    <section class="card">
+    <section class="card wide">
       <h2>For an agent (MCP)</h2>
-      <pre
-        tabindex="0"
-        aria-label="MCP configuration with the key"
-      ><code id="configuration">${configuration}</code></pre>
-      ${copyButton('configuration')}
+      ${agentTabs(mcpUrl, key)}
     </section>
     <form
       class="card"
@@ -224,14 +221,8 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
       <button>Done</button>
     </form>
   `;
-  return page(layout(visit, { title: 'Key created', content, shop, current: 'keys' }), 201);
-}
-
-/** Hidden until its script has loaded. */
-export function copyButton(id: string): Html {
-  return html`<p class="copy">
-    <button type="button" class="plain" data-copies="${id}" hidden>Copy</button>
-  </p>`;
+  const assets = developerAssets;
+  return page(layout(visit, { title: 'Key created', content, shop, current: 'keys', assets }), 201);
 }
 
 export function revokeKeyPage(visit: ShopVisit, key: KeyListing): Answer {

@@ -4,10 +4,10 @@ import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { HourlyRequests } from '../../store/keys/key-requests.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
 import type { LogEntry } from '../../store/keys/key-log.ts';
-import { page } from '../ui/answers.ts';
+import { developerPage } from '../developers/frame.ts';
 import type { ShopVisit } from '../pages.ts';
 import { usageChart, shownHours } from './use.ts';
-import { layout, notice, shopPath, tierNames } from '../ui/layout.ts';
+import { notice, shopPath, tierNames } from '../ui/layout.ts';
 import { showAgo, showTime } from '../ui/times.ts';
 import type { Scope } from '../../vocabulary.ts';
 
@@ -77,7 +77,7 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
     }
     ${log.length === 0 ? undefined : logSection(visit, log)}
   `;
-  return page(layout(visit, { title: 'Developers', content, action, shop, current: 'keys' }));
+  return developerPage(visit, { title: 'API keys', tab: 'keys', content, action });
 }
 
 /** The notice that the URL asks for, if the shop has that key. */
@@ -160,8 +160,10 @@ function actionsOn({ shop }: ShopVisit, { id, name, replacedBy }: KeyListing): H
     html`<a href="${shopPath(shop, `/keys/${id}/${action}`)}"
       >${label}<span class="visually-hidden"> ${name}</span></a
     > `;
-  return html`${replacedBy === null ? link('rotate', 'Rotate') : undefined}
-  ${link('revoke', 'Revoke')}`;
+  return html`<a href="${shopPath(shop, `/developers/console?key=${id}`)}"
+      >Test<span class="visually-hidden"> ${name}</span></a
+    >
+    ${replacedBy === null ? link('rotate', 'Rotate') : undefined} ${link('revoke', 'Revoke')}`;
 }
 
 function scopeList(scopes: readonly Scope[]): Html {

@@ -7,6 +7,7 @@ import type { Route } from '../../http/shell.ts';
 import { listKeyRequests } from '../../store/keys/key-requests.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import { listLog } from '../../store/keys/key-log.ts';
+import { sampleTexts } from '../developers/requests.ts';
 import { redirect } from '../ui/answers.ts';
 import { type Pages, type OwnerParts, type ShopVisit, notFoundPage } from '../pages.ts';
 import {
@@ -65,6 +66,8 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const problem = problemOf(name, scopes);
       if (problem) return newKeyPage(visit, { name, scopes, id, expiry, problem });
 
+      // Before the key exists: it is shown only once, so nothing may fail after this.
+      const samples = await sampleTexts(parts, visit);
       const created = await createKey(store.write, clock, shop.id, session, {
         name,
         scopes,
@@ -73,7 +76,13 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
       });
       if (created.kind === 'locked') return newKeyPage(onTier(visit, created.tier));
       if (created.kind === 'already') return redirect(shopPath(shop, '/keys?done=already'));
-      return createdKeyPage(visit, { key: created.key, name, scopes, baseUrl: parts.baseUrl() });
+      return createdKeyPage(visit, {
+        ...created,
+        name,
+        scopes,
+        baseUrl: parts.baseUrl(),
+        samples,
+      });
     }),
     pages.shopPage(`${base}/:keyId/revoke`, async (visit) => {
       const key = await find(visit);
@@ -105,6 +114,7 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
       if (!isKeyId(newId) || overlap === undefined) {
         return rotateKeyPage(visit, key, { expiry, problem: 'Choose when the old key expires.' });
       }
+      const samples = await sampleTexts(parts, visit);
       const rotated = await rotateKey(keyParts, shop.id, session, {
         keyId: key.id,
         newId,
@@ -118,7 +128,13 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
         overlap === 0
           ? 'The old key has been revoked. Requests with it are refused.'
           : `The old key works for ${overlap === 1 ? 'another hour' : `another ${overlap} hours`}.`;
-      return createdKeyPage(visit, { ...rotated, baseUrl: parts.baseUrl(), remark });
+      return createdKeyPage(visit, {
+        ...rotated,
+        id: newId,
+        baseUrl: parts.baseUrl(),
+        samples,
+        remark,
+      });
     }),
   ];
 }

@@ -3,7 +3,8 @@ import { newSourceId } from '../../door/sources.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { PushSourceListing } from '../../store/door/sources.ts';
-import { copyButton, overlapChoices } from '../keys/forms.ts';
+import { overlapChoices } from '../keys/forms.ts';
+import { codeBlock } from '../ui/code-block.ts';
 import type { ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
 import { alert, layout, notice, shopPath, tierNames, token } from '../ui/layout.ts';
@@ -146,8 +147,7 @@ export function createdPushPage(visit: ShopVisit, created: CreatedSecret): Answe
     <section class="card">
       <h2>Signing secret</h2>
       <p>Copy it now. It is not shown again.</p>
-      <pre tabindex="0" aria-label="Signing secret"><code id="secret">${secret}</code></pre>
-      ${copyButton('secret')}
+      ${codeBlock('secret', 'Signing secret', secret)}
     </section>
     <section class="card">
       <h2>Address</h2>
@@ -155,11 +155,7 @@ export function createdPushPage(visit: ShopVisit, created: CreatedSecret): Answe
         Send records here as NDJSON or a JSON array, signed by the scheme of
         <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
       </p>
-      <pre
-        tabindex="0"
-        aria-label="Address"
-      ><code id="address">${baseUrl}/ingest/v1/${sourceId}/records</code></pre>
-      ${copyButton('address')}
+      ${codeBlock('address', 'Address', `${baseUrl}/ingest/v1/${sourceId}/records`)}
     </section>
     <form class="card" method="get" action="${shopPath(visit.shop, '/sources')}">
       <label class="choice">

@@ -13,7 +13,7 @@ import { formatCount } from './locale.ts';
 import type { Visit } from '../visit.ts';
 
 /** What a state means to the shop; sets the colour of its dot. */
-type Tone = 'good' | 'attention' | 'bad' | 'over';
+export type Tone = 'good' | 'attention' | 'bad' | 'over';
 type States<Value extends string> = Readonly<Record<Value, readonly [label: string, tone: Tone]>>;
 
 export const statusLabels: States<SubscriptionStatus> = {

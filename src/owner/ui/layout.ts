@@ -29,7 +29,7 @@ export const shopPages = {
   subscriptions: { path: '/subscriptions', label: 'Subscriptions' },
   cancelFlow: { path: '/cancel-flow', label: 'Cancel flow' },
   sources: { path: '/sources', label: 'Sources' },
-  keys: { path: '/keys', label: 'Developers' },
+  keys: { path: '/developers', label: 'Developers' },
 } as const;
 type ShopPage = keyof typeof shopPages;
 

@@ -41,6 +41,12 @@ export function formatMoney(visit: Visit, shop: Pick<Shop, 'currency'>, amount: 
   return moneyFormat(visit, shop)(amount);
 }
 
+/** Formats a duration, to a tenth of a millisecond. */
+export function formatMilliseconds(visit: Visit, milliseconds: number): string {
+  const format = new Intl.NumberFormat(localeOf(visit), { maximumFractionDigits: 1 });
+  return `${format.format(milliseconds)} ms`;
+}
+
 /** Formats a share as a percentage; the API's four decimals give two decimal places. */
 export function formatShare(visit: Visit, share: number): string {
   return new Intl.NumberFormat(localeOf(visit), {

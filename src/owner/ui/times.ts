@@ -4,9 +4,18 @@ import type { Visit } from '../visit.ts';
 
 /** A time in UTC in the reader's locale; the exact time on hover. */
 export function showTime(visit: Visit, at: Date): Html {
+  return showTimeAs(visit, at, 'short');
+}
+
+/** The same, with seconds. */
+export function showSecond(visit: Visit, at: Date): Html {
+  return showTimeAs(visit, at, 'medium');
+}
+
+function showTimeAs(visit: Visit, at: Date, timeStyle: 'short' | 'medium'): Html {
   const format = new Intl.DateTimeFormat(localeOf(visit), {
     dateStyle: 'medium',
-    timeStyle: 'short',
+    timeStyle,
     timeZone: 'UTC',
   });
   const exact = at.toISOString();

@@ -1,0 +1,140 @@
+import type { Caller } from '../../access/gate.ts';
+import type { Route } from '../../http/shell.ts';
+import { listAnsweredRequests } from '../../store/keys/key-requests.ts';
+import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
+import { listLoggedRequests } from '../../store/keys/request-log.ts';
+import { isLive } from '../keys/pages.ts';
+import { notFoundPage, type OwnerParts, type Pages, type ShopVisit } from '../pages.ts';
+import { parameter, rowsPerPage } from '../ui/listing.ts';
+import { consolePage, fieldPrefix } from './console-page.ts';
+import { invalidRequestsPage, parsePosition, positionText, requestsPage } from './requests-page.ts';
+import { findOperation, firstOperation, parametersOf, sampleTexts, textsFor } from './requests.ts';
+import { startPage } from './start-page.ts';
+import { isUsagePeriod, usagePage, usagePeriods } from './usage-page.ts';
+
+const base = '/app/shops/:shopId/developers';
+const hourMilliseconds = 3_600_000;
+
+/** The pages for developers, besides those of the keys. */
+export function developerRoutes(pages: Pages, parts: OwnerParts): Route[] {
+  const { store, clock, calls } = parts;
+  /** Newest first, those that work before the others. */
+  const listChoices = async ({ shop }: ShopVisit) => {
+    const keys = (await listKeys(store.write, shop.id)).toReversed();
+    const now = clock.now();
+    return [...keys.filter((key) => isLive(key, now)), ...keys.filter((key) => !isLive(key, now))];
+  };
+  const endOf = (key: KeyListing) => {
+    if (isLive(key, clock.now())) return undefined;
+    return key.revokedAt ? 'revoked' : 'expired';
+  };
+
+  return [
+    pages.shopPage(base, async (visit) =>
+      startPage(visit, parts.baseUrl(), await sampleTexts(parts, visit)),
+    ),
+    pages.shopPage(`${base}/console`, async (visit) => {
+      const [keys, samples] = await Promise.all([listChoices(visit), sampleTexts(parts, visit)]);
+      const requested = parameter(visit, 'key');
+      const chosen = keys.find(({ id }) => id === requested);
+      const tool = parameter(visit, 'operation');
+      const operation =
+        tool === undefined ? firstOperation(chosen?.scopes ?? []) : findOperation(tool);
+      if (!operation || (requested !== undefined && !chosen)) return notFoundPage();
+      const suitable = keys.find(({ scopes }) => scopes.includes(operation.scope));
+      return consolePage(visit, {
+        baseUrl: parts.baseUrl(),
+        operation,
+        keys,
+        keyId: (chosen ?? suitable ?? keys[0])?.id,
+        endOf,
+        texts: textsFor(operation, samples),
+      });
+    }),
+    pages.shopForm(`${base}/console`, async (visit, form) => {
+      const keys = await listChoices(visit);
+      const key = keys.find(({ id }) => id === form.get('key'));
+      const operation = findOperation(form.get('operation'));
+      if (!key || !operation) return notFoundPage();
+      const fields = parametersOf(operation).map(({ name }): [string, string] => [
+        name,
+        form.get(fieldPrefix + name)?.trim() ?? '',
+      ]);
+      const texts = textsFor(operation, Object.fromEntries(fields));
+      const caller = callerOf(visit, key);
+      const requestId = visit.request.id;
+      const startedAt = clock.monotonic();
+      const answer = await parts.askWithKey(operation, caller, texts, requestId);
+      const milliseconds = clock.monotonic() - startedAt;
+      calls.note(caller, {
+        requestId,
+        transport: 'page',
+        operation: operation.tool,
+        status: answer.status,
+        milliseconds,
+      });
+      return consolePage(visit, {
+        baseUrl: parts.baseUrl(),
+        operation,
+        keys,
+        keyId: key.id,
+        endOf,
+        texts,
+        shown: { answer, requestId, milliseconds },
+      });
+    }),
+    pages.shopPage(`${base}/usage`, async (visit) => {
+      const text = visit.query.get('period');
+      const period = isUsagePeriod(text) ? text : '24h';
+      const fromHour = Math.floor(clock.now() / hourMilliseconds) - usagePeriods[period].hours + 1;
+      const [keys, requests] = await Promise.all([
+        listChoices(visit),
+        listAnsweredRequests(store.write, visit.shop.id, fromHour),
+      ]);
+      return usagePage(visit, { period, keys, requests });
+    }),
+    pages.shopPage(`${base}/requests`, async (visit) => {
+      const { id } = visit.shop;
+      const status = parameter(visit, 'status');
+      const cursor = parameter(visit, 'cursor');
+      const before = cursor === undefined ? undefined : parsePosition(cursor);
+      if (status !== undefined && !/^[1-5]\d\d$/.test(status)) {
+        return invalidRequestsPage(visit, 'status must be the status of a response, such as 429.');
+      }
+      if (cursor !== undefined && !before) {
+        return invalidRequestsPage(
+          visit,
+          'cursor is not valid here. Start from the latest requests.',
+        );
+      }
+      await calls.storeRequests(id);
+      const [keys, found] = await Promise.all([
+        listChoices(visit),
+        listLoggedRequests(store.write, id, {
+          status: status === undefined ? undefined : Number(status),
+          keyId: parameter(visit, 'key'),
+          before,
+          limit: rowsPerPage + 1,
+        }),
+      ]);
+      const requests = found.slice(0, rowsPerPage);
+      const last = requests.at(-1);
+      const nextCursor = last && found.length > rowsPerPage ? positionText(last) : null;
+      return requestsPage(visit, { keys, requests, nextCursor });
+    }),
+  ];
+}
+
+/** The key as a request with it would be known. */
+function callerOf({ shop }: ShopVisit, key: KeyListing): Caller {
+  return {
+    shopId: shop.id,
+    keyId: key.id,
+    scopes: key.scopes,
+    tier: shop.tier,
+    currency: shop.currency,
+    lastUsedAt: key.lastUsedAt?.getTime() ?? 0,
+    expiresAt: key.expiresAt?.getTime() ?? null,
+    isRevoked: key.revokedAt !== null,
+  };
+}

@@ -1,0 +1,10 @@
+import type { Tone } from '../ui/labels.ts';
+
+/** The status of a response, with a dot that says whether the request succeeded. */
+export function statusState(
+  status: number,
+  label = String(status),
+): readonly [label: string, tone: Tone] {
+  if (status >= 500) return [label, 'bad'];
+  return [label, status >= 400 ? 'attention' : 'good'];
+}
