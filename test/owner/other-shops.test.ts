@@ -27,7 +27,9 @@ onOneDatabase('every page of a shop', (open) => {
       isPublic: false,
       platforms: { platforms: {}, credentialsKeys: [], baseUrl: undefined },
       pauses: undefined,
-      usage: { lastUsedAt: () => 0 },
+      uploads: {} as never,
+      calls: {} as never,
+      askWithKey: () => assert.fail(),
       log: { error: assert.fail } as never,
     });
     const values: Record<string, string> = {

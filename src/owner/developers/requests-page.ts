@@ -77,6 +77,7 @@ export function requestsPage(visit: ShopVisit, parts: RequestsPage): Answer {
       rows: requests,
       cursor: parameter(visit, 'cursor'),
       nextCursor,
+      csv: shopPath(shop, `${path}.csv`),
       lookups: keyFilter(visit, keys),
       emptyState: html`<h2>No requests yet</h2>
         <p>

@@ -2,7 +2,13 @@ import type { Caller } from '../../access/gate.ts';
 import type { Route } from '../../http/shell.ts';
 import { listAnsweredRequests } from '../../store/keys/key-requests.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
-import { listLoggedRequests } from '../../store/keys/request-log.ts';
+import {
+  keptRequests,
+  type LoggedRequest,
+  type LogPosition,
+  listLoggedRequests,
+} from '../../store/keys/request-log.ts';
+import { requestsFile } from '../csv/requests.ts';
 import { isLive } from '../keys/pages.ts';
 import { notFoundPage, type OwnerParts, type Pages, type ShopVisit } from '../pages.ts';
 import { parameter, rowsPerPage } from '../ui/listing.ts';
@@ -28,6 +34,23 @@ export function developerRoutes(pages: Pages, parts: OwnerParts): Route[] {
     if (isLive(key, clock.now())) return undefined;
     return key.revokedAt ? 'revoked' : 'expired';
   };
+  /** The requests that the filters in the address leave; undefined if one of them is wrong. */
+  const readRequests = async (
+    visit: ShopVisit,
+    before: LogPosition | undefined,
+    limit: number,
+  ): Promise<readonly LoggedRequest[] | undefined> => {
+    const { id } = visit.shop;
+    const status = parameter(visit, 'status');
+    if (status !== undefined && !/^[1-5]\d\d$/.test(status)) return undefined;
+    await calls.storeRequests(id);
+    return listLoggedRequests(store.write, id, {
+      status: status === undefined ? undefined : Number(status),
+      keyId: parameter(visit, 'key'),
+      before,
+      limit,
+    });
+  };
 
   return [
     pages.shopPage(base, async (visit) =>
@@ -40,7 +63,7 @@ export function developerRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const tool = parameter(visit, 'operation');
       const operation =
         tool === undefined ? firstOperation(chosen?.scopes ?? []) : findOperation(tool);
-      if (!operation || (requested !== undefined && !chosen)) return notFoundPage();
+      if (!operation || (requested !== undefined && !chosen)) return notFoundPage(visit);
       const suitable = keys.find(({ scopes }) => scopes.includes(operation.scope));
       return consolePage(visit, {
         baseUrl: parts.baseUrl(),
@@ -55,7 +78,7 @@ export function developerRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const keys = await listChoices(visit);
       const key = keys.find(({ id }) => id === form.get('key'));
       const operation = findOperation(form.get('operation'));
-      if (!key || !operation) return notFoundPage();
+      if (!key || !operation) return notFoundPage(visit);
       const fields = parametersOf(operation).map(({ name }): [string, string] => [
         name,
         form.get(fieldPrefix + name)?.trim() ?? '',
@@ -94,36 +117,32 @@ export function developerRoutes(pages: Pages, parts: OwnerParts): Route[] {
       return usagePage(visit, { period, keys, requests });
     }),
     pages.shopPage(`${base}/requests`, async (visit) => {
-      const { id } = visit.shop;
-      const status = parameter(visit, 'status');
       const cursor = parameter(visit, 'cursor');
       const before = cursor === undefined ? undefined : parsePosition(cursor);
-      if (status !== undefined && !/^[1-5]\d\d$/.test(status)) {
-        return invalidRequestsPage(visit, 'status must be the status of a response, such as 429.');
-      }
       if (cursor !== undefined && !before) {
         return invalidRequestsPage(
           visit,
           'cursor is not valid here. Start from the latest requests.',
         );
       }
-      await calls.storeRequests(id);
-      const [keys, found] = await Promise.all([
-        listChoices(visit),
-        listLoggedRequests(store.write, id, {
-          status: status === undefined ? undefined : Number(status),
-          keyId: parameter(visit, 'key'),
-          before,
-          limit: rowsPerPage + 1,
-        }),
-      ]);
+      const found = await readRequests(visit, before, rowsPerPage + 1);
+      if (!found) return wrongStatusPage(visit);
       const requests = found.slice(0, rowsPerPage);
       const last = requests.at(-1);
       const nextCursor = last && found.length > rowsPerPage ? positionText(last) : null;
-      return requestsPage(visit, { keys, requests, nextCursor });
+      return requestsPage(visit, { keys: await listChoices(visit), requests, nextCursor });
+    }),
+    pages.shopPage(`${base}/requests.csv`, async (visit) => {
+      const found = await readRequests(visit, undefined, keptRequests);
+      return found
+        ? requestsFile(visit.shop, clock.now(), await listChoices(visit), found)
+        : wrongStatusPage(visit);
     }),
   ];
 }
+
+const wrongStatusPage = (visit: ShopVisit) =>
+  invalidRequestsPage(visit, 'status must be the status of a response, such as 429.');
 
 /** The key as a request with it would be known. */
 function callerOf({ shop }: ShopVisit, key: KeyListing): Caller {

@@ -1,9 +1,10 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { PushSourceListing } from '../../store/door/sources.ts';
-import { copyButton, overlapChoices } from '../keys/forms.ts';
+import { overlapChoices } from '../keys/forms.ts';
 import type { ShopVisit } from '../pages.ts';
 import { alert, notice, shopPath, token } from '../ui/layout.ts';
+import { codeBlock } from '../ui/code-block.ts';
 import { pushSubpage } from './push-pages.ts';
 import { type VendorName, vendors } from './vendors.ts';
 
@@ -47,8 +48,7 @@ export function newVendorPage(visit: ShopVisit, form: VendorForm): Answer {
 
 function addressPart({ scheme, sourceId, baseUrl }: VendorSource): Html {
   const address = `${baseUrl}/ingest/v1/${sourceId}/mapped/${vendors[scheme].mapping}`;
-  return html`<pre tabindex="0" aria-label="Address"><code id="address">${address}</code></pre>
-    ${copyButton('address')}`;
+  return codeBlock('address', 'Address', address);
 }
 
 function secretField(scheme: VendorName, isWrong: boolean): Html {
