@@ -147,7 +147,7 @@ describe('the pages for developers in a browser', { skip: browserMissing }, () =
         return {
           at: new Date(systemClock.now() - each * 7_000),
           requestId: randomUUID(),
-          keyId: each % 3 === 0 ? other : id,
+          keyId: each % 2 === 0 ? other : id,
           transport: (['rest', 'mcp', 'page'] as const)[each % 3] ?? 'rest',
           operation,
           status,

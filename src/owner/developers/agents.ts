@@ -46,7 +46,7 @@ const clients: readonly Client[] = [
     label: 'Claude Desktop',
     text: html`Settings, Developer, Edit Config. It starts local programs only, so the bridge
       <code>mcp-remote</code> sends the key (Node.js must be installed). The file does not read
-      environment variables: replace <code>$${keyVariable}</code> with the key.`,
+      environment variables, so the key itself must be in it.`,
     code: (url, key = `$${keyVariable}`) =>
       json({
         mcpServers: {

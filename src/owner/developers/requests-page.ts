@@ -9,7 +9,7 @@ import {
 } from '../../store/keys/request-log.ts';
 import type { ShopVisit } from '../pages.ts';
 import { state } from '../ui/labels.ts';
-import { alert, notice, shopPath } from '../ui/layout.ts';
+import { alert, shopPath } from '../ui/layout.ts';
 import { type Column, listing, parameter } from '../ui/listing.ts';
 import { formatCount, formatMilliseconds } from '../ui/locale.ts';
 import { showSecond } from '../ui/times.ts';
@@ -63,9 +63,10 @@ export function requestsPage(visit: ShopVisit, parts: RequestsPage): Answer {
     ${
       dropped === 0
         ? undefined
-        : notice(
-            `${formatCount(visit, dropped)} requests among these are not listed, because they came faster than they are recorded.`,
-          )
+        : html`<p class="missing">
+            ${formatCount(visit, dropped)} requests among these are not listed, because they came
+            faster than they are recorded.
+          </p>`
     }
     ${listing({
       caption: 'Requests, newest first',
