@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { designTokens } from '../http/design-tokens.ts';
-import { prepareAnswer } from '../http/prepared.ts';
+import { prepareAnswer } from '../http/compression/prepared.ts';
 import type { Route } from '../http/shell.ts';
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');

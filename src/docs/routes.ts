@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { accepts } from '../http/accepts.ts';
+import { accepts } from '../http/compression/accepts.ts';
 import { json, notFound } from '../http/answer.ts';
-import { prepareAnswer } from '../http/prepared.ts';
+import { prepareAnswer } from '../http/compression/prepared.ts';
 import type { Route } from '../http/shell.ts';
 import type { RestVersion } from '../operations/versions.ts';
 import { renderLlmsText } from '../reference/llms.ts';

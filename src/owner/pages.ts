@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Uploads } from '../door/upload/uploads.ts';
 import type { Answer, AnswerBody } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
-import { compress } from '../http/compression.ts';
+import { compress } from '../http/compression/compression.ts';
 import { html } from '../http/html.ts';
 import type { Route } from '../http/shell.ts';
 import type { Log } from '../log/log.ts';

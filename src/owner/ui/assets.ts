@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Answer } from '../../http/answer.ts';
 import { designTokens } from '../../http/design-tokens.ts';
 
 export interface Asset {
   readonly kind: 'css' | 'js';
   /** Contains a hash of the content, so that browsers may cache it permanently. */
   readonly path: string;
-  readonly answer: Answer;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 /**
@@ -24,14 +24,11 @@ export function readAsset(file: string, base: string, before = ''): Asset {
   return {
     kind,
     path: `/app/${name}-${hash('sha256', body).slice(0, 12)}.${kind}`,
-    answer: {
-      status: 200,
-      headers: {
-        'content-type': `text/${kind === 'js' ? 'javascript' : 'css'}; charset=utf-8`,
-        'cache-control': 'public, max-age=31536000, immutable',
-      },
-      body,
+    headers: {
+      'content-type': `text/${kind === 'js' ? 'javascript' : 'css'}; charset=utf-8`,
+      'cache-control': 'public, max-age=31536000, immutable',
     },
+    body,
   };
 }
 
