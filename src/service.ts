@@ -17,7 +17,7 @@ import type { Log } from './log/log.ts';
 import { ownOrigins } from './mcp/origins.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { createConsoleFinder } from './owner/console.ts';
-import { notFoundPage } from './owner/pages.ts';
+import { notFoundPage } from './owner/message-pages.ts';
 import { ownerRoutes } from './owner/routes.ts';
 import { SignInSweep } from './accounts/sweep.ts';
 import { createAskWithKey, restRoutes } from './rest/routes.ts';

@@ -2,14 +2,12 @@ import { type MarkedToken, type Token, type Tokens, marked } from 'marked';
 import { type Html, html } from '../http/html.ts';
 import { type CodeBlock, isTab, renderCode, renderTabs } from './code.ts';
 
-export interface Heading {
+/** A heading, and what stands below it. */
+export interface Section {
   readonly id: string;
   readonly depth: number;
   readonly title: string;
-}
-
-/** What stands below a heading, as plain text; for the search. */
-export interface Section extends Heading {
+  /** Plain text, for the search. */
   text: string;
 }
 

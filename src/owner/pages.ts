@@ -7,18 +7,24 @@ import type { Uploads } from '../door/upload/uploads.ts';
 import type { Answer, AnswerBody } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
 import { compress } from '../http/compression/compression.ts';
-import { html } from '../http/html.ts';
 import type { Route } from '../http/shell.ts';
+import {
+  busyPage,
+  crossSitePage,
+  expiredFormPage,
+  failurePage,
+  notFoundPage,
+  unreadablePage,
+} from './message-pages.ts';
+import { redirect, returnPath } from './ui/answers.ts';
 import type { Log } from '../log/log.ts';
 import type { Operation } from '../operations/define.ts';
 import type { Store } from '../store/open.ts';
 import { listShopIdsOfOwner } from '../store/owners/owners.ts';
 import { type Shop, findShop } from '../store/shops.ts';
-import { page, redirect, returnPath } from './ui/answers.ts';
 import { deviceDays } from '../accounts/devices.ts';
 import type { PlatformsConfig } from '../platforms/open.ts';
 import type { Pauses } from '../platforms/pauses.ts';
-import { layout } from './ui/layout.ts';
 import { TooBusy } from '../accounts/passwords.ts';
 import { newSecret } from '../accounts/secrets.ts';
 import { isFormToken } from './ui/form-token.ts';
@@ -235,69 +241,4 @@ export async function listShopsOf(store: Store, ownerId: string): Promise<Shop[]
   const ids = await listShopIdsOfOwner(store.write, ownerId);
   const shops = await Promise.all(ids.map((id) => findShop(store.primary.keys, id)));
   return shops.filter((shop) => shop !== undefined);
-}
-
-const homeLink = html`<a href="/app">Go to your shops</a>`;
-
-/** @param visit for a page with the frame of signed-in owners */
-function messagePage(title: string, text: string, status: number, visit?: Visit): Answer {
-  return page(
-    layout(visit, {
-      title,
-      content: html`<p>${text}</p>
-        <p>${homeLink}</p>`,
-    }),
-    status,
-  );
-}
-
-/** For every path below /app that does not exist or that the visitor may not see. */
-export function notFoundPage(visit?: Visit): Answer {
-  return messagePage(
-    'Page not found',
-    'This page does not exist, or you do not have access to it.',
-    404,
-    visit,
-  );
-}
-
-function crossSitePage(): Answer {
-  return messagePage(
-    'Nothing was changed',
-    'This form was not sent from a page of this service. Open the page here, then try again.',
-    403,
-  );
-}
-
-export function expiredFormPage(): Answer {
-  return messagePage(
-    'Nothing was changed',
-    'The page with this form has expired, or cookies are disabled. Reload it, then try again.',
-    403,
-  );
-}
-
-function unreadablePage({ status, headers }: Answer): Answer {
-  const answer = messagePage(
-    'Nothing was changed',
-    'This form could not be read. Reload the page, then try again.',
-    status,
-  );
-  const { connection } = headers;
-  return connection === undefined
-    ? answer
-    : { ...answer, headers: { ...answer.headers, connection } };
-}
-
-function busyPage(): Answer {
-  return messagePage(
-    'Busy',
-    'Too many people are signing in right now. Try again in a minute.',
-    503,
-  );
-}
-
-function failurePage(requestId: string): Answer {
-  const text = `Something failed on our side. Try again. If it keeps happening, send this request ID to the operator of this service: ${requestId}`;
-  return messagePage('Something went wrong', text, 500);
 }

@@ -10,7 +10,8 @@ import {
 } from '../../store/keys/request-log.ts';
 import { requestsFile } from '../csv/requests.ts';
 import { isLive } from '../keys/pages.ts';
-import { notFoundPage, type OwnerParts, type Pages, type ShopVisit } from '../pages.ts';
+import { notFoundPage } from '../message-pages.ts';
+import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
 import { parameter, rowsPerPage } from '../ui/listing.ts';
 import { consolePage, fieldPrefix } from './console-page.ts';
 import { invalidRequestsPage, parsePosition, positionText, requestsPage } from './requests-page.ts';

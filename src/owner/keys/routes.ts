@@ -9,7 +9,8 @@ import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import { listLog } from '../../store/keys/key-log.ts';
 import { sampleTexts } from '../developers/requests.ts';
 import { redirect } from '../ui/answers.ts';
-import { type Pages, type OwnerParts, type ShopVisit, notFoundPage } from '../pages.ts';
+import { notFoundPage } from '../message-pages.ts';
+import type { Pages, OwnerParts, ShopVisit } from '../pages.ts';
 import {
   type Expiry,
   type KeyProblem,

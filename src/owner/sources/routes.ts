@@ -8,7 +8,8 @@ import { realPauses } from '../../platforms/pauses.ts';
 import { findPlatform } from '../../platforms/registry.ts';
 import { listFeeds } from '../../store/feeds/feeds.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type OwnerParts, type Pages, type ShopVisit, notFoundPage } from '../pages.ts';
+import { notFoundPage } from '../message-pages.ts';
+import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
 import { shopPath } from '../ui/layout.ts';
 import {

@@ -2,13 +2,8 @@ import type { Examination } from '../../../door/upload/examine.ts';
 import { type UploadView, isActive } from '../../../door/upload/uploads.ts';
 import type { Route } from '../../../http/shell.ts';
 import { findKeeper } from '../../../platforms/keeper.ts';
-import {
-  type OwnerParts,
-  type Pages,
-  type ShopVisit,
-  expiredFormPage,
-  notFoundPage,
-} from '../../pages.ts';
+import { expiredFormPage, notFoundPage } from '../../message-pages.ts';
+import type { OwnerParts, Pages, ShopVisit } from '../../pages.ts';
 import { redirect } from '../../ui/answers.ts';
 import { formatBytes } from '../../ui/locale.ts';
 import { shopPath } from '../../ui/layout.ts';
