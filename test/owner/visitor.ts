@@ -71,8 +71,13 @@ export class Visitor {
       Buffer.from(content),
       Buffer.from(`\r\n--${boundary}--\r\n`),
     ]);
+    return this.postBody(path, `multipart/form-data; boundary=${boundary}`, body);
+  }
+
+  /** Sends any body as a form, whether a browser would or not. */
+  postBody(path: string, contentType: string, body: Buffer): Promise<Page> {
     const headers = {
-      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-type': contentType,
       'content-length': String(body.length),
       origin: this.#baseUrl,
     };

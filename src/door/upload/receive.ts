@@ -66,7 +66,9 @@ export async function receiveFile(
   });
   parser.on('file', (_field, file, name) => {
     current = file;
-    if (!isToken(token)) saving = skip(file);
+    // A part that ends early fails before anything may be reading it.
+    file.on('error', () => {});
+    if (!isToken(token)) saving = skip(file).then(() => ({ kind: 'foreign' }) as const);
     // Browsers send an empty file without a name where none was chosen.
     else if (!name) saving = skip(file).then(() => ({ kind: 'missing' }) as const);
     else saving = save(file, place, name);
@@ -97,20 +99,23 @@ function parse(request: IncomingMessage, parser: Parser, stallMilliseconds: numb
     // The sender may have gone before; no event would follow.
     if (request.destroyed) return settle(false);
     request.on('data', () => stall.refresh());
-    request.once('error', () => settle(false));
+    request.on('error', () => settle(false));
     // A whole body closes the request, too, while its end is still being parsed.
     request.once('close', () => {
       if (!request.complete) settle(false);
     });
-    parser.once('error', () => settle(false));
+    parser.on('error', () => settle(false));
     parser.once('finish', () => settle(true));
     request.pipe(parser);
   });
 }
 
-async function skip(file: Readable): Promise<Received> {
-  for await (const _ of file) continue;
-  return { kind: 'foreign' };
+async function skip(file: Readable): Promise<void> {
+  try {
+    for await (const _ of file) continue;
+  } catch {
+    // It ended early, which the parser has noticed too.
+  }
 }
 
 async function save(file: Readable, place: string, name: string): Promise<Received> {
