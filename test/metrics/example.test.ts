@@ -119,7 +119,7 @@ onEveryDatabase('the worked example of docs/metrics.md', (open) => {
     const from = Date.parse('2026-10-21T12:00:00.000Z');
     assert.deepEqual(toMovements(await summariseMovements(sql, shop.id, from, now), 'USD'), {
       currency: 'USD',
-      opening: 82,
+      opening: 94,
       new: 30.42,
       added: 0,
       resumed: 0,
@@ -127,7 +127,7 @@ onEveryDatabase('the worked example of docs/metrics.md', (open) => {
       paused: 0,
       cancelled: 40,
       expired: 0,
-      failed: 0,
+      failed: 12,
       closing: 72.42,
     });
     const days = await listChurnDays(sql, shop.id, { from: now - 60 * day, until: now, now });
@@ -136,6 +136,7 @@ onEveryDatabase('the worked example of docs/metrics.md', (open) => {
       [
         [Date.parse(at('10-01')), 0, 1],
         [Date.parse(at('11-05')), 1, 0],
+        [Date.parse(at('11-12')), 0, 1],
       ],
     );
     assert.deepEqual(await listCohorts(sql, shop, { months: 9, now }), [
