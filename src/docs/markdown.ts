@@ -2,12 +2,11 @@ import { type MarkedToken, type Token, type Tokens, marked } from 'marked';
 import { type Html, html } from '../http/html.ts';
 import { type CodeBlock, isTab, renderCode, renderTabs } from './code.ts';
 
-/** A heading, and what stands below it. */
+/** A heading, and what stands below it as plain text, for the search. */
 export interface Section {
   readonly id: string;
   readonly depth: number;
   readonly title: string;
-  /** Plain text, for the search. */
   text: string;
 }
 
