@@ -10,6 +10,7 @@ import { listenError } from './errors.ts';
 import { docsRoutes } from './docs/routes.ts';
 import type { Uploads } from './door/upload/uploads.ts';
 import { addGauges } from './gauges.ts';
+import { notFound } from './http/answer.ts';
 import { aborted, drainConnections } from './http/drain.ts';
 import { type Route, type ShellOptions, createShell } from './http/shell.ts';
 import { statusRoutes } from './status.ts';
@@ -210,7 +211,8 @@ function createRoutes(
     unrouted: (path, answer) =>
       path.startsWith('/app/') && answer.status === 404
         ? notFoundPage()
-        : windDown.unrouted(path, answer),
+        : // To anyone but a browser that reads it, / does not exist.
+          windDown.unrouted(path, path === '/' ? notFound() : answer),
   };
 }
 
