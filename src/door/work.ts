@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { type ImportShop, importShopOf } from '../ingest/apply.ts';
+import { keyOf } from '../ingest/batch.ts';
 import { importRecords } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log/log.ts';
@@ -10,12 +11,13 @@ import type { JobQueue } from '../platforms/webhooks/queue.ts';
 import type { Sql } from '../store/database.ts';
 import {
   type BatchKey,
-  type OpenBatch,
   deleteOldBatches,
   listOpenBatches,
+  listWaitingKeys,
   lockOpenBatch,
   updateBatch,
   updateBatchAttempts,
+  updateRetries,
 } from '../store/door/batches.ts';
 import { deleteJobsOfShop } from '../store/feeds/jobs.ts';
 import { findShop } from '../store/shops.ts';
@@ -24,14 +26,15 @@ import { type RefusedRecord, addOutcomes } from './outcomes.ts';
 
 export const pushQueue = 'push';
 
-/** How long a record waits for one that it refers to, and how often it is tried meanwhile. */
+/** How long a record waits for one that it refers to, and the pauses between attempts meanwhile. */
 const waitMilliseconds = 10 * 60_000;
-const retrySeconds = 15;
+const retrySeconds = 10;
+const maxPauseMilliseconds = 60_000;
 /** Further attempts would fail like these; until then, the source's later batches wait. */
 const maxAttempts = 8;
 /** How long the outcomes of a batch can be read, and a repeated request is recognised. */
 const keepMilliseconds = 30 * 86_400_000;
-/** Then other sources get their turn. */
+/** Of those queued, and of those that wait. Then other sources get their turn. */
 const batchesPerJob = 50;
 
 interface WorkParts {
@@ -58,7 +61,7 @@ export async function sendPushJob(
 
 /**
  * Stores a source's batches, each in one transaction with its outcomes, in the order in which they arrived.
- * Records that refer to unknown ones are tried again whenever others were stored, for some minutes.
+ * Those with records that refer to unknown ones are tried again from time to time, for some minutes.
  */
 export function createPushWorker(parts: WorkParts) {
   const { sql, clock } = parts;
@@ -67,46 +70,56 @@ export function createPushWorker(parts: WorkParts) {
     const shop = await findShop(sql, shopId);
     if (!shop) return deleteJobsOfShop(sql, shopId);
     const importShop = importShopOf(shop);
-    let handled = 0;
-    for (let hasProgress = true; hasProgress;) {
-      hasProgress = false;
-      const batches = await listOpenBatches(sql, source);
-      const queued = batches.filter(({ isWaiting }) => !isWaiting);
-      for (const { batchId } of queued.length > 0 ? queued : batches) {
-        signal.throwIfAborted();
-        if (handled === batchesPerJob) return sendPushJob(parts, source);
-        handled += 1;
-        const settled = await storeBatch({ ...source, batchId }, importShop, parts);
-        hasProgress ||= settled > 0 || queued.length > 0;
-      }
+    const { queued, due } = await findWork(parts, source);
+    // Some of both, so that neither new batches nor those that wait hold up the others.
+    for (const { batchId } of [...queued.slice(0, batchesPerJob), ...due.slice(0, batchesPerJob)]) {
+      signal.throwIfAborted();
+      await storeBatch({ ...source, batchId }, importShop, parts);
     }
-    const left = await listOpenBatches(sql, source);
-    if (left.length > 0) await sendPushJob(parts, source, retrySeconds);
+    const left = await findWork(parts, source);
+    const isMoreDue = left.queued.length + left.due.length > 0;
+    if (left.count > 0) await sendPushJob(parts, source, isMoreDue ? 0 : retrySeconds);
     await deleteOldBatches(sql, source, new Date(clock.now() - keepMilliseconds));
   };
 }
 
-/** @returns how many of its records need not wait any longer */
-async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Promise<number> {
+/** A source's batches that are queued, in order, and those that are to be tried again by now. */
+async function findWork({ sql, clock }: WorkParts, source: SourceKey) {
+  const open = await listOpenBatches(sql, source);
+  const queued = open.filter(({ retryAt }) => retryAt === null);
+  const due = open
+    .flatMap(({ batchId, retryAt }) =>
+      retryAt !== null && retryAt.getTime() <= clock.now() ? [{ batchId, retryAt }] : [],
+    )
+    .toSorted((a, b) => a.retryAt.getTime() - b.retryAt.getTime());
+  return { queued, due, count: open.length };
+}
+
+/** When a batch that waits is tried again: soon at first, then once a minute, and at the end. */
+function retryTime(receivedAt: number, now: number): Date {
+  const pause = Math.min(Math.max(now - receivedAt, retrySeconds * 1000), maxPauseMilliseconds);
+  return new Date(Math.min(now + pause, receivedAt + waitMilliseconds));
+}
+
+async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Promise<void> {
   const { sql, clock, log } = parts;
   await updateBatchAttempts(sql, key);
   const keeper = await findKeeper(sql, shop.id);
-  return sql.begin(async (tx) => {
+  const settledKeys = await sql.begin(async (tx) => {
     // Another instance that stores it, or an earlier one, holds this up, which keeps the order.
     const batch = await lockOpenBatch(tx, key);
-    if (!batch) return 0;
+    if (!batch) return [];
     const now = clock.now();
-    const { lines } = batch;
+    const lines = linesOf(batch.lines);
     const refused: RefusedRecord[] = JSON.parse(batch.refused);
     if (batch.attempts > maxAttempts) {
       log.error({ ...key }, 'pushed batch failed; its records are not stored');
-      const finishedAt = new Date(now);
-      await updateBatch(tx, key, { ...batch, lines: null, hasFailed: true, finishedAt });
-      return 0;
+      await updateBatch(tx, key, { ...batch, ...finishedAt(now), hasFailed: true });
+      return batch.waitingKeys;
     }
     const mayWait = now < batch.receivedAt.getTime() + waitMilliseconds;
-    const early: Line[] = [];
-    const counts = await importRecords([{ name: key.sourceId, lines: linesOf(lines ?? '') }], {
+    const waiting: Line[] = [];
+    const counts = await importRecords([{ name: key.sourceId, lines: chunksOf(lines) }], {
       sql: asSql(tx),
       shop,
       feed: 'push',
@@ -116,25 +129,43 @@ async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Pr
       isFromFeed: true,
       isPartial: true,
       ...(keeper && { whyNotTaken: whyNotTaken(keeper, shop.id, '') }),
-      refuse(_source, line, reason, isEarly) {
-        if (isEarly && mayWait) early.push(line);
-        else refused.push({ line: line.number, reason });
+      waitingKeys: await listWaitingKeys(tx, key, keysOf(lines)),
+      ...(mayWait && { keepWaiting: (some: readonly Line[]) => void waiting.push(...some) }),
+      refuse(_source, line, reason) {
+        refused.push({ line: line.number, reason });
       },
     });
     refused.sort((a, b) => a.line - b.line);
+    const waitingKeys = keysOf(waiting);
     await updateBatch(tx, key, {
       outcomes: JSON.stringify(addOutcomes(JSON.parse(batch.outcomes), counts, refused)),
       refused: JSON.stringify(refused),
-      lines: early.length === 0 ? null : textOf(early),
       hasFailed: false,
-      finishedAt: early.length === 0 ? new Date(now) : null,
+      ...(waiting.length === 0
+        ? finishedAt(now)
+        : {
+            lines: textOf(waiting),
+            waitingKeys,
+            retryAt: retryTime(batch.receivedAt.getTime(), now),
+            finishedAt: null,
+          }),
     });
-    return countLines(batch) - early.length;
+    return batch.waitingKeys.filter((each) => !waitingKeys.includes(each));
   });
+  // Later records with the same keys have waited for these only.
+  if (settledKeys.length > 0) {
+    await updateRetries(sql, key, settledKeys, new Date(clock.now()));
+  }
 }
 
-function countLines({ lines }: Pick<OpenBatch, 'lines'>): number {
-  return lines === null ? 0 : lines.split('\n').length;
+/** What a finished batch has no longer. */
+function finishedAt(now: number) {
+  return { lines: null, waitingKeys: [], retryAt: null, finishedAt: new Date(now) };
+}
+
+/** Types and ids of the records. */
+function keysOf(lines: readonly Line[]): string[] {
+  return [...new Set(lines.map(({ text }) => keyOf(JSON.parse(text))))];
 }
 
 /** A batch's lines as they are stored: the number of each, and its record. */
@@ -145,10 +176,14 @@ export function textOf(lines: readonly Line[]): string {
     .join('\n');
 }
 
-async function* linesOf(text: string): AsyncGenerator<Line[]> {
-  if (text === '') return;
-  yield text.split('\n').map((line) => {
+function linesOf(text: string | null): Line[] {
+  if (text === null || text === '') return [];
+  return text.split('\n').map((line) => {
     const end = line.indexOf(' ');
     return { number: Number(line.slice(0, end)), text: line.slice(end + 1) };
   });
+}
+
+async function* chunksOf(lines: readonly Line[]): AsyncGenerator<readonly Line[]> {
+  yield lines;
 }

@@ -43,6 +43,7 @@ export interface LineSource {
 
 type ImportOutcome = 'stored' | 'replaced' | 'deleted' | 'unchanged' | 'stale' | 'refused';
 type Counts = Record<ImportOutcome, number>;
+const noCounts = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
 /** Counts by record type; lines without a known type count as "unknown". */
 export type ImportCounts = Record<string, Counts>;
@@ -75,6 +76,10 @@ export interface ImportOptions {
    * one that is still in use
    */
   refuse(source: string, line: Line, reason: string, isEarly: boolean): void | Promise<void>;
+  /** Keys of records that wait from earlier runs: records with these keys wait behind them. */
+  readonly waitingKeys?: ReadonlySet<string>;
+  /** Takes the lines that still wait at the end. Without it, these are refused. */
+  keepWaiting?(lines: readonly Line[]): void;
   progress?(settled: number): void;
 }
 
@@ -89,7 +94,7 @@ export async function importRecords(
   options: ImportOptions,
 ): Promise<ImportCounts> {
   const run = new ImportRun(options);
-  let deferred = new DeferredEntries();
+  let deferred = new DeferredEntries(options.waitingKeys);
   try {
     await run.begin();
     for (const { name, lines } of sources) {
@@ -102,7 +107,7 @@ export async function importRecords(
 
     // Each round settles the records that waited only for records stored in the round before.
     while (deferred.count > 0) {
-      const next = new DeferredEntries();
+      const next = new DeferredEntries(options.waitingKeys);
       const waiting = deferred;
       try {
         for await (const chunk of waiting.read()) {
@@ -113,7 +118,12 @@ export async function importRecords(
         deferred = next;
         await waiting.dispose();
       }
-      if (next.count === waiting.count) run.giveUp();
+      if (next.count < waiting.count) continue;
+      if (options.keepWaiting) {
+        for await (const chunk of next.read()) options.keepWaiting(chunk.map(({ line }) => line));
+        break;
+      }
+      run.giveUp();
     }
     await run.complete();
     return run.counts;
@@ -230,14 +240,7 @@ class ImportRun {
   }
 
   #count(type: string, what: ImportOutcome, count = 1): void {
-    this.counts[type] ??= {
-      stored: 0,
-      replaced: 0,
-      deleted: 0,
-      unchanged: 0,
-      stale: 0,
-      refused: 0,
-    };
+    this.counts[type] ??= { ...noCounts };
     this.counts[type][what] += count;
     this.#settled += count;
   }

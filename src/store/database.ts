@@ -242,7 +242,7 @@ export function withTimeout<Found extends Rows>(query: Query<Found>): Promise<Qu
   });
 }
 
-/** Ids, or hashes in base64, as the text of a PostgreSQL array; lets queries use any index. */
+/** Ids, keys of records, or hashes in base64, as the text of a PostgreSQL array; lets queries use any index. */
 export function arrayText(values: readonly (number | string)[]): string {
   return `{${values.join(',')}}`;
 }

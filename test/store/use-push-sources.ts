@@ -5,11 +5,13 @@ import {
   findBatch,
   insertBatch,
   listOpenBatches,
+  listWaitingKeys,
   listSourcesWithOpenBatches,
   lockOpenBatch,
   summariseOpenBatches,
   updateBatch,
   updateBatchAttempts,
+  updateRetries,
 } from '../../src/store/door/batches.ts';
 import {
   findPushSource,
@@ -69,7 +71,15 @@ export async function usePushSources({ write }: Store, shopId: number): Promise<
   await updateBatchAttempts(write, key);
   await write.begin(async (tx) => {
     assert.equal((await lockOpenBatch(tx, key))?.attempts, 1);
-    await updateBatch(tx, key, { ...texts, lines: null, hasFailed: false, finishedAt: at });
+    const waiting = { lines: '1 {}', waitingKeys: ['plan 1'], retryAt: at };
+    await updateBatch(tx, key, { ...texts, ...waiting, hasFailed: false, finishedAt: null });
+    assert.equal((await listWaitingKeys(tx, key, ['plan 1'])).size, 0);
+  });
+  await updateRetries(write, source, ['plan 1'], at);
+  assert.deepEqual((await listOpenBatches(write, source))[0]?.retryAt, at);
+  await write.begin(async (tx) => {
+    const none = { lines: null, waitingKeys: [], retryAt: null };
+    await updateBatch(tx, key, { ...texts, ...none, hasFailed: false, finishedAt: at });
   });
   assert.deepEqual((await findBatch(write, key))?.finishedAt, at);
   assert.deepEqual((await listPushSources(write, shopId))[0]?.lastBatchAt, at);

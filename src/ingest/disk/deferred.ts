@@ -18,11 +18,17 @@ export class DeferredEntries {
   #out: FileHandle | undefined;
   #unwritten = '';
   readonly #keys = new KeyFilter();
+  readonly #earlierKeys: ReadonlySet<string>;
   count = 0;
+
+  /** @param earlierKeys of records that wait from earlier runs */
+  constructor(earlierKeys: ReadonlySet<string> = new Set()) {
+    this.#earlierKeys = earlierKeys;
+  }
 
   /** Whether a record with this key may be waiting; later ones must then wait behind it. */
   mayContain(key: string): boolean {
-    return this.count > 0 && this.#keys.mayContain(key);
+    return this.#earlierKeys.has(key) || (this.count > 0 && this.#keys.mayContain(key));
   }
 
   /** @throws CommandError if the disk is full */

@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '../database.ts';
+import { type Sql, type Transaction, arrayText } from '../database.ts';
 
 /** Names a batch. */
 export interface BatchKey {
@@ -28,6 +28,8 @@ export interface OpenBatch extends BatchState {
   readonly receivedAt: Date;
   /** What is still to be stored. */
   readonly lines: string | null;
+  /** Keys of its records that wait. */
+  readonly waitingKeys: readonly string[];
 }
 
 export async function findBatch(
@@ -85,13 +87,15 @@ export async function summariseOpenBatches(sql: Sql): Promise<{
   return found ?? { queued: 0, waiting: 0, oldestReceivedAt: null };
 }
 
-/** Those of a source that are not finished, oldest first. */
+/** Those of a source that are not finished, oldest first, and when those that wait are tried again. */
 export async function listOpenBatches(
   sql: Sql,
   { shopId, sourceId }: SourceKey,
-): Promise<{ batchId: string; isWaiting: boolean }[]> {
-  return sql<{ batchId: string; isWaiting: boolean }[]>`
-    select batch_id as "batchId", is_waiting as "isWaiting" from ingest.batches
+): Promise<{ batchId: string; retryAt: Date | null }[]> {
+  return sql<{ batchId: string; retryAt: Date | null }[]>`
+    select batch_id as "batchId",
+      case when is_waiting then coalesce(retry_at, received_at) end as "retryAt"
+    from ingest.batches
     where shop_id = ${shopId} and source_id = ${sourceId} and finished_at is null
     order by position`;
 }
@@ -110,12 +114,42 @@ export async function lockOpenBatch(
 ): Promise<OpenBatch | undefined> {
   const [found] = await tx<OpenBatch[]>`
     select batch_id as "batchId", digest, attempts, outcomes, refused, has_failed as "hasFailed",
-      finished_at as "finishedAt", received_at as "receivedAt", lines
+      finished_at as "finishedAt", received_at as "receivedAt", lines,
+      waiting_keys as "waitingKeys"
     from ingest.batches
     where shop_id = ${shopId} and source_id = ${sourceId} and batch_id = ${batchId}
       and finished_at is null
     for update`;
   return found;
+}
+
+/** Which of these keys have records that wait in earlier batches of the same source. */
+export async function listWaitingKeys(
+  tx: Transaction,
+  { shopId, sourceId, batchId }: BatchKey,
+  keys: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = await tx<{ keys: string[] }[]>`
+    select waiting_keys as keys from ingest.batches
+    where shop_id = ${shopId} and source_id = ${sourceId} and finished_at is null
+      and waiting_keys && ${arrayText(keys)}::text[]
+      and position < (
+        select position from ingest.batches
+        where shop_id = ${shopId} and source_id = ${sourceId} and batch_id = ${batchId})`;
+  return new Set(found.flatMap((each) => each.keys));
+}
+
+/** Has the batches tried again now that have records with these keys waiting. */
+export async function updateRetries(
+  sql: Sql,
+  { shopId, sourceId }: SourceKey,
+  keys: readonly string[],
+  retryAt: Date,
+): Promise<void> {
+  await sql`
+    update ingest.batches set retry_at = ${retryAt}
+    where shop_id = ${shopId} and source_id = ${sourceId} and finished_at is null
+      and waiting_keys && ${arrayText(keys)}::text[]`;
 }
 
 /** Notes that storing a batch begins. */
@@ -129,17 +163,24 @@ export async function updateBatchAttempts(
       and finished_at is null`;
 }
 
-type Progress = Pick<OpenBatch, 'outcomes' | 'refused' | 'lines' | 'hasFailed' | 'finishedAt'>;
+type Progress = Pick<
+  OpenBatch,
+  'outcomes' | 'refused' | 'lines' | 'waitingKeys' | 'hasFailed' | 'finishedAt'
+> & {
+  /** Null once it is finished. */
+  readonly retryAt: Date | null;
+};
 
 /** Stores what became of a batch. It waits if lines are left. */
 export async function updateBatch(
   tx: Transaction,
   { shopId, sourceId, batchId }: BatchKey,
-  { outcomes, refused, lines, hasFailed, finishedAt }: Progress,
+  { outcomes, refused, lines, waitingKeys, retryAt, hasFailed, finishedAt }: Progress,
 ): Promise<void> {
   await tx`
     update ingest.batches
     set outcomes = ${outcomes}, refused = ${refused}, lines = ${lines},
+      waiting_keys = ${arrayText(waitingKeys)}::text[], retry_at = ${retryAt},
       is_waiting = ${finishedAt === null}, has_failed = ${hasFailed}, finished_at = ${finishedAt},
       attempts = case when ${finishedAt === null} then 1 else attempts end
     where shop_id = ${shopId} and source_id = ${sourceId} and batch_id = ${batchId}`;
