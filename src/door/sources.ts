@@ -103,7 +103,8 @@ export async function createPushSource(
 }
 
 /**
- * Replaces the secret of a source.
+ * Replaces the secret of a source. An earlier one that is still accepted ends: callers say so before
+ * (`overlapUntil`).
  * @param overlapMilliseconds how long the old secret is accepted beside the new one
  * @param given the secret that a vendor signs with from now on; otherwise one is made
  */
@@ -149,10 +150,18 @@ async function findTier(tx: Parameters<typeof findShop>[0], shopId: number): Pro
   return shop.tier;
 }
 
+/** Until when the secret before the last rotation is accepted; undefined if it no longer is. */
+export function overlapUntil(
+  { previousUntil }: Pick<PushSource, 'previousUntil'>,
+  now: number,
+): Date | undefined {
+  return previousUntil !== null && now < previousUntil.getTime() ? previousUntil : undefined;
+}
+
 /** The secrets with which a source may sign now, as they are stored; none for a revoked one. */
-function storedSecrets({ secret, previousSecret, previousUntil }: PushSource, now: number) {
-  const isOverlap = previousUntil !== null && now < previousUntil.getTime();
-  return [secret, isOverlap ? previousSecret : null].filter((each) => each !== null);
+function storedSecrets(source: PushSource, now: number) {
+  const previous = overlapUntil(source, now) ? source.previousSecret : null;
+  return [source.secret, previous].filter((each) => each !== null);
 }
 
 /**

@@ -41,6 +41,11 @@ describe('ingest', { skip }, () => {
     assert.notEqual(secret, created.secret);
     assert.match((await ingest('list')).out, /active, old secret until 20/);
 
+    const refused = await ingest('rotate', created.sourceId);
+    assert.deepEqual([refused.code, refused.out], [1, '']);
+    assert.match(refused.err, /is accepted until 20\S+Z, and another rotation ends that at once/);
+    assert.match((await ingest('rotate', created.sourceId, '--end-earlier')).out, /whsec_/);
+
     const { out } = await ingest('revoke', created.sourceId);
     assert.equal(out, `Source ${created.sourceId} is revoked.\n`);
     assert.match((await ingest('list')).out, /revoked 20/);

@@ -4,6 +4,7 @@ import {
   createPushSource,
   isVendorSecret,
   newSourceId,
+  overlapUntil,
   revokePushSource,
   rotatePushSource,
   secretSealing,
@@ -126,23 +127,25 @@ const list: Command = {
   },
 };
 
-function stateOf({ revokedAt, previousUntil }: PushSourceListing): string {
-  if (revokedAt) return `revoked ${revokedAt.toISOString()}`;
-  const isOverlap = previousUntil !== null && systemClock.now() < previousUntil.getTime();
-  return isOverlap ? `active, old secret until ${previousUntil.toISOString()}` : 'active';
+function stateOf(source: PushSourceListing): string {
+  if (source.revokedAt) return `revoked ${source.revokedAt.toISOString()}`;
+  const until = overlapUntil(source, systemClock.now());
+  return until ? `active, old secret until ${until.toISOString()}` : 'active';
 }
 
 const rotate: Command = {
   name: 'ingest rotate',
-  synopsis: '--shop ID SOURCE_ID [--overlap DURATION] [--json]',
+  synopsis: '--shop ID SOURCE_ID [--overlap DURATION] [--end-earlier] [--json]',
   summary: "replaces a source's signing secret, and prints the new one once",
   details: [
     "The new secret of a vendor's webhooks is read from standard input.",
     '--overlap  how long the old secret is accepted too, in whole hours or days (24h); 0h ends it at once',
+    '--end-earlier  rotate although the secret before the last rotation is still accepted, which ends it now',
   ],
   options: {
     shop: { type: 'string' },
     overlap: { type: 'string', default: '24h' },
+    'end-earlier': { type: 'boolean' },
     json: { type: 'boolean' },
   },
   positionals: [1, 1],
@@ -156,6 +159,8 @@ const rotate: Command = {
       );
       if (!found) throw missingError(shop, sourceId);
       const given = found.scheme === 'standard' ? undefined : await readSecret();
+      const until = overlapUntil(found, systemClock.now());
+      if (until && !context.options['end-earlier']) throw overlapError(until);
       const parts = partsOf(context, sql);
       const rotated = await awaitCommit(rotatePushSource(parts, source, overlap, given));
       if (rotated.kind === 'locked') throw lockedError(shop, rotated.tier);
@@ -180,6 +185,12 @@ function parseOverlap(text: string): number {
 function missingError({ id }: Shop, sourceId: string): CommandError {
   return new CommandError(
     `Shop ${id} has no source ${sourceId} that is in use; "retention ingest list" lists its sources.`,
+  );
+}
+
+function overlapError(until: Date): CommandError {
+  return new CommandError(
+    `Nothing was rotated: the secret before the last rotation is accepted until ${until.toISOString()}, and another rotation ends that at once. Wait, or add --end-earlier.`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { tiers } from '../../access/tiers.ts';
-import { newSourceId } from '../../door/sources.ts';
+import { newSourceId, overlapUntil } from '../../door/sources.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { PushSourceListing } from '../../store/door/sources.ts';
@@ -172,7 +172,23 @@ export function createdPushPage(visit: ShopVisit, created: CreatedSecret): Answe
   );
 }
 
-export function rotatePushPage(visit: ShopVisit, source: PushSourceListing): Answer {
+/** What another rotation would end. */
+export function overlapWarning(
+  visit: ShopVisit,
+  source: PushSourceListing,
+  now: number,
+): Html | undefined {
+  const until = overlapUntil(source, now);
+  return (
+    until &&
+    html`<p>
+      The secret before the current one still works until ${showTime(visit, until)}.
+      <strong>It ends as soon as you continue.</strong>
+    </p>`
+  );
+}
+
+export function rotatePushPage(visit: ShopVisit, source: PushSourceListing, now: number): Answer {
   const sources = shopPath(visit.shop, '/sources');
   const form = html`<form
     class="card"
@@ -182,7 +198,7 @@ export function rotatePushPage(visit: ShopVisit, source: PushSourceListing): Ans
     ${token(visit)}
     <h2>${source.name} <code class="quiet">${source.sourceId}</code></h2>
     <p>A new secret replaces the old one. Both work until the old one expires.</p>
-    ${overlapChoices('The old secret expires')}
+    ${overlapWarning(visit, source, now)} ${overlapChoices('The old secret expires')}
     <p class="actions">
       <button>Rotate secret</button>
       <a href="${sources}">Keep secret</a>

@@ -81,7 +81,7 @@ export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
     }),
     pages.shopPage(`${base}/:sourceId/rotate`, async (visit) => {
       const source = await find(visit);
-      return source ? rotatePage(visit, source) : notFoundPage(visit);
+      return source ? rotatePage(visit, source, clock.now()) : notFoundPage(visit);
     }),
     pages.shopPage(`${base}/:sourceId/setup`, async (visit) => {
       const source = await find(visit);
@@ -93,9 +93,10 @@ export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const source = await find(visit);
       if (!source) return notFoundPage(visit);
       const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
-      if (overlap === undefined) return rotatePage(visit, source);
+      if (overlap === undefined) return rotatePage(visit, source, clock.now());
       const given = isVendor(source.scheme) ? secretOf(form) : undefined;
-      if (given !== undefined && !isVendorSecret(given)) return rotatePage(visit, source, noSecret);
+      if (given !== undefined && !isVendorSecret(given))
+        return rotatePage(visit, source, clock.now(), noSecret);
       const rotated = await rotatePushSource(sourceParts, source, overlap * 3_600_000, given);
       if (rotated.kind !== 'created') return backTo(visit);
       if (given !== undefined) return backTo(visit, 'push-rotated');
@@ -130,9 +131,14 @@ function secretOf(form: URLSearchParams): string {
   return (form.get('secret') ?? '').trim();
 }
 
-function rotatePage(visit: ShopVisit, source: PushSourceListing, problem?: string): Answer {
+function rotatePage(
+  visit: ShopVisit,
+  source: PushSourceListing,
+  now: number,
+  problem?: string,
+): Answer {
   const { scheme } = source;
   return isVendor(scheme)
-    ? rotateVendorPage(visit, { ...source, scheme }, problem)
-    : rotatePushPage(visit, source);
+    ? rotateVendorPage(visit, { ...source, scheme }, now, problem)
+    : rotatePushPage(visit, source, now);
 }

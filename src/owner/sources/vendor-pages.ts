@@ -5,7 +5,7 @@ import { overlapChoices } from '../keys/forms.ts';
 import type { ShopVisit } from '../pages.ts';
 import { alert, notice, shopPath, token } from '../ui/layout.ts';
 import { codeBlock } from '../ui/code-block.ts';
-import { pushSubpage } from './push-pages.ts';
+import { overlapWarning, pushSubpage } from './push-pages.ts';
 import { type VendorName, vendors } from './vendors.ts';
 
 interface VendorSource {
@@ -94,6 +94,7 @@ export function vendorSetupPage(
 export function rotateVendorPage(
   visit: ShopVisit,
   source: PushSourceListing & { readonly scheme: VendorName },
+  now: number,
   problem?: string,
 ): Answer {
   const sources = shopPath(visit.shop, '/sources');
@@ -103,7 +104,7 @@ export function rotateVendorPage(
       ${token(visit)}
       <h2>${source.name} <code class="quiet">${source.sourceId}</code></h2>
       <p>Make a new secret at ${title}, and paste it here. Both work until the old one expires.</p>
-      ${secretField(source.scheme, problem !== undefined)}
+      ${overlapWarning(visit, source, now)} ${secretField(source.scheme, problem !== undefined)}
       ${overlapChoices('The old secret expires')}
       <p class="actions">
         <button>Replace secret</button>

@@ -59,10 +59,14 @@ onOneDatabase('push sources on the page Sources', (open) => {
       (await push(service.baseUrl, { sourceId, secret }, [session])).status;
     assert.equal(await status(first), 202);
     const path = `${sources}/push/${sourceId}`;
-    assert.equal((await visitor.get(`${path}/rotate`)).status, 200);
+    const unwarned = await visitor.get(`${path}/rotate`);
+    assert.equal(unwarned.status, 200);
+    assert.doesNotMatch(plain(unwarned.text), /as soon as you continue/);
     const second = secretOf(await visitor.post(`${path}/rotate`, { overlap: '24' }));
     assert.deepEqual([await status(first), await status(second)], [202, 202]);
     assert.match(plain((await visitor.get(sources)).text), /Old secret works until/);
+    const warned = plain((await visitor.get(`${path}/rotate`)).text);
+    assert.match(warned, /It ends as soon as you continue/);
     const third = secretOf(await visitor.post(`${path}/rotate`, { overlap: '0' }));
     assert.deepEqual([await status(second), await status(third)], [401, 202]);
 
