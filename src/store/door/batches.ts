@@ -112,15 +112,15 @@ export async function lockOpenBatch(
   tx: Transaction,
   { shopId, sourceId, batchId }: BatchKey,
 ): Promise<OpenBatch | undefined> {
-  const [found] = await tx<OpenBatch[]>`
+  const [found] = await tx<(OpenBatch & { keys: string })[]>`
     select batch_id as "batchId", digest, attempts, outcomes, refused, has_failed as "hasFailed",
       finished_at as "finishedAt", received_at as "receivedAt", lines,
-      waiting_keys as "waitingKeys"
+      array_to_string(waiting_keys, ',') as keys
     from ingest.batches
     where shop_id = ${shopId} and source_id = ${sourceId} and batch_id = ${batchId}
       and finished_at is null
     for update`;
-  return found;
+  return found && { ...found, waitingKeys: splitKeys(found.keys) };
 }
 
 /** Which of these keys have records that wait in earlier batches of the same source. */
@@ -129,14 +129,19 @@ export async function listWaitingKeys(
   { shopId, sourceId, batchId }: BatchKey,
   keys: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const found = await tx<{ keys: string[] }[]>`
-    select waiting_keys as keys from ingest.batches
+  const found = await tx<{ keys: string }[]>`
+    select array_to_string(waiting_keys, ',') as keys from ingest.batches
     where shop_id = ${shopId} and source_id = ${sourceId} and finished_at is null
       and waiting_keys && ${arrayText(keys)}::text[]
       and position < (
         select position from ingest.batches
         where shop_id = ${shopId} and source_id = ${sourceId} and batch_id = ${batchId})`;
-  return new Set(found.flatMap((each) => each.keys));
+  return new Set(found.flatMap((each) => splitKeys(each.keys)));
+}
+
+/** Arrays are read as text. */
+function splitKeys(text: string): readonly string[] {
+  return text === '' ? [] : text.split(',');
 }
 
 /** Has the batches tried again now that have records with these keys waiting. */
