@@ -1,4 +1,4 @@
-import { decimalText } from '../money.ts';
+import { decimalText, minorDigitsOf } from '../money.ts';
 import type { Reading } from './reading.ts';
 
 /** How a file writes money. */
@@ -21,12 +21,28 @@ export interface AmountFormat {
  * Converts an amount to the import's format. Zeros beyond the currency's digits are dropped; other digits
  * there are refused unless the format says to round.
  * @param minorDigits decimals of the shop's currency
+ * @param currency the shop's: amounts with the sign of another one are refused
  */
-export function readAmount(text: string, format: AmountFormat, minorDigits: number): Reading {
+export function readAmount(
+  text: string,
+  format: AmountFormat,
+  minorDigits: number,
+  currency?: string,
+): Reading {
   const invalid = { wrong: `must be an amount such as ${exampleOf(format, minorDigits)}` };
-  const signed = withoutSign(text, format.signs ?? []);
-  const isBelow = format.negatives === 'zero' && signed.startsWith('-');
-  const bare = isBelow ? withoutSign(signed.slice(1), format.signs ?? []) : signed;
+  const signs = format.signs ?? [];
+  const outer = splitSigns(text, signs);
+  const isBelow = format.negatives === 'zero' && outer.bare.startsWith('-');
+  const inner = isBelow
+    ? splitSigns(outer.bare.slice(1).trim(), signs)
+    : { bare: outer.bare, found: [] };
+  const { bare } = inner;
+  const foreign = [...outer.found, ...inner.found].find(
+    (sign) => currency !== undefined && !isSignOf(sign, currency),
+  );
+  if (foreign !== undefined) {
+    return { wrong: `is in ${foreign}, not in the shop's currency, ${currency}` };
+  }
   const [whole, fraction] = format.minorUnits
     ? splitMinorUnits(bare, minorDigits)
     : splitDecimal(bare, format);
@@ -65,15 +81,96 @@ function separator(thousands: string): string {
   return thousands === ' ' ? ' \\u00a0\\u202f' : thousands;
 }
 
-function withoutSign(text: string, signs: readonly string[]): string {
-  const before = signs.find((sign) => text.startsWith(sign));
-  if (before !== undefined) return text.slice(before.length).trim();
-  const after = signs.find((sign) => text.endsWith(sign));
-  return after === undefined ? text : text.slice(0, -after.length).trim();
+/** Takes off a sign before the number and one behind it, as in "$9.99 USD". */
+function splitSigns(text: string, signs: readonly string[]) {
+  const before = longest(signs.filter((sign) => text.startsWith(sign)));
+  const rest = text.slice(before.length);
+  const after = longest(signs.filter((sign) => rest.endsWith(sign)));
+  const bare = rest.slice(0, rest.length - after.length).trim();
+  return { bare, found: [before, after].filter((sign) => sign !== '') };
+}
+
+/** "US$" rather than "$". */
+function longest(signs: readonly string[]): string {
+  return signs.reduce((best, sign) => (sign.length > best.length ? sign : best), '');
 }
 
 function exampleOf({ decimal = '.', thousands, minorUnits }: AmountFormat, digits: number): string {
   if (minorUnits) return `${1234 * 10 ** digits} (in the smallest unit)`;
   const whole = `1${thousands ?? ''}234`;
   return digits === 0 ? whole : `${whole}${decimal}${'5'.padEnd(digits, '0')}`;
+}
+
+/** The currencies that a sign stands for, most likely first. */
+const currenciesBySign: Readonly<Record<string, string>> = {
+  $:
+    'USD CAD AUD NZD MXN HKD SGD TWD ARS CLP COP UYU DOP CUP BBD BMD BND BSD BZD CVE FJD GYD JMD KYD ' +
+    'LRD MOP NAD NIO SBD SRD SVC TOP TTD WST XCD',
+  US$: 'USD',
+  U$: 'USD UYU',
+  R$: 'BRL',
+  A$: 'AUD',
+  AU$: 'AUD',
+  C$: 'CAD NIO',
+  CA$: 'CAD',
+  CAN$: 'CAD',
+  NZ$: 'NZD',
+  HK$: 'HKD',
+  S$: 'SGD',
+  SG$: 'SGD',
+  NT$: 'TWD',
+  MX$: 'MXN',
+  '€': 'EUR',
+  '£': 'GBP EGP FKP GIP LBP SDG SHP SSP SYP',
+  'E£': 'EGP',
+  '¥': 'JPY CNY',
+  '￥': 'JPY CNY',
+  'CN¥': 'CNY',
+  'JP¥': 'JPY',
+  '₹': 'INR',
+  RS: 'INR PKR LKR NPR MUR SCR',
+  '₨': 'PKR INR LKR NPR MUR SCR',
+  KR: 'SEK NOK DKK ISK',
+  ZŁ: 'PLN',
+  FR: 'CHF XOF XAF XPF BIF DJF GNF KMF RWF CDF',
+  FT: 'HUF',
+  KČ: 'CZK',
+  ЛВ: 'BGN',
+  '₽': 'RUB',
+  '₺': 'TRY',
+  '₩': 'KRW KPW',
+  '₪': 'ILS',
+  '₫': 'VND',
+  '₴': 'UAH',
+  '₦': 'NGN',
+  '₱': 'PHP CUP',
+  '₡': 'CRC SVC',
+  '₲': 'PYG',
+  '₸': 'KZT',
+  '₾': 'GEL',
+  '₼': 'AZN',
+  '֏': 'AMD',
+  '₵': 'GHS',
+  'GH₵': 'GHS',
+  '฿': 'THB',
+  '₮': 'MNT',
+  '₭': 'LAK',
+  '៛': 'KHR',
+  '৳': 'BDT',
+  '؋': 'AFN',
+  '﷼': 'IRR OMR QAR SAR YER',
+};
+
+/** The currencies that a sign or code stands for, most likely first; undefined for an unknown one. */
+export function currenciesOf(sign: string): readonly string[] | undefined {
+  const bare = sign.replaceAll(/[.\s]/g, '').toUpperCase();
+  const letters = bare.replace(/\p{Sc}/u, '');
+  if (minorDigitsOf(letters) !== undefined) return [letters];
+  const [symbol = ''] = /\p{Sc}/u.exec(bare) ?? [];
+  return (currenciesBySign[bare] ?? currenciesBySign[symbol])?.split(' ');
+}
+
+/** Whether a currency may be written with a sign. What is no known sign says nothing about it. */
+export function isSignOf(sign: string, currency: string): boolean {
+  return currenciesOf(sign)?.includes(currency) ?? true;
 }

@@ -65,7 +65,8 @@ const hints: Partial<Record<Field['kind'], string>> = {
 /** What fields are read with. */
 export interface FieldContext {
   readonly formats: Formats;
-  /** Decimals of the shop's currency. */
+  /** Of the shop. */
+  readonly currency: string;
   readonly minorDigits: number;
   readonly clock: Clock;
 }
@@ -107,7 +108,7 @@ function createChoiceReader(
 function createValueReader(
   field: Field,
   spec: FieldSpec,
-  { formats, minorDigits, clock }: FieldContext,
+  { formats, minorDigits, currency, clock }: FieldContext,
 ): (values: Values) => FieldReading {
   // The mapping's schema has checked every constant.
   const constant = (value: string | number | boolean): FieldReading => ({
@@ -148,7 +149,7 @@ function createValueReader(
         problem: `${name} has an e-mail address; map only columns without personal data`,
       };
     }
-    const reading = read(text, minorDigits);
+    const reading = read(text, minorDigits, currency);
     return 'wrong' in reading
       ? { problem: `${name}: "${displayText(text)}" ${reading.wrong}${hints[field.kind] ?? ''}` }
       : reading;

@@ -61,6 +61,7 @@ export function createRecordMaker(
 ): RecordMaker {
   const context: FieldContext = {
     formats: { ...formats, asOf },
+    currency: shop.currency,
     minorDigits: shop.minorDigits,
     clock,
   };

@@ -13,7 +13,8 @@ export interface Formats extends TimeFormat, AmountFormat {
   readonly blank?: readonly string[] | undefined;
 }
 
-export type Reader = (text: string, minorDigits: number) => Reading;
+/** @param currency the shop's, with this many decimals */
+export type Reader = (text: string, minorDigits: number, currency?: string) => Reading;
 
 /** Creates a parser of a file's texts for a field. */
 export function createReader(kind: Kind, formats: Formats): Reader {
@@ -36,7 +37,7 @@ export function createReader(kind: Kind, formats: Formats): Reader {
       return (text) =>
         /^\d+$/.test(text) ? readInteger(text, 1, 1000) : readInterval(text, ([count]) => count);
     case 'amount':
-      return (text, minorDigits) => readAmount(text, formats, minorDigits);
+      return (text, minorDigits, currency) => readAmount(text, formats, minorDigits, currency);
     case 'decimal':
       return readDecimal;
     case 'time':

@@ -38,13 +38,13 @@ export function guessAmounts(
   minorDigits: number,
   separator: Separator = 'thousands',
 ): AmountGuess {
-  const signs = new Set<string>();
+  const signs = new Map<string, number>();
   const numbers: string[] = [];
   for (const text of texts) {
     const [, before = '', number, after = ''] = around.exec(text) ?? [];
     const found = [before.trim(), after.trim()].filter((sign) => sign !== '');
     if (number === undefined || !found.every((sign) => currencySign.test(sign))) continue;
-    for (const sign of found) signs.add(sign);
+    for (const sign of found) signs.set(sign, (signs.get(sign) ?? 0) + 1);
     numbers.push(number);
   }
   const none = { format: {}, share: 0, isAmbiguous: false };
@@ -62,13 +62,17 @@ export function guessAmounts(
   const format: AmountFormat = {
     ...body,
     ...(isBelowZero && { negatives: 'zero' as const }),
-    ...(signs.size > 0 && { signs: [...signs] }),
+    ...(signs.size > 0 && { signs: byFrequency(signs) }),
   };
   return {
     format: isTooFine(numbers, body, minorDigits) ? { ...format, round: true } : format,
     share: best / texts.length,
     isAmbiguous,
   };
+}
+
+function byFrequency(counts: ReadonlyMap<string, number>): string[] {
+  return [...counts].toSorted((a, b) => b[1] - a[1]).map(([sign]) => sign);
 }
 
 /** Whether some have more decimals than the currency. */

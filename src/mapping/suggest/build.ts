@@ -12,8 +12,15 @@ import type { Roles } from './roles.ts';
 import { statusParts } from './status-part.ts';
 import type { Input } from './head.ts';
 
+interface BuildContext {
+  /** The date of the export, in epoch milliseconds. */
+  readonly now: number;
+  /** The shop's. */
+  readonly currency: string;
+}
+
 /** A mapping with comments, for a file whose columns stand for this. */
-export function buildMapping(input: Input, roles: Roles, now: number): unknown {
+export function buildMapping(input: Input, roles: Roles, { now, currency }: BuildContext): unknown {
   const { when, status, isLive, events } = statusParts(roles, now);
   return {
     about: 'Suggested by "retention mapping suggest".',
@@ -44,7 +51,7 @@ export function buildMapping(input: Input, roles: Roles, now: number): unknown {
           nextBillingDate: roles.next && timeField(roles.next, { when: isLive }),
           paidThroughAt: roles.paidThrough && timeField(roles.paidThrough),
         },
-        lines: { fields: lineFields(roles) },
+        lines: { fields: lineFields(roles, currency) },
         statusEvents: events,
       },
     ],
@@ -132,7 +139,7 @@ function intervalFields(role: IntervalRole): object {
   }
 }
 
-function lineFields({ plan, price, quantity }: Roles): object {
+function lineFields({ plan, price, quantity }: Roles, currency: string): object {
   const { more } = plan ? ifEmpty(plan.id, 1) : { more: {} };
   const product = plan ? withEmpty({ column: plan.id.name }, more) : { value: 1 };
   return {
@@ -140,7 +147,7 @@ function lineFields({ plan, price, quantity }: Roles): object {
     productTitle: plan ? plan.name.name : { value: '' },
     variantId: product,
     quantity: quantityField(quantity, price),
-    currentPrice: priceField(price),
+    currentPrice: priceField(price, currency),
   };
 }
 

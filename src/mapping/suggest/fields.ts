@@ -1,4 +1,4 @@
-import type { AmountFormat } from '../amounts.ts';
+import { type AmountFormat, isSignOf } from '../amounts.ts';
 import { checkMark, Commented, withDoubt } from './document.ts';
 import type { IdRole } from './id-roles.ts';
 import type { PriceRole } from './money-roles.ts';
@@ -47,15 +47,20 @@ export function createdAtField({ start, tenure }: Roles, now: number): unknown {
   return withDoubt({ value }, 'no column says when subscriptions began; this is used for all');
 }
 
-export function priceField(price: PriceRole | undefined): unknown {
+/** @param currency the shop's */
+export function priceField(price: PriceRole | undefined, currency: string): unknown {
   if (!price) {
     return withDoubt({ value: 0 }, 'no column has the price of an interval; MRR is 0 without it');
   }
   const { column, format } = price;
   const { more, doubt } = ifEmpty(column, '0');
+  const foreign = format.signs?.filter((sign) => !isSignOf(sign, currency)) ?? [];
   return withDoubt(
     { column: column.name, ...definedIn(format), ...more },
     price.doubt,
+    foreign.length > 0
+      ? `rows with amounts in ${foreign.join(', ')} are refused: the shop's currency is ${currency}`
+      : undefined,
     format.round
       ? 'some amounts have more decimals than the currency and are rounded; sums may differ by cents'
       : undefined,

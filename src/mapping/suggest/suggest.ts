@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { CommandError } from '../../errors.ts';
 import { minorDigitsOf } from '../../money.ts';
+import { currenciesOf } from '../amounts.ts';
 import { needsAsOf } from '../as-of.ts';
 import { parseMapping } from '../read.ts';
 import { type Answers, noAnswers } from './ask/answers.ts';
@@ -66,7 +67,7 @@ export async function suggestMapping(
   const currency = given ?? currencyOf(roles) ?? defaultCurrency;
   const text = known
     ? textOfKnown(known, table)
-    : writeDocument(buildMapping(table.input, roles, asOf));
+    : writeDocument(buildMapping(table.input, roles, { now: asOf, currency }));
   const shop = { id: 1, currency, minorDigits: minorDigitsOf(currency) ?? 2 };
   const checks = text
     .split('\n')
@@ -94,9 +95,10 @@ function checkOf(line: string, index: number) {
   return { line: index + 1, text: before === '' ? comment : `${before} ${comment}` };
 }
 
+/** What the file says: the code that most rows have, or what the sign of most amounts is likely to mean. */
 function currencyOf({ currency, price }: Roles): string | undefined {
   const [[code] = []] = [...(currency?.counts ?? [])].toSorted((a, b) => b[1] - a[1]);
-  const sign = price?.format.signs?.find((each) => minorDigitsOf(each) !== undefined);
+  const [sign] = (price?.format.signs ?? []).flatMap((each) => currenciesOf(each)?.[0] ?? []);
   return code?.toUpperCase() ?? sign;
 }
 

@@ -94,7 +94,11 @@ test('reads texts that stand for an empty value as empty', () => {
   const field = { kind: 'time', required: false } as const;
   const formats = { blank: ['NULL', 'n/a'] };
   const clock = new FixedClock('2026-11-20T12:00:00Z');
-  const read = createFieldReader(field, { column: 'ended' }, { formats, minorDigits: 2, clock });
+  const read = createFieldReader(
+    field,
+    { column: 'ended' },
+    { formats, currency: 'USD', minorDigits: 2, clock },
+  );
   const ended = (text: string) => show(read(jsonValues({ ended: text })));
   assert.equal(ended('NULL'), undefined);
   assert.equal(ended(' n/a '), undefined);

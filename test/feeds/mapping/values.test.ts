@@ -200,3 +200,20 @@ test('keeps numeric ids, and derives numbers from text ids', () => {
   // 2^52 + 0xc1bb0b56d3ded: the first 13 digits of the SHA-256 of "subscription:sub_1NxA".
   assert.equal(id('text', 'sub_1NxA'), 7_911_745_119_927_789);
 });
+
+test('refuses the sign of another currency, and takes one that several currencies share', () => {
+  const signs = ['$', 'US$', 'USD', 'R$', '€', 'kr', 'net'];
+  const read = (text: string, currency: string) =>
+    show(readAmount(text, { signs, negatives: 'zero' }, 2, currency));
+  assert.equal(read('USD 9.99', 'EUR'), "is in USD, not in the shop's currency, EUR");
+  assert.equal(read('-R$ 9.99', 'EUR'), "is in R$, not in the shop's currency, EUR");
+  assert.equal(read('$9.99', 'EUR'), "is in $, not in the shop's currency, EUR");
+  assert.equal(read('US$9.99', 'CAD'), "is in US$, not in the shop's currency, CAD");
+  assert.equal(read('9.99 kr', 'EUR'), "is in kr, not in the shop's currency, EUR");
+  assert.equal(read('$9.99', 'CAD'), '9.99');
+  assert.equal(read('US$9.99', 'USD'), '9.99');
+  assert.equal(read('$9.99 USD', 'USD'), '9.99');
+  assert.equal(read('9.99 €', 'EUR'), '9.99');
+  for (const currency of ['SEK', 'NOK', 'DKK']) assert.equal(read('9.99 kr', currency), '9.99');
+  assert.equal(read('net 9.99', 'EUR'), '9.99');
+});
