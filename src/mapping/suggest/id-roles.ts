@@ -21,6 +21,9 @@ export interface IdRoles {
 /** Rows without an id are refused, so there must not be many. */
 const filledShare = 0.95;
 
+/** "subscription_plan_id" does not identify a subscription. */
+const isOfPlans = /\b(?:plan|plans|tier|package|paket|product|produkt|type)\b/;
+
 function isUnique({ counts, filled }: Column): boolean {
   return counts.size === filled;
 }
@@ -40,6 +43,7 @@ export function findIds(
   const usable = idCandidates(columns, rows);
   const own = bestOf(usable, (column) => {
     if (column.is('customer') && !column.is('subscription')) return 0;
+    if (isOfPlans.test(column.words)) return 0;
     if (column.is('subscription') && column.is('id')) return isUnique(column) ? 100 : 60;
     if (column.words === 'id' || column.words === 'uuid') return isUnique(column) ? 80 : 30;
     return 0;

@@ -40,7 +40,12 @@ export function findRoles(
     ...found,
     isTotal: amount === 'all' || (amount !== 'one' && found.isTotal),
   };
-  const plan = findPlan(others, rows.length);
+  const { subscription, customer } = findIds(columns, rows.length, [], answers);
+  const own = [subscription?.columns[0], customer?.columns[0]];
+  const plan = findPlan(
+    others.filter((column) => !own.includes(column)),
+    rows.length,
+  );
   const parts = [plan?.id, times.start?.column, times.ended?.column, price?.column];
   return {
     ...times,

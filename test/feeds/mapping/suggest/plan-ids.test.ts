@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FixedClock } from '../../../../src/clock.ts';
+import { parseMapping } from '../../../../src/mapping/read.ts';
+import { suggestMapping } from '../../../../src/mapping/suggest/suggest.ts';
+import { now } from '../../../support/world.ts';
+
+/** The columns of the ids in the mapping that is suggested for these rows. */
+async function idsOf(header: string, rows: readonly string[]) {
+  const bytes = Buffer.from([header, ...rows, ''].join('\n'));
+  const { text, preview } = await suggestMapping(
+    'table',
+    { bytes, isWhole: true },
+    { clock: new FixedClock(now) },
+  );
+  assert.ok('plans' in preview);
+  const mapping = parseMapping('suggested', text);
+  const { fields } = mapping.records.find(({ type }) => type === 'subscription') ?? {};
+  const column = (name: string) => fields?.[name]?.columns?.join(' ') ?? fields?.[name]?.column;
+  return {
+    subscription: column('id'),
+    customer: column('customerId'),
+    plan: column('planId'),
+    plans: preview.plans,
+  };
+}
+
+const rowsOf = (count: number, row: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => row(index));
+
+test('takes no id of a subscription for the id of its plan in a short table', async () => {
+  const header = 'subscription_id,customer_id,plan,unit_price,created,state';
+  const rows = rowsOf(
+    6,
+    (index) => `s${index},c${index},${index % 2 ? 'Gold' : 'Basic'},9.99,2026-01-02,active`,
+  );
+  assert.deepEqual(await idsOf(header, rows), {
+    subscription: 'subscription_id',
+    customer: 'customer_id',
+    plan: 'plan',
+    plans: 2,
+  });
+});
+
+test('takes no id of a subscription with several rows for the id of its plan', async () => {
+  const header = 'subscription_id,product,price,created,state';
+  const rows = rowsOf(
+    60,
+    (index) => `s${Math.floor(index / 3)},P${index % 3},9.99,2026-01-02,active`,
+  );
+  const { plan, plans } = await idsOf(header, rows);
+  assert.deepEqual({ plan, plans }, { plan: 'product', plans: 3 });
+});
+
+test('tells the id of a plan from that of a subscription by its name', async () => {
+  const header = 'customer_id,subscription_plan_id,price,created,state';
+  const rows = rowsOf(6, (index) => `c${index},p${index % 2},9.99,2026-01-02,active`);
+  assert.deepEqual(await idsOf(header, rows), {
+    subscription: 'customer_id',
+    customer: 'customer_id',
+    plan: 'subscription_plan_id',
+    plans: 2,
+  });
+});
