@@ -86,7 +86,7 @@ export function createRecordMaker(
       };
       const problems = readInto(record, readers, rows[0]?.values as Values);
       for (const part of parts) problems.push(...part(record, rows));
-      return problems.length > 0 ? { problem: problems.join('; ') } : { record };
+      return problems.length > 0 ? { problem: [...new Set(problems)].join('; ') } : { record };
     },
     idOf(values) {
       const found: { id?: number } = {};

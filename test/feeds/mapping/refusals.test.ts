@@ -162,6 +162,14 @@ x2,501,yesterday,"15,30",FROZEN,EUR,,planted@example.com
     assert.equal(counts['subscription']?.refused, 7);
   });
 
+  test('name what is wrong with a column once, whatever uses it', async () => {
+    const { refused } = await importMapped(
+      subscriptions({}, { planId: 'customer' }),
+      'id,customer,created,price\n1,,2026-11-01T00:00:00Z,1\n',
+    );
+    assert.deepEqual(refused, ['2: column customer is empty']);
+  });
+
   test('include a group with more rows than a subscription may have lines', async () => {
     const rows = Array.from({ length: 300 }, () => '1,501,2026-11-01T00:00:00Z,1\n').join('');
     const { refused } = await importMapped(
