@@ -62,6 +62,10 @@ export async function* readCsv(
     new CommandError(
       `${file}:${line}: the row that starts here does not end; is a closing quote missing, or the mapping's quote character wrong? Earlier records may have been stored.`,
     );
+  const tooLong = () =>
+    new CommandError(
+      `${file}:${line}: the row that starts here is longer than ${maxRowBytes} bytes; if it should not be, a closing quote is missing, or the mapping's quote character is wrong. Earlier records may have been stored.`,
+    );
   let failure: Error | undefined;
   parser.on('error', (error) => (failure ??= error)).resume();
 
@@ -74,7 +78,7 @@ export async function* readCsv(
     if (rows.length > 0) yield rows;
     rows = [];
     if (failure) throw failure;
-    if (readBytes - parsedBytes > maxRowBytes) throw unterminated();
+    if (readBytes - parsedBytes > maxRowBytes) throw tooLong();
   }
   const ended = finished(parser);
   parser.end();

@@ -3,9 +3,13 @@ import { systemClock } from '../../clock.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 import { checkFiles, openBytes } from '../../ingest/files.ts';
 import { parseAsOf } from '../../mapping/as-of.ts';
-import { readHead } from '../../mapping/suggest/head.ts';
+import { readHead, withoutImport } from '../../mapping/suggest/head.ts';
 import type { Preview } from '../../mapping/suggest/preview.ts';
-import { type Suggestion, suggestMapping } from '../../mapping/suggest/suggest.ts';
+import {
+  type SuggestOptions,
+  type Suggestion,
+  suggestMapping,
+} from '../../mapping/suggest/suggest.ts';
 import { minorDigitsOf } from '../../money.ts';
 import {
   type Command,
@@ -42,8 +46,7 @@ const suggest: Command = {
     const asOf = typeof given === 'string' ? parseAsOf(given, systemClock) : undefined;
     const currency = currencyOf(options);
     await checkFiles([file]);
-    const head = await readHead(openBytes(file));
-    const suggestion = await suggestMapping(file, head, { clock: systemClock, currency, asOf });
+    const suggestion = await suggestFor(file, { clock: systemClock, currency, asOf });
     if (typeof output === 'string') await writeNew(output, suggestion.text);
     if (options['json']) {
       const { text, ...rest } = suggestion;
@@ -56,6 +59,15 @@ const suggest: Command = {
     return exitStatus.done;
   },
 };
+
+async function suggestFor(file: string, options: SuggestOptions): Promise<Suggestion> {
+  try {
+    return await suggestMapping(file, await readHead(openBytes(file)), options);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(withoutImport(error.message), { cause: error });
+  }
+}
 
 export const mappingCommands: readonly Command[] = [suggest];
 

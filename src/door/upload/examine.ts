@@ -7,7 +7,7 @@ import { readRows } from '../../mapping/open.ts';
 import { parseMapping } from '../../mapping/read.ts';
 import type { Mapping } from '../../mapping/schema.ts';
 import type { Question } from '../../mapping/suggest/ask/questions.ts';
-import { type Head, guessInput, readHead } from '../../mapping/suggest/head.ts';
+import { type Head, guessInput, readHead, withoutImport } from '../../mapping/suggest/head.ts';
 import { type Preview, previewLines } from '../../mapping/suggest/preview.ts';
 import { suggestMapping } from '../../mapping/suggest/suggest.ts';
 import { bytesOf } from '../../mapping/suggest/table.ts';
@@ -60,9 +60,7 @@ export async function examine(request: ExamineRequest): Promise<Examination | Un
     return await examineHead(head, request);
   } catch (error) {
     if (!(error instanceof CommandError) && !(error instanceof UsageError)) throw error;
-    // Nothing was stored yet.
-    const message = error.message.replace(/ Earlier records may have been stored.*$/s, '');
-    return { problem: message.replaceAll(file, fileName) };
+    return { problem: withoutImport(error.message).replaceAll(file, fileName) };
   }
 }
 

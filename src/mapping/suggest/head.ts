@@ -30,6 +30,11 @@ export async function readHead(bytes: AsyncIterable<Buffer>): Promise<Head> {
   return { bytes: Buffer.concat(chunks), isWhole: true };
 }
 
+/** An error of reading a file, where nothing was to be stored. */
+export function withoutImport(message: string): string {
+  return message.replace(/ Earlier records may have been stored.*$/s, '');
+}
+
 /** Guesses a file's encoding, format and delimiter. */
 export function guessInput({ bytes, isWhole }: Head): Input {
   const encoding = guessEncoding(bytes);

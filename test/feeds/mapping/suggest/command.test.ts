@@ -100,7 +100,11 @@ describe('retention mapping suggest', { skip, concurrency: 2 }, () => {
     writeFileSync(fixture.at('head.csv'), 'id,price,status\n');
     writeFileSync(fixture.at('words.txt'), 'hello\nworld\n');
     writeFileSync(fixture.at('book.xlsx'), 'PK\u0003\u0004\0\0');
+    writeFileSync(fixture.at('quote.csv'), 'id,price,status\n1,5,"active\n2,6,active\n');
+    writeFileSync(fixture.at('long.csv'), `id,price,status\n1,5,${'x'.repeat(5_000_000)}\n`);
     const failing = [
+      [['quote.csv'], 1, /the row that starts here does not end; [^.]+\?\n$/],
+      [['long.csv'], 1, /the row that starts here is longer than 4194304 bytes; [^.]+\.\n$/],
       [['none.csv'], 1, /none\.csv cannot be read: there is no such file\./],
       [['empty.csv'], 1, /empty\.csv has no rows that could be read as CSV or JSON\./],
       [['head.csv'], 1, /head\.csv has no rows that could be read as CSV or JSON\./],
