@@ -41,9 +41,9 @@ export function findRoles(
     isTotal: amount === 'all' || (amount !== 'one' && found.isTotal),
   };
   const { subscription, customer } = findIds(columns, rows.length, [], answers);
-  const own = [subscription?.columns[0], customer?.columns[0]];
+  const own = new Set([subscription?.columns[0], customer?.columns[0]]);
   const plan = findPlan(
-    others.filter((column) => !own.includes(column)),
+    others.filter((column) => !own.has(column)),
     rows.length,
   );
   const parts = [plan?.id, times.start?.column, times.ended?.column, price?.column];
