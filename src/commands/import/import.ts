@@ -95,7 +95,7 @@ export const importCommand: Command = {
         ...(figures && { figures }),
       });
     } else {
-      print(describeCounts(counts));
+      print(describeCounts(counts, interrupted !== undefined));
       if (figures) print(`\n${describeFigures(figures)}`);
     }
     if (feed.skipped.rows > 0) tell(describeSkipped(feed.skipped.rows));

@@ -5,12 +5,14 @@ import type { Figures } from './rehearsal.ts';
 
 const columns = ['stored', 'replaced', 'deleted', 'unchanged', 'stale', 'refused'] as const;
 
-export function describeCounts(counts: ImportCounts): string {
+export function describeCounts(counts: ImportCounts, isInterrupted = false): string {
   const rows = Object.entries(counts).map(([type, each]) => [
     type,
     ...columns.map((column) => String(each[column])),
   ]);
-  if (rows.length === 0) return 'There was nothing to import.';
+  if (rows.length === 0) {
+    return isInterrupted ? 'Nothing was imported yet.' : 'There was nothing to import.';
+  }
   return formatTable(
     ['type', ...columns].map((name) => name.toUpperCase()),
     rows,

@@ -82,6 +82,9 @@ describe('an import of an uploaded file', { skip }, () => {
     const { shop, visitor, file, upload, release } = await startHeldUp();
     const stopped = await visitor.post(`${file}/cancel`, { upload });
     assert.equal(stopped.location, file);
+    const stopping = plain((await visitor.get(file)).text);
+    assert.match(stopping, /Stopping\. \d+% of the file has been read/);
+    assert.doesNotMatch(stopping, /goes on/);
     await release();
     const result = plain((await resultOf(visitor, file)).text);
     assert.match(
@@ -128,7 +131,8 @@ describe('an import of an uploaded file', { skip }, () => {
     await visitor.post(`${file}/continue`, { upload });
     assert.equal((await findUpload(store.write, shop.id))?.percent, 40);
     await updateUploadProgress(store.write, key, { at: at(70), percent: 40, counts: '{}' });
-    assert.match(plain((await visitor.get(file)).text), /Import interrupted/);
+    const interrupted = plain((await visitor.get(file)).text);
+    assert.match(interrupted, /Import interrupted .*No records were imported\./);
     await visitor.post(`${file}/continue`, { upload });
     assert.match(plain((await resultOf(visitor, file)).text), /Subscriptions 1 0 0 0 0 0/);
   });

@@ -20,8 +20,12 @@ export function progressPage(visit: ShopVisit, upload: UploadView): Answer {
       <a href="${uploadPath(visit)}">Refresh</a>
     </p>
     <progress max="100" value="${percent}" aria-label="Share of the file that was read"></progress>
-    <p class="quiet">You can leave this page; the import goes on.</p>
-    ${isStopping ? undefined : removeForm(visit, upload, 'Stop import')}
+    ${
+      isStopping
+        ? undefined
+        : html`<p class="quiet">You can leave this page; the import goes on.</p>
+            ${removeForm(visit, upload, 'Stop import')}`
+    }
   </section>`;
   return uploadPage(visit, { title: 'Importing', content });
 }
@@ -129,9 +133,13 @@ function recordsOf(visit: ShopVisit, { counts }: UploadView): string {
   return `${formatCount(visit, total)} ${total === 1 ? 'record is' : 'records are'}`;
 }
 
-function outcomes(visit: ShopVisit, { counts }: UploadView): Html {
+function outcomes(visit: ShopVisit, { state, counts }: UploadView): Html {
   const rows = Object.entries(counts);
-  if (rows.length === 0) return html`<p>The file had no records.</p>`;
+  if (rows.length === 0) {
+    return html`<p>
+      ${state === 'done' ? 'The file had no records.' : 'No records were imported.'}
+    </p>`;
+  }
   return html`<table class="brief">
     <caption class="visually-hidden">
       What became of the records
