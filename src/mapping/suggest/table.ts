@@ -40,6 +40,8 @@ const zipArchive = Buffer.from('PK\u0003\u0004', 'latin1');
 const noColumns = { required: [], choices: [] };
 const maxRows = 20_000;
 const maxDepth = 5;
+/** Each column is compared with what every field may look like. */
+const maxColumns = 1_000;
 
 /**
  * Reads the rows at the beginning of a file.
@@ -53,7 +55,7 @@ export async function readTable(file: string, head: Head): Promise<Table> {
   }
   const input = guessInput(head);
   const { rows, isWhole } = await rowsOf(file, head, input);
-  const names = namesOf(rows);
+  const names = namesOf(file, rows);
   if (rows.length === 0 || names.columns.length === 0) {
     throw new CommandError(`${file} has no rows that could be read as CSV or JSON.`);
   }
@@ -83,10 +85,23 @@ async function rowsOf(file: string, head: Head, input: Input) {
   return { rows, isWhole: head.isWhole };
 }
 
-/** The columns that can be named in a mapping: each name once, and not empty. */
-function namesOf(rows: readonly ReadRow[]) {
+/** @throws CommandError if looking at all columns would take too long */
+function checkCount(file: string, columns: number): void {
+  if (columns <= maxColumns) return;
+  const [count, max] = [columns, maxColumns].map((each) => each.toLocaleString('en'));
+  throw new CommandError(
+    `${file} has ${count} columns; at most ${max} are looked at. Export only those about subscriptions: ids, status, dates, price and plan.`,
+  );
+}
+
+/**
+ * The columns that can be named in a mapping: each name once, and not empty.
+ * @throws CommandError if there are too many
+ */
+function namesOf(file: string, rows: readonly ReadRow[]) {
   const csvNames = rows[0]?.values.names;
   if (csvNames) {
+    checkCount(file, csvNames.length);
     const columns = csvNames.filter(
       (name) => name !== '' && csvNames.indexOf(name) === csvNames.lastIndexOf(name),
     );
@@ -95,6 +110,7 @@ function namesOf(rows: readonly ReadRow[]) {
   const columns = new Set<string>();
   const lists = new Set<string>();
   for (const { values } of rows.slice(0, 1000)) collect(values.document, '', 0);
+  checkCount(file, columns.size);
   return { columns: [...columns], lists: [...lists] };
 
   function collect(value: unknown, path: string, depth: number): void {

@@ -22,6 +22,7 @@ const png = Buffer.from(
   'base64',
 );
 const records = ndjson([plan, subscription(1)]);
+const wide = `status${',a'.repeat(1000)}\nactive${',b'.repeat(1000)}\n`;
 
 onOneDatabase('a file that is not imported', (open) => {
   let store: Store;
@@ -56,6 +57,7 @@ onOneDatabase('a file that is not imported', (open) => {
     ['a PDF', 'a.pdf', '%PDF-1.7\n%\u00e2\u00e3\n', /a\.pdf is not a text file/],
     ['a workbook', 'a.xlsx', Buffer.from('PK\u0003\u0004abc', 'latin1'), /save its table as CSV/],
     ['a table of something else', 'a.csv', 'colour,shape\nred,round\n', /no column that could be/],
+    ['a table of too many columns', 'a.csv', wide, /a\.csv has 1,001 columns; at most 1,000 are/],
     ['no table', 'a.txt', 'hello', /has no rows that could be read/],
     ['broken JSON', 'a.json', '[{"a": 1', /a\.json ends inside the list\. Choose/],
   ] as const) {
