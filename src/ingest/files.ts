@@ -1,5 +1,5 @@
 import { createReadStream, fstatSync } from 'node:fs';
-import { open, rm, stat, type FileHandle } from 'node:fs/promises';
+import { access, constants, lstat, open, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { type Readable, addAbortSignal } from 'node:stream';
 import { type ZlibOptions, createGunzip } from 'node:zlib';
@@ -110,6 +110,13 @@ async function checkFile(file: string): Promise<number | undefined> {
   return found.size;
 }
 
+function unwritable(file: string, cause: unknown): CommandError {
+  return new CommandError(
+    `${file}, the file for refused lines, cannot be written: ${cause instanceof Error ? cause.message : String(cause)}. Choose a file in another folder with --refused, and run the command again: what is stored comes out as unchanged.`,
+    { cause },
+  );
+}
+
 /** Writes refused lines and their reasons to a file beside their source, or to one chosen file. */
 export class RefusedLines {
   readonly #chosen: string | undefined;
@@ -130,24 +137,39 @@ export class RefusedLines {
     return [...this.#handles.keys()];
   }
 
-  /** Deletes the files of an earlier run, so that only lines of this run remain. */
+  /**
+   * Deletes the files of an earlier run, so that only lines of this run remain.
+   * @throws CommandError if one of them is no file that could be deleted, or cannot be written later
+   */
   async clear(sources: readonly string[]): Promise<void> {
     for (const file of new Set(sources.map((source) => this.#fileFor(source)))) {
       if (sources.includes(file))
         throw new CommandError(
           `${file} is to be imported; choose another file for the refused lines.`,
         );
-      await rm(file, { force: true });
+      // A device, a pipe or a link is not what an earlier run wrote.
+      const found = await lstat(file).catch(() => undefined);
+      if (found && !found.isFile()) {
+        throw new CommandError(
+          `${file} is not a regular file; choose another file for the refused lines with --refused.`,
+        );
+      }
+      try {
+        await rm(file, { force: true });
+        if (this.#chosen !== undefined) await access(path.dirname(file), constants.W_OK);
+      } catch (error) {
+        throw unwritable(file, error);
+      }
     }
   }
 
-  /** @throws CommandError if the disk is full */
+  /** @throws CommandError if the file cannot be written */
   async add(source: string, line: Line, reason: string): Promise<void> {
     const file = this.#fileFor(source);
     try {
       await this.#append(file, { file: source, line: line.number, reason, text: line.text });
     } catch (error) {
-      if (!isDiskFull(error)) throw error;
+      if (!isDiskFull(error)) throw unwritable(file, error);
       throw new CommandError(
         `No space is left in ${path.resolve(path.dirname(file))}, where ${file} keeps the refused lines. Free some, or choose a file on another disk with --refused.`,
         { cause: error },
