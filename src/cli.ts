@@ -117,7 +117,13 @@ function parse(command: Command, args: string[]) {
       options: command.options,
       allowPositionals: true,
       strict: true,
+      tokens: true,
     });
+    const given = parsed.tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+    const repeated = given.find(
+      (name, index) => given.indexOf(name) < index && !command.options[name]?.multiple,
+    );
+    if (repeated) throw new UsageError(`--${repeated} is given twice; give it once.`);
     if (parsed.positionals.length < min) throw new UsageError('An argument is missing.');
     if (parsed.positionals.length > max) {
       throw new UsageError(`Unexpected argument "${parsed.positionals[max]}".`);

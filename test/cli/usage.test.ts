@@ -91,6 +91,10 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
     [['serve', '--workers', '0'], '--workers takes a whole number from 1 to 64, not "0".'],
     [['serve', '--workers', '2e1'], '--workers takes a whole number from 1 to 64, not "2e1".'],
     [['serve', '--workers', '2'], 'Several workers need DATABASE_URL'],
+    [
+      ['keys', 'list', '--shop', '2', '--shop', '60'],
+      '--shop is given twice; give it once.\nUsage: retention keys list',
+    ],
     [['migrate', 'now'], 'Unexpected argument "now".\nUsage: retention migrate [--roles]\n'],
     [['migrate', '--roles'], '--roles creates the login of DATABASE_SERVE_URL, which is not set.'],
     [['keys', 'revoke', '--shop', '1'], 'An argument is missing.\nUsage: retention keys revoke'],
