@@ -131,8 +131,8 @@ function columnsFor(
     },
     { label: 'Status', kind: 'state', cell: ({ status }) => state(statusState(status)) },
     { label: 'Time', cell: ({ at }) => showSecond(visit, at) },
-    { label: 'Key', cell: ({ keyId }) => names.get(keyId) ?? keyId },
-    { label: 'Via', cell: ({ transport }) => transportLabels[transport] },
+    { label: 'Key', kind: 'minor', cell: ({ keyId }) => names.get(keyId) ?? keyId },
+    { label: 'Via', kind: 'minor', cell: ({ transport }) => transportLabels[transport] },
     {
       label: 'Duration',
       kind: 'number',
@@ -140,6 +140,7 @@ function columnsFor(
     },
     {
       label: 'Request ID',
+      kind: 'minor',
       cell: ({ requestId }) => html`<code class="quiet">${requestId}</code>`,
     },
   ];
