@@ -36,17 +36,17 @@ async function paymentsOf(code: string, field: Parameters<typeof failure>[1]) {
 }
 
 test('an error code decides what became of an attempt, in each API version', async () => {
-  const cases: [string, Parameters<typeof failure>[1], string, string | undefined, string][] = [
+  const cases: [string, Parameters<typeof failure>[1], string, string | null, string][] = [
     ['CARD_DECLINED', 'paymentCode', 'failed', 'payment', '15.3'],
     ['AUTHENTICATION_REQUIRED', 'paymentCode', 'failed', 'payment', '15.3'],
     ['PAYMENT_PROVIDER_IS_NOT_ENABLED', 'generalCode', 'failed', 'payment', '15.3'],
     ['INSUFFICIENT_INVENTORY', 'inventoryCode', 'failed', 'inventory', '15.3'],
     ['INVENTORY_ALLOCATIONS_NOT_FOUND', 'inventoryCode', 'failed', 'inventory', '15.3'],
-    ['INVOICE_ALREADY_PAID', 'paymentCode', 'succeeded', undefined, '0'],
-    ['TEST_MODE', 'paymentCode', 'pending', undefined, '0'],
-    ['FREE_GIFT_CARD_NOT_ALLOWED', 'generalCode', 'pending', undefined, '0'],
-    ['NON_TEST_ORDER_LIMIT_REACHED', 'generalCode', 'pending', undefined, '0'],
-    ['PAYMENT_METHOD_INCOMPATIBLE_WITH_GATEWAY_CONFIG', 'generalCode', 'pending', undefined, '0'],
+    ['INVOICE_ALREADY_PAID', 'paymentCode', 'succeeded', null, '0'],
+    ['TEST_MODE', 'paymentCode', 'pending', null, '0'],
+    ['FREE_GIFT_CARD_NOT_ALLOWED', 'generalCode', 'pending', null, '0'],
+    ['NON_TEST_ORDER_LIMIT_REACHED', 'generalCode', 'pending', null, '0'],
+    ['PAYMENT_METHOD_INCOMPATIBLE_WITH_GATEWAY_CONFIG', 'generalCode', 'pending', null, '0'],
     ['A_CODE_THAT_COMES_LATER', 'paymentCode', 'failed', 'payment', '15.3'],
   ];
   for (const [code, field, ...expected] of cases) {
