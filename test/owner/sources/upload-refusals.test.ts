@@ -102,8 +102,8 @@ onOneDatabase('a file that is not imported', (open) => {
       assert.equal((await visitor.post(other.file + rest, fields)).location, other.file);
     }
     assert.equal((await visitor.upload(mine.file, { name: 'b.csv', content: 'x' })).status, 404);
-    const after = await mine.visitor.get(mine.file);
-    assert.equal(withoutTokens(after.text), withoutTokens(shown.text));
+    const unchanged = await mine.visitor.get(mine.file);
+    assert.equal(withoutTokens(unchanged.text), withoutTokens(shown.text));
     assert.ok(await isEmpty(mine.shop.id));
     assert.equal(
       (await visitor.upload(mine.file, { name: 'b.csv', content: 'x' }, '')).status,
