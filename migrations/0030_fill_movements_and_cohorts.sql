@@ -12,24 +12,6 @@ alter table metric_ledger validate constraint metric_ledger_grain_check;
 create index status_events_leaving on status_events (shop_id, at, subscription_id, position)
   where from_status in ('active', 'paused') and to_status not in ('active', 'paused');
 
-create function metric_month(at timestamptz) returns timestamptz language sql immutable as $$
-  select date_trunc('month', at at time zone 'UTC') at time zone 'UTC'
-$$;
-
--- Where a fact is summed. Those of cohorts need only their month, those of history alone their day.
-create or replace function metric_buckets(fact text, at timestamptz, hours_since timestamptz)
-returns table (grain text, bucket timestamptz) language sql immutable as $$
-  select case when fact like 'cohort %' then 'month' when is_state(fact) then 'shift' else 'day' end,
-    case when fact like 'cohort %' then metric_month(at) else metric_day(at) end
-  union all
-  select 'all', timestamptz '-infinity' where is_state(fact)
-  union all
-  select v.grain, v.bucket
-  from (values ('hour', metric_hour(at)), ('minute', metric_minute(at))) v (grain, bucket)
-  where at >= hours_since and not is_state(fact) and fact not like 'cohort %'
-    and fact not in ('cancelled_before', 'cycle_failed_before')
-$$;
-
 alter type subscriber_change add attribute churned_failed integer;
 alter type subscriber_change add attribute cohort text;
 
@@ -207,87 +189,6 @@ begin
     churned = excluded.churned, expired = excluded.expired, active = excluded.active,
     churned_failed = excluded.churned_failed, cohort = excluded.cohort;
 end $$;
-
--- The triggers of subscriber_changes, as 0019 made them, from one body in which `changes` stands for the rows
--- that came (sign 1) and went (sign -1). Rows that have no cohort are older than this, and are in no sum of one.
-do $do$
-declare
-  operation text;
-  changes text;
-begin
-  foreach operation in array array['insert', 'update', 'delete'] loop
-    changes := case operation
-      when 'insert' then '(select 1 as sign, * from new_rows) changes'
-      when 'delete' then '(select -1 as sign, * from old_rows) changes'
-      else '(select 1 as sign, * from new_rows union all select -1, * from old_rows) changes'
-    end;
-    execute format(
-      'create or replace function %I() returns trigger language plpgsql as %L',
-      'subscriber_changes_metrics_' || operation,
-      replace($body$
-        declare
-          shops bigint[] := array(select distinct shop_id from changes order by shop_id);
-          shop bigint;
-          kept_since timestamptz;
-          facts ledger_fact[];
-        begin
-          foreach shop in array shops loop
-            perform lock_shop(shop);
-            select hours_since into kept_since from metric_shops where shop_id = shop;
-            -- A branch for each fact: one that takes a row apart into all of its facts costs three times as much.
-            facts := array(
-              select row(fact, metric_floor(at, kept_since), sum(count), sum(amount))::ledger_fact
-              from (
-                select shop_id, 'new_subscriber' as fact, at, sign * new_subscriber as count, 0 as amount
-                from changes where new_subscriber <> 0
-                union all
-                select shop_id, 'subscriber', at, sign * subscriber, 0 from changes where subscriber <> 0
-                union all
-                select shop_id, 'paused_subscriber', at, sign * paused_subscriber, 0
-                from changes where paused_subscriber <> 0
-                union all
-                select shop_id, 'live', at, sign * live, 0 from changes where live <> 0
-                union all
-                select shop_id, 'cancelled', at, sign * cancelled, 0 from changes where cancelled <> 0
-                union all
-                select shop_id, 'cancelled_before', at, sign * cancelled_before, 0
-                from changes where cancelled_before <> 0
-                union all
-                select shop_id, 'churned', at, sign * churned, 0 from changes where churned <> 0
-                union all
-                select shop_id, 'churned_failed', at, sign * churned_failed, 0
-                from changes where churned_failed <> 0
-                union all
-                select shop_id, 'expired', at, sign * expired, 0 from changes where expired <> 0
-                union all
-                select shop_id, a.fact, at, sign * a.count, sign * a.amount
-                from changes cross join lateral unnest(active) a where active <> '{}'
-                union all
-                select shop_id, 'cohort ' || cohort || ' customers', metric_month(at),
-                  sign * new_subscriber, 0
-                from changes where new_subscriber <> 0 and cohort is not null
-                union all
-                select shop_id, 'cohort ' || cohort || ' retained', metric_month(at),
-                  sign * (subscriber + paused_subscriber), 0
-                from changes where subscriber + paused_subscriber <> 0 and cohort is not null
-                union all
-                select shop_id, 'cohort ' || cohort || ' ' || interval_of_fact(a.fact), metric_month(at),
-                  sign * a.count, sign * a.amount
-                from changes cross join lateral unnest(active) a
-                where active <> '{}' and cohort is not null
-              ) facts
-              where shop_id = shop
-              group by fact, metric_floor(at, kept_since)
-              having sum(count) <> 0 or sum(amount) <> 0
-            );
-            perform add_to_ledger(shop, facts);
-          end loop;
-          return null;
-        end
-      $body$, 'from changes', 'from ' || changes)
-    );
-  end loop;
-end $do$;
 
 -- The triggers bring what differs into the ledger; a few thousand customers at a time, as lists are kept in
 -- memory.
