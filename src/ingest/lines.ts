@@ -25,35 +25,15 @@ export interface Line {
   readonly recordId?: number | undefined;
 }
 
-type ValueParts = Pick<Line, 'number' | 'source' | 'warning'> & { readonly value: object };
-
 /** A line for a value in memory. Its text is generated only on access. */
-export function lineOf(line: ValueParts): Line {
-  return new ValueLine(line.number, line.value, line.source, line.warning);
-}
-
-/** A class, so that a million of them share one getter. */
-class ValueLine implements Line {
-  readonly number: number;
-  readonly value: object;
-  readonly source: string | undefined;
-  readonly warning: string | undefined;
-
-  constructor(
-    number: number,
-    value: object,
-    source: string | undefined,
-    warning: string | undefined,
-  ) {
-    this.number = number;
-    this.value = value;
-    this.source = source;
-    this.warning = warning;
-  }
-
-  get text(): string {
-    return JSON.stringify(this.value);
-  }
+export function lineOf(number: number, value: object): Line {
+  return {
+    number,
+    value,
+    get text() {
+      return JSON.stringify(value);
+    },
+  };
 }
 
 /**

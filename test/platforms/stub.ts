@@ -95,7 +95,7 @@ function connect(url: string, signal: AbortSignal | undefined): Connection {
       intake,
       url,
       (async function* () {
-        yield records.map((value, index) => lineOf({ number: index + 1, value }));
+        yield records.map((value, index) => lineOf(index + 1, value));
       })(),
     );
   return {

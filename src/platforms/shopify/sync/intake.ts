@@ -57,10 +57,10 @@ export async function* oneBatch(lines: Iterable<Line>): AsyncGenerator<Line[]> {
 export function* linesOfContracts(contracts: readonly ContractNodes[]): Generator<Line> {
   let number = 0;
   for (const { contract, lines, attempts } of contracts) {
-    yield lineOf({ number: (number += 1), value: contract });
+    yield lineOf((number += 1), contract);
     for (const child of [...lines, ...attempts]) {
       const value = { ...child, __parentId: contract['id'] };
-      yield lineOf({ number: (number += 1), value });
+      yield lineOf((number += 1), value);
     }
   }
 }
@@ -69,10 +69,10 @@ export function* linesOfContracts(contracts: readonly ContractNodes[]): Generato
 export function* linesOfPlanGroup({ group, sellingPlans }: PlanGroupNodes): Generator<Line> {
   const plans = sellingPlans.map((plan) => ({ ...plan, __parentId: group['id'] }));
   for (const [index, value] of [group, ...plans].entries()) {
-    yield lineOf({ number: index + 1, value });
+    yield lineOf(index + 1, value);
   }
 }
 
 export function deletionOf(record: 'plan' | 'subscription', id: number): Line {
-  return lineOf({ number: id, value: { type: 'delete', record, id } });
+  return lineOf(id, { type: 'delete', record, id });
 }

@@ -91,5 +91,5 @@ function deactivated(plan: StoredPlan): Line {
   const { isUsed: _, discountType, discountValue, summary, ...fields } = plan;
   const pricing = { discountType, discountValue, summary };
   const record = { type: 'plan', ...fields, pricing, active: false };
-  return lineOf({ number: plan.id, value: record });
+  return lineOf(plan.id, record);
 }
