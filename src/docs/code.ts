@@ -1,4 +1,5 @@
 import { type Html, html } from '../http/html.ts';
+import { tabChoices } from '../http/look/tab-choices.ts';
 
 /** The languages of examples that say the same, in the order of their tabs. */
 const tabs: ReadonlyMap<string, string> = new Map([
@@ -38,18 +39,10 @@ export function renderCode({ language, text }: CodeBlock, id: string): Html {
 export function renderTabs(blocks: readonly CodeBlock[], id: string): Html {
   return html`<div class="example">
     <fieldset class="tabs">
-      <legend class="visually-hidden">Language</legend>
-      ${blocks.map(
-        ({ language }, index) =>
-          html`<label
-            ><input
-              type="radio"
-              name="${id}"
-              value="${language}"
-              autocomplete="off"
-              ${index === 0 ? html`checked` : undefined}
-            /><span>${tabs.get(language) ?? language}</span></label
-          >`,
+      ${tabChoices(
+        id,
+        'Language',
+        blocks.map(({ language }) => ({ value: language, label: tabs.get(language) ?? language })),
       )}
     </fieldset>
     ${blocks.map((block, index) => renderCode(block, `${id}-${index}`))}

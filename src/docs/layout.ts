@@ -1,26 +1,13 @@
 import { type Html, html } from '../http/html.ts';
-import { iconLink, mark } from '../http/mark.ts';
+import { contentSecurityPolicy } from '../http/look/content-security-policy.ts';
+import { iconLink, mark } from '../http/look/mark.ts';
 import { script, styleSheet } from './assets.ts';
 import { guides } from './guides.ts';
 import type { Article, Section } from './markdown.ts';
 
-/** The content security policy of the pages: nothing but what the service itself serves, and no inline code. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  // For the index of the search.
-  "connect-src 'self'",
-  // For the icon, which is part of the page.
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': contentSecurityPolicy,
+  'content-security-policy': contentSecurityPolicy("'none'"),
   'referrer-policy': 'no-referrer',
 } as const;
 

@@ -1,6 +1,5 @@
 import type { Route } from '../http/shell.ts';
 import type { OwnerLink } from '../store/owners/links.ts';
-import { prepareAnswer } from '../http/compression/prepared.ts';
 import { deleteSessions } from '../store/owners/sessions.ts';
 import { findShop } from '../store/shops.ts';
 import { redirect, returnPath } from './ui/answers.ts';
@@ -35,14 +34,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
   const pages = createPages(parts);
   const sources = new Sources(parts);
   return [
-    ...[...frameAssets, ...dashboardAssets, ...developerAssets].map(
-      ({ path, headers, body }): Route => ({
-        method: 'GET',
-        url: path,
-        isAsset: true,
-        handle: prepareAnswer(headers, body),
-      }),
-    ),
+    ...[...frameAssets, ...dashboardAssets, ...developerAssets].map(({ route }) => route),
     ...signInRoutes(pages, parts),
     ...linkRoutes(pages, parts),
     ...accountRoutes(pages, parts),

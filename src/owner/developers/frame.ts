@@ -2,7 +2,8 @@ import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
-import { type Asset, readAsset } from '../ui/assets.ts';
+import type { Asset } from '../../http/look/asset.ts';
+import { readAsset } from '../ui/assets.ts';
 import { layout, shopPath } from '../ui/layout.ts';
 
 export const developerAssets: readonly Asset[] = [readAsset('developers.css', import.meta.url)];

@@ -1,4 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
+import { tabChoices } from '../../http/look/tab-choices.ts';
 
 interface Tab {
   readonly label: string;
@@ -9,18 +10,10 @@ interface Tab {
 export function tabs(name: string, legend: string, choices: readonly Tab[]): Html {
   return html`<div class="tabs">
     <fieldset>
-      <legend class="visually-hidden">${legend}</legend>
-      ${choices.map(
-        ({ label }, index) =>
-          html`<label
-            ><input
-              type="radio"
-              name="${name}"
-              value="${index}"
-              autocomplete="off"
-              ${index === 0 ? html`checked` : undefined}
-            /><span>${label}</span></label
-          >`,
+      ${tabChoices(
+        name,
+        legend,
+        choices.map(({ label }, index) => ({ value: String(index), label })),
       )}
     </fieldset>
     ${choices.map(({ content }) => html`<div>${content}</div>`)}

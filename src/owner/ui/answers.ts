@@ -1,23 +1,11 @@
 import type { Answer } from '../../http/answer.ts';
 import type { Html } from '../../http/html.ts';
-
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  // For results while typing.
-  "connect-src 'self'",
-  // For the icon, which is part of the page.
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
+import { contentSecurityPolicy } from '../../http/look/content-security-policy.ts';
 
 /** Headers of every page under /app. */
 export const pageHeaders = {
   'cache-control': 'private, no-store',
-  'content-security-policy': contentSecurityPolicy,
+  'content-security-policy': contentSecurityPolicy("'self'"),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',

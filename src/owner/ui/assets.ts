@@ -1,15 +1,7 @@
-import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { designTokens } from '../../http/design-tokens.ts';
-
-export interface Asset {
-  readonly kind: 'css' | 'js';
-  /** Contains a hash of the content, so that browsers may cache it permanently. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+import { type Asset, createAsset } from '../../http/look/asset.ts';
+import { pageStyle } from '../../http/look/page-style.ts';
 
 /**
  * Reads a style sheet or a script, once at startup.
@@ -18,25 +10,15 @@ export interface Asset {
  * @param before text to put before the file's content
  */
 export function readAsset(file: string, base: string, before = ''): Asset {
-  const { name, ext } = path.parse(file);
-  const kind = ext === '.js' ? 'js' : 'css';
-  const body = before + readFileSync(new URL(file, base), 'utf8');
-  return {
-    kind,
-    path: `/app/${name}-${hash('sha256', body).slice(0, 12)}.${kind}`,
-    headers: {
-      'content-type': `text/${kind === 'js' ? 'javascript' : 'css'}; charset=utf-8`,
-      'cache-control': 'public, max-age=31536000, immutable',
-    },
-    body,
-  };
+  const text = before + readFileSync(new URL(file, base), 'utf8');
+  return createAsset('/app', path.basename(file), text);
 }
 
 /** Loaded by every page. */
 export const frameAssets: readonly Asset[] = [
-  readAsset('style.css', import.meta.url, designTokens),
+  readAsset('style.css', import.meta.url, pageStyle),
   readAsset('tables.css', import.meta.url),
   readAsset('frame.js', import.meta.url),
-  readAsset('../../http/copy.js', import.meta.url),
+  readAsset('../../http/look/copy.js', import.meta.url),
   readAsset('search.js', import.meta.url),
 ];

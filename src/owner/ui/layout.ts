@@ -1,7 +1,8 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import { iconLink, mark } from '../../http/mark.ts';
+import { iconLink, mark } from '../../http/look/mark.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type Asset, frameAssets } from './assets.ts';
+import type { Asset } from '../../http/look/asset.ts';
+import { frameAssets } from './assets.ts';
 import { icons } from './icons.ts';
 import { formToken } from './form-token.ts';
 import { searchDialog } from './search.ts';

@@ -1,4 +1,4 @@
-import { html } from './html.ts';
+import { html } from '../html.ts';
 
 /** A loop that has nearly closed around a point: who is kept comes round again. */
 const loop = 'M20.2 8.4A9 9 0 1 0 21 12.6';
