@@ -10,7 +10,7 @@ import { renderReference } from '../reference/reference.ts';
 import { script, styleSheet } from './assets.ts';
 import { guides, placeGuide, readGuide } from './guides.ts';
 import { layout, pageHeaders } from './layout.ts';
-import { renderArticle } from './markdown.ts';
+import { type Article, renderArticle } from './markdown.ts';
 
 interface DocsParts {
   /** The current one first; its reference is at /docs, those of the others are below it. */
@@ -28,6 +28,12 @@ interface DocsPage {
   readonly about: string;
   /** @param extension of the pages that it links to */
   text(extension: '' | '.md'): string;
+  article(): Article;
+}
+
+/** Renders the article on first use; the page and the search read it. */
+function docsPage(page: Omit<DocsPage, 'article'>): DocsPage {
+  return { ...page, article: once(() => renderArticle(page.text(''))) };
 }
 
 const cached = { 'cache-control': 'public, max-age=300' };
@@ -40,25 +46,25 @@ export function docsRoutes({ versions, baseUrl, findConsole }: DocsParts): Route
     version,
     document: once(() => buildOpenApi({ serverUrl: baseUrl(), version })),
   }));
-  const references = contracts.map(({ version, document }, index): DocsPage => {
+  const references = contracts.map(({ version, document }, index) => {
     const isCurrent = index === 0;
-    return {
+    return docsPage({
       path: isCurrent ? '/docs' : `/docs/${version.name}`,
       title: isCurrent ? 'API reference' : `API reference, ${version.name}`,
       about: 'Every endpoint, parameter, field and error',
       text: (extension) =>
         renderReference(document(), version, isCurrent ? startOf(extension) : ''),
-    };
+    });
   });
-  const guidePages = allGuides.map(({ name, title, about, file }): DocsPage => {
+  const guidePages = allGuides.map(({ name, title, about, file }) => {
     // Now, so that a missing file is noticed at startup.
     const text = readGuide({ file });
-    return {
+    return docsPage({
       path: `/docs/${name}`,
       title,
       about,
       text: (extension) => placeGuide(text, { file, baseUrl: baseUrl(), extension }),
-    };
+    });
   });
   return [
     rootRoute,
@@ -114,9 +120,8 @@ function startOf(extension: '' | '.md'): string {
 }
 
 function pageRoute(page: DocsPage, findConsole: DocsParts['findConsole']): Route {
-  const article = once(() => renderArticle(page.text('')));
   const render = (consolePath?: string) =>
-    layout({ ...page, article: article(), consolePath }).toString();
+    layout({ ...page, article: page.article(), consolePath }).toString();
   // Owners get a page of their own.
   const answer = once(() => prepareAnswer({ ...pageHeaders, ...cached, vary: 'cookie' }, render()));
   return {
@@ -132,8 +137,8 @@ function pageRoute(page: DocsPage, findConsole: DocsParts['findConsole']): Route
 }
 
 /** For the search: address, page, heading and text of each section. */
-function indexOf({ path, title, text }: DocsPage): [string, string, string, string][] {
-  return renderArticle(text('')).sections.map((section) => [
+function indexOf({ path, title, article }: DocsPage): [string, string, string, string][] {
+  return article().sections.map((section) => [
     section.depth === 1 ? path : `${path}#${section.id}`,
     title,
     section.title,
