@@ -1,4 +1,5 @@
-import { arrayText, type Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
+import { unnest } from '../unnest.ts';
 
 /** Requests by hour; hours are counted since 1970 (UTC). */
 export type HourlyRequests = ReadonlyMap<number, number>;
@@ -44,10 +45,7 @@ export async function addKeyUse(
       one.status - other.status ||
       (one.operation < other.operation ? -1 : 1),
   );
-  const hours = arrayText(added.map(({ hour }) => hour));
-  const operations = arrayText(added.map(({ operation }) => operation));
-  const statuses = arrayText(added.map(({ status }) => status));
-  const requests = arrayText(added.map((count) => count.requests));
+  const columns = { hour: 'bigint', operation: 'text', status: 'int', requests: 'bigint' };
   const lastHour = added.at(-1)?.hour ?? 0;
   await sql.begin((tx) =>
     // Pipelined; the server runs them in order. On a cluster, moving a shard locks them in the same order.
@@ -60,8 +58,7 @@ export async function addKeyUse(
         insert into request_counts (shop_id, key_id, hour, operation, status, requests)
         select k.shop_id, k.key_id, to_timestamp(added.hour * 3600), added.operation, added.status,
           added.requests
-        from api_keys k, unnest(${hours}::bigint[], ${operations}::text[], ${statuses}::int[],
-          ${requests}::bigint[]) added (hour, operation, status, requests)
+        from api_keys k, ${unnest(tx, 'added', columns, added)}
         where k.shop_id = ${shopId} and k.key_id = ${keyId}
         on conflict (shop_id, key_id, hour, operation, status)
           do update set requests = request_counts.requests + excluded.requests`,

@@ -1,4 +1,5 @@
-import { arrayText, type Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
+import { unnest } from '../unnest.ts';
 
 /** How many requests of each shop are kept. */
 export const keptRequests = 1_000;
@@ -28,27 +29,27 @@ export async function addLoggedRequests(
   shopId: number,
   requests: readonly LoggedRequest[],
 ): Promise<void> {
-  const times = arrayText(requests.map(({ at }) => at.getTime()));
-  const ids = arrayText(requests.map(({ requestId }) => requestId));
-  const keys = arrayText(requests.map(({ keyId }) => keyId));
-  const transports = arrayText(requests.map(({ transport }) => transport));
-  const operations = arrayText(requests.map(({ operation }) => operation));
-  const statuses = arrayText(requests.map(({ status }) => status));
-  const durations = arrayText(requests.map(({ microseconds }) => microseconds));
-  const drops = arrayText(requests.map(({ dropped }) => dropped));
+  const columns = {
+    at: 'timestamptz',
+    requestId: 'uuid',
+    keyId: 'text',
+    transport: 'text',
+    operation: 'text',
+    status: 'int',
+    microseconds: 'bigint',
+    dropped: 'bigint',
+  };
+  const rows = requests.map((each) => ({ ...each, at: each.at.toISOString() }));
   await sql.begin((tx) =>
     // Pipelined; the server runs them in order.
     Promise.all([
       tx`
         insert into request_log
           (shop_id, at, request_id, key_id, transport, operation, status, microseconds, dropped)
-        select k.shop_id, to_timestamp(added.at / 1000.0), added.request_id, k.key_id,
-          added.transport, added.operation, added.status, added.microseconds, added.dropped
-        from api_keys k, unnest(${times}::bigint[], ${ids}::uuid[], ${keys}::text[],
-          ${transports}::text[], ${operations}::text[], ${statuses}::int[], ${durations}::bigint[],
-          ${drops}::bigint[])
-            added (at, request_id, key_id, transport, operation, status, microseconds, dropped)
-        where k.shop_id = ${shopId} and k.key_id = added.key_id
+        select k.shop_id, added.at, added."requestId", k.key_id, added.transport, added.operation,
+          added.status, added.microseconds, added.dropped
+        from api_keys k, ${unnest(tx, 'added', columns, rows)}
+        where k.shop_id = ${shopId} and k.key_id = added."keyId"
         on conflict (shop_id, at, request_id) do nothing`,
       tx`
         delete from request_log

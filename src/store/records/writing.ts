@@ -1,6 +1,7 @@
 import type { Query } from '../connections/query.ts';
-import { type Sql, type Transaction, arrayText } from '../database.ts';
+import type { Sql, Transaction } from '../database.ts';
 import { findShop } from '../shops.ts';
+import { type Columns, unnest } from '../unnest.ts';
 
 const maxAttempts = 5;
 
@@ -43,13 +44,9 @@ export async function planAgain(tx: Transaction): Promise<void> {
   await tx.script('discard plans; set local citus.max_cached_conns_per_worker = 0');
 }
 
-/** Columns of new rows: the fields they come from, with their types in SQL, in order. */
-type Columns<Row> = Readonly<Partial<Record<keyof Row, string>>>;
-
 /**
  * The rows of an insert: the shop, then these columns. They begin with the shop's own row of a table that is
- * distributed by shop, so that a cluster sends the whole insert to where the shop is stored. An array for each
- * column, because PostgreSQL reads that in two thirds of the time of rows as JSON.
+ * distributed by shop, so that a cluster sends the whole insert to where the shop is stored.
  */
 export function rowsOf<Row extends object>(
   tx: Transaction,
@@ -57,26 +54,8 @@ export function rowsOf<Row extends object>(
   columns: Columns<Row>,
   rows: readonly Row[],
 ): Query<Record<string, unknown>[]> {
-  const fields = Object.entries(columns) as [keyof Row & string, string][];
-  const arrays = fields
-    .map(([field, type]) => {
-      const elementText = type === 'text' ? quoted : type === 'jsonb' ? quotedJson : String;
-      const elements = rows.map((row) => (row[field] == null ? 'NULL' : elementText(row[field])));
-      return tx`${arrayText(elements)}::text::${tx.unsafe(type)}[]`;
-    })
-    .reduce((before, array) => tx`${before}, ${array}`);
-  const names = fields.map(([field]) => `"${field}"`).join(', ');
   return tx`
     select shop.shop_id, r.* from metric_shops shop
-    cross join unnest(${arrays}) r(${tx.unsafe(names)})
+    cross join ${unnest(tx, 'r', columns, rows)}
     where shop.shop_id = ${shopId}`;
-}
-
-/** A text as an element of a PostgreSQL array. */
-function quoted(text: unknown): string {
-  return `"${String(text).replace(/["\\]/g, '\\$&')}"`;
-}
-
-function quotedJson(value: unknown): string {
-  return quoted(JSON.stringify(value));
 }
