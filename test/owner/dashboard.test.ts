@@ -13,13 +13,7 @@ import {
 } from '../support/world.ts';
 import { upsertSyncState } from '../../src/store/platforms/syncs.ts';
 import { createAwkwardShop } from './awkward-shop.ts';
-import { signedInOwner } from './visitor.ts';
-
-/** The figures of a page, as formatted. */
-const figuresOf = (text: string) =>
-  [...text.matchAll(/data-figure="\w+">([^<]*)</g)].map(([, value = '']) =>
-    value.replace(/\u00A0/g, ' '),
-  );
+import { figuresOf, overviewOwner } from './overview-pages.ts';
 
 describe('the dashboard', () => {
   let world: World;
@@ -28,12 +22,7 @@ describe('the dashboard', () => {
   });
   after(() => world.close());
 
-  const owner = async (shop: TestShop) => {
-    const { visitor } = await signedInOwner({ ...world, shop });
-    const open = (query = '', language = 'en-US') =>
-      visitor.get(`/app/shops/${shop.id}${query}`, { 'accept-language': language });
-    return { visitor, open };
-  };
+  const owner = (shop: TestShop) => overviewOwner(world, shop);
 
   for (const currency of ['JPY', 'KWD'] as const) {
     test(`shows the API’s figures in ${currency}, formatted for the reader’s locale`, async () => {

@@ -9,13 +9,7 @@ import {
   openAnyStore,
   startWorld,
 } from '../support/world.ts';
-import { signedInOwner } from './visitor.ts';
-
-/** The figures of a page, as formatted. */
-const figuresOf = (text: string) =>
-  [...text.matchAll(/data-figure="\w+">([^<]*)</g)].map(([, value = '']) =>
-    value.replace(/\u00A0/g, ' '),
-  );
+import { figuresOf, overviewOwner } from './overview-pages.ts';
 
 describe('the overview of a shop', () => {
   let world: World;
@@ -24,12 +18,7 @@ describe('the overview of a shop', () => {
   });
   after(() => world.close());
 
-  const owner = async (shop: TestShop) => {
-    const { visitor } = await signedInOwner({ ...world, shop });
-    const open = (query = '', language = 'en-US') =>
-      visitor.get(`/app/shops/${shop.id}${query}`, { 'accept-language': language });
-    return { visitor, open };
-  };
+  const owner = (shop: TestShop) => overviewOwner(world, shop);
 
   test('shows the ways in and sample figures in a shop without records', async () => {
     const shop = await createShop(world.store, { tier: 'growth', currency: 'EUR' });
