@@ -9,6 +9,7 @@ import { notFoundPage } from './message-pages.ts';
 import { type Pages, type OwnerParts, createPages, listShopsOf } from './pages.ts';
 import { chartFile, reasonsFile } from './csv/charts.ts';
 import { chartsOf } from './dashboard/chart-sections.ts';
+import { chartAssets } from './charts/assets.ts';
 import { cancelFlowRoutes } from './cancel-flow/pages.ts';
 import { developerAssets } from './developers/frame.ts';
 import { developerRoutes } from './developers/routes.ts';
@@ -34,7 +35,9 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
   const pages = createPages(parts);
   const sources = new Sources(parts);
   return [
-    ...[...frameAssets, ...dashboardAssets, ...developerAssets].map(({ route }) => route),
+    ...[...frameAssets, ...chartAssets, ...dashboardAssets, ...developerAssets].map(
+      ({ route }) => route,
+    ),
     ...signInRoutes(pages, parts),
     ...linkRoutes(pages, parts),
     ...accountRoutes(pages, parts),

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Answer } from '../../http/answer.ts';
 import type { ShopVisit } from '../pages.ts';
-import type { Chart } from '../dashboard/charts.ts';
+import type { Chart } from '../charts/chart.ts';
 import type { Dashboard } from '../dashboard/dashboard.ts';
 import { outcomes } from '../dashboard/reasons.ts';
 import { outcomeLabels, reasonLabels } from '../ui/labels.ts';

@@ -4,7 +4,7 @@ import { type Change, type Compared, changeOf } from './changes.ts';
 import { type Figure, figureGroups } from './figures.ts';
 import type { ShopVisit } from '../pages.ts';
 import { formatCount, formatMoney, formatShare, localeOf } from '../ui/locale.ts';
-import { sparkline } from './sparkline.ts';
+import { sparkline } from '../charts/sparkline.ts';
 
 type Shown = Compared & Pick<Dashboard, 'history'>;
 

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import { shopDigitsOf } from '../../money.ts';
-import { type Chart, chart } from './charts.ts';
+import { type Chart, chart } from '../charts/chart.ts';
 import { type Dashboard, day, periods } from './dashboard.ts';
 import { reasonsTable } from './reasons.ts';
 import type { ShopVisit } from '../pages.ts';

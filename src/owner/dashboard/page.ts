@@ -9,6 +9,7 @@ import { page } from '../ui/answers.ts';
 import type { Asset } from '../../http/look/asset.ts';
 import { readAsset } from '../ui/assets.ts';
 import type { Dashboard } from './dashboard.ts';
+import { chartAssets } from '../charts/assets.ts';
 import { sampleFigures } from './sample.ts';
 import { figureCards } from './cards.ts';
 import { chartSection } from './chart-sections.ts';
@@ -18,10 +19,7 @@ import type { Source } from '../sources/sources.ts';
 import { layout, shopPath } from '../ui/layout.ts';
 import { showTime } from '../ui/times.ts';
 
-export const dashboardAssets: readonly Asset[] = [
-  readAsset('dashboard.css', import.meta.url),
-  readAsset('charts.js', import.meta.url),
-];
+export const dashboardAssets: readonly Asset[] = [readAsset('dashboard.css', import.meta.url)];
 
 export function dashboardPage(
   visit: ShopVisit,
@@ -55,7 +53,7 @@ function overviewPage(visit: ShopVisit, main: Html): Answer {
       content,
       shop,
       current: 'overview',
-      assets: dashboardAssets,
+      assets: [...chartAssets, ...dashboardAssets],
     }),
   );
 }

@@ -7,6 +7,8 @@ interface Series {
   readonly name: string;
   readonly tone: 'plain' | 'good' | 'bad';
   readonly values: readonly number[];
+  /** The same for the period compared with, drawn dashed. */
+  readonly before?: readonly number[] | undefined;
 }
 
 export interface Chart {
@@ -22,6 +24,8 @@ export interface Chart {
   /** Days or weeks; `short` is for the axis, the first and the last day as 2026-11-20 are for files. */
   readonly times: readonly Readonly<Record<'full' | 'short' | 'first' | 'last', string>>[];
   readonly timeHeading: string;
+  /** Where each time leads: the rows that it counts. */
+  readonly hrefs?: readonly string[];
   /** The time whose value is shown before one is selected. */
   readonly initial: 'first' | 'last';
   readonly format: (value: number) => string;

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { viewOf, viewQuery } from './view.ts';
+
+const now = Date.parse('2026-11-20T12:00:00Z');
+const show = (text: string) => {
+  const view = viewOf(new URLSearchParams(text), now);
+  const iso = (at: number) => new Date(at).toISOString().slice(0, 16);
+  const { period, before, problem } = view;
+  return {
+    period: [iso(period.from), iso(period.until)],
+    before: [iso(before.from), iso(before.until)],
+    query: viewQuery(view).toString(),
+    problem,
+  };
+};
+
+test('shows the last 30 days, compared with the 30 days before', () => {
+  assert.deepEqual(show(''), {
+    period: ['2026-10-21T12:00', '2026-11-20T12:00'],
+    before: ['2026-09-21T12:00', '2026-10-21T12:00'],
+    query: '',
+    problem: undefined,
+  });
+});
+
+test('shows two days and what lies between, up to now, compared with the same days of another year', () => {
+  assert.deepEqual(show('from=2026-11-01&to=2026-11-30&compare=year'), {
+    period: ['2026-11-01T00:00', '2026-11-20T12:00'],
+    before: ['2025-11-01T00:00', '2025-11-20T12:00'],
+    query: 'from=2026-11-01&to=2026-11-30&compare=year',
+    problem: undefined,
+  });
+  assert.deepEqual(show('from=2026-03-01&to=2026-03-01').before, [
+    '2026-02-28T00:00',
+    '2026-03-01T00:00',
+  ]);
+});
+
+test('says what is wrong with an address, and shows the default', () => {
+  for (const [text, problem] of [
+    ['days=31', /30, 90 or 365/],
+    ['from=2026-11-01', /Both dates/],
+    ['from=2026-02-31&to=2026-03-01', /Both dates/],
+    ['from=2026-11-02&to=2026-11-01', /Exchange/],
+    ['from=2026-11-21&to=2026-11-22', /future/],
+  ] as const) {
+    const shown = show(text);
+    assert.match(shown.problem ?? '', problem);
+    assert.equal(shown.query, '');
+  }
+});

@@ -1,0 +1,96 @@
+import { day } from '../../metrics/bounds.ts';
+
+/** Part of a shop's past. Epoch milliseconds; includes `from`, excludes `until`. */
+export interface Period {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** The selectable periods up to now, in days. */
+export const periods = [30, 90, 365] as const;
+
+const comparisons = ['before', 'year'] as const;
+/** What a period is compared with: as many days right before it, or the same days of the year before. */
+export type Comparison = (typeof comparisons)[number];
+
+/** What a page of figures shows, as its address says it. */
+export interface View {
+  /** A number of days up to now, or two UTC days such as 2026-11-20, both included. */
+  readonly range:
+    | { readonly days: (typeof periods)[number] }
+    | { readonly from: string; readonly to: string };
+  readonly comparison: Comparison;
+  readonly period: Period;
+  /** The period compared with. */
+  readonly before: Period;
+  /** The instant at which the page is read, epoch milliseconds. */
+  readonly now: number;
+  /** Why the address was not understood, and what it could say; the default is shown instead. */
+  readonly problem: string | undefined;
+}
+
+/** Reads `days`, or `from` and `to`, and `compare`. The default is the last 30 days. */
+export function viewOf(query: URLSearchParams, now: number): View {
+  const text = query.get('compare');
+  const comparison = comparisons.find((each) => each === text) ?? 'before';
+  const parsed = parseRange(query, now);
+  const range = typeof parsed === 'string' ? ({ days: 30 } as const) : parsed;
+  const period = periodOf(range, now);
+  return {
+    range,
+    comparison,
+    period,
+    before: comparison === 'before' ? periodBefore(period) : yearBefore(period),
+    now,
+    problem: typeof parsed === 'string' ? parsed : undefined,
+  };
+}
+
+/** The address of a view: only what differs from the default. */
+export function viewQuery({ range, comparison }: Pick<View, 'range' | 'comparison'>) {
+  const query = new URLSearchParams();
+  if ('from' in range) {
+    query.set('from', range.from);
+    query.set('to', range.to);
+  } else if (range.days !== 30) query.set('days', String(range.days));
+  if (comparison !== 'before') query.set('compare', comparison);
+  return query;
+}
+
+function parseRange(query: URLSearchParams, now: number): View['range'] | string {
+  const [days, from, to] = ['days', 'from', 'to'].map((name) => query.get(name) ?? '');
+  if (from === '' && to === '') {
+    const known = periods.find((each) => String(each) === days);
+    if (known !== undefined || days === '') return { days: known ?? 30 };
+    return `“${days}” is not one of the periods. Choose 30, 90 or 365 days, or two dates.`;
+  }
+  const [first, last] = [from, to].map((text) => parseDay(text ?? ''));
+  if (first === undefined || last === undefined) {
+    return 'Both dates are needed, as in 2026-11-20.';
+  }
+  if (first > last) return 'The first day is after the last one. Exchange the two dates.';
+  if (first > now) return 'The first day is in the future. Choose an earlier one.';
+  return { from: from as string, to: to as string };
+}
+
+/** The start of a UTC day, epoch milliseconds. */
+function parseDay(text: string): number | undefined {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  // 2026-02-31 would be taken for a day in March.
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text) ? at : undefined;
+}
+
+function periodOf(range: View['range'], now: number): Period {
+  if ('days' in range) return { from: now - range.days * day, until: now };
+  const [from, last] = [parseDay(range.from) as number, parseDay(range.to) as number];
+  return { from, until: Math.min(last + day, now) };
+}
+
+function periodBefore({ from, until }: Period): Period {
+  return { from: from - (until - from), until: from };
+}
+
+function yearBefore({ from, until }: Period): Period {
+  const back = (at: number) => new Date(at).setUTCFullYear(new Date(at).getUTCFullYear() - 1);
+  return { from: back(from), until: back(until) };
+}
