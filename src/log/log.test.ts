@@ -38,11 +38,14 @@ test('writes request lines in the same format, at the end of the event-loop turn
     operation: 'list_plans',
   };
   log.request(entry);
-  log.request({ requestId: 'b', method: 'PUT', route: undefined, status: 404, durationMs: 0 });
+  const bare = { requestId: 'b', method: 'PUT', route: undefined, status: 404, durationMs: 0 };
+  log.request(bare);
+  // Such as a signed request, which has no key.
+  log.request({ ...bare, shopId: 7 });
   assert.equal(lines.length, 0);
   await endOfTurn();
   const written = lines.join('').trimEnd().split('\n');
-  const [first, second] = written.map((line) => {
+  const [first, second, third] = written.map((line) => {
     const { time, ...rest } = JSON.parse(line);
     assert.ok(new Date(time).getTime() > 0);
     return rest;
@@ -56,6 +59,7 @@ test('writes request lines in the same format, at the end of the event-loop turn
     durationMs: 0,
     msg: 'request',
   });
+  assert.deepEqual(third, { ...second, shopId: 7 });
 });
 
 const levels: [string, string[]][] = [

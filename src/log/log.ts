@@ -92,7 +92,8 @@ function requestLine(entry: RequestEntry): string {
     (traceId === undefined ? '' : `,"traceId":"${traceId}"`) +
     (entry.route === undefined ? '' : `,"route":"${entry.route}"`) +
     `,"status":${entry.status},"durationMs":${entry.durationMs}` +
-    (shopId === undefined ? '' : `,"shopId":${shopId},"keyId":"${keyId}"`) +
+    (shopId === undefined ? '' : `,"shopId":${shopId}`) +
+    (keyId === undefined ? '' : `,"keyId":"${keyId}"`) +
     (revision === undefined ? '' : `,"revision":"${revision}"`) +
     (mcp === undefined ? '' : `,"mcp":"${mcp}"`) +
     (operation === undefined ? '' : `,"operation":"${operation}"`) +
