@@ -97,14 +97,15 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
 
   const importShop = importShopOf(shop);
   const schema = createRecordSchema(importShop.minorDigits, clock, true);
-  const { lines, refused } = mapping
+  const made = mapping
     ? await mapDocuments(read.rows, mapping.rules, { shop: importShop, clock, schema })
     : await prepareRecords(read.rows, schema);
+  const refused = [...read.refused, ...made.refused].toSorted((a, b) => a.line - b.line);
   const isNew = await insertBatch(sql, {
     ...key,
     digest,
     receivedAt: new Date(clock.now()),
-    lines: textOf(lines),
+    lines: textOf(made.lines),
     outcomes: JSON.stringify(firstOutcomes(refused)),
     refused: JSON.stringify(refused),
   });

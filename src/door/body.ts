@@ -1,4 +1,6 @@
 import { type Answer, refuse } from '../http/answer.ts';
+import { type JsonObject, isObject } from '../json.ts';
+import type { RefusedRecord } from './outcomes.ts';
 
 const maxRecords = 1000;
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -6,14 +8,16 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 /** One record of a body: its line, or its position in an array, from 1. */
 export interface BodyRow {
   readonly number: number;
-  /** Undefined if the line is not JSON. */
-  readonly value: unknown;
+  readonly value: JsonObject;
 }
 
-type Rows = { readonly rows: readonly BodyRow[] } | { readonly refusal: Answer };
+interface Rows {
+  readonly rows: readonly BodyRow[];
+  readonly refused: readonly RefusedRecord[];
+}
 
-/** The JSON documents in a body: an array, one object, or one object on each line. */
-export function readRows(bytes: Buffer): Rows {
+/** The JSON objects in a body: an array of them, one, or one on each line. What else is there is refused. */
+export function readRows(bytes: Buffer): Rows | { readonly refusal: Answer } {
   let text: string;
   try {
     text = decoder.decode(bytes).trim();
@@ -22,30 +26,44 @@ export function readRows(bytes: Buffer): Rows {
   }
   const document = parseJson(text);
   if (Array.isArray(document)) {
-    return limited(document.map((value, index) => ({ number: index + 1, value })));
+    return sorted(document.map((value, index) => [index + 1, `record ${index + 1}`, value]));
   }
-  if (document !== undefined) return { rows: [{ number: 1, value: document }] };
+  if (document !== undefined) return sorted([[1, 'the line', document]]);
   if (text.startsWith('[')) {
     return { refusal: refuse(400, 'The body begins as a JSON array, but is not valid JSON.') };
   }
   // Blank lines are counted, as in files.
   const lines = decoder.decode(bytes).split('\n');
-  return limited(
-    lines.flatMap((line, index) =>
-      line.trim() === '' ? [] : { number: index + 1, value: parseJson(line) },
+  return sorted(
+    lines.flatMap((line, index): Item[] =>
+      line.trim() === '' ? [] : [[index + 1, 'the line', parseJson(line)]],
     ),
   );
 }
 
-function limited(rows: readonly BodyRow[]): Rows {
-  if (rows.length === 0) return { refusal: refuse(400, 'The body has no records.') };
-  if (rows.length <= maxRecords) return { rows };
-  return {
-    refusal: refuse(
-      413,
-      `The body has ${rows.length} records; send at most ${maxRecords} in one request.`,
-    ),
-  };
+/** What reasons call it; the value is undefined if it is not JSON. */
+type Item = readonly [number: number, name: string, value: unknown];
+
+function sorted(items: readonly Item[]): ReturnType<typeof readRows> {
+  if (items.length === 0) return { refusal: refuse(400, 'The body has no records.') };
+  if (items.length > maxRecords) {
+    return {
+      refusal: refuse(
+        413,
+        `The body has ${items.length} records; send at most ${maxRecords} in one request.`,
+      ),
+    };
+  }
+  const rows: BodyRow[] = [];
+  const refused: RefusedRecord[] = [];
+  for (const [number, name, value] of items) {
+    if (isObject(value)) rows.push({ number, value });
+    else {
+      const what = value === undefined ? 'JSON' : 'a JSON object';
+      refused.push({ line: number, reason: `${name} is not ${what}` });
+    }
+  }
+  return { rows, refused };
 }
 
 function parseJson(text: string): unknown {

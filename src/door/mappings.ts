@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
+import { isObject } from '../json.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
 import { type createRecordSchema, parseRecord } from '../ingest/record.ts';
 import { mapRows } from '../mapping/lines.ts';
 import { createMakers } from '../mapping/open.ts';
 import { parseMapping } from '../mapping/read.ts';
-import { jsonRow, jsonValues } from '../mapping/rows.ts';
+import { type Row, jsonValues } from '../mapping/rows.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { BodyRow } from './body.ts';
 import type { RefusedRecord } from './outcomes.ts';
@@ -52,7 +53,7 @@ interface MapParts {
   readonly schema: ReturnType<typeof createRecordSchema>;
 }
 
-/** Turns JSON documents into records. Of these only what the mapping names is kept. */
+/** Turns JSON objects into records. Of these only what the mapping names is kept. */
 export async function mapDocuments(
   documents: readonly BodyRow[],
   mapping: Mapping,
@@ -63,7 +64,11 @@ export async function mapDocuments(
   const path = input.format === 'json' ? input.list : '';
   async function* rows() {
     yield documents.flatMap(({ number, value }) =>
-      entriesOf(value, path).map((entry) => jsonRow(number, JSON.stringify(entry) ?? '')),
+      entriesOf(value, path).map((entry): Row =>
+        isObject(entry)
+          ? { line: number, values: jsonValues(entry, number) }
+          : { line: number, problem: `${path} has an entry that is not an object` },
+      ),
     );
   }
   const lines: Line[] = [];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FixedClock } from '../clock.ts';
+import type { JsonObject } from '../json.ts';
 import { createRecordSchema } from '../ingest/record.ts';
 import { deriveId } from '../ingest/source-ids.ts';
 import { prepareRecord, shapes } from './records.ts';
@@ -59,9 +60,7 @@ test('records that are not valid are refused without their values', () => {
     amount: 1,
     refundedAt: '2026-11-01T00:00:00Z',
   };
-  const cases: [unknown, string][] = [
-    [undefined, 'the line is not JSON'],
-    [[refund], 'the line is not a JSON object'],
+  const cases: [object: JsonObject, problem: string][] = [
     [{ ...refund, id: '' }, 'id must not be empty'],
     [{ ...refund, id: null }, 'id must be an integer from 1 to 9007199254740991'],
     [{ ...refund, id: {} }, 'id must be an integer from 1 to 9007199254740991'],

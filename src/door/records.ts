@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts';
+import { type JsonObject, isObject } from '../json.ts';
 import { type createRecordSchema, parseRecord } from '../ingest/record.ts';
 import { deriveId, isOpaqueId } from '../ingest/source-ids.ts';
 import { hasEmailAddress } from '../mapping/field-reader.ts';
@@ -53,9 +53,7 @@ type Prepared = { readonly record: object } | { readonly problem: string };
  * Reduces a pushed record to its known fields, and makes integers of ids that are texts.
  * @returns a record for the import, or why it is refused, without any of its values
  */
-export function prepareRecord(value: unknown, schema: Schema): Prepared {
-  if (value === undefined) return { problem: 'the line is not JSON' };
-  if (!isObject(value)) return { problem: 'the line is not a JSON object' };
+export function prepareRecord(value: JsonObject, schema: Schema): Prepared {
   const { type } = value;
   const shape = shapeOf(type, value['record']);
   // An unknown type: the schema says so.
@@ -87,7 +85,7 @@ interface Findings {
 }
 
 function reduce(
-  value: Readonly<Record<string, unknown>>,
+  value: JsonObject,
   shape: Shape,
   path: string,
   findings: Findings,

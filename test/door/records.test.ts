@@ -103,7 +103,7 @@ onOwnDatabases('pushed records', (open) => {
     });
     assert.deepEqual(batch.refused, [
       { line: 3, reason: 'outcome must be one of saved, cancelled, abandoned' },
-      { line: 6, reason: 'the line is not a JSON object' },
+      { line: 6, reason: 'record 6 is not a JSON object' },
     ]);
   });
 
