@@ -231,6 +231,8 @@ export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed
     outcome: optional(z.enum(sessionOutcomes)),
     createdAt: pastTimestamp,
     updatedAt: optional(pastTimestamp),
+    // The source names no time, so that a stored one stays.
+    keeps: keeps('createdAt'),
   });
 
   const deletion = z.object({

@@ -168,11 +168,9 @@ export function priceOf(lines: readonly Priced[]): string {
   return decimalText(units, decimals);
 }
 
-/** An amount that does not replace a stored one makes no difference. */
-function digestOfAmount(record: RecordOf<'payment'> | RecordOf<'refund'>): string {
-  if (record.keeps !== 'amount') return digestOf(record);
-  const { amount: _, ...withoutAmount } = record;
-  return digestOf(withoutAmount);
+/** A value that does not replace a stored one makes no difference. */
+function digestWithoutKept(record: RecordOf<'payment' | 'refund' | 'cancellation'>): string {
+  return digestOf(record.keeps === undefined ? record : { ...record, [record.keeps]: undefined });
 }
 
 export function paymentRow(record: RecordOf<'payment'>) {
@@ -181,7 +179,7 @@ export function paymentRow(record: RecordOf<'payment'>) {
     failureKind: record.status === 'failed' ? (record.failureKind ?? 'payment') : null,
     processedAt: isoTime(record.processedAt),
     updatedAt: isoOrNull(record.updatedAt),
-    digest: digestOfAmount(record),
+    digest: digestWithoutKept(record),
   };
 }
 
@@ -190,7 +188,7 @@ export function refundRow(record: RecordOf<'refund'>) {
     ...record,
     refundedAt: isoTime(record.refundedAt),
     updatedAt: isoOrNull(record.updatedAt),
-    digest: digestOfAmount(record),
+    digest: digestWithoutKept(record),
   };
 }
 
@@ -199,6 +197,6 @@ export function cancellationRow(record: RecordOf<'cancellation'>) {
     ...record,
     createdAt: isoTime(record.createdAt),
     updatedAt: isoOrNull(record.updatedAt),
-    digest: digestOf(record),
+    digest: digestWithoutKept(record),
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { isoTime } from '../iso-time.ts';
 import { deriveId } from '../ingest/source-ids.ts';
 import type { Field } from './fields.ts';
 import type { Values } from './rows.ts';
@@ -101,7 +102,12 @@ function createChoiceReader(
     }
     if (!field.required) return { value: undefined };
     if (field.kind === 'text' && field.mayBeEmpty) return { value: '' };
-    return { problem: `all of the columns ${columns.join(', ')} are empty` };
+    return {
+      problem:
+        columns.length === 1
+          ? `column ${columns[0]} is empty`
+          : `all of the columns ${columns.join(', ')} are empty`,
+    };
   };
 }
 
@@ -120,7 +126,7 @@ function createValueReader(
   }
   if (spec.line) return ({ line }) => ({ value: line });
   if (spec.generate === 'time') {
-    return () => ({ value: new Date(clock.now()).toISOString() });
+    return () => ({ value: isoTime(clock.now()), isGenerated: true });
   }
   if (spec.generate === 'digest' && field.kind === 'id') {
     return (values) => ({ value: deriveId(field.of, values.text()) });

@@ -15,7 +15,12 @@ export type Kind =
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'text'; readonly maxLength: number; readonly mayBeEmpty: boolean }
   | { readonly kind: 'enum'; readonly values: readonly string[] }
-  | { readonly kind: 'intervalUnit' | 'intervalCount' | 'amount' | 'decimal' | 'time' | 'boolean' };
+  | {
+      readonly kind: 'time';
+      /** Whether it may be the time of receipt, because a record with that keeps a stored time. */
+      readonly mayBeGenerated?: true;
+    }
+  | { readonly kind: 'intervalUnit' | 'intervalCount' | 'amount' | 'decimal' | 'boolean' };
 
 export type Field = Kind & { readonly required: boolean };
 
@@ -84,7 +89,7 @@ export const fieldsOf = {
     detectedReason: required(oneOf(detectedReasons)),
     offerType: optional(oneOf(offerTypes)),
     outcome: optional(oneOf(sessionOutcomes)),
-    createdAt: required(time),
+    createdAt: required({ kind: 'time', mayBeGenerated: true }),
     updatedAt: optional(time),
   },
 } as const satisfies Readonly<Record<string, Fields>>;

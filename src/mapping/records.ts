@@ -238,6 +238,7 @@ function readInto(target: object, readers: readonly NamedReader[], values: Value
     if ('problem' in reading) problems.push(reading.problem);
     else if (reading.value !== undefined) setField(target, name, reading.value);
     if ('sourceId' in reading) setField(target, `sourceIds.${name}`, reading.sourceId);
+    if ('isGenerated' in reading) setField(target, 'keeps', name);
   }
   return problems;
 }

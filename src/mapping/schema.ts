@@ -128,7 +128,7 @@ function fieldSchema(field: Field, isAlternative = false): z.ZodType<FieldSpec> 
       const reading = readConstant(field, value);
       if ('wrong' in reading) context.addIssue({ code: 'custom', message: reading.wrong });
     });
-  const generator = generators[field.kind];
+  const generator = generatorOf(field);
   const spec = strict({
     column: column.optional(),
     ...((field.kind === 'text' || field.kind === 'id') && {
@@ -159,18 +159,18 @@ function fieldSchema(field: Field, isAlternative = false): z.ZodType<FieldSpec> 
   );
 }
 
-/** What a mapping can have instead of a value of the file, by the type of the field. */
-const generators: Partial<Record<Field['kind'], 'digest' | 'time'>> = {
-  id: 'digest',
-  time: 'time',
-};
+/** What a mapping can have instead of a value of the file. */
+function generatorOf(field: Field): FieldSpec['generate'] {
+  if (field.kind === 'id') return 'digest';
+  return field.kind === 'time' && field.mayBeGenerated ? 'time' : undefined;
+}
 
 function problemOfSpec(field: Field, spec: FieldSpec, isAlternative: boolean): string | undefined {
   const { anyOf, column: one, columns, line, value, generate, when: _, ...others } = spec;
   const sources = [anyOf, one, columns, line, value, generate].filter((each) => each !== undefined);
   if (sources.length !== 1) {
     const several = { id: ['columns', 'line'], text: ['columns'] }[field.kind as string] ?? [];
-    const generator = generators[field.kind] ? ['generate'] : [];
+    const generator = generatorOf(field) ? ['generate'] : [];
     const choice = isAlternative ? [] : ['anyOf'];
     const names = ['column', ...several, 'value', ...generator, ...choice];
     return `must have one of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;

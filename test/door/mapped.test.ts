@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { findMapping, mapDocuments } from '../../src/door/mappings.ts';
 import { createPushSource, newSourceId } from '../../src/door/sources.ts';
 import { startDoor } from '../../src/door/start.ts';
@@ -98,16 +98,18 @@ onOwnDatabases('mapped webhooks', (open) => {
   let queue: JobQueue;
   let app: ReturnType<typeof createShell>;
   let baseUrl = '';
+  let offset = 0;
+  const clock: Clock = { ...systemClock, now: () => Date.now() + offset };
   before(async () => {
     store = open();
     queue = new JobQueue(store.jobs, silentLog);
     const { routes } = startDoor({
       store,
-      clock: systemClock,
+      clock,
       log: silentLog,
       sealing,
       queue,
-      findMapping: async (name) => (name === 'test-webhooks' ? mapping : undefined),
+      findMapping: async (name) => (name === 'test-webhooks' ? mapping : findMapping(name)),
     });
     await queue.open();
     app = createShell({ log: silentLog, routes, unrouted: (_path, answer) => answer });
@@ -134,33 +136,66 @@ onOwnDatabases('mapped webhooks', (open) => {
       });
       return { status: response.status, body: (await response.json()) as BatchAnswer };
     };
-    const countSessions = async () => {
-      const [found] = await store.write<{ count: number }[]>`
-        select count(*)::int as count from cancellation_sessions where shop_id = ${shop.id}`;
-      return found?.count;
+    const finish = async (to: string, body: string) => {
+      const { status, body: accepted } = await call(to, body);
+      assert.equal(status, 202);
+      const read = () => call(`batches/${accepted.batchId}`);
+      return (await until(read, (answer) => answer.body.status === 'done')).body;
     };
-    return { call, countSessions };
+    const listSessions = async () => {
+      const found = await store.write<{ at: Date }[]>`
+        select created_at as at from cancellation_sessions where shop_id = ${shop.id}`;
+      return found.map(({ at }) => at);
+    };
+    return { call, finish, listSessions };
   }
   const session = { mode: 'LIVE', id: 'a', reason: 'Price', at: '2026-11-17T10:58:00Z' };
 
   test('are stored once for each body, signed as their vendor does', async () => {
-    const { call, countSessions } = await createVendor();
+    const { finish, listSessions } = await createVendor();
     const body = JSON.stringify({ data: { sessions: [session, { ...session, mode: 'TEST' }] } });
     const [first, again] = [
-      await call('mapped/test-webhooks', body),
-      await call('mapped/test-webhooks', body),
+      await finish('mapped/test-webhooks', body),
+      await finish('mapped/test-webhooks', body),
     ];
-    assert.deepEqual([first.status, again.status], [202, 202]);
-    assert.equal(first.body.batchId, again.body.batchId);
-    const { body: batch } = await until(
-      () => call(`batches/${first.body.batchId}`),
-      (answer) => answer.body.status === 'done',
+    assert.equal(first.batchId, again.batchId);
+    assert.deepEqual(first.outcomes, { ...none, stored: 1 });
+    assert.equal((await listSessions()).length, 1);
+    await finish('mapped/test-webhooks', JSON.stringify({ ...session, id: 'b' }));
+    assert.equal((await listSessions()).length, 2);
+  });
+
+  test('that name no time keep that of the first message, however they are sent again', async (t) => {
+    const { finish, listSessions } = await createVendor();
+    const to = 'mapped/churnkey-webhooks';
+    const message = { event: 'session', data: { session: { result: 'abort', mode: 'LIVE' } } };
+    const first = await finish(to, JSON.stringify(message));
+    assert.deepEqual(first.outcomes, { ...none, stored: 1 });
+    const stored = await listSessions();
+    offset = 31 * 86_400_000;
+    t.after(() => (offset = 0));
+    const inArray = await finish(to, JSON.stringify([message]));
+    assert.deepEqual(inArray.outcomes, { ...none, unchanged: 1 });
+    // The first batch is forgotten by now.
+    await until(
+      () => store.write`select from ingest.batches where batch_id = ${first.batchId}`,
+      (found) => found.length === 0,
     );
-    assert.deepEqual(batch.outcomes, { ...none, stored: 1 });
-    assert.equal(await countSessions(), 1);
-    const other = await call('mapped/test-webhooks', JSON.stringify({ ...session, id: 'b' }));
-    assert.equal(other.status, 202);
-    await until(countSessions, (count) => count === 2);
+    const sameBody = await finish(to, JSON.stringify(message));
+    assert.deepEqual(sameBody.outcomes, { ...none, unchanged: 1 });
+    assert.deepEqual(await listSessions(), stored);
+  });
+
+  test('of Churnkey without a session are refused', async () => {
+    const { finish, listSessions } = await createVendor();
+    const none = [{ event: 'session' }, { event: 'session', data: { session: { _id: ' ' } } }];
+    const batch = await finish('mapped/churnkey-webhooks', JSON.stringify(none));
+    const reason = 'column data.session._id is empty';
+    assert.deepEqual(batch.refused, [
+      { line: 1, reason },
+      { line: 2, reason },
+    ]);
+    assert.deepEqual(await listSessions(), []);
   });
 
   test('are refused with another signature, for an unknown mapping, or as records', async () => {

@@ -164,6 +164,32 @@ onEveryDatabase('keeping stored data when a feed lacks it', (open) => {
     }
   });
 
+  test('keeps the time of a session if the source does not report times', async () => {
+    const shop = await createShop(store);
+    const session = (date: number, over: object = {}) => ({
+      type: 'cancellation',
+      id: 7001,
+      detectedReason: 'other',
+      createdAt: day(date),
+      ...over,
+    });
+    const undated = { keeps: 'createdAt' };
+    const runs: [record: object, verdict: string, stored: string][] = [
+      [session(5, undated), 'stored', day(5)],
+      [session(9, undated), 'unchanged', day(5)],
+      [session(9, { ...undated, outcome: 'saved' }), 'replaced', day(5)],
+      [session(4, { outcome: 'saved' }), 'replaced', day(4)],
+      [session(9, { ...undated, outcome: 'cancelled' }), 'replaced', day(4)],
+    ];
+    for (const [record, verdict, at] of runs) {
+      const imported = await importAll(store, shop, [record], true);
+      assert.deepEqual(imported.counts, { cancellation: counts(verdict) });
+      const rows = await store.write`
+        select created_at as at from cancellation_sessions where shop_id = ${shop.id}`;
+      assert.deepEqual([...rows], [{ at: new Date(at) }]);
+    }
+  });
+
   test('ignores "keeps" in records that do not come from a feed', async () => {
     const shop = await createShop(store);
     const records = [plan(), seen(5, 'paused')];

@@ -67,6 +67,13 @@ export interface NewCancellation extends Incoming {
   readonly offerType: OfferType | null;
   readonly outcome: SessionOutcome | null;
   readonly createdAt: string;
+  /** Whether a stored time stays. */
+  readonly keeps?: 'createdAt' | undefined;
+}
+
+interface StoredCancellation extends Stored {
+  readonly outcome: SessionOutcome | null;
+  readonly createdAt: Date;
 }
 
 export interface JudgedCancellation extends Judged {
@@ -83,17 +90,18 @@ export async function upsertCancellations(
   shopId: number,
   sessions: readonly NewCancellation[],
 ): Promise<JudgedCancellation[]> {
-  const judged = await judge<NewCancellation, Stored & { outcome: SessionOutcome | null }>(
-    tx,
-    shopId,
-    sessions,
-    {
-      kind: 'cancellation',
-      parent: { kind: 'subscription', idOf: ({ subscriptionId }) => subscriptionId },
-      columns: 's.outcome',
-    },
-  );
-  const rows = judged.filter(isWritten).map(({ row }) => row);
+  const judged = await judge<NewCancellation, StoredCancellation>(tx, shopId, sessions, {
+    kind: 'cancellation',
+    parent: { kind: 'subscription', idOf: ({ subscriptionId }) => subscriptionId },
+    columns: 's.outcome, s.created_at as "createdAt"',
+  });
+  const rows = judged
+    .filter(isWritten)
+    .map(({ row, before }) =>
+      before && row.keeps === 'createdAt'
+        ? { ...row, createdAt: before.createdAt.toISOString() }
+        : row,
+    );
   const columns = {
     id: 'bigint',
     subscriptionId: 'bigint',

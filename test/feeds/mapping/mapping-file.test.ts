@@ -162,6 +162,11 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
     () => field('id', { generate: 'time' }),
     `${at}.id.generate must be "digest"`,
   ],
+  'a time of receipt that would change with each import': [
+    () => field('createdAt', { generate: 'time' }),
+    `${at}.createdAt has unknown keys: "generate"; known keys are column, value, anyOf, table, otherwise, empty, time, timeZone`,
+    `${at}.createdAt must have one of column, value and anyOf`,
+  ],
   'packed lines without a column': [
     () => {
       const [record] = subscriptions()['records'] as { lines: object }[];
