@@ -21,8 +21,12 @@ interface GaugeSources {
   readonly shared: RedisRateLimiter | undefined;
   /** Their names. */
   readonly platforms: readonly string[];
-  /** The queues of the platforms whose webhooks are received. */
-  readonly webhookQueues: readonly string[];
+  readonly inbound: {
+    /** The queues of the platforms whose webhooks are received. */
+    readonly webhookQueues: readonly string[];
+    /** How many pushed records this process has refused. */
+    refusedRecords(): number;
+  };
 }
 
 /** Registers the gauges of all parts of the service; each is read when Prometheus scrapes. */
@@ -31,7 +35,7 @@ export function addGauges(metrics: ServiceMetrics, parts: GaugeSources): void {
   addDatabase(metrics, parts);
   addFeeds(metrics, parts);
   addSyncs(metrics, parts);
-  if (parts.webhookQueues.length > 0) addWebhooks(metrics, parts);
+  if (parts.inbound.webhookQueues.length > 0) addWebhooks(metrics, parts);
   addPushes(metrics, parts);
   if (store.replicas.length > 0) {
     metrics.gauge('retention_replica_in_use', () =>
@@ -95,7 +99,7 @@ function addSyncs(metrics: ServiceMetrics, { store, clock, platforms }: GaugeSou
 
 function addWebhooks(
   metrics: ServiceMetrics,
-  { store, clock, webhookQueues: queues }: GaugeSources,
+  { store, clock, inbound: { webhookQueues: queues } }: GaugeSources,
 ): void {
   const check = createTimedCheck(() => listJobCounts(store.write), clock);
   metrics.gauge('retention_webhook_jobs', async () => {
@@ -109,7 +113,8 @@ function addWebhooks(
   });
 }
 
-function addPushes(metrics: ServiceMetrics, { store, clock }: GaugeSources): void {
+function addPushes(metrics: ServiceMetrics, { store, clock, inbound }: GaugeSources): void {
+  metrics.gauge('retention_push_refused_records_total', () => inbound.refusedRecords());
   const check = createTimedCheck(() => summariseOpenBatches(store.write), clock);
   metrics.gauge('retention_push_batches', async () => {
     const open = (await check()).answer;

@@ -25,6 +25,8 @@ interface Inbound {
   readonly routes: readonly Route[];
   /** The queues of the platforms whose webhooks are received. */
   readonly webhookQueues: readonly string[];
+  /** How many pushed records this process has refused after they were accepted. */
+  refusedRecords(): number;
   /**
    * Begins to open the job queue, and returns at once. Until it is open, which the database may not allow yet, what
    * needs it is answered 503.
@@ -71,6 +73,7 @@ export async function startInbound(parts: InboundParts): Promise<Inbound> {
   return {
     routes: [...webhooks.routes, ...door.routes],
     webhookQueues: webhooks.queues,
+    refusedRecords: door.refusedRecords,
     uploads,
     open: () => void openQueue(),
     async close() {

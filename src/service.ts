@@ -104,9 +104,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   });
   if (metrics) {
     const { leases } = access;
-    const { webhookQueues } = inbound;
     const names = platforms.map(({ name }) => name);
-    addGauges(metrics, { app, store, clock, leases, shared, platforms: names, webhookQueues });
+    addGauges(metrics, { app, store, clock, leases, shared, inbound, platforms: names });
   }
   let metricsServer: Awaited<ReturnType<typeof listenForMetrics>> | undefined;
   const closeTelemetry = async () => {

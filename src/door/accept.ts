@@ -18,8 +18,8 @@ import {
 import type { PushSource } from '../store/door/sources.ts';
 import type { Shop } from '../store/shops.ts';
 import { type BodyRow, readRows } from './body.ts';
-import { mapDocuments } from './mappings.ts';
-import { type RefusedRecord, firstOutcomes } from './outcomes.ts';
+import { entriesOf, mapDocuments } from './mappings.ts';
+import { type RefusedRecord, firstOutcomes, refusedRecord } from './outcomes.ts';
 import { prepareRecord } from './records.ts';
 import { sendPushJob, textOf } from './work.ts';
 
@@ -27,6 +27,8 @@ import { sendPushJob, textOf } from './work.ts';
 const maxQueued = 200;
 const maxWaiting = 2000;
 const retryAfterSeconds = 5;
+/** In one request. */
+const maxRecords = 1000;
 /** How many records are checked before other requests get their turn. */
 const recordsPerTurn = 100;
 
@@ -90,8 +92,14 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
 
   const known = await findBatch(sql, key);
   if (known) return repeated(known);
-  const read = readRows(body);
-  if ('refusal' in read) return read.refusal;
+  const sent = readRows(body);
+  if ('refusal' in sent) return sent.refusal;
+  const read = mapping ? entriesOf(sent, mapping.rules) : sent;
+  const count = read.rows.length + read.refused.length;
+  if (count > maxRecords) {
+    const text = `The body has ${count} records; send at most ${maxRecords} in one request.`;
+    return refuse(413, text, privateJson);
+  }
   const open = await countOpenBatches(sql, shop.id);
   if (open.queued >= maxQueued || open.waiting >= maxWaiting) return tooBusy();
 
@@ -127,7 +135,7 @@ async function prepareRecords(
   for (const [index, { number, value }] of rows.entries()) {
     if (index % recordsPerTurn === recordsPerTurn - 1) await turn();
     const prepared = prepareRecord(value, schema);
-    if ('problem' in prepared) refused.push({ line: number, reason: prepared.problem });
+    if ('problem' in prepared) refused.push(refusedRecord(number, prepared.problem));
     else lines.push({ number, text: JSON.stringify(prepared.record) });
   }
   return { lines, refused };

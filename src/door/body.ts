@@ -1,8 +1,7 @@
 import { type Answer, refuse } from '../http/answer.ts';
 import { type JsonObject, isObject } from '../json.ts';
-import type { RefusedRecord } from './outcomes.ts';
+import { type RefusedRecord, refusedRecord } from './outcomes.ts';
 
-const maxRecords = 1000;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** One record of a body: its line, or its position in an array, from 1. */
@@ -11,7 +10,7 @@ export interface BodyRow {
   readonly value: JsonObject;
 }
 
-interface Rows {
+export interface Rows {
   readonly rows: readonly BodyRow[];
   readonly refused: readonly RefusedRecord[];
 }
@@ -26,15 +25,15 @@ export function readRows(bytes: Buffer): Rows | { readonly refusal: Answer } {
   }
   const document = parseJson(text);
   if (Array.isArray(document)) {
-    return sorted(document.map((value, index) => [index + 1, `record ${index + 1}`, value]));
+    return sortOut(document.map((value, index) => [index + 1, `record ${index + 1}`, value]));
   }
-  if (document !== undefined) return sorted([[1, 'the line', document]]);
+  if (document !== undefined) return sortOut([[1, 'the line', document]]);
   if (text.startsWith('[')) {
     return { refusal: refuse(400, 'The body begins as a JSON array, but is not valid JSON.') };
   }
   // Blank lines are counted, as in files.
   const lines = decoder.decode(bytes).split('\n');
-  return sorted(
+  return sortOut(
     lines.flatMap((line, index): Item[] =>
       line.trim() === '' ? [] : [[index + 1, 'the line', parseJson(line)]],
     ),
@@ -44,23 +43,15 @@ export function readRows(bytes: Buffer): Rows | { readonly refusal: Answer } {
 /** What reasons call it; the value is undefined if it is not JSON. */
 type Item = readonly [number: number, name: string, value: unknown];
 
-function sorted(items: readonly Item[]): ReturnType<typeof readRows> {
+function sortOut(items: readonly Item[]): ReturnType<typeof readRows> {
   if (items.length === 0) return { refusal: refuse(400, 'The body has no records.') };
-  if (items.length > maxRecords) {
-    return {
-      refusal: refuse(
-        413,
-        `The body has ${items.length} records; send at most ${maxRecords} in one request.`,
-      ),
-    };
-  }
   const rows: BodyRow[] = [];
   const refused: RefusedRecord[] = [];
   for (const [number, name, value] of items) {
     if (isObject(value)) rows.push({ number, value });
     else {
       const what = value === undefined ? 'JSON' : 'a JSON object';
-      refused.push({ line: number, reason: `${name} is not ${what}` });
+      refused.push(refusedRecord(number, `${name} is not ${what}`));
     }
   }
   return { rows, refused };

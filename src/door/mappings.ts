@@ -7,10 +7,10 @@ import { type createRecordSchema, parseRecord } from '../ingest/record.ts';
 import { mapRows } from '../mapping/lines.ts';
 import { createMakers } from '../mapping/open.ts';
 import { parseMapping } from '../mapping/read.ts';
-import { type Row, jsonValues } from '../mapping/rows.ts';
+import { jsonValues } from '../mapping/rows.ts';
 import type { Mapping } from '../mapping/schema.ts';
-import type { BodyRow } from './body.ts';
-import type { RefusedRecord } from './outcomes.ts';
+import type { BodyRow, Rows } from './body.ts';
+import { type RefusedRecord, refusedRecord } from './outcomes.ts';
 
 const folder = new URL('../../mappings/', import.meta.url);
 const read = new Map<string, Promise<Mapping | undefined>>();
@@ -53,6 +53,22 @@ interface MapParts {
   readonly schema: ReturnType<typeof createRecordSchema>;
 }
 
+/** The rows in the list that a mapping names, or the documents themselves. */
+export function entriesOf({ rows, refused }: Rows, { input }: Mapping): Rows {
+  const path = input.format === 'json' ? input.list : '';
+  if (path === '') return { rows, refused };
+  const entries: BodyRow[] = [];
+  const others: RefusedRecord[] = [];
+  for (const { number, value } of rows) {
+    const list = jsonValues(value).get(path);
+    for (const entry of Array.isArray(list) ? list : [value]) {
+      if (isObject(entry)) entries.push({ number, value: entry });
+      else others.push(refusedRecord(number, `${path} has an entry that is not an object`));
+    }
+  }
+  return { rows: entries, refused: [...refused, ...others] };
+}
+
 /** Turns JSON objects into records. Of these only what the mapping names is kept. */
 export async function mapDocuments(
   documents: readonly BodyRow[],
@@ -60,16 +76,11 @@ export async function mapDocuments(
   { shop, clock, schema }: MapParts,
 ): Promise<Mapped> {
   const makers = createMakers(mapping, { shop, clock });
-  const { input } = mapping;
-  const path = input.format === 'json' ? input.list : '';
   async function* rows() {
-    yield documents.flatMap(({ number, value }) =>
-      entriesOf(value, path).map((entry): Row =>
-        isObject(entry)
-          ? { line: number, values: jsonValues(entry, number) }
-          : { line: number, problem: `${path} has an entry that is not an object` },
-      ),
-    );
+    yield documents.map(({ number, value }) => ({
+      line: number,
+      values: jsonValues(value, number),
+    }));
   }
   const lines: Line[] = [];
   const refused: RefusedRecord[] = [];
@@ -78,18 +89,11 @@ export async function mapDocuments(
       // The columns that it was made from are for files of refused lines only.
       const { rows: _rows, ...record } = JSON.parse(text);
       const parsed = problem === undefined ? parseRecord(schema, record) : { problem };
-      if ('problem' in parsed)
-        refused.push({ line: number, reason: withoutValues(parsed.problem) });
+      if ('problem' in parsed) refused.push(refusedRecord(number, withoutValues(parsed.problem)));
       else lines.push({ number, text: JSON.stringify(record) });
     }
   }
   return { lines, refused };
-}
-
-function entriesOf(value: unknown, path: string): readonly unknown[] {
-  if (path === '') return [value];
-  const list = jsonValues(value).get(path);
-  return Array.isArray(list) ? list : [value];
 }
 
 /**

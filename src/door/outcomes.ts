@@ -16,6 +16,16 @@ export interface RefusedRecord {
   readonly reason: string;
 }
 
+/** Of a record with many errors, the first ones are enough. */
+const maxReasonLength = 500;
+
+/** @param reason without values of the record */
+export function refusedRecord(line: number, reason: string): RefusedRecord {
+  const text = reason.replaceAll(/\p{Cc}+/gu, ' ');
+  if (text.length <= maxReasonLength) return { line, reason: text };
+  return { line, reason: `${text.slice(0, maxReasonLength - 1).toWellFormed()}…` };
+}
+
 /** Refused before anything was stored. */
 export function firstOutcomes(refused: readonly RefusedRecord[]): Outcomes {
   const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, deleted: 0 };

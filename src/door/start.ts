@@ -13,20 +13,26 @@ interface Door {
   reseal(): Promise<void>;
   /** Has the batches of earlier processes stored. To be called once the queue is open. */
   resume(): Promise<void>;
+  /** How many pushed records this process has refused. */
+  refusedRecords(): number;
 }
 
 /** Receives pushed records, and stores them. Every instance does both. */
 export function startDoor(parts: StartParts): Door {
   const { store, clock, log, sealing, queue } = parts;
   const sql = store.write;
+  let refusedRecords = 0;
+  const countRefused = (records: number) => void (refusedRecords += records);
+  const worker = createPushWorker({ sql: store.jobs, queue, clock, log, countRefused });
   // One at a time, so that the connections for jobs are never all in use.
-  queue.work(pushQueue, 'hints', createPushWorker({ sql: store.jobs, queue, clock, log }), 1);
+  queue.work(pushQueue, 'hints', worker, 1);
   return {
     routes: doorRoutes({ ...parts, sql }),
     async reseal() {
       const count = await resealSources(sql, sealing);
       if (count > 0) log.info({ sources: count }, 'secrets of push sources encrypted anew');
     },
+    refusedRecords: () => refusedRecords,
     async resume() {
       // The jobs of a process that died are taken over later than these.
       for (const source of await listSourcesWithOpenBatches(sql)) {

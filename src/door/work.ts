@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { type ImportShop, importShopOf } from '../ingest/apply.ts';
 import { keyOf } from '../ingest/batch.ts';
-import { importRecords } from '../ingest/import.ts';
+import { type ImportCounts, importRecords } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log/log.ts';
 import { findKeeper, whyNotTaken } from '../platforms/keeper.ts';
@@ -11,7 +11,9 @@ import type { JobQueue } from '../platforms/webhooks/queue.ts';
 import type { Sql } from '../store/database.ts';
 import {
   type BatchKey,
+  type OpenBatch,
   deleteOldBatches,
+  keptMilliseconds,
   listOpenBatches,
   listWaitingKeys,
   lockOpenBatch,
@@ -22,7 +24,7 @@ import {
 import { deleteJobsOfShop } from '../store/feeds/jobs.ts';
 import { findShop } from '../store/shops.ts';
 import { asSql } from './one-transaction.ts';
-import { type RefusedRecord, addOutcomes } from './outcomes.ts';
+import { type RefusedRecord, addOutcomes, refusedRecord } from './outcomes.ts';
 
 export const pushQueue = 'push';
 
@@ -32,8 +34,6 @@ const retrySeconds = 10;
 const maxPauseMilliseconds = 60_000;
 /** Further attempts would fail like these; until then, the source's later batches wait. */
 const maxAttempts = 8;
-/** How long the outcomes of a batch can be read, and a repeated request is recognised. */
-const keepMilliseconds = 30 * 86_400_000;
 /** Of those queued, and of those that wait. Then other sources get their turn. */
 const batchesPerJob = 50;
 
@@ -43,6 +43,8 @@ interface WorkParts {
   readonly queue: JobQueue;
   readonly clock: Clock;
   readonly log: Log;
+  /** Counts records that are refused for good. */
+  countRefused(records: number): void;
 }
 
 type SourceKey = Omit<BatchKey, 'batchId'>;
@@ -79,7 +81,7 @@ export function createPushWorker(parts: WorkParts) {
     const left = await findWork(parts, source);
     const isMoreDue = left.queued.length + left.due.length > 0;
     if (left.count > 0) await sendPushJob(parts, source, isMoreDue ? 0 : retrySeconds);
-    await deleteOldBatches(sql, source, new Date(clock.now() - keepMilliseconds));
+    await deleteOldBatches(sql, source, new Date(clock.now() - keptMilliseconds));
   };
 }
 
@@ -101,21 +103,34 @@ function retryTime(receivedAt: number, now: number): Date {
   return new Date(Math.min(now + pause, receivedAt + waitMilliseconds));
 }
 
+interface Settled {
+  /** Keys whose records no longer wait. */
+  readonly settledKeys: readonly string[];
+  /** All refused records of a batch that is finished. */
+  readonly refused: readonly RefusedRecord[];
+}
+
 async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Promise<void> {
   const { sql, clock, log } = parts;
   await updateBatchAttempts(sql, key);
   const keeper = await findKeeper(sql, shop.id);
-  const settledKeys = await sql.begin(async (tx) => {
+  const { settledKeys, refused } = await sql.begin(async (tx): Promise<Settled> => {
     // Another instance that stores it, or an earlier one, holds this up, which keeps the order.
     const batch = await lockOpenBatch(tx, key);
-    if (!batch) return [];
+    if (!batch) return { settledKeys: [], refused: [] };
     const now = clock.now();
     const lines = linesOf(batch.lines);
     const refused: RefusedRecord[] = JSON.parse(batch.refused);
     if (batch.attempts > maxAttempts) {
       log.error({ ...key }, 'pushed batch failed; its records are not stored');
-      await updateBatch(tx, key, { ...batch, ...finishedAt(now), hasFailed: true });
-      return batch.waitingKeys;
+      const reason = `it could not be stored in ${maxAttempts} attempts; the log of the service says why`;
+      refused.push(...lines.map(({ number }) => refusedRecord(number, reason)));
+      await updateBatch(tx, key, {
+        ...finishedAt(now),
+        ...resultOf(batch, {}, refused),
+        hasFailed: true,
+      });
+      return { settledKeys: batch.waitingKeys, refused };
     }
     const mayWait = now < batch.receivedAt.getTime() + waitMilliseconds;
     const waiting: Line[] = [];
@@ -132,14 +147,12 @@ async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Pr
       waitingKeys: await listWaitingKeys(tx, key, keysOf(lines)),
       ...(mayWait && { keepWaiting: (some: readonly Line[]) => void waiting.push(...some) }),
       refuse(_source, line, reason) {
-        refused.push({ line: line.number, reason });
+        refused.push(refusedRecord(line.number, reason));
       },
     });
-    refused.sort((a, b) => a.line - b.line);
     const waitingKeys = keysOf(waiting);
     await updateBatch(tx, key, {
-      outcomes: JSON.stringify(addOutcomes(JSON.parse(batch.outcomes), counts, refused)),
-      refused: JSON.stringify(refused),
+      ...resultOf(batch, counts, refused),
       hasFailed: false,
       ...(waiting.length === 0
         ? finishedAt(now)
@@ -150,12 +163,33 @@ async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Pr
             finishedAt: null,
           }),
     });
-    return batch.waitingKeys.filter((each) => !waitingKeys.includes(each));
+    return {
+      settledKeys: batch.waitingKeys.filter((each) => !waitingKeys.includes(each)),
+      refused: waiting.length === 0 ? refused : [],
+    };
   });
+  if (refused.length > 0) {
+    // One line, however many they are.
+    log.warn(
+      { ...key, refused: refused.length, reason: refused[0]?.reason },
+      'pushed records refused',
+    );
+    parts.countRefused(refused.length);
+  }
   // Later records with the same keys have waited for these only.
   if (settledKeys.length > 0) {
     await updateRetries(sql, key, settledKeys, new Date(clock.now()));
   }
+}
+
+/** @param refused all of the batch's, which are put in order */
+function resultOf(batch: OpenBatch, counts: ImportCounts, refused: RefusedRecord[]) {
+  refused.sort((a, b) => a.line - b.line);
+  return {
+    outcomes: JSON.stringify(addOutcomes(JSON.parse(batch.outcomes), counts, refused)),
+    refused: JSON.stringify(refused),
+    refusedCount: refused.length,
+  };
 }
 
 /** What a finished batch has no longer. */

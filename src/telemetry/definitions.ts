@@ -77,6 +77,11 @@ export const metricDefinitions = {
     help: 'Age of the oldest pushed batch that is not stored yet, in seconds; 0 if there is none.',
     labels: [],
   },
+  retention_push_refused_records_total: {
+    type: 'counter',
+    help: 'Pushed records that were refused after their request was answered 202.',
+    labels: [],
+  },
   retention_event_loop_delay_seconds: {
     type: 'gauge',
     help: 'Duration of event-loop turns since the previous scrape, in seconds.',

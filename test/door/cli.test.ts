@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { before, describe, test } from 'node:test';
+import { insertBatch } from '../../src/store/door/batches.ts';
+import { connectAll } from '../../src/store/open.ts';
 import { serverUrl } from '../support/databases.ts';
 import { newShopId, run } from '../cli/process.ts';
 import { credentialsKeys } from './world.ts';
@@ -52,6 +55,33 @@ describe('ingest', { skip }, () => {
     const again = await ingest('rotate', created.sourceId);
     assert.equal(again.code, 1);
     assert.match(again.err, /has no source src_\w+ that is in use/);
+  });
+
+  test('lists how many records were refused lately, and the last reason', async () => {
+    const { sourceId } = await parse('create', '--name', 'Refused');
+    const store = connectAll(DATABASE_URL);
+    const receivedAt = new Date(Date.now() - 86_400_000);
+    const key = { shopId: Number(shop), sourceId, batchId: randomUUID() };
+    const reason = 'outcome must be one of saved, cancelled, abandoned';
+    const refused = JSON.stringify([{ line: 1, reason }]);
+    const batch = { ...key, digest: '', receivedAt, lines: '', outcomes: '{}', refused };
+    assert.ok(await insertBatch(store.write, batch));
+    await store.write`
+      update ingest.batches set refused_count = 7, finished_at = received_at
+      where shop_id = ${key.shopId} and source_id = ${sourceId}`;
+    await store.close();
+    const listed = (await parse('list')).find(
+      (each: object) => 'name' in each && each.name === 'Refused',
+    );
+    assert.deepEqual(
+      [listed.refusedRecords, listed.lastRefusedAt, listed.lastRefusedReason],
+      [7, receivedAt.toISOString(), reason],
+    );
+    const { out } = await ingest('list');
+    assert.match(out, new RegExp(`${sourceId} +Refused +standard .* 7 +active`));
+    assert.ok(
+      out.endsWith(`${sourceId} was last refused at ${receivedAt.toISOString()}: ${reason}\n`),
+    );
   });
 
   test('reads the secrets of vendors from standard input', async () => {

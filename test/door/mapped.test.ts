@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { findMapping, mapDocuments } from '../../src/door/mappings.ts';
+import { entriesOf, findMapping, mapDocuments } from '../../src/door/mappings.ts';
 import { createPushSource, newSourceId } from '../../src/door/sources.ts';
 import { startDoor } from '../../src/door/start.ts';
 import { createShell } from '../../src/http/shell.ts';
@@ -59,7 +59,11 @@ test('documents are mapped, and reasons quote no values', async () => {
   ];
   const shop = { id: 1, currency: 'USD', minorDigits: 2 };
   const schema = createRecordSchema(2, systemClock, true);
-  const { lines, refused } = await mapDocuments(documents, mapping, {
+  const { rows, refused: unreadable } = entriesOf({ rows: documents, refused: [] }, mapping);
+  assert.deepEqual(unreadable, [
+    { line: 5, reason: 'data.sessions has an entry that is not an object' },
+  ]);
+  const { lines, refused } = await mapDocuments(rows, mapping, {
     shop,
     clock: systemClock,
     schema,
@@ -73,10 +77,9 @@ test('documents are mapped, and reasons quote no values', async () => {
   );
   assert.deepEqual(
     refused.map(({ line }) => line),
-    [3, 4, 5],
+    [3, 4],
   );
   assert.equal(refused[0]?.reason, 'column reason: its value is not in its table, which has Price');
-  assert.equal(refused[2]?.reason, 'data.sessions has an entry that is not an object');
   assert.doesNotMatch(JSON.stringify({ lines, refused }), /planted/);
 });
 
@@ -207,6 +210,9 @@ onOwnDatabases('mapped webhooks', (open) => {
     assert.equal((await call('mapped/unknown', body)).status, 404);
     assert.equal((await call('mapped/test-webhooks', 'not JSON [')).status, 202);
     assert.equal((await call('records', body)).status, 400);
+    const sessions = Array.from({ length: 1001 }, () => 0);
+    const many = JSON.stringify({ data: { sessions } });
+    assert.equal((await call('mapped/test-webhooks', many)).status, 413);
   });
 
   test('may be signed by Standard Webhooks', async () => {

@@ -114,6 +114,7 @@ export async function startDoorWorld(
   const service: Service = await startTestService(store, {
     clock,
     credentialsKeys,
+    telemetry: { metricsPort: 0 },
     ...(log && { log }),
   });
   const { baseUrl } = service;
@@ -121,6 +122,7 @@ export async function startDoorWorld(
     store,
     shop,
     source,
+    service,
     baseUrl,
     push: (records: readonly object[] | string, sending?: SendOptions) =>
       push(baseUrl, source, records, sending),

@@ -59,7 +59,7 @@ export async function usePushSources({ write }: Store, shopId: number): Promise<
   assert.equal((await listLivePushSources(write)).at(-1)?.name, 'Test');
 
   const key = { ...source, batchId: '00000000-0000-4000-8000-000000000002' };
-  const texts = { digest: '', outcomes: '{}', refused: '[]' };
+  const texts = { digest: '', outcomes: '{}', refused: '[]', refusedCount: 0 };
   const batch = { ...key, ...texts, receivedAt: at, lines: '1 {}' };
   assert.ok(await insertBatch(write, batch));
   assert.equal(await insertBatch(write, batch), false);
@@ -79,10 +79,18 @@ export async function usePushSources({ write }: Store, shopId: number): Promise<
   assert.deepEqual((await listOpenBatches(write, source))[0]?.retryAt, at);
   await write.begin(async (tx) => {
     const none = { lines: null, waitingKeys: [], retryAt: null };
-    await updateBatch(tx, key, { ...texts, ...none, hasFailed: false, finishedAt: at });
+    const refused = { refused: '[{"line":1,"reason":"test"}]', refusedCount: 1 };
+    await updateBatch(tx, key, {
+      ...texts,
+      ...none,
+      ...refused,
+      hasFailed: false,
+      finishedAt: at,
+    });
   });
   assert.deepEqual((await findBatch(write, key))?.finishedAt, at);
-  assert.deepEqual((await listPushSources(write, shopId))[0]?.lastBatchAt, at);
+  const [listed] = await listPushSources(write, shopId, at.getTime());
+  assert.deepEqual([listed?.lastBatchAt, listed?.lastRefusedReason], [at, 'test']);
   await deleteOldBatches(write, source, new Date(at.getTime() + 1));
   assert.equal(await findBatch(write, key), undefined);
   assert.ok(await write.begin((tx) => updateRevokedPushSource(tx, source, at)));

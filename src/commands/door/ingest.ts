@@ -100,15 +100,22 @@ const list: Command = {
   name: 'ingest list',
   synopsis: '--shop ID [--json]',
   summary: 'lists the sources that may push records into a shop, without their secrets',
+  details: [
+    'REFUSED is how many records were refused in the last 30 days; the last reason is below the table.',
+  ],
   options: { shop: { type: 'string' }, json: { type: 'boolean' } },
   async run(context) {
-    const sources = await withShop(context, ({ write }, { id }) => listPushSources(write, id));
+    const sources = await withShop(context, ({ write }, { id }) =>
+      listPushSources(write, id, systemClock.now()),
+    );
     if (context.options['json']) {
       printJson(
         sources.map(({ sourceId, name, scheme, createdBy, createdAt, lastBatchAt, ...rest }) => {
           const { previousUntil, revokedAt } = rest;
+          const { refusedRecords, lastRefusedAt, lastRefusedReason } = rest;
           const times = { createdAt, lastBatchAt, previousUntil, revokedAt };
-          return { sourceId, name, scheme, createdBy, ...times };
+          const refused = { refusedRecords, lastRefusedAt, lastRefusedReason };
+          return { sourceId, name, scheme, createdBy, ...times, ...refused };
         }),
       );
     } else if (sources.length === 0) print('No source pushes records into this shop.');
@@ -119,9 +126,18 @@ const list: Command = {
         source.scheme,
         source.createdAt.toISOString(),
         source.lastBatchAt?.toISOString() ?? 'never',
+        String(source.refusedRecords),
         stateOf(source),
       ]);
-      print(formatTable(['ID', 'NAME', 'SCHEME', 'CREATED', 'LAST BATCH', 'STATE'], rows));
+      print(
+        formatTable(['ID', 'NAME', 'SCHEME', 'CREATED', 'LAST BATCH', 'REFUSED', 'STATE'], rows),
+      );
+      for (const { sourceId, lastRefusedAt, lastRefusedReason } of sources) {
+        if (lastRefusedAt === null) continue;
+        print(
+          `${sourceId} was last refused at ${lastRefusedAt.toISOString()}: ${lastRefusedReason}`,
+        );
+      }
     }
     return exitStatus.done;
   },
@@ -154,9 +170,8 @@ const rotate: Command = {
     const overlap = parseOverlap(String(context.options['overlap']));
     await withShop(context, async ({ write: sql }, shop) => {
       const source = { shopId: shop.id, sourceId };
-      const found = (await listPushSources(sql, shop.id)).find(
-        (each) => each.sourceId === sourceId,
-      );
+      const sources = await listPushSources(sql, shop.id, systemClock.now());
+      const found = sources.find((each) => each.sourceId === sourceId);
       if (!found) throw missingError(shop, sourceId);
       const given = found.scheme === 'standard' ? undefined : await readSecret();
       const until = overlapUntil(found, systemClock.now());

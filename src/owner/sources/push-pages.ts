@@ -7,6 +7,7 @@ import { overlapChoices } from '../keys/forms.ts';
 import { codeBlock } from '../ui/code-block.ts';
 import type { ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
+import { formatCount } from '../ui/locale.ts';
 import { alert, layout, notice, shopPath, tierNames, token } from '../ui/layout.ts';
 import { nameField } from '../ui/name-field.ts';
 import { showAgo, showDay, showTime } from '../ui/times.ts';
@@ -36,6 +37,7 @@ export function pushSection(
       happen, signed with a secret.
     </p>
     ${sources.length === 0 ? undefined : sourceTable(visit, sources, now)}
+    ${sources.flatMap((source) => refusedPart(visit, source, now) ?? [])}
     ${
       !hasApiAccess
         ? html`<p class="quiet">
@@ -91,6 +93,22 @@ function sourceTable(visit: ShopVisit, sources: readonly PushSourceListing[], no
       ${rows}
     </tbody>
   </table>`;
+}
+
+/** What was refused lately, after the sender was told that it had arrived. */
+function refusedPart(visit: ShopVisit, source: PushSourceListing, now: number): Html | undefined {
+  const { name, scheme, refusedRecords: count, lastRefusedAt, lastRefusedReason } = source;
+  if (lastRefusedAt === null) return undefined;
+  return html`<p>
+    <strong class="dot attention">${name}</strong> ${formatCount(visit, count)}
+    ${count === 1 ? 'record was' : 'records were'} refused in the last 30 days. The last came
+    ${showAgo(lastRefusedAt, now)}: “${lastRefusedReason ?? ''}”.
+    ${
+      isVendor(scheme)
+        ? `If you cannot change that at ${vendors[scheme].title}, tell the operator of this service.`
+        : 'Correct what sends them, and send them again.'
+    }
+  </p>`;
 }
 
 interface PushForm {

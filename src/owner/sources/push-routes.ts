@@ -29,10 +29,10 @@ const base = '/app/shops/:shopId/sources/push';
 
 /** The sources of a shop that are not revoked. */
 export async function readPushSources(
-  { store }: OwnerParts,
+  { store, clock }: OwnerParts,
   shopId: number,
 ): Promise<PushSourceListing[]> {
-  const sources = await listPushSources(store.write, shopId);
+  const sources = await listPushSources(store.write, shopId, clock.now());
   return sources.filter(({ revokedAt }) => revokedAt === null);
 }
 

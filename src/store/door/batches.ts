@@ -10,6 +10,9 @@ export interface BatchKey {
 
 type SourceKey = Omit<BatchKey, 'batchId'>;
 
+/** How long what became of a batch can be read, and a repeated request is recognised. */
+export const keptMilliseconds = 30 * 86_400_000;
+
 /** What became of a batch so far. */
 export interface BatchState {
   readonly digest: string;
@@ -172,6 +175,8 @@ type Progress = Pick<
   OpenBatch,
   'outcomes' | 'refused' | 'lines' | 'waitingKeys' | 'hasFailed' | 'finishedAt'
 > & {
+  /** How many of its records are refused. */
+  readonly refusedCount: number;
   /** Null once it is finished. */
   readonly retryAt: Date | null;
 };
@@ -180,11 +185,13 @@ type Progress = Pick<
 export async function updateBatch(
   tx: Transaction,
   { shopId, sourceId, batchId }: BatchKey,
-  { outcomes, refused, lines, waitingKeys, retryAt, hasFailed, finishedAt }: Progress,
+  progress: Progress,
 ): Promise<void> {
+  const { outcomes, refused, refusedCount, lines, waitingKeys, retryAt } = progress;
+  const { hasFailed, finishedAt } = progress;
   await tx`
     update ingest.batches
-    set outcomes = ${outcomes}, refused = ${refused}, lines = ${lines},
+    set outcomes = ${outcomes}, refused = ${refused}, refused_count = ${refusedCount}, lines = ${lines},
       waiting_keys = ${arrayText(waitingKeys)}::text[], retry_at = ${retryAt},
       is_waiting = ${finishedAt === null}, has_failed = ${hasFailed}, finished_at = ${finishedAt},
       attempts = case when ${finishedAt === null} then 1 else attempts end

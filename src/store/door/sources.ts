@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from '../database.ts';
+import { keptMilliseconds } from './batches.ts';
 
 /** Where a shop's own programs push records to. */
 export interface PushSource {
@@ -19,6 +20,11 @@ export interface PushSource {
 
 export interface PushSourceListing extends PushSource {
   readonly lastBatchAt: Date | null;
+  /** How many records of the batches that arrived in the last 30 days are refused. */
+  readonly refusedRecords: number;
+  /** When the last such batch arrived, and why its first one was refused; null if there is none. */
+  readonly lastRefusedAt: Date | null;
+  readonly lastRefusedReason: string | null;
 }
 
 /** Finds a source by its id alone, which is all that a request names. */
@@ -31,18 +37,35 @@ export async function findPushSource(sql: Sql, sourceId: string): Promise<PushSo
   return found;
 }
 
-/** The sources of a shop, revoked ones too, oldest first. */
-export async function listPushSources(sql: Sql, shopId: number): Promise<PushSourceListing[]> {
+/** The sources of a shop, revoked ones too, oldest first. @param now epoch milliseconds */
+export async function listPushSources(
+  sql: Sql,
+  shopId: number,
+  now: number,
+): Promise<PushSourceListing[]> {
+  const since = new Date(now - keptMilliseconds);
   return sql<PushSourceListing[]>`
     select s.shop_id as "shopId", s.source_id as "sourceId", s.name, s.scheme, s.created_by as "createdBy",
       s.created_at as "createdAt", s.secret, s.previous_secret as "previousSecret",
       s.previous_until as "previousUntil", s.revoked_at as "revokedAt",
-      last.received_at as "lastBatchAt"
+      last.received_at as "lastBatchAt", refused.records as "refusedRecords",
+      last_refused.received_at as "lastRefusedAt", last_refused.reason as "lastRefusedReason"
     from ingest.sources s
     left join lateral (
       select max(b.received_at) as received_at from ingest.batches b
       where b.shop_id = ${shopId} and b.source_id = s.source_id
     ) last on true
+    left join lateral (
+      select coalesce(sum(b.refused_count), 0)::int as records from ingest.batches b
+      where b.shop_id = ${shopId} and b.source_id = s.source_id and b.refused_count > 0
+        and b.received_at >= ${since}
+    ) refused on true
+    left join lateral (
+      select b.received_at, b.refused::json -> 0 ->> 'reason' as reason from ingest.batches b
+      where b.shop_id = ${shopId} and b.source_id = s.source_id and b.refused_count > 0
+        and b.received_at >= ${since}
+      order by b.received_at desc limit 1
+    ) last_refused on true
     where s.shop_id = ${shopId} order by s.created_at, s.source_id`;
 }
 
