@@ -1,17 +1,16 @@
 import { Worker } from 'node:worker_threads';
 import type { ExamineRequest, Examination, Unusable } from './examine.ts';
+import { ShopTurns } from './shop-turns.ts';
 
 const maxMilliseconds = 60_000;
 /** Such as for a row that is the whole file. */
 const maxOldGenerationSizeMb = 512;
 
-let last: Promise<unknown> = Promise.resolve();
+const turns = new ShopTurns();
 
-/** Examines a file in a thread of its own, one file at a time. */
+/** Examines a file in a thread of its own, when it is the shop's turn. */
 export function examineFile(request: ExamineRequest): Promise<Examination | Unusable> {
-  const examined = last.then(() => inThread(request));
-  last = examined.catch(() => {});
-  return examined;
+  return turns.run(request.shop.id, () => inThread(request));
 }
 
 function inThread(request: ExamineRequest): Promise<Examination | Unusable> {

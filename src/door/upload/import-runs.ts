@@ -18,6 +18,7 @@ import { examineFile } from './examine-file.ts';
 import type { UploadFolder } from './folder.ts';
 import { readRecords } from './records.ts';
 import { RefusalList } from './refusals.ts';
+import { ShopTurns } from './shop-turns.ts';
 
 interface RunParts {
   readonly sql: Sql;
@@ -46,11 +47,11 @@ const noteMilliseconds = 2_000;
 /** PostgreSQL's code for a full disk. */
 const databaseDiskFull = '53100';
 
-/** Imports uploaded files, one after another. How far each is, is noted in the database. */
+/** Imports uploaded files, when it is their shop's turn. How far each is, is noted in the database. */
 export class ImportRuns {
   readonly #parts: RunParts;
-  readonly #running = new Map<string, ImportRun>();
-  #last: Promise<void> = Promise.resolve();
+  readonly #running = new Map<string, { readonly run: ImportRun; readonly end: Promise<void> }>();
+  readonly #turns = new ShopTurns();
 
   constructor(parts: RunParts) {
     this.#parts = parts;
@@ -58,20 +59,22 @@ export class ImportRuns {
 
   add(shop: Shop, upload: RunUpload): void {
     const run = new ImportRun(this.#parts, shop, upload);
-    this.#running.set(upload.uploadId, run);
-    this.#last = this.#last
-      .then(() => run.run())
-      .finally(() => this.#running.delete(upload.uploadId));
+    const end = this.#turns.run(shop.id, async () => {
+      await run.run();
+      this.#running.delete(upload.uploadId);
+    });
+    this.#running.set(upload.uploadId, { run, end });
   }
 
   /** Has a run see at once that its owner has stopped it, if it is in this process. */
   async check({ uploadId }: UploadKey): Promise<void> {
-    await this.#running.get(uploadId)?.note();
+    await this.#running.get(uploadId)?.run.note();
   }
 
   async close(): Promise<void> {
-    for (const run of this.#running.values()) run.stop('interrupted');
-    await this.#last;
+    const running = [...this.#running.values()];
+    for (const { run } of running) run.stop('interrupted');
+    await Promise.all(running.map(({ end }) => end));
   }
 }
 

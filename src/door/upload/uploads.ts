@@ -163,7 +163,7 @@ export class Uploads {
     return isWaiting;
   }
 
-  /** Imports a file in this process, after those that it is importing. @returns false if it runs already */
+  /** Imports a file in this process, when it is the shop's turn. @returns false if it runs already */
   async start(shop: Shop, upload: UploadView): Promise<boolean> {
     const { sql, clock } = this.#parts;
     const at = new Date(clock.now());

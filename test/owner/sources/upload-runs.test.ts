@@ -78,6 +78,18 @@ describe('an import of an uploaded file', { skip }, () => {
     assert.match(plain((await resultOf(visitor, file)).text), /Subscriptions 2,500 0 0 0 0 0/);
   });
 
+  test('does not hold up those of other shops', async () => {
+    const { visitor, file, release } = await startHeldUp();
+    const other = await world.openShop();
+    await other.visitor.upload(other.file, { name: 'small.ndjson', content: small });
+    await pressImport(other.visitor, other.file, await other.visitor.get(other.file));
+    const result = await resultOf(other.visitor, other.file);
+    assert.match(plain(result.text), /Subscriptions 1 0 0 0 0 0/);
+    assert.match(plain((await visitor.get(file)).text), /Importing many\.ndjson/);
+    await release();
+    await resultOf(visitor, file);
+  });
+
   test('stops when its owner says so, and says what was stored', async () => {
     const { shop, visitor, file, upload, release } = await startHeldUp();
     const stopped = await visitor.post(`${file}/cancel`, { upload });
