@@ -105,7 +105,7 @@ function retryTime(receivedAt: number, now: number): Date {
 
 interface Settled {
   /** Keys whose records no longer wait. */
-  readonly settledKeys: readonly string[];
+  readonly keys: readonly string[];
   /** All refused records of a batch that is finished. */
   readonly refused: readonly RefusedRecord[];
 }
@@ -114,10 +114,10 @@ async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Pr
   const { sql, clock, log } = parts;
   await updateBatchAttempts(sql, key);
   const keeper = await findKeeper(sql, shop.id);
-  const { settledKeys, refused } = await sql.begin(async (tx): Promise<Settled> => {
+  const settled = await sql.begin(async (tx): Promise<Settled> => {
     // Another instance that stores it, or an earlier one, holds this up, which keeps the order.
     const batch = await lockOpenBatch(tx, key);
-    if (!batch) return { settledKeys: [], refused: [] };
+    if (!batch) return { keys: [], refused: [] };
     const now = clock.now();
     const lines = linesOf(batch.lines);
     const refused: RefusedRecord[] = JSON.parse(batch.refused);
@@ -130,7 +130,7 @@ async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Pr
         ...resultOf(batch, {}, refused),
         hasFailed: true,
       });
-      return { settledKeys: batch.waitingKeys, refused };
+      return { keys: batch.waitingKeys, refused };
     }
     const mayWait = now < batch.receivedAt.getTime() + waitMilliseconds;
     const waiting: Line[] = [];
@@ -140,7 +140,7 @@ async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Pr
       feed: 'push',
       clock,
       log,
-      // They may have `sourceIds`; whatever else only feeds may send was dropped.
+      // They may have `sourceIds`, mapped ones `keeps`; whatever else only feeds may send was dropped.
       isFromFeed: true,
       isPartial: true,
       ...(keeper && { whyNotTaken: whyNotTaken(keeper, shop.id, '') }),
@@ -164,21 +164,20 @@ async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Pr
           }),
     });
     return {
-      settledKeys: batch.waitingKeys.filter((each) => !waitingKeys.includes(each)),
+      keys: batch.waitingKeys.filter((each) => !waitingKeys.includes(each)),
       refused: waiting.length === 0 ? refused : [],
     };
   });
-  if (refused.length > 0) {
+  const [first] = settled.refused;
+  if (first) {
     // One line, however many they are.
-    log.warn(
-      { ...key, refused: refused.length, reason: refused[0]?.reason },
-      'pushed records refused',
-    );
-    parts.countRefused(refused.length);
+    const { length: count } = settled.refused;
+    log.warn({ ...key, refused: count, reason: first.reason }, 'pushed records refused');
+    parts.countRefused(count);
   }
   // Later records with the same keys have waited for these only.
-  if (settledKeys.length > 0) {
-    await updateRetries(sql, key, settledKeys, new Date(clock.now()));
+  if (settled.keys.length > 0) {
+    await updateRetries(sql, key, settled.keys, new Date(clock.now()));
   }
 }
 

@@ -191,8 +191,8 @@ onOwnDatabases('mapped webhooks', (open) => {
 
   test('of Churnkey without a session are refused', async () => {
     const { finish, listSessions } = await createVendor();
-    const none = [{ event: 'session' }, { event: 'session', data: { session: { _id: ' ' } } }];
-    const batch = await finish('mapped/churnkey-webhooks', JSON.stringify(none));
+    const without = [{ event: 'session' }, { event: 'session', data: { session: { _id: ' ' } } }];
+    const batch = await finish('mapped/churnkey-webhooks', JSON.stringify(without));
     const reason = 'column data.session._id is empty';
     assert.deepEqual(batch.refused, [
       { line: 1, reason },

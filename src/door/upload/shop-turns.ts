@@ -28,7 +28,7 @@ export class ShopTurns {
       // Behind the other shops.
       if (later.length > 0) this.#waiting.set(shopId, later);
       this.#running.add(shopId);
-      void job().then(() => {
+      void job().finally(() => {
         this.#running.delete(shopId);
         this.#startNext();
       });
