@@ -100,7 +100,7 @@ function refusedPart(visit: ShopVisit, source: PushSourceListing, now: number): 
   const { name, scheme, refusedRecords: count, lastRefusedAt, lastRefusedReason } = source;
   if (lastRefusedAt === null) return undefined;
   return html`<p>
-    <strong class="dot attention">${name}</strong> ${formatCount(visit, count)}
+    <span class="dot attention"></span><strong>${name}</strong>: ${formatCount(visit, count)}
     ${count === 1 ? 'record was' : 'records were'} refused in the last 30 days. The last came
     ${showAgo(lastRefusedAt, now)}: “${lastRefusedReason ?? ''}”.
     ${

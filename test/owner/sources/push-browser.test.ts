@@ -43,6 +43,14 @@ describe('push sources in a browser', { skip: browserMissing }, () => {
     await press('Done');
 
     await page.getByRole('rowheader', { name: 'Cancel flow' }).waitFor();
+    const refused = JSON.stringify([{ line: 1, reason: `plan ${'x'.repeat(100)} is not known` }]);
+    await store.write`
+      insert into ingest.batches
+        (shop_id, source_id, batch_id, digest, received_at, outcomes, refused, refused_count)
+      select ${shop.id}, source_id, gen_random_uuid(), '', now(), '{}', ${refused}, 1
+      from ingest.sources where shop_id = ${shop.id}`;
+    await page.reload();
+    await page.getByText('1 record was refused in the last 30 days.').waitFor();
     await inspect(page, 'push-sources');
     await page.getByRole('link', { name: 'Rotate Cancel flow' }).click();
     await inspect(page, 'push-rotate');
