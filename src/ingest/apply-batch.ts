@@ -63,19 +63,15 @@ export async function applyBatch(
     const { accepted, refused } = await checkSourceIds(tx, shop.id, ready);
     applied.refused.push(...refused);
     await applyStep(accepted, step.deletes, { tx, shop, applied, now });
-    const settled: Entry[] = [];
     const current: Entry[] = [];
     for (const { entry, verdict } of applied.outcomes.slice(settledBefore)) {
       if (verdict === 'waiting') {
         waiting.push(entry);
         waitingKeys.add(entry.key);
-      } else {
-        settled.push(entry);
-        if (verdict !== 'stale') current.push(entry);
-      }
+      } else if (verdict !== 'stale') current.push(entry);
     }
     if (step.deletes) continue;
-    await storeSourceIds(tx, shop.id, settled);
+    await storeSourceIds(tx, shop.id, current);
     await storeExportDates(tx, shop.id, current);
   }
   await finishTransaction({ tx, shop, applied });

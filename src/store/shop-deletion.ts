@@ -51,6 +51,7 @@ export async function deleteShop(
     await tx`delete from customers where shop_id = ${shopId}`;
     await tx`delete from source_ids where shop_id = ${shopId}`;
     await tx`delete from export_dates where shop_id = ${shopId}`;
+    await tx`delete from snapshot_dates where shop_id = ${shopId}`;
     await tx`delete from redacted_customers where shop_id = ${shopId}`;
     await deletePushSources(tx, shopId);
     await forget(tx);

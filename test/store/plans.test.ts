@@ -47,11 +47,12 @@ const tables: Readonly<Record<string, string>> = {
   cancellation_sessions: "s, n, n, 'other', null, 'saved', time, null, gen_random_uuid()",
   source_ids: "s, 'subscription', n, 'sub_' || n",
   export_dates: "s, 'subscription', n, time",
+  snapshot_dates: "s, 'subscription', time",
   metric_shops: 's',
   subscriber_changes: "s, n, time, 1, 1, 0, 1, 0, 0, 0, 0, '{}', 0, '2026-01'",
   metric_ledger: "s, 'day', time, 'paid', 1, 10",
 };
-const onceEach = new Set(['metric_shops']);
+const onceEach = new Set(['metric_shops', 'snapshot_dates']);
 
 async function fill(
   sql: Sql,

@@ -121,7 +121,8 @@ export async function useEverything(store: Store): Promise<void> {
   const snapshot = new Snapshot({ types: ['subscription'], allowShrink: true });
   const subscriptions = records.filter(({ type }) => type === 'subscription');
   await importAll(store, other, records);
-  await importSnapshot(store, other, subscriptions.slice(1), snapshot);
+  const dated = subscriptions.slice(1).map((each) => ({ ...each, exportedAt: now }));
+  await importSnapshot(store, other, dated, snapshot, { isFromFeed: true });
   assert.equal(snapshot.outcome?.kind, 'deleted');
 
   for (const table of await listTables(store.write)) {

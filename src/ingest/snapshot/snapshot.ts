@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from '../../store/database.ts';
 import { deletions } from '../../store/records/deletions.ts';
-import { listRecords } from '../../store/records/export-dates.ts';
+import { listRecords, upsertSnapshotDates } from '../../store/records/export-dates.ts';
 import { deleteIdleCustomers } from '../../store/records/subscription-writes.ts';
 import { beginWithRetries, lockForWriting } from '../../store/records/writing.ts';
 import type { ParsedRecord, Unparsed } from '../parse.ts';
@@ -64,8 +64,8 @@ export class Snapshot {
   readonly #contained = new Map<TargetType, SortedIds>();
   readonly #before = new Map<TargetType, SortedIds>();
   #unreadable = { lines: 0, first: '' };
-  /** Epoch milliseconds; undefined if it is not known. */
-  #exportedAt: number | undefined;
+  /** When the records were exported, in epoch milliseconds; undefined if it is not known. */
+  #exported: { readonly first: number; readonly last: number } | undefined;
 
   constructor(options: SnapshotOptions) {
     this.#options = options;
@@ -87,7 +87,9 @@ export class Snapshot {
     run: SnapshotRun,
   ): Promise<void> | undefined {
     if ('record' in parsed && parsed.exportedAt !== undefined) {
-      this.#exportedAt = Math.max(this.#exportedAt ?? parsed.exportedAt, parsed.exportedAt);
+      const { first, last } = this.#exported ?? { first: Infinity, last: 0 };
+      const { exportedAt } = parsed;
+      this.#exported = { first: Math.min(first, exportedAt), last: Math.max(last, exportedAt) };
     }
     const { type, id } = 'record' in parsed ? parsed.record : parsed;
     if (id === undefined || type === 'unknown') {
@@ -181,6 +183,9 @@ export class Snapshot {
     if (touchedCustomerIds.size > 0) {
       await deleteIdleCustomers(tx, run.shopId, [...touchedCustomerIds]);
     }
+    if (this.#exported) {
+      await upsertSnapshotDates(tx, run.shopId, types, this.#exported.first);
+    }
     return { kind: 'deleted', deleted, plansInUse, newer, shrunk };
   }
 
@@ -191,8 +196,7 @@ export class Snapshot {
       run.signal?.throwIfAborted();
       for (const { id, knownAt } of page) {
         if (this.#contained.get(type)?.has(id) || !this.#before.get(type)?.has(id)) continue;
-        const isNewer =
-          this.#exportedAt !== undefined && knownAt !== null && knownAt > this.#exportedAt;
+        const isNewer = this.#exported && knownAt !== null && knownAt > this.#exported.last;
         if (isNewer) newer += 1;
         else ids.push(id);
       }

@@ -78,3 +78,31 @@ export async function upsertExportDates(
     on conflict (shop_id, kind, id) do update set exported_at = excluded.exported_at
       where excluded.exported_at > d.exported_at`;
 }
+
+/** When the latest complete export of a kind was made, in epoch milliseconds; undefined if that is not known. */
+export async function findSnapshotDate(
+  tx: Transaction,
+  shopId: number,
+  kind: RecordKind,
+): Promise<number | undefined> {
+  const [found] = await tx<{ exportedAt: number }[]>`
+    select (extract(epoch from exported_at) * 1000)::bigint as "exportedAt"
+    from snapshot_dates where shop_id = ${shopId} and kind = ${kind}`;
+  return found?.exportedAt;
+}
+
+/** Stores when a complete export of some kinds was made, unless a later one is stored. */
+export async function upsertSnapshotDates(
+  tx: Transaction,
+  shopId: number,
+  kinds: readonly RecordKind[],
+  exportedAt: number,
+): Promise<void> {
+  await tx`
+    insert into snapshot_dates as d (shop_id, kind, exported_at)
+    select shop.shop_id, new.kind, ${isoTime(exportedAt)}::timestamptz from metric_shops shop
+    cross join unnest(${arrayText(kinds)}::text::text[]) new (kind)
+    where shop.shop_id = ${shopId}
+    on conflict (shop_id, kind) do update set exported_at = excluded.exported_at
+      where excluded.exported_at > d.exported_at`;
+}

@@ -1,5 +1,5 @@
 import { type Transaction, arrayText } from '../database.ts';
-import { listExportDates } from './export-dates.ts';
+import { findSnapshotDate, listExportDates } from './export-dates.ts';
 import { type RecordKind, findMissing, tableOf } from './tables.ts';
 
 /**
@@ -65,15 +65,17 @@ export async function judge<Row extends Incoming, Before extends Stored = Stored
   const parentOf = (row: Row) => parent?.idOf(row) ?? null;
   const parentIds = new Set(rows.map(parentOf).filter((id) => id !== null));
   const isExport = rows.some(({ exportedAt }) => exportedAt !== undefined);
-  const [stored, exportDates, missing] = await Promise.all([
+  const [stored, exportDates, snapshotDate, missing] = await Promise.all([
     findStored<Before>(tx, shopId, kind, ids, columns),
     isExport ? listExportDates(tx, shopId, kind, ids) : new Map<number, number>(),
+    isExport ? findSnapshotDate(tx, shopId, kind) : undefined,
     parent ? findMissing(tx, shopId, parent.kind, [...parentIds]) : new Set<number | null>(),
   ]);
   return rows.map((row) => {
     const before = stored.get(row.id);
-    const isStale =
-      before && (isOlder(row, before) || isOlderExport(row, before, exportDates.get(row.id)));
+    // A complete export that is newer did not have what is not stored.
+    const exportDate = before ? exportDates.get(row.id) : snapshotDate;
+    const isStale = (before && isOlder(row, before)) || isOlderExport(row, before, exportDate);
     const verdict = isStale ? 'stale' : verdictOf(row, before, !missing.has(parentOf(row)));
     return { id: row.id, verdict, row, before };
   });
@@ -93,12 +95,12 @@ function isOlder({ updatedAt }: Incoming, before: Stored): boolean {
 /** Whether an export was made before what is stored was known. */
 function isOlderExport(
   { exportedAt, updatedAt }: Incoming,
-  before: Stored,
+  before: Stored | undefined,
   storedExport: number | undefined,
 ): boolean {
   if (exportedAt === undefined) return false;
   const known = Math.max(exportedAt, updatedAt === null ? 0 : Date.parse(updatedAt));
-  return known < Math.max(storedExport ?? 0, before.updatedAt ?? 0);
+  return known < Math.max(storedExport ?? 0, before?.updatedAt ?? 0);
 }
 
 async function findStored<Before extends Stored>(

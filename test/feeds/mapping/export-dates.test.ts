@@ -104,6 +104,56 @@ onOneDatabase('dates of exports', (open) => {
     );
   });
 
+  test('an older export does not bring back what a newer complete one no longer has', async () => {
+    const shop = await newShop();
+    const rows = [1, 2, 3, 4, 5, 6].map((id) => row(id, '1.00'));
+    await importRows(shop, rows, { asOf: '2026-11-10' });
+    const complete = async (some: readonly string[], asOf: string) => {
+      const snapshot = new Snapshot({ allowShrink: false });
+      await importRows(shop, some, { asOf, snapshot });
+      return snapshot.outcome?.kind;
+    };
+    assert.equal(await complete(rows.slice(1), '2026-11-12'), 'deleted');
+    // Nothing is deleted, so its date is not remembered.
+    assert.equal(await complete(rows.slice(4), '2026-11-15'), 'shrunk');
+    // What an older complete one does not have stays.
+    assert.equal(await complete(rows.slice(1, 5), '2026-11-11'), 'deleted');
+    assert.deepEqual(
+      await importRows(shop, [...rows, row(7, '1.00')], { asOf: '2026-11-11' }),
+      outcome({ stale: 7 }),
+    );
+    assert.equal((await stored(shop)).length, 5);
+    assert.deepEqual(
+      await importRows(shop, [row(7, '1.00')], { asOf: '2026-11-12' }),
+      outcome({ stored: 1 }),
+    );
+    // Without a date, and of another shop.
+    assert.deepEqual(await importRows(shop, rows.slice(0, 1), {}), outcome({ stored: 1 }));
+    const other = await newShop();
+    assert.deepEqual(
+      await importRows(other, rows.slice(0, 1), { asOf: '2026-11-10' }),
+      outcome({ stored: 1 }),
+    );
+  });
+
+  test('what an older export may not bring back leaves no source id', async () => {
+    const shop = await newShop();
+    const text = subscriptions({}, { status: 'status', id: { column: 'id', ids: 'text' } });
+    const ids = ['sub_1', 'sub_2', 'sub_3', 'sub_4', 'sub_5', 'sub_6'];
+    const rows = ids.map((id) => row(id, '1.00'));
+    await importRows(shop, rows, { asOf: '2026-11-10' }, text);
+    const snapshot = new Snapshot({ allowShrink: false });
+    await importRows(shop, rows.slice(1), { asOf: '2026-11-12', snapshot }, text);
+    await importRows(shop, rows, { asOf: '2026-11-10' }, text);
+    const left = await store.write<{ id: string }[]>`
+      select source_id as id from source_ids
+      where shop_id = ${shop.id} and kind = 'subscription' order by 1`;
+    assert.deepEqual(
+      left.map(({ id }) => id),
+      ids.slice(1),
+    );
+  });
+
   test('a column may have the date', async () => {
     const shop = await newShop();
     const mapping = {
