@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CommandError } from '../errors.ts';
 import type { Sql } from './database.ts';
@@ -7,6 +5,7 @@ import { findShortage, newDatabaseBytes, reserveBytes } from './embedded/disk-sp
 import { migrate } from './migrate.ts';
 import { type Store, openStore } from './open.ts';
 import { type CopyOptions, copyShop } from './shop-copy.ts';
+import { createTemporaryFolder } from './temporary-folder.ts';
 
 /**
  * Runs work on a copy of a shop, in an embedded database in the temporary folder that is removed afterwards.
@@ -17,13 +16,14 @@ export async function withShopCopy<T>(
   options: CopyOptions,
   work: (copy: Store) => Promise<T>,
 ): Promise<T> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'retention-copy-'));
+  const folder = createTemporaryFolder('copy');
   try {
-    const shortage = findShortage(folder, reserveBytes + newDatabaseBytes);
+    const shortage = findShortage(folder.path, reserveBytes + newDatabaseBytes);
     if (shortage !== undefined) {
       throw new CommandError(`${shortage} Or set TMPDIR to a folder on a larger disk.`);
     }
-    const copy = await openStore({ databaseUrl: undefined, dataDir: folder, role: 'command' });
+    const dataDir = path.join(folder.path, 'data');
+    const copy = await openStore({ databaseUrl: undefined, dataDir, role: 'command' });
     try {
       await migrate(copy.write);
       await copyShop(sql, copy.write, options);
@@ -32,6 +32,6 @@ export async function withShopCopy<T>(
       await copy.close();
     }
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    folder.remove();
   }
 }

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { type Store, connectAll, openStore } from '../../src/store/open.ts';
 import { copyShop } from '../../src/store/shop-copy.ts';
-import { migratedFolder, run, throwawayFolder } from '../cli/process.ts';
+import { launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
 import { dumpShop } from '../model/dump.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onEveryDatabase, serverUrl } from '../support/databases.ts';
+import { until } from '../support/until.ts';
 import { createShop, importAll, now } from '../support/world.ts';
 
 const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
@@ -123,5 +125,46 @@ describe('retention import --dry-run', { skip }, () => {
     assert.match(err, /a\.ndjson:6: .*\nThis was a dry run: nothing was stored\.\n$/);
     assert.deepEqual(await dumpShop(store.write, shop.id), stored);
     assert.deepEqual([readdirSync(temporary), readdirSync(folder)], [[], ['a.ndjson']]);
+  });
+
+  test('leaves no copy behind when it is stopped at once, and removes that of a killed one', async (t) => {
+    const store = connectAll(serverUrl as string) as Store;
+    t.after(() => store.close());
+    const shop = await createShop(store);
+    const [folder, temporary] = [throwawayFolder(), throwawayFolder()];
+    const env = { DATABASE_URL: serverUrl as string, LOG_LEVEL: 'warn', TMPDIR: temporary };
+    const args = ['import', '--shop', String(shop.id), '--dry-run'];
+    // Nothing writes to it, so that reading it never ends.
+    const pipe = path.join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const begin = async () => {
+      const running = launch([...args, pipe], { env });
+      await until(() =>
+        readdirSync(temporary).some((name) => name.startsWith('retention-socket-')),
+      );
+      return running;
+    };
+
+    const stopped = await begin();
+    stopped.child.kill('SIGINT');
+    await stopped.logged(/Press Ctrl-C again to stop at once/);
+    stopped.child.kill('SIGINT');
+    assert.equal((await stopped.ended).signal, 'SIGINT');
+    assert.deepEqual(readdirSync(temporary), []);
+
+    const lost = await begin();
+    lost.child.kill('SIGHUP');
+    assert.equal((await lost.ended).signal, 'SIGHUP');
+    assert.deepEqual(readdirSync(temporary), []);
+
+    const killed = await begin();
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    assert.ok(readdirSync(temporary).some((name) => name.startsWith('retention-copy-')));
+    const file = path.join(folder, 'plans.ndjson');
+    writeFileSync(file, JSON.stringify(plan()));
+    const { code, err } = await run([...args, file], { env });
+    assert.equal(code, 0, err);
+    assert.deepEqual(readdirSync(temporary), []);
   });
 });

@@ -1,7 +1,7 @@
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { hash } from 'node:crypto';
+import { type TemporaryFolder, createTemporaryFolder } from '../../store/temporary-folder.ts';
 import type { Entry } from '../batch.ts';
 import { inTemporaryFolder } from './disk-full.ts';
 import { type Line, readLines } from '../lines.ts';
@@ -14,7 +14,7 @@ const bufferedCharacters = 64 * 1024;
  */
 export class DeferredEntries {
   /** Both are set when the first entries are written. */
-  #folder: string | undefined;
+  #folder: TemporaryFolder | undefined;
   #out: FileHandle | undefined;
   #unwritten = '';
   readonly #keys = new KeyFilter();
@@ -50,8 +50,8 @@ export class DeferredEntries {
   }
 
   async #open(): Promise<FileHandle> {
-    this.#folder = await mkdtemp(path.join(tmpdir(), 'retention-import-'));
-    return open(path.join(this.#folder, 'deferred.ndjson'), 'w+', 0o600);
+    this.#folder = createTemporaryFolder('import');
+    return open(path.join(this.#folder.path, 'deferred.ndjson'), 'w+', 0o600);
   }
 
   /** Reads all entries. None may be added afterwards. */
@@ -69,7 +69,7 @@ export class DeferredEntries {
 
   async dispose(): Promise<void> {
     await this.#out?.close();
-    if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
+    this.#folder?.remove();
   }
 }
 

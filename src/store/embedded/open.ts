@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 import { CommandError } from '../../errors.ts';
+import { type TemporaryFolder, createTemporaryFolder } from '../temporary-folder.ts';
 import {
   findShortage,
   newDatabaseBytes,
@@ -89,7 +90,7 @@ function joined({ pid, role, socketPath }: ServerRecord): EmbeddedServer {
 }
 
 async function start(folder: string, lock: Lock, options: OpenOptions): Promise<EmbeddedServer> {
-  let socketPath: string | undefined;
+  let socketFolder: TemporaryFolder | undefined;
   try {
     closeContents(folder);
     removeLeftovers(folder);
@@ -97,7 +98,8 @@ async function start(folder: string, lock: Lock, options: OpenOptions): Promise<
     const isNew = !existsSync(join(folder, 'db')) || existsSync(join(folder, 'db.unfinished'));
     const shortage = isNew && findShortage(folder, reserveBytes + newDatabaseBytes);
     if (shortage) throw new CommandError(shortage);
-    socketPath = createSocketPath();
+    const created = (socketFolder = createTemporaryFolder('socket'));
+    const socketPath = socketPathIn(created.path);
     const worker = startWorker({
       folder,
       socketPath,
@@ -119,7 +121,7 @@ async function start(folder: string, lock: Lock, options: OpenOptions): Promise<
       rmSync(recordPath(folder), { force: true });
       // Wait for other commands that joined this one. Clients of a server must not keep it from stopping.
       await worker.stop(role === 'command' ? 'drain' : 'close');
-      rmSync(dirname(record.socketPath), { recursive: true, force: true });
+      created.remove();
       lock.release();
     };
     return {
@@ -130,7 +132,7 @@ async function start(folder: string, lock: Lock, options: OpenOptions): Promise<
       close: () => (closing ??= close()),
     };
   } catch (error) {
-    if (socketPath) rmSync(dirname(socketPath), { recursive: true, force: true });
+    socketFolder?.remove();
     lock.release();
     throw error;
   }
@@ -191,11 +193,10 @@ function removeLeftovers(folder: string): void {
   }
 }
 
-/** In a separate private folder, since nothing else protects the socket. */
-function createSocketPath(): string {
-  const path = join(mkdtempSync(join(tmpdir(), socketFolderPrefix)), socketName);
+/** @param folder a separate private one, since nothing else protects the socket */
+function socketPathIn(folder: string): string {
+  const path = join(folder, socketName);
   if (Buffer.byteLength(path) <= maxSocketPathBytes) return path;
-  rmSync(dirname(path), { recursive: true, force: true });
   throw new CommandError(
     `The path of the temporary folder, ${tmpdir()}, is too long for a socket. Set TMPDIR to a shorter path.`,
   );

@@ -1,7 +1,6 @@
-import { closeSync, mkdtempSync, openSync, readSync, writeSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { createTemporaryFolder } from '../../../store/temporary-folder.ts';
 
 /** What is kept of one line: only what was read from its node. */
 export type Row = readonly [
@@ -81,8 +80,8 @@ class Run {
 
 /** Sorted runs, one after the other in a file of its own. */
 class Disk {
-  readonly #folder = mkdtempSync(path.join(tmpdir(), 'retention-import-'));
-  readonly #descriptor = openSync(path.join(this.#folder, 'rows'), 'w+', 0o600);
+  readonly #folder = createTemporaryFolder('import');
+  readonly #descriptor = openSync(path.join(this.#folder.path, 'rows'), 'w+', 0o600);
   /** Where each run ends, in bytes. */
   readonly #ends: number[] = [];
 
@@ -135,7 +134,7 @@ class Disk {
 
   async dispose(): Promise<void> {
     closeSync(this.#descriptor);
-    await rm(this.#folder, { recursive: true, force: true });
+    this.#folder.remove();
   }
 }
 

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { createTemporaryFolder } from '../../../store/temporary-folder.ts';
 import { linkShopifyShop } from '../store/shops.ts';
 import { type ShopifySync, completeShopifySync } from '../store/syncs.ts';
 import { fetchBulkResult } from '../bulk/bulk-result.ts';
@@ -20,10 +18,10 @@ export async function syncFull(synced: SyncedShop, state: ShopifySync): Promise<
   const { sql, shop, clock } = synced;
   const startedAt = state.operationsBegunAt ?? new Date(clock.now());
   await keepSubscribed(synced);
-  const folder = await mkdtemp(path.join(tmpdir(), 'retention-sync-'));
+  const folder = createTemporaryFolder('sync');
   try {
-    const plans = await fetchBulkResult(synced, 'plans', state, folder);
-    const contracts = await fetchBulkResult(synced, 'contracts', state, folder);
+    const plans = await fetchBulkResult(synced, 'plans', state, folder.path);
+    const contracts = await fetchBulkResult(synced, 'contracts', state, folder.path);
     const sources = [plans, contracts].flatMap(({ source }) => source ?? []);
     const counts = await storeBulkResults(synced, sources);
     const deleted = await reconcile(synced, contracts, plans);
@@ -41,7 +39,7 @@ export async function syncFull(synced: SyncedShop, state: ShopifySync): Promise<
       deleted,
     };
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    folder.remove();
   }
 }
 

@@ -1,0 +1,74 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Lock, acquireLock } from './embedded/lock.ts';
+
+/** A folder for data that must not outlive its process. */
+export interface TemporaryFolder {
+  readonly path: string;
+  remove(): void;
+}
+
+type Kind = 'copy' | 'import' | 'socket' | 'sync';
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** The folders of this process. The system releases their locks when it dies, even by kill -9. */
+const locks = new Map<string, Lock | undefined>();
+
+/**
+ * Creates a folder in the system's temporary folder, and removes those of the same kind that processes left
+ * behind. It is removed by `remove`, or when the process ends, unless it is killed.
+ */
+export function createTemporaryFolder(kind: Kind): TemporaryFolder {
+  const prefix = `retention-${kind}-`;
+  removeLeftovers(prefix);
+  const folder = mkdtempSync(path.join(tmpdir(), prefix));
+  if (locks.size === 0) {
+    process.on('exit', removeAll);
+    for (const signal of signals) process.on(signal, endBySignal);
+  }
+  locks.set(folder, undefined);
+  locks.set(folder, acquireLock(folder));
+  return { path: folder, remove: () => remove(folder) };
+}
+
+function remove(folder: string): void {
+  // A thread of this process may still write to it.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  locks.get(folder)?.release();
+  locks.delete(folder);
+  if (locks.size > 0) return;
+  process.removeListener('exit', removeAll);
+  for (const signal of signals) process.removeListener(signal, endBySignal);
+}
+
+function removeAll(): void {
+  for (const folder of locks.keys()) remove(folder);
+}
+
+function endBySignal(signal: NodeJS.Signals): void {
+  // Another listener ends the process in order.
+  if (process.listenerCount(signal) > 1) return;
+  removeAll();
+  process.kill(process.pid, signal);
+}
+
+function removeLeftovers(prefix: string): void {
+  for (const name of readdirSync(tmpdir())) {
+    if (name.startsWith(prefix)) removeUnlocked(path.join(tmpdir(), name));
+  }
+}
+
+/** Removes a folder whose process has ended. Without a lock file, its process is just creating it. */
+function removeUnlocked(folder: string): void {
+  try {
+    const isOurs = statSync(folder).uid === process.getuid?.();
+    if (!isOurs || locks.has(folder) || !existsSync(path.join(folder, 'lock'))) return;
+    const lock = acquireLock(folder);
+    if (!lock) return;
+    rmSync(folder, { recursive: true, force: true });
+    lock.release();
+  } catch {
+    // Another process may remove it at the same time.
+  }
+}
