@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Command, isReaderGone, print, tell } from './commands/command.ts';
+import { type Command, isUnexpected, print, tell } from './commands/command.ts';
 import { setLastResort } from './commands/serve/last-resort.ts';
 import { suggest } from './commands/terminal/suggest.ts';
 import { parseConfig } from './config/config.ts';
@@ -39,9 +39,8 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
 
 // Commands that run until stopped replace this with one that logs.
 setLastResort({ report: (error) => void explain(error) });
-// A command finishes even if its stdout is closed (EPIPE).
 process.stdout.on('error', (error) => {
-  if (!isReaderGone(error)) throw error;
+  if (isUnexpected(error)) throw error;
 });
 process.exitCode = await main(process.argv.slice(2)).catch(explain);
 

@@ -42,6 +42,32 @@ export function print(text: string): void {
   process.stdout.write(`${visibleLines(text)}\n`);
 }
 
+/** Failures of standard output that a command deals with itself. */
+const expected = new WeakSet<Error>();
+
+/** Whether nothing deals with a failure of standard output. A command finishes even if its reader is gone (EPIPE). */
+export function isUnexpected(error: Error): boolean {
+  return !isReaderGone(error) && !expected.has(error);
+}
+
+/**
+ * Prints a secret, which is shown only once, and waits until it is written.
+ * @throws CommandError if it cannot be
+ */
+export async function printSecret(text: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<Error | null | undefined>();
+  process.stdout.write(`${text}\n`, (error) => {
+    if (error) expected.add(error);
+    resolve(error);
+  });
+  const error = await promise;
+  if (!error) return;
+  throw new CommandError(
+    `Standard output cannot be written, so the secret would be lost, and nothing was changed: ${error.message}.`,
+    { cause: error },
+  );
+}
+
 /** Prints a notice or an error to standard error. */
 export function tell(text: string): void {
   process.stderr.write(`${visibleLines(text)}\n`);

@@ -13,6 +13,7 @@ import {
   parseId,
   print,
   printJson,
+  printSecret,
   requiredOption,
   tell,
   withStore,
@@ -83,13 +84,15 @@ const create: Command = {
         name,
         scopes,
         expiresAt,
+        show: (id, key) =>
+          printSecret(
+            context.options['json'] ? JSON.stringify({ id, key, name, scopes, expiresAt }) : key,
+          ),
       });
       if (made.kind === 'locked') throw lockedError(shop, made.tier);
       if (made.kind === 'already') throw new CommandError('No key was created; try again.');
-      const { id, key } = made;
-      if (context.options['json']) return printJson({ id, key, name, scopes, expiresAt });
-      print(key);
-      tell(`This is key ${id}. Copy it now: only a fingerprint of it is kept.`);
+      if (context.options['json']) return;
+      tell(`This is key ${made.id}. Copy it now: only a fingerprint of it is kept.`);
       if (expiresAt) tell(`It expires at ${expiresAt.toISOString()}.`);
     });
     return exitStatus.done;

@@ -26,6 +26,8 @@ interface SourceParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly sealing: Sealing;
+  /** Shows a new secret. If that fails, nothing is stored. */
+  readonly show?: (secret: string) => Promise<void>;
 }
 
 type SourceKey = Pick<PushSource, 'shopId' | 'sourceId'>;
@@ -82,7 +84,7 @@ export async function createPushSource(
   actor: Actor,
   { name, sourceId, vendor }: Pick<PushSource, 'name' | 'sourceId'> & { readonly vendor?: Vendor },
 ): Promise<Secret | NoSecret> {
-  const { sql, clock, log, sealing } = parts;
+  const { sql, clock, log, sealing, show } = parts;
   const secret = vendor?.secret ?? makeSecret(randomBytes(keyBytes));
   const source = {
     shopId,
@@ -97,6 +99,7 @@ export async function createPushSource(
     const tier = await findTier(tx, shopId);
     if (!tiers[tier].hasApiAccess) return { kind: 'locked', tier };
     if (!(await insertPushSource(tx, source))) return { kind: 'already' };
+    await show?.(secret);
     log.info({ shopId, source: sourceId, by: source.createdBy }, 'push source created');
     return { kind: 'created', secret };
   });
@@ -114,7 +117,7 @@ export async function rotatePushSource(
   overlapMilliseconds: number,
   given?: string,
 ): Promise<Secret | NoSecret> {
-  const { sql, clock, log, sealing } = parts;
+  const { sql, clock, log, sealing, show } = parts;
   const secret = given ?? makeSecret(randomBytes(keyBytes));
   const sealed = sealing.seal(secret, contextOf(source));
   const until = new Date(clock.now() + overlapMilliseconds);
@@ -123,6 +126,7 @@ export async function rotatePushSource(
     if (!tiers[tier].hasApiAccess) return { kind: 'locked', tier };
     await requireSynchronousCommit(tx);
     if (!(await updatePushSecret(tx, source, sealed, until))) return { kind: 'missing' };
+    await show?.(secret);
     log.info({ ...source, until }, 'push source rotated');
     return { kind: 'created', secret };
   });
@@ -133,7 +137,7 @@ export async function rotatePushSource(
  * @returns false if the shop has no such source
  */
 export async function revokePushSource(
-  { sql, clock, log }: Omit<SourceParts, 'sealing'>,
+  { sql, clock, log }: Pick<SourceParts, 'sql' | 'clock' | 'log'>,
   source: SourceKey,
 ): Promise<boolean> {
   return sql.begin(async (tx) => {

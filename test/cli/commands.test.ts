@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openClient } from '../support/client.ts';
 import { isWellFormedKey } from '../../src/access/keys/key-format.ts';
-import { newShopId, root, run, throwawayFolder } from './process.ts';
+import { executable, newShopId, root, run, throwawayFolder } from './process.ts';
 import { serverUrl } from '../support/databases.ts';
 
 const DATABASE_URL = serverUrl ?? '';
@@ -240,6 +240,16 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     const code = await new Promise((resolve) => child.once('close', resolve));
     assert.deepEqual([code, err], [0, '']);
     assert.match(await runOk('shops', 'list'), new RegExp(`^${id} `, 'm'));
+  });
+
+  test('creates no key that cannot be shown', async () => {
+    const id = await createShop();
+    const args = ['keys', 'create', '--shop', id, '--name', 'x', '--scopes', 'read:plans'];
+    const through: [string, ...string[]] = ['sh', '-c', 'exec "$0" "$@" >/dev/full', executable];
+    const { code, err } = await run(args, { env, through });
+    assert.equal(code, 1);
+    assert.match(err, /^retention: Standard output cannot be written, .* nothing was changed: /);
+    assert.deepEqual(JSON.parse(await runOk('keys', 'list', '--shop', id, '--json')), []);
   });
 
   test('runs from any folder, and through a symbolic link', async () => {

@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test';
 import { insertBatch } from '../../src/store/door/batches.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { serverUrl } from '../support/databases.ts';
-import { newShopId, run } from '../cli/process.ts';
+import { executable, newShopId, run } from '../cli/process.ts';
 import { credentialsKeys } from './world.ts';
 
 const DATABASE_URL = serverUrl ?? '';
@@ -82,6 +82,26 @@ describe('ingest', { skip }, () => {
     assert.ok(
       out.endsWith(`${sourceId} was last refused at ${receivedAt.toISOString()}: ${reason}\n`),
     );
+  });
+
+  test('changes nothing if the secret cannot be shown', async () => {
+    const { sourceId } = await parse('create', '--name', 'Seen');
+    const before = await parse('list');
+    const through: [string, ...string[]] = ['sh', '-c', 'exec "$0" "$@" >/dev/full', executable];
+    for (const [verb, ...args] of [
+      ['create', '--name', 'Lost'],
+      ['create', '--name', 'Lost', '--json'],
+      ['rotate', sourceId],
+    ]) {
+      const command = ['ingest', verb as string, '--shop', shop, ...args];
+      const { code, err } = await run(command, { env, through });
+      assert.equal(code, 1);
+      assert.match(
+        err,
+        /^retention: Standard output cannot be written, so the secret would be lost, and nothing was changed: ENOSPC.*\n$/,
+      );
+    }
+    assert.deepEqual(await parse('list'), before);
   });
 
   test('reads the secrets of vendors from standard input', async () => {

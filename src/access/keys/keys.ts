@@ -28,6 +28,8 @@ interface KeyOptions {
   /** Chosen by the caller, so that a repeated request creates only one key. */
   readonly id?: string;
   readonly expiresAt?: Date | null;
+  /** Shows the new key. If that fails, none is created. */
+  readonly show?: (id: string, key: string) => Promise<void>;
 }
 
 interface Created {
@@ -61,7 +63,7 @@ export async function createKey(
   clock: Clock,
   shopId: number,
   actor: Actor,
-  { name, scopes, id = newKeyId(), expiresAt = null }: KeyOptions,
+  { name, scopes, id = newKeyId(), expiresAt = null, show }: KeyOptions,
 ): Promise<(Created & { readonly id: string }) | NotCreated> {
   const at = new Date(clock.now());
   return sql.begin(async (tx) => {
@@ -76,6 +78,7 @@ export async function createKey(
       keyId: id,
       keyName: name,
     });
+    await show?.(id, created.key);
     return { ...created, id };
   });
 }

@@ -21,6 +21,7 @@ import {
   formatTable,
   print,
   printJson,
+  printSecret,
   requiredOption,
   tell,
 } from '../command.ts';
@@ -33,6 +34,23 @@ const vendors = schemeNames.filter((name) => name !== 'standard');
 
 function partsOf({ config, log }: CommandContext, sql: Sql) {
   return { sql, clock: systemClock, log, sealing: secretSealing(config.credentialsKeys) };
+}
+
+/** The same for a command that makes a secret and shows it, unless it is a vendor's, which is known. */
+function showingPartsOf(context: CommandContext, sql: Sql, sourceId: string, isVendors: boolean) {
+  const show = (made: string) => {
+    const secret = isVendors ? undefined : made;
+    if (context.options['json']) return printSecret(JSON.stringify({ sourceId, secret }));
+    return printSecret(secret === undefined ? sourceId : `${sourceId}\n${secret}`);
+  };
+  return { ...partsOf(context, sql), show };
+}
+
+function remindToCopy({ options }: CommandContext, isVendors: boolean): void {
+  if (isVendors || options['json']) return;
+  tell(
+    'The source, and the secret that its requests are signed with. Copy it now: it is not shown again.',
+  );
 }
 
 const create: Command = {
@@ -60,12 +78,12 @@ const create: Command = {
     const vendor = scheme && { scheme, secret: await readSecret() };
     await withShop(context, async ({ write: sql }, shop) => {
       const sourceId = newSourceId();
-      const parts = partsOf(context, sql);
+      const parts = showingPartsOf(context, sql, sourceId, vendor !== undefined);
       const source = { name, sourceId, ...(vendor && { vendor }) };
       const created = await createPushSource(parts, shop.id, 'command line', source);
       if (created.kind === 'locked') throw lockedError(shop, created.tier);
       if (created.kind !== 'created') throw new CommandError('No source was created; try again.');
-      show(context, sourceId, vendor ? undefined : created.secret);
+      remindToCopy(context, vendor !== undefined);
     });
     return exitStatus.done;
   },
@@ -83,16 +101,6 @@ async function readSecret(): Promise<string> {
   if (isVendorSecret(secret)) return secret;
   throw new UsageError(
     "Standard input must be the vendor's signing secret, 8 to 500 characters without spaces.",
-  );
-}
-
-/** @param secret undefined for a vendor's, which is known */
-function show({ options }: CommandContext, sourceId: string, secret: string | undefined): void {
-  if (options['json']) return printJson({ sourceId, secret });
-  if (secret === undefined) return print(sourceId);
-  print(`${sourceId}\n${secret}`);
-  tell(
-    'The source, and the secret that its requests are signed with. Copy it now: it is not shown again.',
   );
 }
 
@@ -176,11 +184,11 @@ const rotate: Command = {
       const given = found.scheme === 'standard' ? undefined : await readSecret();
       const until = overlapUntil(found, systemClock.now());
       if (until && !context.options['end-earlier']) throw overlapError(until);
-      const parts = partsOf(context, sql);
+      const parts = showingPartsOf(context, sql, sourceId, given !== undefined);
       const rotated = await awaitCommit(rotatePushSource(parts, source, overlap, given));
       if (rotated.kind === 'locked') throw lockedError(shop, rotated.tier);
       if (rotated.kind !== 'created') throw missingError(shop, sourceId);
-      show(context, sourceId, given === undefined ? rotated.secret : undefined);
+      remindToCopy(context, given !== undefined);
     });
     return exitStatus.done;
   },

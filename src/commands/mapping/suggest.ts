@@ -1,6 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
+import path from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { CommandError, UsageError } from '../../errors.ts';
+import { isDiskFull } from '../../ingest/disk/disk-full.ts';
 import { checkFiles, openBytes } from '../../ingest/files.ts';
 import { parseAsOf } from '../../mapping/as-of.ts';
 import { readHead, withoutImport } from '../../mapping/suggest/head.ts';
@@ -79,14 +81,31 @@ function currencyOf({ currency }: CommandContext['options']): string | undefined
   throw new UsageError(`--currency must be an ISO 4217 code such as USD, not "${currency}".`);
 }
 
+/** Writes a file that does not exist yet, or nothing. */
 async function writeNew(file: string, text: string): Promise<void> {
-  await writeFile(file, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(
-      error.code === 'EEXIST'
-        ? `${file} exists already; choose another name, or delete it first.`
-        : `${file} cannot be written: ${error.message}.`,
-    );
+  const handle = await open(file, 'wx').catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST'
+      ? new CommandError(`${file} exists already; choose another name, or delete it first.`)
+      : unwritable(file, error);
   });
+  try {
+    await handle.writeFile(text);
+    await handle.close();
+  } catch (error) {
+    await handle.close().catch(() => {});
+    await rm(file, { force: true });
+    throw unwritable(file, error);
+  }
+}
+
+function unwritable(file: string, cause: unknown): CommandError {
+  const folder = path.resolve(path.dirname(file));
+  return new CommandError(
+    isDiskFull(cause)
+      ? `No space is left in ${folder}, so ${file} was not written. Free some, or choose a file on another disk with --output.`
+      : `${file} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    { cause },
+  );
 }
 
 interface Names {

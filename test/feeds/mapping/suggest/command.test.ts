@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { toSummary } from '../../../../src/metrics/figures.ts';
 import { summariseMetrics } from '../../../../src/metrics/summary.ts';
 import { type Store, connectAll } from '../../../../src/store/open.ts';
-import { run, throwawayFolder } from '../../../cli/process.ts';
+import { executable, run, throwawayFolder } from '../../../cli/process.ts';
 import { serverUrl } from '../../../support/databases.ts';
 import { createShop } from '../../../support/world.ts';
 import { telephone } from './churn-tables.ts';
@@ -122,3 +123,30 @@ describe('retention mapping suggest', { skip, concurrency: 2 }, () => {
     }
   });
 });
+
+// With separate namespaces, any user may mount.
+const [program, ...namespace] = ['unshare', '--map-root-user', '--mount'] as const;
+const inNamespace = (...command: string[]) => spawnSync(program, [...namespace, ...command]);
+const canMount = inNamespace('mount', '-t', 'tmpfs', 'tmpfs', '/mnt').status === 0;
+
+test(
+  'a mapping that the disk has no room for is not left half-written',
+  { skip: !canMount && 'this system does not allow tests to mount a file system' },
+  () => {
+    const table = path.join(throwawayFolder(), 'table.csv');
+    writeFileSync(table, 'id,customer_id,status,price,created\n1,1,active,5,2026-01-01\n');
+    const { stdout, stderr } = inNamespace(
+      'sh',
+      '-c',
+      `mount -t tmpfs -o size=8k tmpfs /mnt && cd /mnt && head -c 8192 /dev/zero >other
+       "$0" mapping suggest --output m.json "$1"; echo "exit $?"; ls`,
+      executable,
+      table,
+    );
+    assert.equal(String(stdout), 'exit 1\nother\n', String(stderr));
+    assert.equal(
+      String(stderr),
+      'retention: No space is left in /mnt, so m.json was not written. Free some, or choose a file on another disk with --output.\n',
+    );
+  },
+);
