@@ -23,6 +23,8 @@ export interface Examination {
   readonly questions: readonly Question[];
   /** Whether an import needs the date of the export. */
   readonly needsAsOf: boolean;
+  /** As in `Suggestion`. */
+  readonly foreign: readonly string[] | undefined;
   /** Whether cancelled subscriptions come without the date of the cancellation. */
   readonly lacksEndDates: boolean;
   readonly preview: Preview | { readonly problem: string };
@@ -76,16 +78,18 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
       known: undefined,
       questions: [],
       needsAsOf: false,
+      foreign: undefined,
       lacksEndDates: false,
       preview: await previewLines(lines, head, options),
     };
   }
-  const { text, known, questions, needsAsOf, preview } = await suggestMapping(fileName, head, {
+  const suggestion = await suggestMapping(fileName, head, {
     clock: systemClock,
     currency: shop.currency,
     asOf,
     answers: new Map(answers),
   });
+  const { text, known, questions, needsAsOf, foreign, preview } = suggestion;
   const rules = 'problem' in preview ? undefined : parseMapping('the mapping', text);
   return {
     input,
@@ -94,6 +98,7 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
     known: known === undefined ? undefined : (rules?.about?.split(/\. |\.$/, 1)[0] ?? known),
     questions,
     needsAsOf,
+    foreign,
     lacksEndDates: rules !== undefined && lacksEndDates(rules),
     preview,
   };

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { CommandError } from '../../errors.ts';
 import { minorDigitsOf } from '../../money.ts';
-import { currenciesOf } from '../amounts.ts';
+import { currenciesOf, isSignOf } from '../amounts.ts';
 import { needsAsOf } from '../as-of.ts';
 import { parseMapping } from '../read.ts';
 import { type Answers, noAnswers } from './ask/answers.ts';
@@ -27,6 +27,8 @@ export interface Suggestion {
   /** Whether an import needs the date of the export. */
   readonly needsAsOf: boolean;
   readonly currency: string;
+  /** Codes and signs of other currencies, whose rows are refused; undefined if the file names no currency. */
+  readonly foreign: readonly string[] | undefined;
   /** Why there is none, if the mapping lacks what an import needs. */
   readonly preview: Preview | { readonly problem: string };
 }
@@ -73,7 +75,10 @@ export async function suggestMapping(
     .split('\n')
     .flatMap((line, index) => (line.includes(`// ${checkMark}`) ? [checkOf(line, index)] : []));
   const questions = known ? [] : questionsOf(table, roles, context);
-  const result = { text, known: known?.name, checks, questions, currency };
+  const signs = signsOf(roles);
+  const foreign =
+    signs.length === 0 ? undefined : signs.filter((sign) => !isSignOf(sign, currency));
+  const result = { text, known: known?.name, checks, questions, currency, foreign };
   try {
     const mapping = parseMapping('the mapping', text);
     const preview = await previewMapping(file, head, mapping, {
@@ -93,6 +98,11 @@ function checkOf(line: string, index: number) {
   const before = line.slice(0, at).trim();
   const comment = line.slice(at + `// ${checkMark}:`.length).trim();
   return { line: index + 1, text: before === '' ? comment : `${before} ${comment}` };
+}
+
+/** All that the file says about its currency. */
+function signsOf({ currency, price }: Roles): string[] {
+  return [...(currency?.counts.keys() ?? []), ...(price?.format.signs ?? [])];
 }
 
 /** What the file says: the code that most rows have, or what the sign of most amounts is likely to mean. */

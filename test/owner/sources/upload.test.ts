@@ -111,6 +111,28 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.match(csv.headers.get('content-disposition') ?? '', /attachment/);
   });
 
+  test('says what its amounts are in, and how to change it', async () => {
+    const { visitor, file } = await world.openShop({ currency: 'EUR' });
+    const amountsOf = async (header: string, row: string) => {
+      const rows = Array.from({ length: 5 }, (_, index) => `K${index},2024-05-2${index},${row}`);
+      const content = [`customer,start,status,monthly price${header}`, ...rows].join('\n');
+      const shown = await upload(visitor, file, 'prices.csv', content);
+      return /Amounts (In EUR.*?) (?:One question|\d questions|What would be stored)/.exec(
+        plain(shown.text),
+      )?.[1];
+    };
+    assert.equal(
+      await amountsOf('', 'active,9.99'),
+      'In EUR, the shop’s currency: the file names none. If they are in another, convert them before you upload the file.',
+    );
+    assert.equal(await amountsOf('', 'active,€9.99'), 'In EUR');
+    assert.equal(await amountsOf(',currency', 'active,9.99,EUR'), 'In EUR');
+    assert.equal(
+      await amountsOf(',currency', 'active,9.99,USD'),
+      'In EUR, the shop’s currency. Rows with amounts in USD are refused: convert those before you upload the file.',
+    );
+  });
+
   test('has columns that were not recognised: they can be chosen', async () => {
     const { visitor, file } = await world.openShop();
     const rows = ['wer;was;wann;wieviel', 'a1;aktiv;2024-01-02;1.50', 'b2;gekündigt;2024-01-03;x'];

@@ -39,7 +39,7 @@ export function previewPage(visit: ShopVisit, parts: Previewed): Answer {
           examined.mapping === undefined
             ? undefined
             : html`<dt>Amounts</dt>
-                <dd>in ${visit.shop.currency}, the shop’s currency</dd>`
+                <dd>${describeCurrency(examined, visit.shop.currency)}</dd>`
         }
       </dl>
     </section>
@@ -78,6 +78,15 @@ function describeInput({ known, mapping, input }: Examination): string {
   return input.format === 'csv'
     ? `A table, separated by ${delimiters[input.delimiter] ?? input.delimiter}`
     : 'A JSON list';
+}
+
+function describeCurrency({ foreign }: Examination, currency: string): string {
+  if (foreign === undefined) {
+    return `In ${currency}, the shop’s currency: the file names none. If they are in another, convert them before you upload the file.`;
+  }
+  if (foreign.length === 0) return `In ${currency}`;
+  const others = new Intl.ListFormat('en', { type: 'disjunction' }).format(foreign.slice(0, 5));
+  return `In ${currency}, the shop’s currency. Rows with amounts in ${others} are refused: convert those before you upload the file.`;
 }
 
 function answersForm(visit: ShopVisit, parts: Previewed): Html {
