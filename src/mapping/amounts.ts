@@ -161,9 +161,12 @@ const currenciesBySign: Readonly<Record<string, string>> = {
   '﷼': 'IRR OMR QAR SAR YER',
 };
 
+/** How often an amount is charged, as in "$29/mo" and "19,00 € pro Monat". */
+export const perInterval = /\s*(?:\/|\b(?:per|pro|par|por|al)\b)\s*(\p{L}+\.?)$/iu;
+
 /** The currencies that a sign or code stands for, most likely first; undefined for an unknown one. */
 export function currenciesOf(sign: string): readonly string[] | undefined {
-  const bare = sign.replaceAll(/[.\s]/g, '').toUpperCase();
+  const bare = sign.replace(perInterval, '').replaceAll(/[.\s]/g, '').toUpperCase();
   const letters = bare.replace(/\p{Sc}/u, '');
   if (minorDigitsOf(letters) !== undefined) return [letters];
   const [symbol = ''] = /\p{Sc}/u.exec(bare) ?? [];

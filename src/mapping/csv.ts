@@ -8,7 +8,12 @@ export interface CsvFormat {
   readonly quote: string;
   /** True if the first row names the columns, otherwise their names. */
   readonly header: true | readonly string[];
+  /** How many lines are above the table. */
+  readonly skipLines: number;
 }
+
+/** A first line that tells Excel the delimiter. It is never part of the table. */
+export const delimiterLine = /^"?sep=(.)"?[,;\t]*\r?$/i;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -29,7 +34,7 @@ interface Parsed {
 export async function* readCsv(
   file: string,
   bytes: AsyncIterable<Buffer>,
-  { delimiter, quote, header }: CsvFormat,
+  { delimiter, quote, header, skipLines }: CsvFormat,
   columns: readonly string[],
   choices: readonly Choice[] = [],
 ): AsyncGenerator<Row[]> {
@@ -53,6 +58,8 @@ export async function* readCsv(
       parsedBytes = bytesParsed;
       const firstLine = line + countLines(/^[\r\n]*/.exec(raw)?.[0] ?? '');
       line += countLines(raw);
+      // Programs write rows of delimiters alone below a table.
+      if (record.every((value) => value.trim() === '')) return null;
       if (indexes) rows.push(rowOf(firstLine, record, indexes));
       else indexes = indexColumns(file, record.map(nameOf), columns, choices);
       return null;
@@ -70,10 +77,10 @@ export async function* readCsv(
   parser.on('error', (error) => (failure ??= error)).resume();
 
   let readBytes = 0;
-  for await (const chunk of bytes) {
-    const isMarked = readBytes === 0 && chunk.subarray(0, 3).equals(byteOrderMark);
+  const table = withoutLead(bytes, skipLines, (lines) => (line += lines));
+  for await (const chunk of table) {
     // Parses synchronously, and without output, so there is no need to wait for a drain.
-    parser.write(isMarked ? chunk.subarray(3) : chunk);
+    parser.write(chunk);
     readBytes += chunk.length;
     if (rows.length > 0) yield rows;
     rows = [];
@@ -86,6 +93,46 @@ export async function* readCsv(
   if (rows.length > 0) yield rows;
   if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') throw unterminated();
   if (error !== undefined) throw error;
+}
+
+/**
+ * Leaves out a byte order mark, the lines above a table, and a first line such as "sep=;".
+ * @param skipped called with the number of lines that were left out
+ */
+async function* withoutLead(
+  bytes: AsyncIterable<Buffer>,
+  skipLines: number,
+  skipped: (lines: number) => void,
+): AsyncGenerator<Buffer> {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  const cut = (all: Buffer): Buffer | undefined => {
+    let begin = all.subarray(0, 3).equals(byteOrderMark) ? 3 : 0;
+    const first = all.subarray(begin, Math.max(begin, all.indexOf('\n'))).toString('latin1');
+    const lines = Math.max(skipLines, delimiterLine.test(first) ? 1 : 0);
+    for (let line = 0; line < lines; line += 1) {
+      const end = all.indexOf('\n', begin);
+      if (end === -1) return undefined;
+      begin = end + 1;
+    }
+    skipped(lines);
+    return all.subarray(begin);
+  };
+  for await (const chunk of bytes) {
+    if (!head) {
+      yield chunk;
+      continue;
+    }
+    head = Buffer.concat([head, chunk]);
+    // The first line must be whole.
+    if (!head.includes('\n') && head.length <= maxRowBytes) continue;
+    const rest = cut(head);
+    if (rest) {
+      head = undefined;
+      yield rest;
+    }
+  }
+  const rest = head && cut(head);
+  if (rest) yield rest;
 }
 
 /** Alternatives for a field, each with the columns that it reads. */

@@ -28,6 +28,12 @@ const input = z
             error: 'must be true, or a list of the column names if the file has none',
           })
           .default(true),
+        skipLines: z
+          .number({ error: 'must be a number of lines, from 0 to 1,000' })
+          .int()
+          .min(0)
+          .max(1000)
+          .default(0),
       }),
       strict({ format: z.literal('ndjson'), encoding }),
       strict({ format: z.literal('json'), encoding, list: z.string().default('') }),

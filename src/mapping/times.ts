@@ -2,7 +2,7 @@ import type { Reading } from './reading.ts';
 
 /** How a file writes times. */
 export interface TimeFormat {
-  /** A name such as "iso", "unix-seconds" or "months-ago", or a pattern such as "MM/DD/YYYY HH:mm". */
+  /** A name such as "iso", "excel" or "months-ago", or a pattern such as "MM/DD/YYYY HH:mm". */
   readonly time?: string | undefined;
   /** The IANA zone of times without an offset. */
   readonly timeZone?: string | undefined;
@@ -71,6 +71,7 @@ const namedFormats: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     (text) => (/^\d{1,12}(?:\.\d{1,9})?$/.test(text) ? Math.floor(Number(text) * 1000) : undefined),
   ],
   ['unix-milliseconds', (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)],
+  ['excel', readExcel],
 ]);
 
 /** Whether times of the format are so much before the date of the export. */
@@ -101,7 +102,7 @@ export function problemOfTime(format: string): string | undefined {
 
 /** Whether times of the format never include their offset. */
 export function needsTimeZone(format: string): boolean {
-  return !namedFormats.has(format) && !isRelative(format);
+  return format === 'excel' || (!namedFormats.has(format) && !isRelative(format));
 }
 
 export function isTimeZone(zone: string): boolean {
@@ -171,7 +172,7 @@ function instantOf(parts: Parts, zone: string): number | undefined {
 
 function readIso(text: string): number | Parts | undefined {
   const match = isoPattern.exec(text);
-  if (!match) return undefined;
+  if (!match) return readWeek(text) ?? readMonth(text);
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
     .slice(1, 7)
     .map((part) => Number(part ?? 0));
@@ -180,6 +181,36 @@ function readIso(text: string): number | Parts | undefined {
   const offset = match[8];
   if (offset === undefined) return parts;
   return instantOf(parts, /^[+-]/.test(offset) ? offset : 'UTC');
+}
+
+/** A week of ISO 8601, which begins on Monday, or a day of one. */
+function readWeek(text: string): Parts | undefined {
+  const match = /^(\d{4})-?W(\d\d)(?:-?([1-7]))?$/.exec(text);
+  if (!match) return undefined;
+  const [year, week, weekday] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 1)];
+  // The week with 4 January is the first.
+  const first = Temporal.PlainDate.from({ year, month: 1, day: 4 });
+  const found = first.add({ days: (week - 1) * 7 + weekday - first.dayOfWeek });
+  if (found.weekOfYear !== week) return undefined;
+  return { year: found.year, month: found.month, day: found.day };
+}
+
+/** A month, as its first day. */
+function readMonth(text: string): Parts | undefined {
+  const match = /^(\d{4})-(\d\d)$/.exec(text);
+  return match ? { year: Number(match[1]), month: Number(match[2]), day: 1 } : undefined;
+}
+
+/** The day that Excel's dates count from: it takes 1900 for a leap year. */
+const excelEpoch = Date.UTC(1899, 11, 30);
+
+/** A number of days, whose fraction is the time of day. Times have whole seconds. */
+function readExcel(text: string): Parts | undefined {
+  if (!/^\d{1,7}(?:[.,]\d{1,15})?$/.test(text)) return undefined;
+  const seconds = Math.round(Number(text.replace(',', '.')) * 86_400);
+  const at = Temporal.Instant.fromEpochMilliseconds(excelEpoch + seconds * 1000);
+  const { year, month, day, hour, minute, second } = at.toZonedDateTimeISO('UTC');
+  return { year, month, day, hour, minute, second };
 }
 
 function patternReader(format: string): Reader {

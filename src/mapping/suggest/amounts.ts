@@ -1,4 +1,6 @@
-import { type AmountFormat, readAmount } from '../amounts.ts';
+import { type AmountFormat, perInterval, readAmount } from '../amounts.ts';
+import { intervalOf } from './meanings.ts';
+import type { Interval } from './names.ts';
 
 /** Which of two readings of "1.234" is meant. */
 export type Separator = 'thousands' | 'decimal';
@@ -10,6 +12,8 @@ export interface AmountGuess {
   readonly share: number;
   /** Whether another format reads the values as other amounts. */
   readonly isAmbiguous: boolean;
+  /** The interval that all values name, as in "$29/mo". */
+  readonly period: Interval | undefined;
 }
 
 const bodies: readonly AmountFormat[] = [
@@ -40,15 +44,22 @@ export function guessAmounts(
 ): AmountGuess {
   const signs = new Map<string, number>();
   const numbers: string[] = [];
+  const intervals = new Set<string | undefined>();
   for (const text of texts) {
     const [, before = '', number, after = ''] = around.exec(text) ?? [];
     const found = [before.trim(), after.trim()].filter((sign) => sign !== '');
-    if (number === undefined || !found.every((sign) => currencySign.test(sign))) continue;
+    const named = intervalNamedBy(after.trim());
+    const bare = [before.trim(), named ? after.replace(perInterval, '').trim() : after.trim()];
+    const isMoney = bare.every((sign) => sign === '' || currencySign.test(sign));
+    if (number === undefined || !isMoney) continue;
+    intervals.add(JSON.stringify(named));
     for (const sign of found) signs.set(sign, (signs.get(sign) ?? 0) + 1);
     numbers.push(number);
   }
-  const none = { format: {}, share: 0, isAmbiguous: false };
-  if (numbers.length === 0 || signs.size > maxSigns) return none;
+  const none = { format: {}, share: 0, isAmbiguous: false, period: undefined };
+  // A mapping cannot read "$29/mo" and "$290/yr" from one column.
+  if (numbers.length === 0 || signs.size > maxSigns || intervals.size > 1) return none;
+  const [interval] = intervals;
 
   const counts = bodies.map((body) => {
     const format = { ...body, round: true, negatives: 'zero' } as const;
@@ -68,7 +79,13 @@ export function guessAmounts(
     format: isTooFine(numbers, body, minorDigits) ? { ...format, round: true } : format,
     share: best / texts.length,
     isAmbiguous,
+    period: interval === undefined ? undefined : (JSON.parse(interval) as Interval),
   };
+}
+
+function intervalNamedBy(sign: string): Interval | undefined {
+  const [, word] = perInterval.exec(sign) ?? [];
+  return word === undefined ? undefined : intervalOf(word);
 }
 
 function byFrequency(counts: ReadonlyMap<string, number>): string[] {

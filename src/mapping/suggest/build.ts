@@ -63,7 +63,7 @@ export function inputOf(input: Input): object {
   const encoding = input.encoding === 'utf-8' ? undefined : input.encoding;
   if (input.format === 'ndjson') return { format: 'ndjson', encoding };
   if (input.format === 'json') return { format: 'json', encoding, list: input.list || undefined };
-  const { delimiter, quote, header } = input;
+  const { delimiter, quote, header, skipLines } = input;
   const names = withDoubt(header, 'the first row seems to be data, so columns are named by number');
   return {
     format: 'csv',
@@ -71,6 +71,7 @@ export function inputOf(input: Input): object {
     delimiter: delimiter === ',' ? undefined : delimiter,
     quote: quote === '"' ? undefined : quote,
     header: header === true ? undefined : names,
+    skipLines: skipLines === 0 ? undefined : new Commented(skipLines, ['lines above the table']),
   };
 }
 

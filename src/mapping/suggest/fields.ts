@@ -22,6 +22,7 @@ export function timeField({ column, time, doubt, isUnsure }: TimeRole, more: obj
   return withDoubt(
     { column: column.name, ...format, ...more },
     isUnsure ? 'the only time there is; is it when the subscription began?' : undefined,
+    time === 'excel' ? 'numbers are read as days, as Excel counts them' : undefined,
     doubt,
   );
 }
@@ -77,8 +78,9 @@ function definedIn(format: AmountFormat): object {
 export function quantityField(quantity: Column | undefined, price: PriceRole | undefined): unknown {
   const one = { value: 1 };
   if (!quantity) return one;
-  const name = price?.column.name;
-  return price?.isTotal
+  if (!price) return quantity.name;
+  const { name } = price.column;
+  return price.isTotal
     ? withDoubt(
         one,
         `"${name}" is read as the amount for all "${quantity.name}"; if it is for one, use "${quantity.name}" here`,

@@ -1,4 +1,5 @@
 import { parse } from 'csv-parse/sync';
+import { delimiterLine } from '../csv.ts';
 import type { Mapping } from '../schema.ts';
 import type { Encoding } from '../encoding.ts';
 
@@ -40,7 +41,8 @@ export function guessInput({ bytes, isWhole }: Head): Input {
   const encoding = guessEncoding(bytes);
   const label = encoding === 'latin-1' ? 'windows-1252' : labelOf(encoding, bytes);
   const isSample = !isWhole || bytes.length > sampleBytes;
-  const text = new TextDecoder(label).decode(bytes.subarray(0, sampleBytes)).trimStart();
+  const whole = new TextDecoder(label).decode(bytes.subarray(0, sampleBytes));
+  const text = whole.trimStart();
   if (text.startsWith('[')) return { format: 'json', encoding, list: '' };
   if (text.startsWith('{')) {
     const [first = '', second = ''] = text.split(/\r?\n/, 2);
@@ -50,7 +52,7 @@ export function guessInput({ bytes, isWhole }: Head): Input {
       ? { format: 'ndjson', encoding }
       : { format: 'json', encoding, list: list ?? '' };
   }
-  return { format: 'csv', encoding, ...guessCsv(isSample ? wholeLines(text) : text) };
+  return { format: 'csv', encoding, ...guessCsv(isSample ? wholeLines(whole) : whole) };
 }
 
 function guessEncoding(bytes: Buffer): Encoding {
@@ -88,21 +90,33 @@ function wholeLines(text: string): string {
 const delimiters = [',', ';', '\t', '|'] as const;
 
 function guessCsv(text: string) {
-  const guesses = delimiters.map((delimiter) => ({
+  const [, said] = delimiterLine.exec(text.slice(0, text.indexOf('\n'))) ?? [];
+  const table = said === undefined ? text : text.slice(text.indexOf('\n') + 1);
+  const guesses = (said === undefined ? delimiters : [said]).map((delimiter) => ({
     delimiter,
-    ...evenness(parseCsv(text, delimiter, '"')),
+    ...layoutOf(parseCsv(table, delimiter, '"')),
   }));
   const best = guesses.toSorted((a, b) => b.share - a.share || b.columns - a.columns)[0];
-  const delimiter = best && best.share > 0 ? best.delimiter : ',';
-  const [first = []] = parseCsv(text, delimiter, '"');
-  const isApostrophe = first.length > 1 && first.every((cell) => /^'.*'$/.test(cell.trim()));
+  const delimiter = said ?? (best && best.share > 0 ? best.delimiter : ',');
+  const above = best && best.delimiter === delimiter ? best.linesAbove : 0;
+  const skipLines = above === 0 || said === undefined ? above : above + 1;
+  const body = table.split('\n').slice(above).join('\n');
+  const [first] = parseCsv(body, delimiter, '"');
+  const cells = first?.record ?? [];
+  const isApostrophe = cells.length > 1 && cells.every((cell) => /^'.*'$/.test(cell.trim()));
   const quote = isApostrophe ? "'" : '"';
-  const [names = []] = isApostrophe ? parseCsv(text, delimiter, quote) : [first];
+  const names = isApostrophe ? (parseCsv(body, delimiter, quote)[0]?.record ?? []) : cells;
   const header = hasHeader(names) ? (true as const) : names.map((_, index) => `column${index + 1}`);
-  return { delimiter, quote, header };
+  return { delimiter, quote, header, skipLines };
 }
 
-function parseCsv(text: string, delimiter: string, quote: string): string[][] {
+interface ParsedRow {
+  readonly record: readonly string[];
+  /** `lines`: the line on which it ends. */
+  readonly info: { readonly lines: number };
+}
+
+function parseCsv(text: string, delimiter: string, quote: string): ParsedRow[] {
   try {
     return parse(text, {
       delimiter,
@@ -111,19 +125,44 @@ function parseCsv(text: string, delimiter: string, quote: string): string[][] {
       relax_quotes: true,
       relax_column_count: true,
       skip_empty_lines: true,
+      info: true,
       to: sampleRows,
-    }) as unknown as string[][];
+    }) as unknown as ParsedRow[];
   } catch {
     return [];
   }
 }
 
-/** The share of rows with as many values as the first; 0 for a single column. */
-function evenness([first, ...rest]: string[][]) {
-  const columns = first?.length ?? 0;
-  if (columns < 2) return { share: 0, columns };
-  const even = rest.filter((row) => row.length === columns).length;
-  return { share: rest.length === 0 ? 0.5 : Math.round((even / rest.length) * 20) / 20, columns };
+/** Rows above a table are searched no further. */
+const maxRowsAbove = 20;
+
+/**
+ * Where a table begins, and the share of rows with as many values as its first; 0 for a single column. Titles
+ * above a table have fewer values, or empty ones.
+ */
+function layoutOf(rows: readonly ParsedRow[]) {
+  const lengths = rows.map(({ record }) => record.length);
+  const shareFrom = (first: number) => {
+    const rest = lengths.slice(first + 1);
+    const even = rest.filter((length) => length === lengths[first]).length;
+    return rest.length === 0 ? 0.5 : Math.round((even / rest.length) * 20) / 20;
+  };
+  const isFirst = ({ record }: ParsedRow, index: number) =>
+    index <= maxRowsAbove && record.length > 1 && isFilled(record) && shareFrom(index) >= 0.5;
+  const found = rows.findIndex(isFirst);
+  const first = Math.max(found, 0);
+  const columns = lengths[first] ?? 0;
+  return {
+    share: columns < 2 ? 0 : shareFrom(first),
+    columns,
+    linesAbove: rows[first - 1]?.info.lines ?? 0,
+  };
+}
+
+/** Whether a row can name columns: few of its values are empty, apart from the first, which may be an index. */
+function isFilled([, ...record]: readonly string[]): boolean {
+  const empty = record.filter((value) => value.trim() === '').length;
+  return empty * 10 <= (record.length + 1) * 3;
 }
 
 const likeData = /^[-+]?\d[\d.,:\-/ ]*$|@|^(?:true|false|null)$/i;

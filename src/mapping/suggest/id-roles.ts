@@ -1,6 +1,6 @@
 import { type Answers, chosenColumn } from './ask/answers.ts';
 import { bestOf } from './choose.ts';
-import { isNamed } from './names.ts';
+import { isNamed, periodOfName } from './names.ts';
 import type { Column } from './table.ts';
 
 /** The columns whose values, joined, identify something. */
@@ -33,6 +33,21 @@ export function idCandidates(columns: readonly Column[], rows: number): Column[]
   return columns.filter((column) => column.filled >= rows * filledShare && !column.is('contact'));
 }
 
+const date = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b/;
+
+/**
+ * Whether a column such as "Subscription" holds ids rather than the names of plans: texts with digits, and many
+ * of them, since a plan has several subscriptions.
+ */
+export function isSubscriptionIds(column: Column): boolean {
+  const { words, counts, filled } = column;
+  const last = words.split(' ').at(-1) ?? '';
+  const isNamedSo = isNamed(last, 'subscription') || /^(?:membership|mitgliedschaft)$/.test(last);
+  if (!isNamedSo || isOfPlans.test(words) || periodOfName(words)) return false;
+  const areMany = counts.size * 5 > filled || counts.size > 30;
+  return areMany && looksLikeIds(column) && ![...counts.keys()].some((text) => date.test(text));
+}
+
 /** @param parts further columns that may tell a customer's subscriptions apart, most telling first */
 export function findIds(
   columns: readonly Column[],
@@ -45,6 +60,7 @@ export function findIds(
     if (column.is('customer') && !column.is('subscription')) return 0;
     if (isOfPlans.test(column.words)) return 0;
     if (column.is('subscription') && column.is('id')) return isUnique(column) ? 100 : 60;
+    if (isSubscriptionIds(column)) return isUnique(column) ? 70 : 50;
     if (column.words === 'id' || column.words === 'uuid') return isUnique(column) ? 80 : 30;
     return 0;
   })?.found;
@@ -53,7 +69,10 @@ export function findIds(
     if (!column.is('customer') || (column.is('personal') && !column.is('id'))) return 0;
     if (column.is('id')) return /name/.test(column.words) ? 0 : 100;
     const last = column.words.split(' ').at(-1) ?? '';
-    return isNamed(last, 'customer') && looksLikeIds(column) ? 40 : 0;
+    // Few customers have many subscriptions, and "is_subscriber" tells none apart.
+    const { size } = column.counts;
+    const areMany = isUnique(column) || (size > 2 && size * 20 >= column.filled);
+    return isNamed(last, 'customer') && areMany && looksLikeIds(column) ? 40 : 0;
   })?.found;
   const customer = chosen ?? (chosen === null ? undefined : guessed);
   const any = own ?? customer ?? (chosen === null ? undefined : anyIdOf(usable));

@@ -79,6 +79,26 @@ const statusPatterns: readonly (readonly [pattern: RegExp, meaning: StatusMeanin
   ],
 ];
 
+/** What a single letter is likely to mean in a column of statuses. */
+const letters: ReadonlyMap<string, StatusMeaning> = new Map(
+  Object.entries({
+    a: unsure('active'),
+    c: unsure('cancelled'),
+    d: unsure('cancelled'),
+    e: unsure('expired'),
+    i: unsure('cancelled'),
+    p: unsure('paused'),
+    s: unsure('paused'),
+    t: unsure('cancelled'),
+    x: unsure('cancelled'),
+  }),
+);
+
+/** The same for codes such as "A" and "C". */
+export function statusOfLetter(text: string): StatusMeaning | undefined {
+  return letters.get(text.trim().toLowerCase());
+}
+
 /** What a text means as a status; undefined if it is no word of that kind. */
 export function statusOf(text: string): StatusMeaning | undefined {
   const words = wordsOf(text);

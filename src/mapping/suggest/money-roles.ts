@@ -10,7 +10,7 @@ import type { Column } from './table.ts';
 export interface PriceRole {
   readonly column: Column;
   readonly format: AmountFormat;
-  /** The period that the column's name speaks of. */
+  /** The period that its values name, or the column's name. */
   readonly period: Interval | undefined;
   /** Whether it is already for all units, so that it must not be multiplied. */
   readonly isTotal: boolean;
@@ -63,8 +63,9 @@ export function findPrice(
     const period = periodOfName(column.words);
     const points = 50 + (period ? 20 : 0) + (/\bmrr\b|recurring/.test(column.words) ? 15 : 0);
     const isYear = period?.unit === 'year';
+    if (column.is('notPrice')) return 0;
     return (
-      points - (column.is('total') ? 45 : 0) - (column.is('notPrice') ? 60 : 0) - (isYear ? 5 : 0)
+      points - (column.is('total') ? 45 : 0) - (column.is('average') ? 40 : 0) - (isYear ? 5 : 0)
     );
   });
   if (!best) return undefined;
@@ -72,21 +73,24 @@ export function findPrice(
   const isCents =
     column.is('cents') && [...column.counts.keys()].every((text) => /^\d+$/.test(text));
   const isSum = column.is('total') && best.score < 50;
+  const isAverage = column.is('average') && !chosen;
   return {
     column,
     format: isCents ? { minorUnits: true } : guess.format,
-    period: periodOfName(column.words),
+    period: guess.period ?? periodOfName(column.words),
     isTotal:
       isSum ||
       /\b(?:mrr|arr)\b|revenue|umsatz|total/.test(column.words) ||
       periodOfName(column.words) !== undefined,
-    isGuess: isSum,
+    isGuess: isSum || isAverage,
     isAmbiguous: guess.isAmbiguous,
     doubt: isSum
       ? 'the name speaks of a total; the price of one interval is needed'
-      : guess.isAmbiguous && !answers.has('separator')
-        ? 'the separator may be a decimal one'
-        : undefined,
+      : isAverage
+        ? 'the name speaks of an average or of one payment; is it the price of an interval?'
+        : guess.isAmbiguous && !answers.has('separator')
+          ? 'the separator may be a decimal one'
+          : undefined,
   };
 }
 

@@ -50,13 +50,15 @@ const stems = {
     list(`price prices amount charge charges fee fees revenue mrr arr acv rate cost payment bill
     spend preis betrag beitrag gebuhr entgelt kosten umsatz precio importe cuota monto coste cobro valor
     mensualidad prix montant cotisation redevance mensualite prezzo importo canone costo quota preco
-    mensalidade prijs bedrag bijdrage dues oplata cena pris avgift tarif tarifa tariffa tarief`),
+    mensalidade contractvalue subscriptionvalue planvalue prijs bedrag bijdrage dues oplata cena pris avgift tarif tarifa tariffa tarief`),
   notPrice:
     list(`refund refunds tax taxes discount balance cashback salary income score delay method
     count extra distance day days eve night intl usage overage setup date percent pct rating failed
-    debt limit credit previous last first avg average steuer rabatt guthaben gehalt saldo descuento impuesto
+    debt limit credit steuer rabatt guthaben gehalt saldo descuento impuesto
     remise taxe sconto desconto korting metodo methode art currency churn salario ingreso ingresos late
     reason change growth hike increase minutes calls hour hours unlimited paperless id status`),
+  /** An amount, but perhaps not that of an interval. */
+  average: list('avg average mean last previous first durchschnitt promedio moyenne media'),
   total: list(
     `total totals lifetime ltv clv cltv cumulative gesamt summe totale totaal historic spend acumulado`,
   ),
@@ -87,19 +89,19 @@ const stems = {
   commitment: list(`contract commitment vertrag laufzeit contrato contrat contratto engagement term
     bindung looptijd`),
   start:
-    list(`created start started signup signed joined join joining registered registration subscribed
+    list(`created effective inception commenced commencement start started signup signed joined join joining registered registration subscribed
     activated activation since begin began onboarded opened enrolled enrollment acquisition eintritt
     beginn anmeldung anmeldedatum startdatum abschluss seit erstellt angelegt registriert debut
     inscription souscription creation adhesion ouverture abonnement alta inicio registro inscripcion
     creacion suscrito desde inizio iscrizione attivazione creazione registrazione adesione dal
     cadastro adesao criacao entrada assinatura ingang ingangsdatum aanmelding aanmelddatum aangemaakt sinds
-    rozpoczecia rejestracji`),
+    rozpoczecia rejestracji from von`),
   ended:
     list(`cancelled canceled cancel cancellation cancelation churn churned end ended ends ending
     termination terminated closed left unsubscribed deactivated exit kundigung gekundigt ende enddatum
     austritt beendet storno resiliation fin depart baja cancelacion termino finalizacion fine disdetta
     cessazione cancelamento fim einddatum opzegging opgezegd opzegdatum eind
-    zakonczenia rezygnacji`),
+    bis until expires expired expiry expiration zakonczenia rezygnacji`),
   strongEnd:
     list(`cancelled canceled cancel cancellation churn churned termination terminated unsubscribed
     kundigung gekundigt austritt storno resiliation baja cancelacion disdetta cessazione cancelamento
@@ -118,7 +120,8 @@ const stems = {
     anzianita duracao looptijd laufzeit dauer duration subscriptionduration membershiplength`),
   notTenure:
     list(`last charge charges price amount fee cost revenue delay usage minutes calls call bill
-    spend gb data contract since renewal remaining left betrag preis prix precio plan count frequency`),
+    spend gb data contract since renewal remaining left betrag preis prix precio plan count frequency term
+    commitment prepaid discount free promo trial billing cycle interval inactive warranty`),
   quantity:
     list(`quantity qty seats seat licenses licences units anzahl menge stuck stuckzahl quantite
     cantidad quantita quantidade aantal plazas sieges platze`),

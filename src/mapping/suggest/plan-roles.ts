@@ -1,6 +1,7 @@
 import { createReader } from '../values.ts';
 import { type Answers, byColumn, chosenInterval } from './ask/answers.ts';
 import { bestOf } from './choose.ts';
+import { isSubscriptionIds } from './id-roles.ts';
 import { intervalOf, yesOrNo } from './meanings.ts';
 import { type Interval, periodOfName, periodUnits } from './names.ts';
 import type { PriceRole } from './money-roles.ts';
@@ -40,10 +41,12 @@ function isNoName(text: string): boolean {
 /** @param isId whether it is to be the plan's id rather than its name */
 function planScore(column: Column, isId: boolean): number {
   if (!column.is('plan') || column.is('contact') || column.is('customer')) return 0;
+  if (isSubscriptionIds(column)) return 0;
   if (column.is('notPlan') !== isId) return 0;
   const texts = [...column.counts.keys()];
   if (!isId && texts.every(isNoName)) return 0;
-  return isMainPlan.test(column.words) ? 80 : 60;
+  // The name of a plan says more than its code.
+  return (isMainPlan.test(column.words) ? 80 : 60) - (!isId && column.is('id') ? 5 : 0);
 }
 
 /** How often subscriptions are charged. */

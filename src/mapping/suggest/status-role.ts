@@ -1,6 +1,6 @@
 import { type Answers, chosenColumn, chosenMeaning } from './ask/answers.ts';
 import { bestOf } from './choose.ts';
-import { type StatusMeaning, statusOf, yesOrNo } from './meanings.ts';
+import { type StatusMeaning, statusOf, statusOfLetter, yesOrNo } from './meanings.ts';
 import type { Column } from './table.ts';
 
 /** The column that says which subscriptions are active, and what its values mean. */
@@ -53,7 +53,7 @@ function scoreOf(column: Column): number {
           : 0;
     return points - penalty;
   }
-  const understood = texts.filter((text) => statusOf(text));
+  const understood = texts.filter((text) => meaningIn(column, text));
   const rows = understood.reduce((sum, text) => sum + (column.counts.get(text) ?? 0), 0);
   const isAll = understood.length === texts.length;
   if (isNamed && rows >= column.filled * understoodShare) return (isAll ? 95 : 85) - penalty;
@@ -66,7 +66,13 @@ function meaningsOf(column: Column, answers: Answers): Map<string, StatusMeaning
   return new Map(
     texts.map((text) => [
       text,
-      chosenOr(answers, text, isFlag ? meaningOfFlag(column, text) : meaningOf(text)),
+      chosenOr(
+        answers,
+        text,
+        isFlag
+          ? meaningOfFlag(column, text)
+          : (meaningIn(column, text) ?? { status: 'active', isUnsure: true }),
+      ),
     ]),
   );
 }
@@ -77,8 +83,10 @@ function meaningOfFlag(column: Column, text: string): StatusMeaning {
   return { status: isActive ? 'active' : 'cancelled', isUnsure };
 }
 
-function meaningOf(text: string): StatusMeaning {
-  return statusOf(text) ?? { status: 'active', isUnsure: true };
+/** Letters mean something only in a column that is called a status. */
+function meaningIn(column: Column, text: string): StatusMeaning | undefined {
+  const isOfStatus = column.is('status') && !column.is('otherStatus');
+  return statusOf(text) ?? (isOfStatus ? statusOfLetter(text) : undefined);
 }
 
 function chosenOr(answers: Answers, text: string, guess: StatusMeaning): StatusMeaning {

@@ -140,6 +140,11 @@ function columnOf(name: string, rows: readonly ReadRow[]): Column {
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   const words = wordsOf(name);
+  for (const text of wordsAmongDates(counts)) {
+    blanks.add(text);
+    filled -= counts.get(text) ?? 0;
+    counts.delete(text);
+  }
   const known = new Map<NameKind, boolean>();
   return {
     name,
@@ -154,4 +159,15 @@ function columnOf(name: string, rows: readonly ReadRow[]): Column {
       return found;
     },
   };
+}
+
+const startsLikeDate = /^(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ]\p{L}{3,9}[- ]\d{2,4})\b/u;
+const maxWords = 2;
+
+/** A word or two among dates, such as "unlimited", stands for no date. */
+function wordsAmongDates(counts: ReadonlyMap<string, number>): string[] {
+  const words = [...counts.keys()].filter((text) => !startsLikeDate.test(text));
+  const dates = counts.size - words.length;
+  const areWords = words.every((text) => /^[\p{L} ]+$/u.test(text));
+  return dates > words.length && words.length <= maxWords && areWords ? words : [];
 }

@@ -40,7 +40,8 @@ export function findTimes(
   const pick = (score: (role: TimeRole) => number, from = times) => bestOf(from, score);
 
   const ended = pick(({ column, ...role }) => {
-    const isOther = column.is('next') || /\b(?:period|trial|billing|month)\b/.test(column.words);
+    const isOther =
+      column.is('next') || /\b(?:period|trial|billing|month|paid|card)\b/.test(column.words);
     if (!column.is('ended') || isOther) return 0;
     const fits = endsFit({ column, ...role }, status, now);
     return fits ? (column.is('strongEnd') ? 80 : 60) : 0;
@@ -133,8 +134,7 @@ function isAfter(reading: object, now: number): boolean {
 function endsFit({ column, time }: TimeRole, status: StatusRole | undefined, now: number): boolean {
   if (!status) return true;
   const read = createTimeReader({ time, timeZone: 'UTC' });
-  let gone = 0;
-  let goneWith = 0;
+  const gone = { cancelled: { rows: 0, dated: 0 }, expired: { rows: 0, dated: 0 } };
   let active = 0;
   let activeWith = 0;
   for (const [row, text] of column.texts.entries()) {
@@ -142,14 +142,16 @@ function endsFit({ column, time }: TimeRole, status: StatusRole | undefined, now
     const reading = read(text);
     const hasTime = 'value' in reading;
     if (meaning === 'cancelled' || meaning === 'expired') {
-      gone += 1;
-      if (hasTime) goneWith += 1;
+      gone[meaning].rows += 1;
+      if (hasTime) gone[meaning].dated += 1;
     } else {
       active += 1;
       if (hasTime && !isAfter(reading, now)) activeWith += 1;
     }
   }
-  return goneWith * 2 >= gone && gone > 0 && activeWith * 5 <= active;
+  // A time of cancellation need not be there for what expired.
+  const fits = Object.values(gone).some(({ rows, dated }) => rows > 0 && dated * 2 >= rows);
+  return fits && activeWith * 5 <= active;
 }
 
 /** Whether some of a column's times are still to come. */

@@ -47,10 +47,20 @@ function isPlausible(reading: object): boolean {
 }
 
 function candidates(texts: readonly string[], mayBeNumber: boolean): string[] {
-  const isNumber = /^\d+(?:\.\d+)?$/.test(texts[0] ?? '');
-  if (isNumber) return mayBeNumber ? ['unix-seconds', 'unix-milliseconds', 'YYYYMMDD'] : [];
+  const isNumber = /^\d+(?:[.,]\d+)?$/.test(texts[0] ?? '');
+  if (isNumber) {
+    if (!mayBeNumber) return [];
+    const isExcels = texts.every(isRecentExcel);
+    return ['unix-seconds', 'unix-milliseconds', 'YYYYMMDD', ...(isExcels ? ['excel'] : [])];
+  }
   const found = texts.slice(0, sampled).flatMap(patternsOf);
   return ['iso', ...found];
+}
+
+/** Whether a number is a day of the years 2000 to 2049, as Excel counts days. */
+function isRecentExcel(text: string): boolean {
+  const days = Number(text.replace(',', '.'));
+  return days >= 36_526 && days < 54_789;
 }
 
 function patternsOf(text: string): string[] {

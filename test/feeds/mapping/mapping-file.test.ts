@@ -101,7 +101,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'a pattern without a year': [
     () => field('createdAt', { column: 'c', time: 'DD.MM.', timeZone: 'UTC' }),
-    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds, days-ago, weeks-ago, months-ago, years-ago or a pattern with YYYY, MM and DD in it, such as MM/DD/YYYY`,
+    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds, excel, days-ago, weeks-ago, months-ago, years-ago or a pattern with YYYY, MM and DD in it, such as MM/DD/YYYY`,
   ],
   'a pattern that has the month twice': [
     () => field('createdAt', { column: 'c', time: 'YYYY-MM-DD M', timeZone: 'UTC' }),
@@ -109,11 +109,11 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'a pattern that is a word': [
     () => field('createdAt', { column: 'c', time: 'epoch', timeZone: 'UTC' }),
-    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds, days-ago, weeks-ago, months-ago, years-ago or a pattern of YYYY, YY, MMM, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
+    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds, excel, days-ago, weeks-ago, months-ago, years-ago or a pattern of YYYY, YY, MMM, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
   ],
   'a time format named like a property of every object': [
     () => field('createdAt', { column: 'c', time: 'constructor', timeZone: 'UTC' }),
-    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds, days-ago, weeks-ago, months-ago, years-ago or a pattern of YYYY, YY, MMM, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
+    `${at}.createdAt.time must be iso, unix-seconds, unix-milliseconds, excel, days-ago, weeks-ago, months-ago, years-ago or a pattern of YYYY, YY, MMM, MM, M, DD, D, HH, H, hh, h, A, mm, ss`,
   ],
   '12-hour times without AM or PM': [
     () => field('createdAt', { column: 'c', time: 'MM/DD/YYYY h:mm', timeZone: 'UTC' }),

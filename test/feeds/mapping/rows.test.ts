@@ -23,7 +23,7 @@ async function show(rows: AsyncIterable<Row[]>, columns: readonly string[]): Pro
   return found;
 }
 
-const csv = { delimiter: ',', quote: '"', header: true } as const;
+const csv = { delimiter: ',', quote: '"', header: true, skipLines: 0 } as const;
 const read = (content: string | Buffer, format: object = {}, size?: number, columns = ['a', 'b']) =>
   show(readCsv('f.csv', pieces(content, size), { ...csv, ...format }, columns), columns);
 

@@ -100,4 +100,40 @@ export const foreignTables = [
       return { cells, status: statusOf(isOver), cents };
     },
   ),
+  table(
+    'German, as Excel saves it: its delimiter, a title, days as numbers, decimal commas, empty rows below',
+    'Kundennr.|Vertragsnr.|Nachname|Tarif|Vertragsbeginn|Gekündigt zum|Zahlweise|Beitrag|Status',
+    300,
+    ({ below, oneOf }, index) => {
+      const cents = 12 * (50 + below(20_000));
+      const [word, meaning] = oneOf([
+        ['Aktiv', 'active'],
+        ['Gekündigt', 'cancelled'],
+        ['Ruhend', 'paused'],
+      ] as const);
+      const [interval, months] = oneOf([
+        ['monatlich', 1],
+        ['halbjährlich', 6],
+        ['jährlich', 12],
+      ] as const);
+      const cells = [
+        `K-${below(200)}`,
+        `V${index}`,
+        'Müller',
+        oneOf(['Basis', 'Größe L']),
+        `${44_000 + below(1500)},5`,
+        word === 'Gekündigt' ? 46_023 + below(300) : '',
+        interval,
+        money(cents, ',', '.'),
+        word,
+      ];
+      return { cells, status: meaning, cents, months };
+    },
+    {
+      delimiter: ';',
+      end: '\r\n',
+      encode: (text) =>
+        windows(`sep=;\r\nVerträge;;;;;;;;\r\nStand;01.11.2026;;;;;;;\r\n\r\n${text};;;;;;;;\r\n`),
+    },
+  ),
 ];

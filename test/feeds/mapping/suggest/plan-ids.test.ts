@@ -62,3 +62,35 @@ test('tells the id of a plan from that of a subscription by its name', async () 
     plans: 2,
   });
 });
+
+test('takes the ids of subscriptions for what they are, also if their column is not called an id', async () => {
+  for (const [count, several, name] of [
+    [6, 1, 'subscription'],
+    [300, 1, 'Subscription'],
+    [300, 2, 'Membership'],
+    [600, 12, 'Abo'],
+  ] as const) {
+    const rows = rowsOf(count, (index) => {
+      const id = Math.floor(index / several);
+      return `S-${1000 + id},C${id % 40},9.99,2026-01-${10 + (index % 12)},active`;
+    });
+    const found = await idsOf(`${name},customer,price,created,state`, rows);
+    assert.deepEqual([found.plan, found.plans, found.customer], [undefined, 1, 'customer'], name);
+    assert.equal(found.subscription?.split(' ')[0], name);
+  }
+});
+
+test('takes codes of plans for plans, in a column that is called a subscription', async () => {
+  const rows = rowsOf(
+    40,
+    (index) => `C${index},Abo${12 * (1 + (index % 2))},9.99,2026-01-02,active`,
+  );
+  const found = await idsOf('customer,subscription,price,created,state', rows);
+  assert.deepEqual([found.plan, found.plans], ['subscription', 2]);
+});
+
+test('a flag about customers tells none of them apart', async () => {
+  const rows = rowsOf(40, (index) => `${index + 1},${index % 2},9.99,2026-01-02,active`);
+  const found = await idsOf('id,is_tv_subscriber,price,created,state', rows);
+  assert.deepEqual([found.subscription, found.customer], ['id', 'id']);
+});
