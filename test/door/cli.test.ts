@@ -86,7 +86,7 @@ describe('ingest', { skip }, () => {
 
   test('changes nothing if the secret cannot be shown', async () => {
     const { sourceId } = await parse('create', '--name', 'Seen');
-    const before = await parse('list');
+    const listed = await parse('list');
     const through: [string, ...string[]] = ['sh', '-c', 'exec "$0" "$@" >/dev/full', executable];
     for (const [verb, ...args] of [
       ['create', '--name', 'Lost'],
@@ -101,7 +101,7 @@ describe('ingest', { skip }, () => {
         /^retention: Standard output cannot be written, so the secret would be lost, and nothing was changed: ENOSPC.*\n$/,
       );
     }
-    assert.deepEqual(await parse('list'), before);
+    assert.deepEqual(await parse('list'), listed);
   });
 
   test('reads the secrets of vendors from standard input', async () => {

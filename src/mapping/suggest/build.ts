@@ -131,7 +131,10 @@ function intervalFields(role: IntervalRole): object {
               table: Object.fromEntries([...meanings].map(([text, each]) => [text, each[pick]])),
             }
           : column.name;
-      return { intervalUnit: field('unit'), intervalCount: field('count') };
+      return {
+        intervalUnit: withDoubt(field('unit'), role.doubt),
+        intervalCount: field('count'),
+      };
     }
     case 'counted': {
       const unit = typeof role.unit === 'string' ? { value: role.unit } : role.unit.name;

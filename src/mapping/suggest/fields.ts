@@ -53,11 +53,14 @@ export function priceField(price: PriceRole | undefined, currency: string): unkn
   if (!price) {
     return withDoubt({ value: 0 }, 'no column has the price of an interval; MRR is 0 without it');
   }
-  const { column, format } = price;
+  const { column, format, free } = price;
   const { more, doubt } = ifEmpty(column, '0');
+  const field = { column: column.name, ...definedIn(format), ...more };
   const foreign = format.signs?.filter((sign) => !isSignOf(sign, currency)) ?? [];
   return withDoubt(
-    { column: column.name, ...definedIn(format), ...more },
+    free.length > 0
+      ? { anyOf: [{ ...field, when: { [column.name]: { isNot: free } } }, { value: 0 }] }
+      : field,
     price.doubt,
     foreign.length > 0
       ? `rows with amounts in ${foreign.join(', ')} are refused: the shop's currency is ${currency}`

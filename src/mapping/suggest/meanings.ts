@@ -40,7 +40,7 @@ const statusPatterns: readonly (readonly [pattern: RegExp, meaning: StatusMeanin
     sure('cancelled'),
   ],
   [
-    /^(?:left|lost|exited|gone|quit|closed|departed|beendet|beeindigd|ehemalig\w*|former|ex (?:customer|client|kunde)|perdu|parti|perdid[oa]|uscit[oa])$/,
+    /^(?:left|leave|leaver|leaving|dropped|drop out|lost|exited|gone|quit|closed|departed|beendet|beeindigd|ehemalig\w*|former|ex (?:customer|client|kunde)|perdu|parti|perdid[oa]|uscit[oa])$/,
     sure('cancelled'),
   ],
   [
@@ -70,7 +70,7 @@ const statusPatterns: readonly (readonly [pattern: RegExp, meaning: StatusMeanin
     sure('active'),
   ],
   [
-    /^(?:stayed|joined|retained|exist\w*(?: \w+)?|subscribed|renewed|enrolled|alta|de alta|em dia|al corriente|loyal|kunde|customer|paying|cliente|reg?ular|open|member|mitglied|stay|retain|a jour)$/,
+    /^(?:stayed|joined|retained|exist\w*(?: \w+)?|subscribed|renewed|enrolled|alta|de alta|em dia|al corriente|loyal|kunde|customer|paying|cliente|reg?ular|open|member|mitglied|stay|staying|retain|in force|inforce|a jour)$/,
     sure('active'),
   ],
   [

@@ -3,6 +3,7 @@ import type { AmountFormat } from '../amounts.ts';
 import { guessAmounts } from './amounts.ts';
 import { type Answers, chosenColumn } from './ask/answers.ts';
 import { bestOf, sampleOf } from './choose.ts';
+import { yesOrNo } from './meanings.ts';
 import { type Interval, periodOfName } from './names.ts';
 import type { Column } from './table.ts';
 
@@ -10,6 +11,8 @@ import type { Column } from './table.ts';
 export interface PriceRole {
   readonly column: Column;
   readonly format: AmountFormat;
+  /** Words that stand for 0. */
+  readonly free: readonly string[];
   /** The period that its values name, or the column's name. */
   readonly period: Interval | undefined;
   /** Whether it is already for all units, so that it must not be multiplied. */
@@ -42,10 +45,19 @@ export function amountColumns(
   const separator = answers.get('separator') === 'decimal' ? 'decimal' : 'thousands';
   return columns.flatMap((column) => {
     if (column.is('contact') || column.filled === 0) return [];
-    const guess = guessAmounts(sampleOf(column), minorDigits, separator);
-    return guess.share >= minShare ? [{ column, guess }] : [];
+    const texts = sampleOf(column);
+    const free = texts.filter(isFree);
+    const paid = texts.filter((text) => !isFree(text));
+    const guess = guessAmounts(paid, minorDigits, separator);
+    return paid.length > 0 && guess.share >= minShare ? [{ column, guess, free }] : [];
   });
 }
+
+const isFlag = (text: string) => yesOrNo(text) !== undefined;
+
+/** Words that stand for an amount of 0. */
+const isFree = (text: string) =>
+  /^(?:free|free (?:plan|trial|tier)|gratis|kostenlos|kostenfrei|gratuite?|gratuito)$/i.test(text);
 
 export function findPrice(
   columns: readonly Column[],
@@ -63,13 +75,14 @@ export function findPrice(
     const period = periodOfName(column.words);
     const points = 50 + (period ? 20 : 0) + (/\bmrr\b|recurring/.test(column.words) ? 15 : 0);
     const isYear = period?.unit === 'year';
-    if (column.is('notPrice')) return 0;
+    // "is_premium" is no price.
+    if (column.is('notPrice') || [...column.counts.keys()].every(isFlag)) return 0;
     return (
       points - (column.is('total') ? 45 : 0) - (column.is('average') ? 40 : 0) - (isYear ? 5 : 0)
     );
   });
   if (!best) return undefined;
-  const { column, guess } = best.found;
+  const { column, guess, free } = best.found;
   const isCents =
     column.is('cents') && [...column.counts.keys()].every((text) => /^\d+$/.test(text));
   const isSum = column.is('total') && best.score < 50;
@@ -77,6 +90,7 @@ export function findPrice(
   return {
     column,
     format: isCents ? { minorUnits: true } : guess.format,
+    free,
     period: guess.period ?? periodOfName(column.words),
     isTotal:
       isSum ||

@@ -50,7 +50,7 @@ const stems = {
     list(`price prices amount charge charges fee fees revenue mrr arr acv rate cost payment bill
     spend preis betrag beitrag gebuhr entgelt kosten umsatz precio importe cuota monto coste cobro valor
     mensualidad prix montant cotisation redevance mensualite prezzo importo canone costo quota preco
-    mensalidade contractvalue subscriptionvalue planvalue prijs bedrag bijdrage dues oplata cena pris avgift tarif tarifa tariffa tarief`),
+    mensalidade premium contractvalue subscriptionvalue planvalue prijs bedrag bijdrage dues oplata cena pris avgift tarif tarifa tariffa tarief`),
   notPrice:
     list(`refund refunds tax taxes discount balance cashback salary income score delay method
     count extra distance day days eve night intl usage overage setup date percent pct rating failed

@@ -3,7 +3,7 @@ import { type Answers, byColumn, chosenInterval } from './ask/answers.ts';
 import { bestOf } from './choose.ts';
 import { isSubscriptionIds } from './id-roles.ts';
 import { intervalOf, yesOrNo } from './meanings.ts';
-import { type Interval, periodOfName, periodUnits } from './names.ts';
+import { type Interval, periodOfName, periodUnits, wordsOf } from './names.ts';
 import type { PriceRole } from './money-roles.ts';
 import type { Column } from './table.ts';
 
@@ -15,6 +15,8 @@ export interface PlanRole {
 }
 
 const maxPlans = 300;
+/** Names of more plans are not looked into. */
+const maxNamedPlans = 40;
 
 export function findPlan(columns: readonly Column[], rows: number): PlanRole | undefined {
   const few = columns.filter(
@@ -76,6 +78,7 @@ const month: Interval = { unit: 'month', count: 1 };
 export function findInterval(
   columns: readonly Column[],
   price: PriceRole | undefined,
+  plan: PlanRole | undefined,
   answers: Answers,
 ): IntervalRole {
   const chosen = chosenInterval(answers);
@@ -103,6 +106,11 @@ export function findInterval(
     const doubt = `"${numbers.name}" is read as a number of months`;
     return { kind: 'counted', count: numbers, unit: unit ?? 'month', ...(!unit && { doubt }) };
   }
+  const named = plan && intervalsInNames(plan.name);
+  if (named) {
+    const doubt = `how often the price is charged is read from the names in "${plan.name.name}"`;
+    return { kind: 'words', column: plan.name, meanings: named, doubt };
+  }
   const term = words && `; if it is for a whole term, use the column "${words.name}"`;
   const doubt = `no column says how often the price is charged; each month is a guess${term ?? ''}`;
   return { kind: 'constant', interval: month, doubt };
@@ -114,6 +122,21 @@ export function findIntervalWords(columns: readonly Column[]): Column | undefine
     if (!isOfIntervals(column)) return 0;
     return (column.is('interval') ? 80 : 50) - (column.is('commitment') ? 30 : 0);
   })?.found;
+}
+
+/** The intervals in names such as "Pro (Annual)" and "Basic - monthly", if all names have one. */
+function intervalsInNames({ counts }: Column): ReadonlyMap<string, Interval> | undefined {
+  const found = new Map<string, Interval>();
+  if (counts.size > maxNamedPlans) return undefined;
+  for (const text of counts.keys()) {
+    const intervals = wordsOf(text)
+      .split(' ')
+      .flatMap((word) => intervalOf(word) ?? []);
+    const [interval, another] = intervals;
+    if (!interval || another) return undefined;
+    found.set(text, interval);
+  }
+  return found.size > 0 ? found : undefined;
 }
 
 /** Whether all values are words such as "monthly", "One year" or "mensual". */
@@ -147,6 +170,7 @@ const isCount = (text: string) => /^[1-9]\d{0,2}$/.test(text);
 function countScore(column: Column, unit: Column): number {
   if (column === unit || column.filled === 0) return 0;
   if (!column.is('interval') || ![...column.counts.keys()].every(isCount)) return 0;
+  if (unit.words === `${column.words} unit`) return 80;
   return /count|number|frequency|every|anzahl|interval|length/.test(column.words) ? 60 : 0;
 }
 

@@ -59,7 +59,7 @@ export function findRoles(
     tenure: times.start && !times.start.isUnsure ? undefined : findTenure(others, answers),
     price,
     plan,
-    interval: findInterval(others, price, answers),
+    interval: findInterval(others, price, plan, answers),
     quantity: findQuantity(others),
     currency: findCurrency(others),
   };

@@ -51,14 +51,19 @@ function scoreOf(column: Column): number {
         : column.is('status')
           ? 40
           : 0;
-    return points - penalty;
+    return (points || (isOfCustomers.test(column.words) ? 55 : 0)) - penalty;
   }
   const understood = texts.filter((text) => meaningIn(column, text));
   const rows = understood.reduce((sum, text) => sum + (column.counts.get(text) ?? 0), 0);
   const isAll = understood.length === texts.length;
   if (isNamed && rows >= column.filled * understoodShare) return (isAll ? 95 : 85) - penalty;
-  return isAll && texts.length > 1 ? 50 - penalty : 0;
+  if (isAll && texts.length > 1) return 50 - penalty;
+  // One word of a status that is understood is better than none.
+  return column.is('status') && understood.length > 0 ? 45 - penalty : 0;
 }
+
+/** A flag such as "Subscriber", of a list that also has those who no longer are. */
+const isOfCustomers = /^(?:is )?(?:subscriber|customer|member|kunde|abonnent|mitglied)$/;
 
 function meaningsOf(column: Column, answers: Answers): Map<string, StatusMeaning> {
   const texts = [...column.counts.keys()];
