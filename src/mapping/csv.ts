@@ -104,35 +104,35 @@ async function* withoutLead(
   skipLines: number,
   skipped: (lines: number) => void,
 ): AsyncGenerator<Buffer> {
-  let head: Buffer | undefined = Buffer.alloc(0);
-  const cut = (all: Buffer): Buffer | undefined => {
-    let begin = all.subarray(0, 3).equals(byteOrderMark) ? 3 : 0;
-    const first = all.subarray(begin, Math.max(begin, all.indexOf('\n'))).toString('latin1');
-    const lines = Math.max(skipLines, delimiterLine.test(first) ? 1 : 0);
-    for (let line = 0; line < lines; line += 1) {
-      const end = all.indexOf('\n', begin);
-      if (end === -1) return undefined;
-      begin = end + 1;
-    }
-    skipped(lines);
-    return all.subarray(begin);
+  let head: Buffer = Buffer.alloc(0);
+  /** How many lines are still to be left out; not known until the first line is whole. */
+  let left: number | undefined;
+  const begin = () => {
+    if (head.subarray(0, 3).equals(byteOrderMark)) head = head.subarray(3);
+    const first = head.subarray(0, Math.max(0, head.indexOf('\n'))).toString('latin1');
+    left = Math.max(skipLines, delimiterLine.test(first) ? 1 : 0);
+    skipped(left);
   };
   for await (const chunk of bytes) {
-    if (!head) {
+    if (left === 0) {
       yield chunk;
       continue;
     }
     head = Buffer.concat([head, chunk]);
-    // The first line must be whole.
-    if (!head.includes('\n') && head.length <= maxRowBytes) continue;
-    const rest = cut(head);
-    if (rest) {
-      head = undefined;
-      yield rest;
+    if (left === undefined) {
+      if (!head.includes('\n') && head.length <= maxRowBytes) continue;
+      begin();
     }
+    while (left && head.length > 0) {
+      const end = head.indexOf('\n');
+      if (end !== -1) left -= 1;
+      head = end === -1 ? Buffer.alloc(0) : head.subarray(end + 1);
+    }
+    if (head.length > 0) yield head;
+    head = Buffer.alloc(0);
   }
-  const rest = head && cut(head);
-  if (rest) yield rest;
+  if (left === undefined) begin();
+  if (left === 0 && head.length > 0) yield head;
 }
 
 /** Alternatives for a field, each with the columns that it reads. */

@@ -53,7 +53,8 @@ export function amountColumns(
   });
 }
 
-const isFlag = (text: string) => yesOrNo(text) !== undefined;
+const isFlag = ({ counts }: Column) =>
+  counts.size === 2 && [...counts.keys()].every((text) => yesOrNo(text) !== undefined);
 
 /** Words that stand for an amount of 0. */
 const isFree = (text: string) =>
@@ -76,7 +77,7 @@ export function findPrice(
     const points = 50 + (period ? 20 : 0) + (/\bmrr\b|recurring/.test(column.words) ? 15 : 0);
     const isYear = period?.unit === 'year';
     // "is_premium" is no price.
-    if (column.is('notPrice') || [...column.counts.keys()].every(isFlag)) return 0;
+    if (column.is('notPrice') || isFlag(column)) return 0;
     return (
       points - (column.is('total') ? 45 : 0) - (column.is('average') ? 40 : 0) - (isYear ? 5 : 0)
     );

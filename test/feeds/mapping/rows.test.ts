@@ -51,6 +51,28 @@ test('CSV: reads other delimiters and quotes, and files without a header', async
   assert.deepEqual(await read('a,b\n'), []);
 });
 
+test('CSV: leaves out lines above the table and one for Excel, in chunks of any size', async () => {
+  const table = 'a,b\n1,2\n,\n3,4\n';
+  const rows = (above: number) => [
+    [above + 2, '1', '2'],
+    [above + 4, '3', '4'],
+  ];
+  for (const size of [1, 2, 3, 7, 1000]) {
+    const skipping = (skipLines: number, above: string) =>
+      read(`${above}${table}`, { skipLines }, size);
+    assert.deepEqual(await skipping(0, 'sep=,\r\n'), rows(1));
+    assert.deepEqual(await skipping(1, '\uFEFFsep=,\n'), rows(1));
+    assert.deepEqual(await skipping(3, 'sep=,\nA "title\n\n'), rows(3));
+    assert.deepEqual(await skipping(2, `${'x'.repeat(50)}\n"y\n`), rows(2));
+    assert.deepEqual(await skipping(9, ''), []);
+  }
+  // More than a row may have.
+  assert.deepEqual(
+    await read(`${'x'.repeat(5_000_000)}\n${table}`, { skipLines: 1 }, 60_000),
+    rows(1),
+  );
+});
+
 test('CSV: reports rows with too few or too many values, and refuses invalid UTF-8', async () => {
   const problem = (count: number) =>
     `the row has ${count} values, but there are 2 columns; does an unquoted value contain the delimiter?`;

@@ -36,6 +36,25 @@ test('reads times in the formats of common exports', () => {
   assert.equal(time('iso', undefined, '2026-11-05T11:00:02.1239Z'), '2026-11-05T11:00:02.123Z');
 });
 
+test('reads weeks and months of ISO 8601 as their first day, and days as Excel counts them', () => {
+  const day = (format: string, text: string, zone = 'UTC') => time(format, zone, text);
+  for (const [text, expected] of [
+    ['2026-W01', '2025-12-29'],
+    ['2026-W45-7', '2026-11-08'],
+    ['2020W53', '2020-12-28'],
+    ['2026-02', '2026-02-01'],
+  ] as const) {
+    assert.equal(day('iso', text), `${expected}T00:00:00.000Z`);
+  }
+  for (const text of ['2026-W54', '2025-W53', '2026-W00', '2026-13', '2026-W01-8']) {
+    assert.equal(day('iso', text), 'must be a time in ISO 8601', text);
+  }
+  assert.equal(day('excel', '45231'), '2023-11-01T00:00:00.000Z');
+  assert.equal(day('excel', '45231.520833', 'Europe/Berlin'), '2023-11-01T11:30:00.000Z');
+  assert.equal(day('excel', '61,5'), 'must lie in the years 1970 to 9999');
+  assert.equal(day('excel', '2023-11-01'), 'must be a time written as excel');
+});
+
 test('says for an invalid time what would be right', () => {
   assert.equal(time('iso', undefined, '2026-11-05'), 'has no offset; give the mapping a timeZone');
   assert.equal(time('iso', 'UTC', '11/05/2026'), 'must be a time in ISO 8601');
