@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { FixedClock } from '../../../../src/clock.ts';
 import { suggestMapping } from '../../../../src/mapping/suggest/suggest.ts';
 import { now } from '../../../support/world.ts';
+import { businessTables } from './business-tables.ts';
 import { churnTables, jsonTable } from './churn-tables.ts';
 import { foreignTables } from './foreign-tables.ts';
 
@@ -18,7 +19,7 @@ async function figuresOf(bytes: Buffer) {
   return { statuses: { ...statuses }, mrr, refused, checks };
 }
 
-for (const { name, content, figures } of [...churnTables, ...foreignTables]) {
+for (const { name, content, figures } of [...churnTables, ...businessTables, ...foreignTables]) {
   test(`gives the figures of a plain sum: ${name}`, async () => {
     const { checks, ...found } = await figuresOf(content);
     assert.deepEqual(found, { ...figures, refused: [] });
