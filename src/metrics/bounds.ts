@@ -1,8 +1,7 @@
-/** How an interval of time is composed of the ledger's whole days, hours and minutes. */
+/** An interval of time, composed of the ledger's whole days, hours and minutes, and of remainders. */
 export interface Bounds {
   readonly pieces: readonly Piece[];
-  /** The remainders at both ends, shorter than a minute, for which the facts are read directly. */
-  readonly ends: readonly [End, End];
+  readonly ends: readonly End[];
 }
 
 /** Whole days, hours or minutes. ISO 8601 texts; includes its start, excludes its end. */
@@ -12,11 +11,12 @@ interface Piece {
   readonly until: string;
 }
 
-/** Extends to a full minute, or to `day` if hours and minutes are not stored. */
+/** A part of a day for which the facts are read directly. */
 interface End {
   readonly from: string;
   readonly until: string;
-  readonly day: string;
+  /** Whether it is what whole hours and minutes leave over; else what whole days leave over. */
+  readonly isFine: boolean;
 }
 
 const minute = 60_000;
@@ -27,30 +27,59 @@ const floor = (at: number, unit: number) => Math.floor(at / unit) * unit;
 const ceiling = (at: number, unit: number) => Math.ceil(at / unit) * unit;
 const iso = (at: number) => new Date(at).toISOString();
 
-/**
- * @param from, until epoch milliseconds, at least two days apart; the interval includes its start
- * and excludes its end
- */
+/** @param from, until epoch milliseconds; the interval includes its start and excludes its end */
 export function boundsOf(from: number, until: number): Bounds {
-  const piece = (grain: Piece['grain'], start: number, end: number): Piece => ({
-    grain,
-    from: iso(start),
-    until: iso(end),
-  });
+  const days = divide([from, until], day);
+  const hours = days.ends.map((each) => divide(each, hour));
+  const minutes = hours.flatMap(({ ends }) => ends.map((each) => divide(each, minute)));
   return {
     pieces: [
-      piece('minute', ceiling(from, minute), ceiling(from, hour)),
-      piece('hour', ceiling(from, hour), ceiling(from, day)),
-      piece('day', ceiling(from, day), floor(until, day)),
-      piece('hour', floor(until, day), floor(until, hour)),
-      piece('minute', floor(until, hour), floor(until, minute)),
+      ...piecesOf('day', [days]),
+      ...piecesOf('hour', hours),
+      ...piecesOf('minute', minutes),
     ],
+    ends: [...endsOf(false, [days]), ...endsOf(true, minutes)],
+  };
+}
+
+const piecesOf = (grain: Piece['grain'], parts: readonly Division[]): Piece[] =>
+  parts.flatMap(({ whole }) => intervalOf(whole).map((each) => ({ grain, ...each })));
+
+const endsOf = (isFine: boolean, parts: readonly Division[]): End[] =>
+  parts.flatMap(({ ends }) => ends.flatMap(intervalOf).map((each) => ({ isFine, ...each })));
+
+type Span = readonly [from: number, until: number];
+
+interface Division {
+  readonly whole: Span;
+  readonly ends: readonly [Span, Span];
+}
+
+/** The whole units of an interval, and what is left at its ends: all of it if it has none. */
+function divide([from, until]: Span, unit: number): Division {
+  const first = Math.min(ceiling(from, unit), until);
+  const last = Math.max(floor(until, unit), first);
+  return {
+    whole: [first, last],
     ends: [
-      { from: iso(from), until: iso(ceiling(from, minute)), day: iso(ceiling(from, day)) },
-      { from: iso(floor(until, minute)), until: iso(until), day: iso(floor(until, day)) },
+      [from, first],
+      [last, until],
     ],
   };
 }
+
+/** As texts; none if it is empty. */
+const intervalOf = ([from, until]: Span) =>
+  from < until ? [{ from: iso(from), until: iso(until) }] : [];
+
+/** Part of a shop's past. Epoch milliseconds; includes `from`, excludes `until`. */
+export interface Period {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** The 30 × 24 h before an instant. */
+export const monthBefore = (now: number): Period => ({ from: now - 30 * day, until: now });
 
 /** Everything from an instant on: the rest of its UTC day, and the day after it. */
 export function restOfTime(from: number): { readonly end: Interval; readonly days: string } {
@@ -63,16 +92,11 @@ export function wholeDaysOf(
   from: number,
   until: number,
 ): { readonly days: Interval; readonly ends: readonly [Interval, Interval] } {
-  const first = Math.min(ceiling(from, day), until);
-  const last = Math.max(floor(until, day), first);
-  return {
-    days: [iso(first), iso(last)],
-    ends: [
-      [iso(from), iso(first)],
-      [iso(last), iso(until)],
-    ],
-  };
+  const { whole, ends } = divide([from, until], day);
+  return { days: textOf(whole), ends: [textOf(ends[0]), textOf(ends[1])] };
 }
+
+const textOf = ([from, until]: Span): Interval => [iso(from), iso(until)];
 
 /** ISO 8601 texts; includes its start, excludes its end. */
 export type Interval = readonly [from: string, until: string];

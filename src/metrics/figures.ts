@@ -12,7 +12,7 @@ import { monthlyFactor } from '../intervals.ts';
 import type { ActiveValue } from './facts.ts';
 import type { MetricsRow } from './row.ts';
 
-/** The fifteen figures of a shop at an instant; money in its currency, rates from 0 to 1. */
+/** The fifteen figures of a shop and period (names say 30d, the default); money in its currency, rates from 0 to 1. */
 export interface Summary {
   readonly activeSubscribers: number;
   readonly pausedSubscribers: number;
@@ -29,7 +29,7 @@ export interface Summary {
   readonly avgSubscriptionValue: number;
   readonly upcomingRenewals7d: number;
   readonly upcomingRenewalsValue7d: number;
-  /** The instant that the figures are for, ISO 8601. */
+  /** The end of the period, ISO 8601. */
   readonly generatedAt: string;
   /** ISO 4217. */
   readonly currency: string;
@@ -44,11 +44,16 @@ const divisors = {
 } as const satisfies Partial<Record<keyof Summary, keyof MetricsRow>>;
 type Quotient = keyof typeof divisors;
 
-/** The figures with nothing to divide by, which the summary gives as 0. */
-export function undefinedFigures(row: Pick<MetricsRow, (typeof divisors)[Quotient]>): Set<string> {
-  return new Set(
-    Object.entries(divisors).flatMap(([figure, divisor]) => (row[divisor] === 0 ? figure : [])),
-  );
+/** The figures with nothing to divide by, or not known for a past period, which the summary gives as 0. */
+export function undefinedFigures(
+  row: Pick<MetricsRow, (typeof divisors)[Quotient] | 'upcomingRenewals'>,
+): Set<string> {
+  return new Set([
+    ...Object.entries(divisors).flatMap(([figure, divisor]) => (row[divisor] === 0 ? figure : [])),
+    ...(row.upcomingRenewals === undefined
+      ? ['upcomingRenewals7d', 'upcomingRenewalsValue7d']
+      : []),
+  ]);
 }
 
 const ratioDigits = 4;
@@ -57,7 +62,7 @@ export const zero: Ratio = { numerator: 0n, denominator: 1n };
 /**
  * Computes the figures from exact counts and sums, each rounded once.
  * @param currency the shop's, ISO 4217
- * @param now epoch milliseconds
+ * @param now the end of the period, epoch milliseconds
  */
 export function toSummary(row: MetricsRow, currency: string, now: number): Summary {
   const minorDigits = shopDigitsOf(currency);
@@ -81,8 +86,8 @@ export function toSummary(row: MetricsRow, currency: string, now: number): Summa
       row.activeSubscriptions === 0
         ? 0
         : money(multiply(total, { numerator: 1n, denominator: BigInt(row.activeSubscriptions) })),
-    upcomingRenewals7d: row.upcomingRenewals,
-    upcomingRenewalsValue7d: money(parseDecimal(row.upcomingRenewalsValue)),
+    upcomingRenewals7d: row.upcomingRenewals ?? 0,
+    upcomingRenewalsValue7d: money(parseDecimal(row.upcomingRenewalsValue ?? '0')),
     generatedAt: new Date(now).toISOString(),
     currency,
   };

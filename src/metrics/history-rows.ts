@@ -1,5 +1,5 @@
 import type { Sql } from '../store/database.ts';
-import { day } from './bounds.ts';
+import { type Period, day, restOfTime } from './bounds.ts';
 import { decimalText } from '../money.ts';
 import {
   type ActiveFact,
@@ -9,14 +9,16 @@ import {
   parseInterval,
   partsOf,
 } from './facts.ts';
+import { endsOf } from './pieces.ts';
+import { changing, corrections, failingAgain, happened, scopeOf } from './summary-parts.ts';
 
-/** The figures of a completed UTC day; sums are decimals as text. */
+/** The figures of a UTC day of a period; sums are decimals as text. */
 export interface DayRow {
   /** Start of the day, epoch milliseconds. */
   readonly day: number;
-  /** At the end of the day. */
+  /** At the end of the day, or of the period. */
   readonly activeSubscribers: number;
-  /** At the end of the day, at today's prices and intervals, as earlier ones are not stored. */
+  /** At the end of the day, or of the period, at today's prices and intervals, as earlier ones are not stored. */
   readonly activeValue: readonly ActiveValue[];
   readonly newSubscribers: number;
   readonly cancelled: number;
@@ -44,52 +46,16 @@ interface Shift {
 export const priceDecimals = 6;
 
 /**
- * The last completed UTC days, oldest first. The state at the end of a day is the final state minus
- * all changes after that day.
- * @param now epoch milliseconds
+ * The UTC days of a period, oldest first; the first and the last may be partial. As in the period's figures, what
+ * happened is seen from its end: what was cancelled and came back, or failed again, in the period counts on the day
+ * on which it was cancelled or failed last.
  */
-export async function listDays(
-  sql: Sql,
-  shopId: number,
-  days: number,
-  now: number,
-): Promise<DayRow[]> {
-  const today = Math.floor(now / day) * day;
-  const first = today - days * day;
+export async function listDays(sql: Sql, shopId: number, period: Period): Promise<DayRow[]> {
   const [events, shifts] = await Promise.all([
-    sql<EventsOfDay[]>`
-      select (date_part('epoch', bucket) * 1000)::bigint as day,
-        coalesce(sum(count) filter (where fact = 'new_subscriber'), 0)::bigint as "newSubscribers",
-        coalesce(sum(count) filter (where fact in ('cancelled', 'cancelled_before')), 0)::bigint
-          as cancelled,
-        coalesce(sum(amount) filter (where fact = 'paid'), 0) as paid,
-        coalesce(sum(amount) filter (where fact = 'refunded'), 0) as refunded,
-        coalesce(sum(count) filter (where fact in ('cycle_failed', 'cycle_failed_before')), 0)
-          ::bigint as "failedPayments",
-        coalesce(sum(count) filter (where fact = 'dunning_recovered'), 0)::bigint
-          as "dunningRecovered",
-        coalesce(sum(count) filter (where fact = 'session_saved'), 0)::bigint as "sessionsSaved",
-        coalesce(sum(count) filter (where fact = 'session_cancelled'), 0)::bigint
-          as "sessionsCancelled",
-        coalesce(sum(count) filter (where fact = 'session_abandoned'), 0)::bigint
-          as "sessionsAbandoned",
-        coalesce(sum(count) filter (where fact = 'session_open'), 0)::bigint as "sessionsOpen"
-      from metric_ledger
-      where shop_id = ${shopId} and grain = 'day'
-        and bucket >= ${new Date(first).toISOString()} and bucket < ${new Date(today).toISOString()}
-      group by bucket`,
-    sql<(Omit<Shift, 'amount'> & { readonly amount: string })[]>`
-      select case grain when 'shift' then (date_part('epoch', bucket) * 1000)::bigint end as day,
-        fact, count, round(amount * 10::numeric ^ ${priceDecimals}::int)::text as amount
-      from metric_ledger
-      where shop_id = ${shopId} and (grain = 'all'
-          or grain = 'shift' and bucket > ${new Date(first).toISOString()})
-        and (fact = 'subscriber' or fact like 'active %')
-      order by bucket desc`,
+    listEvents(sql, shopId, period),
+    listShifts(sql, shopId, period),
   ]);
-
   const eventsByDay = new Map(events.map((each) => [each.day, each]));
-  const after = shifts.map((each): Shift => ({ ...each, amount: BigInt(each.amount) }));
   let subscribers = 0;
   const values = new Map<IntervalText, bigint>();
   const move = ({ fact, count, amount }: Shift, sign: 1 | -1) => {
@@ -99,12 +65,14 @@ export async function listDays(
       values.set(interval, (values.get(interval) ?? 0n) + BigInt(sign) * amount);
     }
   };
-  for (const each of after) if (each.day === null) move(each, 1);
+  for (const each of shifts) if (each.day === null) move(each, 1);
 
-  const dated = after.filter((each) => each.day !== null);
+  const dated = shifts.filter((each) => each.day !== null);
+  const first = Math.floor(period.from / day) * day;
+  const last = Math.floor((period.until - 1) / day) * day;
   const rows: DayRow[] = [];
   let next = 0;
-  for (let at = today - day; at >= first; at -= day) {
+  for (let at = last; at >= first; at -= day) {
     for (; next < dated.length && (dated[next]?.day as number) > at; next += 1) {
       move(dated[next] as Shift, -1);
     }
@@ -121,6 +89,81 @@ export async function listDays(
     });
   }
   return rows.toReversed();
+}
+
+/** What happened on each day; days without anything have no row. */
+function listEvents(sql: Sql, shopId: number, period: Period) {
+  const scope = scopeOf(shopId, period, 0);
+  return sql<EventsOfDay[]>`
+    with kept as materialized (
+      select coalesce(max(hours_since), 'infinity') as since from metric_shops
+      where shop_id = ${shopId}
+    ),
+    past_ends as materialized (${endsOf(sql, scope.past)}),
+    happened as (${happened(sql, scope)}),
+    failing_again as (${failingAgain(sql, scope)}),
+    changing as (${changing(sql, scope)}),
+    corrections as (${corrections(sql, scope)})
+    select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,
+      coalesce(sum(count) filter (where fact = 'new_subscriber'), 0)::bigint as "newSubscribers",
+      coalesce(sum(count) filter (where fact = 'cancelled'), 0)::bigint as cancelled,
+      coalesce(sum(amount) filter (where fact = 'paid'), 0) as paid,
+      coalesce(sum(amount) filter (where fact = 'refunded'), 0) as refunded,
+      coalesce(sum(count) filter (where fact = 'cycle_failed'), 0)::bigint as "failedPayments",
+      coalesce(sum(count) filter (where fact = 'dunning_recovered'), 0)::bigint
+        as "dunningRecovered",
+      coalesce(sum(count) filter (where fact = 'session_saved'), 0)::bigint as "sessionsSaved",
+      coalesce(sum(count) filter (where fact = 'session_cancelled'), 0)::bigint
+        as "sessionsCancelled",
+      coalesce(sum(count) filter (where fact = 'session_abandoned'), 0)::bigint
+        as "sessionsAbandoned",
+      coalesce(sum(count) filter (where fact = 'session_open'), 0)::bigint as "sessionsOpen"
+    from (
+      select * from happened
+      union all select * from failing_again
+      union all select * from corrections where count <> 0
+    ) facts
+    where at is not null
+    group by metric_day(at)`;
+}
+
+/** The final state, and its changes by day from the last one back to the end of the period's first day. */
+async function listShifts(sql: Sql, shopId: number, { from, until }: Period): Promise<Shift[]> {
+  const after = restOfTime(until);
+  const firstEnd = new Date((Math.floor(from / day) + 1) * day).toISOString();
+  const rows = await sql<(Omit<Shift, 'amount'> & { readonly amount: string })[]>`
+    select (date_part('epoch', day) * 1000)::bigint as day, fact, sum(count)::bigint as count,
+      round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
+    from (
+      select null::timestamptz as day, fact, count, amount from metric_ledger
+      where shop_id = ${shopId} and grain = 'all' and (fact = 'subscriber' or fact like 'active %')
+      union all
+      select null, fact, -count, -amount from metric_ledger
+      where shop_id = ${shopId} and grain = 'shift' and bucket >= ${after.days}
+        and (fact = 'subscriber' or fact like 'active %')
+      union all
+      (
+        select null, fact, -count, -amount from subscriber_facts
+        where shop_id = ${shopId} and at >= ${after.end[0]} and at < ${after.end[1]}
+          and (fact = 'subscriber' or fact like 'active %')
+        order by at offset 0
+      )
+      union all
+      select bucket, fact, count, amount from metric_ledger
+      where shop_id = ${shopId} and grain = 'shift'
+        and bucket >= ${firstEnd} and bucket < ${after.days}
+        and (fact = 'subscriber' or fact like 'active %')
+      union all
+      (
+        select metric_day(at), fact, -count, -amount from subscriber_facts
+        where shop_id = ${shopId} and at >= ${after.end[0]} and at < ${after.end[1]}
+          and (fact = 'subscriber' or fact like 'active %')
+        order by at offset 0
+      )
+    ) shifts
+    group by day, fact
+    order by day desc nulls first`;
+  return rows.map((each): Shift => ({ ...each, amount: BigInt(each.amount) }));
 }
 
 const noEvents: Omit<EventsOfDay, 'day'> = {
@@ -142,27 +185,4 @@ export async function findFirstDay(sql: Sql, shopId: number): Promise<number | n
     select (date_part('epoch', bucket) * 1000)::bigint as day from metric_ledger
     where shop_id = ${shopId} and grain = 'day' order by bucket limit 1`;
   return row?.day ?? null;
-}
-
-/**
- * Whether there were at most `max` new subscriptions or status changes since an instant. Reads no
- * more rows.
- * @param since epoch milliseconds
- */
-export async function hasFewChanges(
-  sql: Sql,
-  shopId: number,
-  since: number,
-  max: number,
-): Promise<boolean> {
-  const from = new Date(since).toISOString();
-  const [row] = await sql<{ isFew: boolean }[]>`
-    select count(*) <= ${max} as "isFew" from (
-      (select from status_events where shop_id = ${shopId} and at >= ${from}
-        order by at limit ${max + 1})
-      union all
-      (select from subscriptions where shop_id = ${shopId} and created_at >= ${from}
-        order by created_at limit ${max + 1})
-    ) changes`;
-  return row?.isFew ?? true;
 }

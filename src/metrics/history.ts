@@ -1,11 +1,11 @@
 import { type Ratio, shopDigitsOf, parseDecimal, roundHalfAway, subtract } from '../money.ts';
 import { listDays } from './history-rows.ts';
 import { listRenewals } from './renewals.ts';
-import { day } from './bounds.ts';
+import { type Period, day } from './bounds.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
 import { monthlyValue } from './figures.ts';
 
-/** The figures of a completed UTC day. Money is in the shop's currency. */
+/** The figures of a UTC day of a period, as seen from the period's end. Money is in the shop's currency. */
 export interface DayOfHistory {
   /** For example 2026-11-20. */
   readonly day: string;
@@ -14,11 +14,11 @@ export interface DayOfHistory {
   /** At the end of the day, at the subscriptions' current prices and intervals. */
   readonly mrr: number;
   readonly newSubscribers: number;
-  /** Subscriptions cancelled that day and still cancelled at its end. */
+  /** Subscriptions cancelled that day and still cancelled at the end of the period. */
   readonly cancelled: number;
   /** Payments that succeeded that day, minus that day's refunds. */
   readonly revenue: number;
-  /** Cycles with a failed payment that day, except for lack of stock. */
+  /** Cycles whose last failed payment of the period, except for lack of stock, was that day. */
   readonly failedPayments: number;
   /** Dunning cases that a payment closed that day. */
   readonly recoveredPayments: number;
@@ -32,18 +32,18 @@ export interface DayOfHistory {
 }
 
 /**
- * The last completed UTC days, oldest first. The cost does not depend on the size of the shop.
- * @param now epoch milliseconds
+ * The UTC days of a period, oldest first; the first and the last one end with the period if it does not hold all of
+ * them. Of new subscribers, cancelled, revenue, failed and recovered payments and sessions, the days add up to the
+ * period's figures (revenue before rounding). The state at the end of a day leaves out what happens exactly then.
  */
 export async function listHistory(
   store: Pick<ReadConnections, 'analyse'>,
   shop: { readonly id: number; readonly currency: string },
-  days: number,
-  now: number,
+  period: Period,
 ): Promise<DayOfHistory[]> {
   const minorDigits = shopDigitsOf(shop.currency);
   const money = (value: Ratio) => roundHalfAway(value, minorDigits);
-  const rows = await listDays(store.analyse, shop.id, days, now);
+  const rows = await listDays(store.analyse, shop.id, period);
   return rows.map((row) => ({
     day: isoDay(row.day),
     activeSubscribers: row.activeSubscribers,

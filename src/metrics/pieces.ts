@@ -12,17 +12,15 @@ export function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
       on piece.grain = 'day' or kept.since <= piece.since`;
 }
 
-/** The remainders at the ends of an interval; whole days if nothing smaller is stored. */
-export function endsOf(sql: Sql | Transaction, { ends: [first, last] }: Bounds) {
+/** The remainders of an interval: shorter than a minute, or parts of days if nothing smaller is stored. */
+export function endsOf(sql: Sql | Transaction, { ends }: Bounds) {
+  const list = (field: keyof (typeof ends)[number]) =>
+    `{${ends.map((end) => end[field]).join(',')}}`;
   return sql`
-    select ${first.from}::timestamptz as since,
-      case when kept.since <= ${first.until} then ${first.until}::timestamptz
-        else ${first.day} end as until
-    from kept
-    union all
-    select case when kept.since <= ${last.day} then ${last.from}::timestamptz
-      else ${last.day} end, ${last.until}
-    from kept`;
+    select e.since, e.until from kept
+    join unnest(${list('isFine')}::boolean[], ${list('from')}::timestamptz[],
+      ${list('until')}::timestamptz[]) e (is_fine, since, until)
+      on e.is_fine = (kept.since <= e.since)`;
 }
 
 /** Some intervals as rows. */

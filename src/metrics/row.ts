@@ -27,12 +27,16 @@ export interface MetricsRow {
   readonly dunningRecovered: number;
   readonly dunningClosed: number;
   readonly failedPayments: number;
-  readonly upcomingRenewals: number;
-  readonly upcomingRenewalsValue: string;
+  /** Undefined unless the period ends now. */
+  readonly upcomingRenewals: number | undefined;
+  readonly upcomingRenewalsValue: string | undefined;
 }
 
-/** Computes each figure's inputs from the sums of facts. */
-export function rowOf(sums: readonly FactSum[]): MetricsRow {
+/**
+ * Computes each figure's inputs from the sums of facts.
+ * @param isCurrent whether the period ends now
+ */
+export function rowOf(sums: readonly FactSum[], isCurrent: boolean): MetricsRow {
   const byFact = new Map(sums.map((sum) => [sum.fact, sum]));
   const count = (...facts: readonly Fact[]) =>
     facts.reduce((total, fact) => total + (byFact.get(fact)?.count ?? 0), 0);
@@ -61,7 +65,7 @@ export function rowOf(sums: readonly FactSum[]): MetricsRow {
     dunningRecovered: count('dunning_recovered'),
     dunningClosed: count('dunning_recovered', 'dunning_lost'),
     failedPayments: count('cycle_failed'),
-    upcomingRenewals: count('renewal'),
-    upcomingRenewalsValue: amount('renewal'),
+    upcomingRenewals: isCurrent ? count('renewal') : undefined,
+    upcomingRenewalsValue: isCurrent ? amount('renewal') : undefined,
   };
 }

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '../store/database.ts';
-import type { Bounds, restOfTime } from './bounds.ts';
+import { type Bounds, type Period, boundsOf, restOfTime } from './bounds.ts';
 import { piecesOf } from './pieces.ts';
 
 /*
@@ -7,21 +7,35 @@ import { piecesOf } from './pieces.ts';
  * by name. Each look-up asks for the order of the one index that must serve it (docs/decisions/0032-plans.md).
  */
 
-/** What the summary is about. Times are ISO 8601. */
+/** What the figures are about. Times are ISO 8601. */
 export interface Scope {
   readonly shopId: number;
-  /** The instant. */
+  /** The end of the period. */
   readonly at: string;
-  /** The beginning of the past window, which ends at the instant. */
+  /** The start of the period. */
   readonly since: string;
   /** The end of the coming window. */
   readonly until: string;
-  /** `at`, or infinity if later changes are not followed. */
-  readonly changedFrom: string;
   readonly past: Bounds;
   readonly next: Bounds;
   /** What is left of time after the instant. */
   readonly after: ReturnType<typeof restOfTime>;
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+
+/** @param coming the length of the coming window, in milliseconds */
+export function scopeOf(shopId: number, { from, until }: Period, coming: number): Scope {
+  return {
+    shopId,
+    at: iso(until),
+    since: iso(from),
+    until: iso(until + coming),
+    past: boundsOf(from, until),
+    next: boundsOf(until, until + coming),
+    // The state at an instant includes changes at that instant.
+    after: restOfTime(until + 1),
+  };
 }
 
 type Connection = Sql | Transaction;
@@ -30,26 +44,27 @@ type Connection = Sql | Transaction;
 export const happened = (sql: Connection, { shopId, past }: Scope) => sql`
   select l.* from (${piecesOf(sql, past)}) piece
   cross join lateral (
-    select fact, count, amount from metric_ledger
+    select fact, bucket as at, count, amount from metric_ledger
     where shop_id = ${shopId} and grain = piece.grain
       and bucket >= piece.since and bucket < piece.until and fact <> 'renewal'
     offset 0
   ) l
   union all
-  select v.fact, v.count, 0
+  select v.fact, changed.day, v.count, 0
   from (
-    select sum(new_subscriber) as new_subscriber, sum(cancelled) as cancelled,
-      sum(churned) as churned, sum(expired) as expired
+    select metric_day(e.since) as day, sum(new_subscriber) as new_subscriber,
+      sum(cancelled) as cancelled, sum(churned) as churned, sum(expired) as expired
     from past_ends e
     cross join lateral (
       select * from subscriber_changes
       where shop_id = ${shopId} and at >= e.since and at < e.until order by at offset 0
     ) c
+    group by metric_day(e.since)
   ) changed
   cross join lateral (values ('new_subscriber', new_subscriber), ('cancelled', cancelled),
     ('churned', churned), ('expired', expired)) v (fact, count)
   union all
-  select 'paid', 1, p.amount from past_ends e
+  select 'paid', e.since, 1, p.amount from past_ends e
   cross join lateral (
     select amount from payments
     where shop_id = ${shopId} and status = 'succeeded'
@@ -57,28 +72,28 @@ export const happened = (sql: Connection, { shopId, past }: Scope) => sql`
     order by processed_at offset 0
   ) p
   union all
-  select 'refunded', 1, r.amount from past_ends e
+  select 'refunded', e.since, 1, r.amount from past_ends e
   cross join lateral (
     select amount from refunds
     where shop_id = ${shopId} and refunded_at >= e.since and refunded_at < e.until
     order by refunded_at offset 0
   ) r
   union all
-  select 'cycle_failed', 1, 0 from past_ends e
+  select 'cycle_failed', e.since, 1, 0 from past_ends e
   cross join lateral (
     select from failed_cycles
     where shop_id = ${shopId} and is_last and failed_at >= e.since and failed_at < e.until
     order by failed_at offset 0
   ) f
   union all
-  select 'session_' || coalesce(s.outcome, 'open'), 1, 0 from past_ends e
+  select 'session_' || coalesce(s.outcome, 'open'), e.since, 1, 0 from past_ends e
   cross join lateral (
     select outcome from cancellation_sessions
     where shop_id = ${shopId} and created_at >= e.since and created_at < e.until
     order by created_at offset 0
   ) s
   union all
-  select 'dunning_' || d.result, 1, 0 from past_ends e
+  select 'dunning_' || d.result, e.since, 1, 0 from past_ends e
   cross join lateral (
     select result from dunning_cases
     where shop_id = ${shopId} and closed_at >= e.since and closed_at < e.until
@@ -86,20 +101,20 @@ export const happened = (sql: Connection, { shopId, past }: Scope) => sql`
   ) d`;
 
 /** A cycle counts at its last failure; if that is in the future, an earlier one may count. */
-export const failingAgain = (sql: Connection, { shopId, since, at, changedFrom }: Scope) => sql`
-  select 'cycle_failed' as fact, 1 as count, 0 as amount
+export const failingAgain = (sql: Connection, { shopId, since, at }: Scope) => sql`
+  select 'cycle_failed' as fact, earlier.processed_at as at, 1 as count, 0 as amount
   from (
     select subscription_id, cycle from failed_cycles
-    where shop_id = ${shopId} and failed_at >= ${changedFrom} and is_last
+    where shop_id = ${shopId} and failed_at >= ${at} and is_last
     order by failed_at offset 0
   ) f
   -- The limit also keeps the planner from starting with the window's payments.
   cross join lateral (
-    select from payments p
+    select p.processed_at from payments p
     where p.shop_id = ${shopId} and p.subscription_id between f.subscription_id and f.subscription_id
       and p.cycle = f.cycle and p.processed_at >= ${since} and p.processed_at < ${at}
       and p.status = 'failed' and p.failure_kind is distinct from 'inventory'
-    order by p.subscription_id, p.processed_at limit 1
+    order by p.subscription_id desc, p.processed_at desc limit 1
   ) earlier`;
 
 /** The renewals of the coming window. */
@@ -158,11 +173,11 @@ export const state = (sql: Connection, { shopId, after, at }: Scope) => sql`
  * The subscriptions that change at the instant or later: the ledger has only their final state. Each is found
  * by its last event, because removing duplicates would make the planner reserve too much memory.
  */
-export const changing = (sql: Connection, { shopId, changedFrom }: Scope) => sql`
+export const changing = (sql: Connection, { shopId, at }: Scope) => sql`
   select e.subscription_id
   from (
     select subscription_id, position from status_events
-    where shop_id = ${shopId} and at >= ${changedFrom} order by at offset 0
+    where shop_id = ${shopId} and at >= ${at} order by at offset 0
   ) e
   left join lateral (
     select true as is_followed from status_events
@@ -175,7 +190,7 @@ export const changing = (sql: Connection, { shopId, changedFrom }: Scope) => sql
   select s.subscription_id
   from (
     select subscription_id from subscriptions
-    where shop_id = ${shopId} and created_at >= ${changedFrom} order by created_at offset 0
+    where shop_id = ${shopId} and created_at >= ${at} order by created_at offset 0
   ) s
   left join lateral (
     select true as is_followed from status_events
@@ -186,7 +201,7 @@ export const changing = (sql: Connection, { shopId, changedFrom }: Scope) => sql
 
 /** What those subscriptions' histories say, minus what the ledger has, which omits anything in the future. */
 export const corrections = (sql: Connection, { shopId, at, since, until }: Scope) => sql`
-  select v.fact, v.count, v.amount
+  select v.fact, v.at, v.count, v.amount
   from changing c
   cross join lateral (
     select * from subscriptions
@@ -232,9 +247,9 @@ export const corrections = (sql: Connection, { shopId, at, since, until }: Scope
         * ((was.status = 'active')::int - (s.status = 'active')::int) as renewal
   ) flags
   cross join lateral (values
-    ('cancelled', cancelled::int, 0),
-    ('churned', churned::int - (has_gone and s.status <> 'expired')::int, 0),
-    ('expired', -(has_gone and s.status = 'expired')::int, 0),
-    ('gone', gone::int - churned::int, 0),
-    ('renewal', renewal, renewal * s.current_price)
-  ) v (fact, count, amount)`;
+    ('cancelled', was.since, cancelled::int, 0),
+    ('churned', leaving.before, churned::int - (has_gone and s.status <> 'expired')::int, 0),
+    ('expired', leaving.before, -(has_gone and s.status = 'expired')::int, 0),
+    ('gone', leaving.before, gone::int - churned::int, 0),
+    ('renewal', s.next_billing_at, renewal, renewal * s.current_price)
+  ) v (fact, at, count, amount)`;

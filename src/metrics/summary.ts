@@ -1,39 +1,34 @@
 import { withTimeout, type Sql, type Transaction } from '../store/database.ts';
-import { boundsOf, day, restOfTime } from './bounds.ts';
+import { type Period, day, monthBefore } from './bounds.ts';
 import type { FactSum } from './facts.ts';
 import { endsOf } from './pieces.ts';
 import { type MetricsRow, rowOf } from './row.ts';
-import { changing, corrections, failingAgain, happened, renewing, state } from './summary-parts.ts';
+import {
+  changing,
+  corrections,
+  failingAgain,
+  happened,
+  renewing,
+  scopeOf,
+  state,
+} from './summary-parts.ts';
 
 /**
- * The inputs of the summary at an instant, ignoring anything dated later. Whole days, hours and
- * minutes of the windows come from the ledger, and the remainders at their ends from the facts.
- * States are the final state minus all changes after the instant. The cost therefore does not grow
- * with the shop.
- * @param now epoch milliseconds; the windows are the 30 × 24 h before and the 7 × 24 h after it
- * @param followsChanges whether to use the history of subscriptions that change after `now`, at a
- * cost per change. Otherwise cancelled, atRisk, churned, failedPayments and the renewals may
- * reflect later changes; all other values are exact.
+ * The inputs of the figures of a period: what happened in it, and what held at its end, as seen from then;
+ * anything dated later is ignored. Whole days, hours and minutes come from the ledger, and the remainders at the
+ * ends from the facts. States are the final state minus all changes after the end.
+ * @param now epoch milliseconds
+ * @param period any that ends at `now` or earlier. The renewals of the 7 × 24 h after its end are known only if
+ * that is now, as nobody keeps earlier billing dates; else they are undefined.
  */
 export async function summariseMetrics(
   sql: Sql | Transaction,
   shopId: number,
   now: number,
-  { followsChanges = true } = {},
+  period: Period = monthBefore(now),
 ): Promise<MetricsRow> {
-  const at = new Date(now).toISOString();
-  const scope = {
-    shopId,
-    at,
-    since: new Date(now - 30 * day).toISOString(),
-    until: new Date(now + 7 * day).toISOString(),
-    changedFrom: followsChanges ? at : 'infinity',
-    past: boundsOf(now - 30 * day, now),
-    next: boundsOf(now, now + 7 * day),
-    // The state at an instant includes changes at that instant.
-    after: restOfTime(now + 1),
-  };
-
+  const isCurrent = period.until === now;
+  const scope = scopeOf(shopId, period, isCurrent ? 7 * day : 0);
   const sums = await withTimeout(sql<FactSum[]>`
     with kept as materialized (
       select coalesce(max(hours_since), 'infinity') as since from metric_shops
@@ -49,12 +44,12 @@ export async function summariseMetrics(
     corrections as (${corrections(sql, scope)})
     select fact, sum(count)::bigint as count, sum(amount) as amount
     from (
-      select * from happened
-      union all select * from failing_again
+      select fact, count, amount from happened
+      union all select fact, count, amount from failing_again
       union all select 'renewal', * from renewing
       union all select * from state
-      union all select * from corrections
+      union all select fact, count, amount from corrections
     ) facts
     group by fact`);
-  return rowOf(sums);
+  return rowOf(sums, isCurrent);
 }

@@ -4,6 +4,7 @@ import { findLedgerDifferences } from '../../src/metrics/check.ts';
 import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import type { MetricsRow } from '../../src/metrics/row.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
+import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listHistory } from '../../src/metrics/history.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -31,7 +32,7 @@ onEveryDatabase('dunning cases', (open) => {
     assert.deepEqual(figures(await summariseMetrics(store.write, shop.id, at)), expected);
     assert.deepEqual(figures(await summariseFromRecords(store.write, shop.id, at)), expected);
     assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
-    const recovered = (await listHistory(store.primary, shop, 30, at)).filter(
+    const recovered = (await listHistory(store.primary, shop, monthBefore(at))).filter(
       (each) => each.recoveredPayments > 0,
     );
     assert.deepEqual(

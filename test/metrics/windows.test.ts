@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
 import { listUpcoming } from '../../src/metrics/history.ts';
-import { findFirstDay, hasFewChanges } from '../../src/metrics/history-rows.ts';
+import { findFirstDay } from '../../src/metrics/history-rows.ts';
 import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
 import { listRenewals } from '../../src/metrics/renewals.ts';
@@ -196,9 +196,6 @@ onEveryDatabase('chart data besides the history', (open) => {
     const plain = await summariseFromRecords(store.write, shop.id, then);
     assert.deepEqual([plain.cancelled, plain.churned, plain.atRisk], [1, 1, 3]);
     assert.equal(await findFirstDay(store.primary.analyse, shop.id), Date.parse('2026-08-01Z'));
-    const fewSince = (max: number) => hasFewChanges(store.primary.analyse, shop.id, then, max);
-    // A cancellation and a reactivation.
-    assert.deepEqual([await fewSince(2), await fewSince(1)], [true, false]);
     const empty = await createShop(store);
     assert.equal(await findFirstDay(store.primary.analyse, empty.id), null);
   });

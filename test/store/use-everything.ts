@@ -22,13 +22,14 @@ import {
 import { usePushSources, useUploads } from './use-push-sources.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
+import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listChurnDays, listChurned } from '../../src/metrics/churn.ts';
 import { listCohorts, listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
 import { cohortsFromRecords } from '../../src/metrics/plain-cohorts.ts';
 import { churnFromRecords, movementsFromRecords } from '../../src/metrics/plain-movements.ts';
 import { hasPlan } from '../../src/store/records/plans.ts';
-import { findFirstDay, hasFewChanges, listDays } from '../../src/metrics/history-rows.ts';
+import { findFirstDay, listDays } from '../../src/metrics/history-rows.ts';
 import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
 import { listRenewals } from '../../src/metrics/renewals.ts';
 import { summariseFromRecords } from '../../src/metrics/plain.ts';
@@ -177,7 +178,7 @@ export async function useEverything(store: Store): Promise<void> {
   await findTimeline(read, shop.id, 1001, endAt);
   await listShops(store.write);
   await updateShopTier(store.write, shop.id, 'pro');
-  await listDays(store.primary.analyse, shop.id, 30, endAt);
+  await listDays(store.primary.analyse, shop.id, monthBefore(endAt - 1));
   await listFeeds(store.write, shop.id);
   await useShopifySync(store, shop.id);
   await useConnections(store, shop.id);
@@ -185,7 +186,6 @@ export async function useEverything(store: Store): Promise<void> {
   await useUploads(store, shop.id);
   await listFeedLags(store.write);
   await findFirstDay(store.primary.analyse, shop.id);
-  await hasFewChanges(store.primary.analyse, shop.id, endAt - 30 * 86_400_000, 100);
   await listRenewals(store.primary.analyse, shop.id, 30, endAt);
   await listOutcomesByReason(store.primary.analyse, shop.id, endAt - 30 * 86_400_000, endAt);
   await usePast(store, shop);

@@ -1,5 +1,6 @@
 import { systemClock } from '../../clock.ts';
 import { CommandError, UsageError } from '../../errors.ts';
+import { day } from '../../metrics/bounds.ts';
 import type { Cohort, CohortOptions } from '../../metrics/cohort-rows.ts';
 import { listCohorts, listCohortsOfPlan } from '../../metrics/cohorts.ts';
 import { listHistory } from '../../metrics/history.ts';
@@ -35,8 +36,9 @@ const history: Command = {
   },
   async run(context) {
     const days = parseCount(context, 'days', maxDays);
+    const today = Math.floor(systemClock.now() / day) * day;
     const rows = await withShop(context, (store, shop) =>
-      listHistory(store.primary, shop, days, systemClock.now()),
+      listHistory(store.primary, shop, { from: today - days * day, until: today }),
     );
     if (context.options['json']) {
       printJson(rows);
@@ -54,8 +56,8 @@ const history: Command = {
       'SAVED',
       'SESSIONS',
     ];
-    const cells = rows.map(({ day, sessions, ...row }) => [
-      day,
+    const cells = rows.map(({ day: date, sessions, ...row }) => [
+      date,
       ...[row.activeSubscribers, row.mrr, row.newSubscribers, row.cancelled, row.revenue].map(
         String,
       ),

@@ -31,7 +31,7 @@ type Over = Partial<Omit<Compared, 'earlier'>> & { earlier?: Partial<Compared['e
 function compare(field: Field, from: Partial<Summary>, to: Partial<Summary>, over: Over = {}) {
   const figure = figures.find((each) => each.field === field);
   assert.ok(figure);
-  const defined = { undefinedFigures: new Set<string>(), followsChanges: true };
+  const defined = { undefinedFigures: new Set<string>() };
   return changeOf(figure, {
     ...defined,
     summary: { ...nothing, ...to },
@@ -83,28 +83,5 @@ test('compares a rate that fell to 0, but not one with nothing to divide by, the
   const without = { undefinedFigures: none };
   assert.equal(compare('avgSubscriptionValue', {}, {}, without), 'No active subscriptions');
   assert.equal(compare('avgSubscriptionValue', {}, {}), undefined);
-});
-
-test('does not compare figures that depend on changes if those were not followed', () => {
-  const some = { failedPayments30d: 1, cancelled30d: 1, churnRate30d: 0.1, mrr: 1 };
-  const earlier = { summary: { ...nothing, ...some, activeSubscribers: 9 }, followsChanges: false };
-  const compared = figures.filter(({ field }) => change(field, {}, some, { earlier }));
-  for (const field of ['failedPayments30d', 'cancelled30d', 'churnRate30d'] as const) {
-    assert.equal(compare(field, {}, some, { earlier }), 'Too many changes to compare');
-  }
-  assert.equal(compare('mrr', {}, some, { firstDay: Infinity }), 'No earlier data');
-  assert.deepEqual(
-    compared.map(({ field }) => field),
-    [
-      'activeSubscribers',
-      'pausedSubscribers',
-      'newSubscribers30d',
-      'mrr',
-      'revenue30d',
-      'dunningActive',
-      'recoveryRate',
-      'cancelSessions30d',
-      'saveRate',
-    ],
-  );
+  assert.equal(compare('mrr', {}, { mrr: 1 }, { firstDay: Infinity }), 'No earlier data');
 });

@@ -24,7 +24,6 @@ export function changeOf(
   if (figure.comparison === undefined) return undefined;
   const days = figure.comparison === 'window' ? 60 : 30;
   if (firstDay > Date.parse(summary.generatedAt) - days * day) return 'No earlier data';
-  if (figure.followsChanges && !earlier.followsChanges) return 'Too many changes to compare';
   if (earlier.undefinedFigures.has(figure.field)) return 'Nothing to compare with';
 
   const [from, to] = [earlier.summary[figure.field], summary[figure.field]];

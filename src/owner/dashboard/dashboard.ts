@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { type Period as Interval, monthBefore } from '../../metrics/bounds.ts';
 import { type Summary, toSummary, undefinedFigures } from '../../metrics/figures.ts';
 import {
   type DayOfHistory,
@@ -7,7 +8,7 @@ import {
   listUpcoming,
 } from '../../metrics/history.ts';
 import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
-import { findFirstDay, hasFewChanges } from '../../metrics/history-rows.ts';
+import { findFirstDay } from '../../metrics/history-rows.ts';
 import { type ReasonRow, listOutcomesByReason } from '../../metrics/reasons.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
 import type { Store } from '../../store/open.ts';
@@ -23,8 +24,6 @@ export interface Figures {
   readonly summary: Summary;
   /** Those with nothing to divide by. */
   readonly undefinedFigures: ReadonlySet<string>;
-  /** Whether later changes were undone; if not, some figures differ from what they were then. */
-  readonly followsChanges: boolean;
 }
 
 export interface Dashboard extends Figures {
@@ -67,10 +66,10 @@ export async function readDashboard(
 
   const [figures, earlier, charts] = await Promise.all([
     store.readRecent(shop.id, (from) => readFigures(from, shop, now)),
-    store.readRecent(shop.id, (from) => readEarlier(from, shop, now - 30 * day)),
+    store.readRecent(shop.id, (from) => readFigures(from, shop, now, monthBefore(now - 30 * day))),
     store.readRecent(shop.id, (from) =>
       Promise.all([
-        listHistory(from, shop, 2 * period, now),
+        listHistory(from, shop, { from: today - 2 * period * day, until: today }),
         listUpcoming(from, shop, period, now),
         listOutcomesByReason(from.analyse, shop.id, today - period * day, today),
         listFeeds(from.analyse, shop.id),
@@ -91,25 +90,16 @@ export async function readDashboard(
   };
 }
 
-/** Following more changes back would make the page slow; 2000 take about 60 ms. */
-const maxChanges = 2000;
-
-async function readEarlier(from: ReadConnections, shop: Shop, at: number): Promise<Figures> {
-  const followsChanges = await hasFewChanges(from.analyse, shop.id, at, maxChanges);
-  return readFigures(from, shop, at, followsChanges);
-}
-
-/** The API's summary as of an instant, and which of its figures are undefined. */
+/** The figures of a period, which of them are undefined; by default the API's summary. */
 export async function readFigures(
   { analyse }: Pick<ReadConnections, 'analyse'>,
   shop: Shop,
-  at: number,
-  followsChanges = true,
+  now: number,
+  period: Interval = monthBefore(now),
 ): Promise<Figures> {
-  const row = await summariseMetrics(analyse, shop.id, at, { followsChanges });
+  const row = await summariseMetrics(analyse, shop.id, now, period);
   return {
-    summary: toSummary(row, shop.currency, at),
+    summary: toSummary(row, shop.currency, period.until),
     undefinedFigures: undefinedFigures(row),
-    followsChanges,
   };
 }

@@ -15,8 +15,6 @@ export interface Figure {
    * 30-day `window` needs data from 60 days before.
    */
   readonly comparison?: 'instant' | 'window';
-  /** Whether its earlier value can only be found by following later changes back. */
-  readonly followsChanges?: true;
   /** Absent if neither direction is better. */
   readonly betterWhen?: 'higher' | 'lower';
   /** Why a quotient is undefined, in a few words. */
@@ -114,7 +112,6 @@ export const figureGroups: readonly FigureGroup[] = [
         definition:
           'Billing cycles with a failed payment in the last 30 days; each cycle counts once. Failures due to missing stock do not count.',
         comparison: 'window',
-        followsChanges: true,
         betterWhen: 'lower',
         byDay: (day) => day.failedPayments,
       },
@@ -152,7 +149,6 @@ export const figureGroups: readonly FigureGroup[] = [
         definition:
           'Subscriptions that were cancelled in the last 30 days and are still cancelled.',
         comparison: 'window',
-        followsChanges: true,
         betterWhen: 'lower',
         byDay: (day) => day.cancelled,
       },
@@ -164,7 +160,6 @@ export const figureGroups: readonly FigureGroup[] = [
         definition:
           'Of the subscriptions that were active or paused when the last 30 days began or at any time since, the share that has been cancelled or has failed. Planned expiry is not churn.',
         comparison: 'window',
-        followsChanges: true,
         betterWhen: 'lower',
         undefinedBecause: 'No subscriptions to lose',
       },

@@ -46,7 +46,6 @@ export function sampleFigures({ currency }: Pick<Shop, 'currency'>) {
   const figures = (summary: Omit<Summary, 'currency'>) => ({
     summary: { ...summary, currency },
     undefinedFigures: new Set<string>(),
-    followsChanges: true,
   });
   const history = Array.from({ length: 30 }, (_, day): Dashboard['history'][number] => ({
     day: '2026-01-31',
