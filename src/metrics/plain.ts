@@ -6,15 +6,17 @@ const hour = 3_600_000;
 /**
  * The same as summariseMetrics, following the definitions directly: reads all records of the shop
  * and none of the precomputed tables, so the cost grows with the shop.
- * @param now epoch milliseconds; the windows are the 30 × 24 h before and the 7 × 24 h after it
+ * @param now epoch milliseconds; renewals are those of the 7 × 24 h after it
+ * @param from start of the window that ends at `now`; by default 30 × 24 h before
  */
 export async function summariseFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   now: number,
+  from = now - 30 * 24 * hour,
 ): Promise<MetricsRow> {
   const at = new Date(now).toISOString();
-  const since = new Date(now - 30 * 24 * hour).toISOString();
+  const since = new Date(from).toISOString();
   const until = new Date(now + 7 * 24 * hour).toISOString();
 
   const [row] = await sql<MetricsRow[]>`
