@@ -1,16 +1,16 @@
 import type { Sql } from '../store/database.ts';
 import { type Period, day, restOfTime } from './bounds.ts';
 import { decimalText } from '../money.ts';
+import { type ActiveValue, type IntervalText, parseInterval } from './facts.ts';
+import { endsOf, keptOf } from './pieces.ts';
 import {
-  type ActiveFact,
-  type ActiveValue,
-  type IntervalText,
-  isActiveFact,
-  parseInterval,
-  partsOf,
-} from './facts.ts';
-import { endsOf } from './pieces.ts';
-import { changing, corrections, failingAgain, happened, scopeOf } from './summary-parts.ts';
+  changesIn,
+  corrections,
+  failingAgain,
+  happened,
+  scopeOf,
+  superseded,
+} from './summary-parts.ts';
 
 /** The figures of a UTC day of a period; sums are decimals as text. */
 export interface DayRow {
@@ -35,9 +35,10 @@ export interface DayRow {
 type EventsOfDay = Omit<DayRow, 'activeSubscribers' | 'activeValue'>;
 
 interface Shift {
-  /** Epoch milliseconds; null for the sum over all time. */
+  /** Start of the day, epoch milliseconds; null for the state at the end of the period. */
   readonly day: number | null;
-  readonly fact: 'subscriber' | ActiveFact;
+  /** Of active subscriptions; null for subscribers. */
+  readonly interval: IntervalText | null;
   readonly count: number;
   /** In units of the sixth decimal place; prices have fewer places. */
   readonly amount: bigint;
@@ -58,12 +59,9 @@ export async function listDays(sql: Sql, shopId: number, period: Period): Promis
   const eventsByDay = new Map(events.map((each) => [each.day, each]));
   let subscribers = 0;
   const values = new Map<IntervalText, bigint>();
-  const move = ({ fact, count, amount }: Shift, sign: 1 | -1) => {
-    if (!isActiveFact(fact)) subscribers += sign * count;
-    else {
-      const { interval } = partsOf(fact);
-      values.set(interval, (values.get(interval) ?? 0n) + BigInt(sign) * amount);
-    }
+  const move = ({ interval, count, amount }: Shift, sign: 1 | -1) => {
+    if (interval === null) subscribers += sign * count;
+    else values.set(interval, (values.get(interval) ?? 0n) + BigInt(sign) * amount);
   };
   for (const each of shifts) if (each.day === null) move(each, 1);
 
@@ -93,17 +91,11 @@ export async function listDays(sql: Sql, shopId: number, period: Period): Promis
 
 /** What happened on each day; days without anything have no row. */
 function listEvents(sql: Sql, shopId: number, period: Period) {
-  const scope = scopeOf(shopId, period, 0);
+  const scope = scopeOf(shopId, period);
   return sql<EventsOfDay[]>`
-    with kept as materialized (
-      select coalesce(max(hours_since), 'infinity') as since from metric_shops
-      where shop_id = ${shopId}
-    ),
-    past_ends as materialized (${endsOf(sql, scope.past)}),
-    happened as (${happened(sql, scope)}),
-    failing_again as (${failingAgain(sql, scope)}),
-    changing as (${changing(sql, scope)}),
-    corrections as (${corrections(sql, scope)})
+    with kept as materialized (${keptOf(sql, shopId)}),
+    ends as materialized (${endsOf(sql, scope.bounds)}),
+    superseded as materialized (${superseded(sql, shopId, scope.at)})
     select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,
       coalesce(sum(count) filter (where fact = 'new_subscriber'), 0)::bigint as "newSubscribers",
       coalesce(sum(count) filter (where fact = 'cancelled'), 0)::bigint as cancelled,
@@ -119,50 +111,47 @@ function listEvents(sql: Sql, shopId: number, period: Period) {
         as "sessionsAbandoned",
       coalesce(sum(count) filter (where fact = 'session_open'), 0)::bigint as "sessionsOpen"
     from (
-      select * from happened
-      union all select * from failing_again
-      union all select * from corrections where count <> 0
+      select * from (${happened(sql, scope)}) h
+      union all select * from (${failingAgain(sql, scope)}) f
+      union all select * from (${corrections(sql, scope)}) c
     ) facts
-    where at is not null
     group by metric_day(at)`;
 }
 
-/** The final state, and its changes by day from the last one back to the end of the period's first day. */
+/** The state at the end of the period, and how it changed on each day but the first, last one first. */
 async function listShifts(sql: Sql, shopId: number, { from, until }: Period): Promise<Shift[]> {
   const after = restOfTime(until);
-  const firstEnd = new Date((Math.floor(from / day) + 1) * day).toISOString();
+  const second = new Date((Math.floor(from / day) + 1) * day).toISOString();
   const rows = await sql<(Omit<Shift, 'amount'> & { readonly amount: string })[]>`
-    select (date_part('epoch', day) * 1000)::bigint as day, fact, sum(count)::bigint as count,
+    with changed_after as materialized (${changesIn(sql, shopId, after.end)})
+    select (date_part('epoch', day) * 1000)::bigint as day, interval, sum(count)::bigint as count,
       round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
     from (
-      select null::timestamptz as day, fact, count, amount from metric_ledger
-      where shop_id = ${shopId} and grain = 'all' and (fact = 'subscriber' or fact like 'active %')
-      union all
-      select null, fact, -count, -amount from metric_ledger
-      where shop_id = ${shopId} and grain = 'shift' and bucket >= ${after.days}
-        and (fact = 'subscriber' or fact like 'active %')
-      union all
-      (
-        select null, fact, -count, -amount from subscriber_facts
-        where shop_id = ${shopId} and at >= ${after.end[0]} and at < ${after.end[1]}
-          and (fact = 'subscriber' or fact like 'active %')
-        order by at offset 0
-      )
-      union all
-      select bucket, fact, count, amount from metric_ledger
-      where shop_id = ${shopId} and grain = 'shift'
-        and bucket >= ${firstEnd} and bucket < ${after.days}
-        and (fact = 'subscriber' or fact like 'active %')
-      union all
-      (
-        select metric_day(at), fact, -count, -amount from subscriber_facts
-        where shop_id = ${shopId} and at >= ${after.end[0]} and at < ${after.end[1]}
-          and (fact = 'subscriber' or fact like 'active %')
-        order by at offset 0
-      )
+      select s.day, case when fact <> 'subscriber' then interval_of_fact(fact) end as interval,
+        s.sign * count as count, s.sign * amount as amount
+      from (
+        select null::timestamptz as day, 1 as sign, fact, count, amount from metric_ledger
+        where shop_id = ${shopId} and grain = 'all'
+        union all
+        select case when bucket < ${after.days} then bucket end,
+          case when bucket < ${after.days} then 1 else -1 end, fact, count, amount
+        from metric_ledger
+        where shop_id = ${shopId} and grain = 'shift' and bucket >= ${second}
+        union all
+        -- Not yet at the end of the period, and so not on its last day.
+        select each.day, -1, f.fact, f.count, f.amount
+        from changed_after c
+        cross join lateral (
+          select 'subscriber' as fact, c.subscriber as count, 0 as amount
+          union all
+          select fact, count, amount from unnest(c.active) a
+        ) f
+        cross join lateral (values (null), (metric_day(c.at))) each (day)
+      ) s
+      where fact = 'subscriber' or fact like 'active %'
     ) shifts
-    group by day, fact
-    order by day desc nulls first`;
+    group by shifts.day, interval
+    order by shifts.day desc nulls first`;
   return rows.map((each): Shift => ({ ...each, amount: BigInt(each.amount) }));
 }
 

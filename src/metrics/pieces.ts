@@ -1,5 +1,10 @@
 import type { Sql, Transaction } from '../store/database.ts';
-import type { Bounds, Interval } from './bounds.ts';
+import { type Bounds, type Interval, day } from './bounds.ts';
+
+/** From when on hours and minutes are stored; the parts below read it as `kept`. */
+export const keptOf = (sql: Sql | Transaction, shopId: number) => sql`
+  select coalesce(max(hours_since), 'infinity') as since from metric_shops
+  where shop_id = ${shopId}`;
 
 /** The whole days, hours and minutes of an interval, as far as they are stored. */
 export function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
@@ -28,4 +33,17 @@ export function intervalsOf(sql: Sql | Transaction, intervals: readonly Interval
   const list = (end: 0 | 1) => `{${intervals.map((each) => each[end]).join(',')}}`;
   return sql`
     select * from unnest(${list(0)}::timestamptz[], ${list(1)}::timestamptz[]) e (since, until)`;
+}
+
+/** The lengths, in days, by which superseded facts are told apart (superseded_reach); the last has no limit. */
+const reaches = [1, 4, 16, 64, 256, 1024, 32_767] as const;
+
+/** Each length, and until when what contains an instant can reach. */
+export function reachesOf(sql: Sql | Transaction, at: string) {
+  const until = reaches.map((days, index) =>
+    index + 1 === reaches.length ? 'infinity' : new Date(Date.parse(at) + days * day).toISOString(),
+  );
+  return sql`
+    select * from unnest(${`{${reaches.join(',')}}`}::smallint[],
+      ${`{${until.join(',')}}`}::timestamptz[]) r (reach, until)`;
 }

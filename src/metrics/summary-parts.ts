@@ -1,10 +1,10 @@
 import type { Sql, Transaction } from '../store/database.ts';
-import { type Bounds, type Period, boundsOf, restOfTime } from './bounds.ts';
-import { piecesOf } from './pieces.ts';
+import { type Bounds, type Interval, type Period, boundsOf, type restOfTime } from './bounds.ts';
+import { piecesOf, reachesOf } from './pieces.ts';
 
 /*
- * Parts of the summary's statement. They read the parts `kept`, `past_ends` and `next_ends`, and one another,
- * by name. Each look-up asks for the order of the one index that must serve it (docs/decisions/0032-plans.md).
+ * Parts of the statements for figures and history. They read the parts `kept`, `ends`, `superseded` and
+ * `changed_after` by name. Each look-up asks for the order of the one index that must serve it (docs/decisions/0032-plans.md).
  */
 
 /** What the figures are about. Times are ISO 8601. */
@@ -14,35 +14,19 @@ export interface Scope {
   readonly at: string;
   /** The start of the period. */
   readonly since: string;
-  /** The end of the coming window. */
-  readonly until: string;
-  readonly past: Bounds;
-  readonly next: Bounds;
-  /** What is left of time after the instant. */
-  readonly after: ReturnType<typeof restOfTime>;
-}
-
-const iso = (at: number) => new Date(at).toISOString();
-
-/** @param coming the length of the coming window, in milliseconds */
-export function scopeOf(shopId: number, { from, until }: Period, coming: number): Scope {
-  return {
-    shopId,
-    at: iso(until),
-    since: iso(from),
-    until: iso(until + coming),
-    past: boundsOf(from, until),
-    next: boundsOf(until, until + coming),
-    // The state at an instant includes changes at that instant.
-    after: restOfTime(until + 1),
-  };
+  readonly bounds: Bounds;
 }
 
 type Connection = Sql | Transaction;
 
-/** What happened in the past window. */
-export const happened = (sql: Connection, { shopId, past }: Scope) => sql`
-  select l.* from (${piecesOf(sql, past)}) piece
+export function scopeOf(shopId: number, { from, until }: Period): Scope {
+  const [since, at] = [from, until].map((time) => new Date(time).toISOString()) as [string, string];
+  return { shopId, since, at, bounds: boundsOf(from, until) };
+}
+
+/** What happened in the period. What is read one by one has the start of its part of a day. */
+export const happened = (sql: Connection, { shopId, bounds }: Scope) => sql`
+  select l.* from (${piecesOf(sql, bounds)}) piece
   cross join lateral (
     select fact, bucket as at, count, amount from metric_ledger
     where shop_id = ${shopId} and grain = piece.grain
@@ -54,7 +38,7 @@ export const happened = (sql: Connection, { shopId, past }: Scope) => sql`
   from (
     select metric_day(e.since) as day, sum(new_subscriber) as new_subscriber,
       sum(cancelled) as cancelled, sum(churned) as churned, sum(expired) as expired
-    from past_ends e
+    from ends e
     cross join lateral (
       select * from subscriber_changes
       where shop_id = ${shopId} and at >= e.since and at < e.until order by at offset 0
@@ -64,7 +48,7 @@ export const happened = (sql: Connection, { shopId, past }: Scope) => sql`
   cross join lateral (values ('new_subscriber', new_subscriber), ('cancelled', cancelled),
     ('churned', churned), ('expired', expired)) v (fact, count)
   union all
-  select 'paid', e.since, 1, p.amount from past_ends e
+  select 'paid', e.since, 1, p.amount from ends e
   cross join lateral (
     select amount from payments
     where shop_id = ${shopId} and status = 'succeeded'
@@ -72,83 +56,93 @@ export const happened = (sql: Connection, { shopId, past }: Scope) => sql`
     order by processed_at offset 0
   ) p
   union all
-  select 'refunded', e.since, 1, r.amount from past_ends e
+  select 'refunded', e.since, 1, r.amount from ends e
   cross join lateral (
     select amount from refunds
     where shop_id = ${shopId} and refunded_at >= e.since and refunded_at < e.until
     order by refunded_at offset 0
   ) r
   union all
-  select 'cycle_failed', e.since, 1, 0 from past_ends e
+  select 'cycle_failed', e.since, 1, 0 from ends e
   cross join lateral (
     select from failed_cycles
     where shop_id = ${shopId} and is_last and failed_at >= e.since and failed_at < e.until
     order by failed_at offset 0
   ) f
   union all
-  select 'session_' || coalesce(s.outcome, 'open'), e.since, 1, 0 from past_ends e
+  select 'session_' || coalesce(s.outcome, 'open'), e.since, 1, 0 from ends e
   cross join lateral (
     select outcome from cancellation_sessions
     where shop_id = ${shopId} and created_at >= e.since and created_at < e.until
     order by created_at offset 0
   ) s
   union all
-  select 'dunning_' || d.result, e.since, 1, 0 from past_ends e
+  select 'dunning_' || d.result, e.since, 1, 0 from ends e
   cross join lateral (
     select result from dunning_cases
     where shop_id = ${shopId} and closed_at >= e.since and closed_at < e.until
     order by closed_at offset 0
   ) d`;
 
-/** A cycle counts at its last failure; if that is in the future, an earlier one may count. */
+/** What held at the end of the period, or failed around it, until something followed. */
+export const superseded = (sql: Connection, shopId: number, at: string) => sql`
+  select f.* from (${reachesOf(sql, at)}) r
+  cross join lateral (
+    select subscription_id, fact, cycle, until, since, began_at, left_as, final
+    from superseded_facts
+    where shop_id = ${shopId} and reach = r.reach
+      and until >= ${at} and until <= r.until and since <= ${at}
+    order by until offset 0
+  ) f`;
+
+/** A cycle counts at its last failure; if that is after the period, the last one in the period counts. */
 export const failingAgain = (sql: Connection, { shopId, since, at }: Scope) => sql`
-  select 'cycle_failed' as fact, earlier.processed_at as at, 1 as count, 0 as amount
+  select 'cycle_failed' as fact, s.failed_at as at, 1 as count, 0 as amount
   from (
-    select subscription_id, cycle from failed_cycles
-    where shop_id = ${shopId} and failed_at >= ${at} and is_last
-    order by failed_at offset 0
-  ) f
-  -- The limit also keeps the planner from starting with the window's payments.
-  cross join lateral (
-    select p.processed_at from payments p
-    where p.shop_id = ${shopId} and p.subscription_id between f.subscription_id and f.subscription_id
-      and p.cycle = f.cycle and p.processed_at >= ${since} and p.processed_at < ${at}
+    select *, case when began_at < ${at} then began_at else since end as failed_at from superseded
+    where fact = 'cycle_failed' and since < ${at}
+  ) s
+  -- The first failure of a day may be before a period that starts and ends on that day.
+  left join lateral (
+    select true as failed_in_period from payments p
+    where s.failed_at < ${since} and s.failed_at = s.began_at
+      and p.shop_id = ${shopId}
+      and p.subscription_id between s.subscription_id and s.subscription_id
+      and p.cycle = s.cycle and p.processed_at >= ${since} and p.processed_at < ${at}
       and p.status = 'failed' and p.failure_kind is distinct from 'inventory'
-    order by p.subscription_id desc, p.processed_at desc limit 1
-  ) earlier`;
+    order by p.subscription_id, p.processed_at limit 1
+  ) later on true
+  where s.failed_at >= ${since} or failed_in_period`;
 
-/** The renewals of the coming window. */
-export const renewing = (sql: Connection, { shopId, next }: Scope) => sql`
-  select l.* from (${piecesOf(sql, next)}) piece
-  cross join lateral (
-    select count, amount from metric_ledger
-    where shop_id = ${shopId} and grain = piece.grain
-      and bucket >= piece.since and bucket < piece.until and fact = 'renewal'
-    offset 0
-  ) l
-  union all
-  select 1, s.current_price from next_ends e
-  cross join lateral (
-    select current_price from subscriptions
-    where shop_id = ${shopId} and status = 'active'
-      and next_billing_at >= e.since and next_billing_at < e.until
-    order by next_billing_at offset 0
-  ) s`;
+/** What changed in an interval, such as the rest of a day. */
+export const changesIn = (sql: Connection, shopId: number, [from, until]: Interval) => sql`
+  select at, subscriber, paused_subscriber, live, active from subscriber_changes
+  where shop_id = ${shopId} and at >= ${from} and at < ${until} order by at offset 0`;
 
-/** The state at the instant: the final state, minus all changes after it. */
-export const state = (sql: Connection, { shopId, after, at }: Scope) => sql`
+/**
+ * The state at the end of the period: the final state, minus all changes after it.
+ * @param after what is left of time after it
+ */
+export const state = (
+  sql: Connection,
+  { shopId, at }: Scope,
+  after: ReturnType<typeof restOfTime>,
+) => sql`
   select fact, count, amount from metric_ledger
   where shop_id = ${shopId} and grain = 'all'
   union all
   select fact, -count, -amount from metric_ledger
   where shop_id = ${shopId} and grain = 'shift' and bucket >= ${after.days}
   union all
-  (
-    select fact, -count, -amount from subscriber_facts
-    where shop_id = ${shopId} and at >= ${after.end[0]} and at < ${after.end[1]}
-      and is_state(fact)
-    order by at offset 0
-  )
+  select v.fact, -v.count, 0
+  from (
+    select sum(subscriber) as subscriber, sum(paused_subscriber) as paused, sum(live) as live
+    from changed_after
+  ) c
+  cross join lateral (values ('subscriber', subscriber), ('paused_subscriber', paused),
+    ('live', live)) v (fact, count)
+  union all
+  select a.fact, -a.count, -a.amount from changed_after c cross join lateral unnest(c.active) a
   union all
   (
     select 'dunning_open', -1, 0 from dunning_cases
@@ -162,94 +156,27 @@ export const state = (sql: Connection, { shopId, after, at }: Scope) => sql`
     order by closed_at offset 0
   )
   union all
-  -- Churn risk is determined just before the instant.
-  (
-    select fact, -count, 0 from subscriber_facts
-    where shop_id = ${shopId} and at >= ${at} and at <= ${at} and fact = 'live'
-    order by at offset 0
-  )`;
+  -- Churn risk is determined just before the end.
+  select 'live', -c.live, 0
+  from (
+    select live from subscriber_changes
+    where shop_id = ${shopId} and at >= ${at} and at <= ${at} order by at offset 0
+  ) c`;
 
 /**
- * The subscriptions that change at the instant or later: the ledger has only their final state. Each is found
- * by its last event, because removing duplicates would make the planner reserve too much memory.
+ * Of subscriptions that changed at the end of the period or later: what held then, minus what the ledger has, which
+ * counts them by their final status. Being `gone` only says that they were live in the period, or just before.
  */
-export const changing = (sql: Connection, { shopId, at }: Scope) => sql`
-  select e.subscription_id
+export const corrections = (sql: Connection, { at, since }: Scope) => sql`
+  select v.fact, v.at, v.count, 0 as amount
   from (
-    select subscription_id, position from status_events
-    where shop_id = ${shopId} and at >= ${at} order by at offset 0
-  ) e
-  left join lateral (
-    select true as is_followed from status_events
-    where shop_id = ${shopId} and subscription_id = e.subscription_id
-      and position > e.position
-    order by position limit 1
-  ) later on true
-  where is_followed is null
-  union all
-  select s.subscription_id
-  from (
-    select subscription_id from subscriptions
-    where shop_id = ${shopId} and created_at >= ${at} order by created_at offset 0
+    select *, until > ${at} and fact in ('cancelled', 'failed') as is_churned from superseded
+    where fact <> 'cycle_failed' and since < ${at}
   ) s
-  left join lateral (
-    select true as is_followed from status_events
-    where shop_id = ${shopId} and subscription_id = s.subscription_id
-    order by position limit 1
-  ) later on true
-  where is_followed is null`;
-
-/** What those subscriptions' histories say, minus what the ledger has, which omits anything in the future. */
-export const corrections = (sql: Connection, { shopId, at, since, until }: Scope) => sql`
-  select v.fact, v.at, v.count, v.amount
-  from changing c
-  cross join lateral (
-    select * from subscriptions
-    where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
-    order by subscription_id limit 1
-  ) s
-  left join lateral (
-    select to_status, at from status_events
-    where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
-    order by position desc limit 1
-  ) seen on true
-  left join lateral (
-    select to_status from status_events
-    where shop_id = ${shopId} and subscription_id = c.subscription_id and at < ${at}
-    order by position desc limit 1
-  ) before on true
-  left join lateral (
-    select max(at) filter (where at < ${at}) as before, max(at) as last
-    from (
-      select * from status_events
-      where shop_id = ${shopId} and subscription_id = c.subscription_id order by position offset 0
-    ) e
-    where from_status in ('active', 'paused') and to_status not in ('active', 'paused')
-  ) leaving on true
-  cross join lateral (
-    select case when s.created_at <= ${at} then coalesce(seen.to_status, 'active') else '' end
-        as status,
-      coalesce(seen.at, s.created_at) as since,
-      case when s.created_at < ${at} then coalesce(before.to_status, 'active') else '' end
-        as status_before
-  ) was
-  -- The state then, minus what the ledger has, which omits anything in the future.
-  cross join lateral (
-    select was.status = 'cancelled' and was.since >= ${since} and was.since < ${at}
-        as cancelled,
-      was.status in ('cancelled', 'failed') and was.since >= ${since} and was.since < ${at}
-        and leaving.before >= ${since} as churned,
-      was.status_before in ('cancelled', 'failed', 'expired') and leaving.before >= ${since}
-        as gone,
-      s.status not in ('active', 'paused') and leaving.last >= ${since}
-        and leaving.last < ${at} as has_gone,
-      (s.next_billing_at >= ${at} and s.next_billing_at < ${until})::int
-        * ((was.status = 'active')::int - (s.status = 'active')::int) as renewal
-  ) flags
   cross join lateral (values
-    ('cancelled', was.since, cancelled::int, 0),
-    ('churned', leaving.before, churned::int - (has_gone and s.status <> 'expired')::int, 0),
-    ('expired', leaving.before, -(has_gone and s.status = 'expired')::int, 0),
-    ('gone', leaving.before, gone::int - churned::int, 0),
-    ('renewal', s.next_billing_at, renewal, renewal * s.current_price)
-  ) v (fact, at, count, amount)`;
+    ('cancelled', s.since, (s.until > ${at} and s.fact = 'cancelled')::int),
+    ('churned', s.began_at, s.is_churned::int - (s.final not in ('', 'expired'))::int),
+    ('expired', s.began_at, -(s.final = 'expired')::int),
+    ('gone', s.began_at, 1 - s.is_churned::int)
+  ) v (fact, at, count)
+  where v.at >= ${since} and v.count <> 0`;

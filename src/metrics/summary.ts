@@ -1,16 +1,17 @@
 import { withTimeout, type Sql, type Transaction } from '../store/database.ts';
-import { type Period, day, monthBefore } from './bounds.ts';
+import { type Period, day, monthBefore, restOfTime } from './bounds.ts';
 import type { FactSum } from './facts.ts';
-import { endsOf } from './pieces.ts';
+import { endsOf, keptOf } from './pieces.ts';
+import { renewing } from './renewals.ts';
 import { type MetricsRow, rowOf } from './row.ts';
 import {
-  changing,
+  changesIn,
   corrections,
   failingAgain,
   happened,
-  renewing,
   scopeOf,
   state,
+  superseded,
 } from './summary-parts.ts';
 
 /**
@@ -28,27 +29,26 @@ export async function summariseMetrics(
   period: Period = monthBefore(now),
 ): Promise<MetricsRow> {
   const isCurrent = period.until === now;
-  const scope = scopeOf(shopId, period, isCurrent ? 7 * day : 0);
+  const scope = scopeOf(shopId, period);
+  // The state at an instant includes changes at that instant.
+  const after = restOfTime(period.until + 1);
   const sums = await withTimeout(sql<FactSum[]>`
-    with kept as materialized (
-      select coalesce(max(hours_since), 'infinity') as since from metric_shops
-      where shop_id = ${shopId}
-    ),
-    past_ends as materialized (${endsOf(sql, scope.past)}),
-    next_ends as materialized (${endsOf(sql, scope.next)}),
-    happened as (${happened(sql, scope)}),
-    failing_again as (${failingAgain(sql, scope)}),
-    renewing as (${renewing(sql, scope)}),
-    state as (${state(sql, scope)}),
-    changing as (${changing(sql, scope)}),
-    corrections as (${corrections(sql, scope)})
+    with kept as materialized (${keptOf(sql, shopId)}),
+    ends as materialized (${endsOf(sql, scope.bounds)}),
+    superseded as materialized (${superseded(sql, shopId, scope.at)}),
+    changed_after as materialized (${changesIn(sql, shopId, after.end)})
     select fact, sum(count)::bigint as count, sum(amount) as amount
     from (
-      select fact, count, amount from happened
-      union all select fact, count, amount from failing_again
-      union all select 'renewal', * from renewing
-      union all select * from state
-      union all select fact, count, amount from corrections
+      select fact, count, amount from (${happened(sql, scope)}) h
+      union all select fact, count, amount from (${failingAgain(sql, scope)}) f
+      union all select fact, count, amount from (${corrections(sql, scope)}) c
+      union all select * from (${state(sql, scope, after)}) s
+      ${
+        isCurrent
+          ? sql`union all select 'renewal', count, amount
+              from (${renewing(sql, shopId, { from: now, until: now + 7 * day })}) r`
+          : sql``
+      }
     ) facts
     group by fact`);
   return rowOf(sums, isCurrent);
