@@ -149,7 +149,7 @@ async function overview(): Promise<string> {
     'Settings are environment variables; .env in the current folder supplies those that are not set:',
     'DATABASE_URL, DATABASE_READ_URL, DATABASE_SERVE_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT,',
     'METRICS_PORT, METRICS_HOST, BASE_URL, TRUSTED_PROXIES, LOG_LEVEL, STOP_SECONDS, CREDENTIALS_KEY, SYNC,',
-    'UPLOAD_DIR, UPLOAD_MAX_MEGABYTES,',
+    'UPLOAD_DIR, UPLOAD_MAX_MEGABYTES, SMTP_URL, SMTP_FROM,',
     `${platforms.flatMap(({ settings }) => [settings.credentialsFile, settings.webhookSecrets.variable]).join(', ')}, and OpenTelemetry's for traces; "retention doctor" shows their values.`,
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused. An import that Ctrl-C stops: 130.',
   ].join('\n');

@@ -15,10 +15,12 @@ import { aborted, drainConnections } from './http/drain.ts';
 import { type Route, type ShellOptions, createShell } from './http/shell.ts';
 import { statusRoutes } from './status.ts';
 import type { Log } from './log/log.ts';
+import { openMailer } from './mail/mailer.ts';
 import { ownOrigins } from './mcp/origins.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { createConsoleFinder } from './owner/console.ts';
 import { notFoundPage } from './owner/message-pages.ts';
+import { NotificationSender } from './owner/notifications/sender.ts';
 import { ownerRoutes } from './owner/routes.ts';
 import { SignInSweep } from './accounts/sweep.ts';
 import { createAskWithKey, restRoutes } from './rest/routes.ts';
@@ -39,7 +41,13 @@ export interface ServiceParts {
     Partial<
       Pick<
         Config,
-        'metricsPort' | 'tracing' | 'trustedProxies' | 'platforms' | 'credentialsKeys' | 'uploads'
+        | 'metricsPort'
+        | 'tracing'
+        | 'trustedProxies'
+        | 'platforms'
+        | 'credentialsKeys'
+        | 'uploads'
+        | 'mail'
       >
     >;
   readonly store: Store;
@@ -125,6 +133,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const sweep = new SignInSweep(store.write, clock, log);
   const address = app.server.address() as AddressInfo;
   addresses.baseUrl ||= urlOf(config.host, address.port);
+  const sender = await startSender(parts, addresses.baseUrl);
   addresses.origins = ownOrigins(addresses.baseUrl, address);
 
   const { calls } = access;
@@ -140,7 +149,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       await drainConnections(countConnections, drain);
       const answered = app.close();
       await Promise.race([Promise.all([answered, inbound.close()]), aborted(deadline)]);
-      if (!(await settlesInTime(Promise.all([calls.settle(), sweep.close()])))) {
+      if (!(await settlesInTime(Promise.all([calls.settle(), sweep.close(), sender?.close()])))) {
         log.warn('database not responding; recent key usage was not saved');
       }
       const left = await countConnections();
@@ -152,6 +161,16 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     },
     saveKeyUse: () => calls.settle(),
   };
+}
+
+/** @returns undefined without SMTP_URL */
+async function startSender(
+  { config: { mail }, store, clock, log }: ServiceParts,
+  baseUrl: string,
+): Promise<NotificationSender | undefined> {
+  if (mail === undefined) return undefined;
+  const mailer = await openMailer(mail, new URL(baseUrl).hostname);
+  return new NotificationSender({ store, clock, log, mailer, baseUrl });
 }
 
 function platformsOf({
@@ -200,6 +219,7 @@ function createRoutes(
         baseUrl,
         isPublic,
         uploads,
+        sendsMail: config.mail !== undefined,
         calls,
         askWithKey: createAskWithKey(restV1, { gate, store, clock, log }),
         platforms: platformsOf(config),

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { loginOf, nameOf, withoutPassword } from '../config/database-url.ts';
+import type { MailConfig } from '../config/mail-config.ts';
+import { openMailer } from '../mail/mailer.ts';
 import { platforms } from '../platforms/registry.ts';
 import { connect } from '../store/database.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
@@ -26,7 +28,7 @@ export const doctorCommand: Command = {
   summary: 'shows the configuration without secrets, and checks database, Redis, schema and clock',
   options: { json: { type: 'boolean' } },
   async run({ config, options }) {
-    const { platforms: _, syncs, ...settings } = config;
+    const { platforms: _, syncs, mail, ...settings } = config;
     const shown = {
       ...settings,
       ...Object.assign({}, ...platforms.map((platform) => shownSettings(platform, config))),
@@ -34,6 +36,8 @@ export const doctorCommand: Command = {
       databaseServeUrl: config.databaseServeUrl && withoutPassword(config.databaseServeUrl),
       redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
       tracing: config.tracing && 'on',
+      smtpUrl: mail && withoutPassword(mail.url),
+      smtpFrom: mail?.from,
       sync: syncs ? 'on' : 'off',
       credentialsKeys: config.credentialsKeys.map(() => 'redacted'),
       databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
@@ -47,6 +51,7 @@ export const doctorCommand: Command = {
       ...(await examine(config)),
       ...listWarnings(config).map((warning) => ({ ...warning, ok: true, warning: true }) as const),
       ...(config.redisUrl === undefined ? [] : [await examineRedis(config.redisUrl)]),
+      ...(mail === undefined ? [] : [await examineMail(mail)]),
       ...(
         await Promise.all(platforms.map((platform) => examineCredentials(platform, config)))
       ).flat(),
@@ -170,6 +175,18 @@ async function examineFailover(config: Config, { primary }: Store): Promise<Find
 }
 
 /** Counts a request as the limiter does, for a key that does not exist. */
+async function examineMail(mail: MailConfig): Promise<Finding> {
+  const mailer = await openMailer(mail, 'localhost');
+  try {
+    await inTime(mailer.verify());
+    return { check: 'mail', ok: true, detail: 'the mail server accepts connections' };
+  } catch (error) {
+    return failure('mail', error);
+  } finally {
+    mailer.close();
+  }
+}
+
 async function examineRedis(url: string): Promise<Finding> {
   const { createRedisClient, explainRedisError, probe, takeFromWindow } =
     await import('../access/limiter/redis-window.ts');

@@ -8,6 +8,7 @@ import {
   parsePlatform,
   splitList,
 } from './platform-config.ts';
+import { type MailConfig, parseMail } from './mail-config.ts';
 import { type UploadConfig, parseUploads } from './upload-config.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -42,6 +43,8 @@ export interface Config {
   /** Keys of 32 bytes that encrypt platforms' credentials, newest first; empty means that none are stored. */
   readonly credentialsKeys: readonly Buffer[];
   readonly uploads: UploadConfig;
+  /** How digests and alerts are sent; undefined means that none are. */
+  readonly mail: MailConfig | undefined;
   /** Whether this instance syncs the shops that are connected to platforms. */
   readonly syncs: boolean;
   /** By the platform's name; empty where nothing is set for it. */
@@ -146,6 +149,7 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
       '32 random bytes in base64, as "openssl rand -base64 32" prints them; during rotation, the new and the old one, separated by a comma',
     ),
     uploads: parseUploads(check, (name) => readEnv(env, name)),
+    mail: parseMail(check),
     syncs: check('SYNC', true, parseSwitch, 'on or off'),
     platforms: Object.fromEntries(
       platforms.map((each) => [

@@ -57,6 +57,8 @@ export interface OwnerParts {
   /** Between attempts to ask a platform; undefined outside of tests. */
   readonly pauses: Pauses | undefined;
   readonly uploads: Uploads;
+  /** Whether digests and alerts are sent. */
+  readonly sendsMail: boolean;
   /** What this process knows of requests with keys. */
   readonly calls: Pick<Calls, 'lastUsedAt' | 'note' | 'storeRequests'>;
   /** Asks an operation as a request with the key would, counted against its limit. */
@@ -99,6 +101,11 @@ export interface Pages {
   shopForm(url: string, handle: FormHandler<ShopVisit>): Route;
   /** A form with a file. The handler reads the body, and checks its token. */
   shopUpload(url: string, handle: UploadHandler): Route;
+  /**
+   * A POST request that needs neither a session nor a form's token, because what it may do is in its path: mail
+   * programs send it.
+   */
+  oneClick(url: string, handle: (params: Visit['params']) => Promise<Answer>): Route;
   /** For paths without a page. */
   lostPage(url: string): Route;
   /** Cookies that sign a browser in and make it a known device. */
@@ -220,6 +227,19 @@ export function createPages(parts: OwnerParts): Pages {
         url,
         asShop((visit) => handle(visit, (token) => isFormToken(visit.formSecret, token))),
       ),
+    oneClick: (url, handle) => ({
+      method: 'POST',
+      url,
+      handle: withErrorPages(async (request) => {
+        const body = await readBody(request, {
+          contentType: 'application/x-www-form-urlencoded',
+          maxBytes: maxFormBytes,
+        });
+        return 'refusal' in body
+          ? unreadablePage(body.refusal)
+          : handle(request.params as Visit['params']);
+      }),
+    }),
     lostPage: (url) =>
       get(url, async (visit) => {
         const { session } = visit;

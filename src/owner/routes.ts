@@ -24,6 +24,7 @@ import { shopsPage } from './account/shop-pages.ts';
 import { changePassword, signIn } from '../accounts/sign-in.ts';
 import { explainRefusal, signInPage } from './account/sign-in-pages.ts';
 import { listSyncProblems } from '../platforms/sync/problems.ts';
+import { notificationRoutes } from './notifications/routes.ts';
 import { searchRoutes } from './search/routes.ts';
 import { sourceRoutes } from './sources/routes.ts';
 import { Sources } from './sources/sources.ts';
@@ -44,6 +45,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...shopRoutes(pages, parts, sources),
     ...subscriptionRoutes(pages, parts),
     ...cancelFlowRoutes(pages, parts),
+    ...notificationRoutes(pages, parts),
     ...searchRoutes(pages, parts),
     ...sourceRoutes(pages, parts, sources),
     ...keyRoutes(pages, parts),

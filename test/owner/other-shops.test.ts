@@ -28,6 +28,7 @@ onOneDatabase('every page of a shop', (open) => {
       platforms: { platforms: {}, credentialsKeys: [], baseUrl: undefined },
       pauses: undefined,
       uploads: {} as never,
+      sendsMail: false,
       calls: {} as never,
       askWithKey: () => assert.fail(),
       log: { error: assert.fail } as never,

@@ -1,7 +1,15 @@
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import { page } from '../ui/answers.ts';
-import { alert, layout, notice, passwordField, token, usernameField } from '../ui/layout.ts';
+import {
+  alert,
+  layout,
+  notice,
+  passwordField,
+  shopPath,
+  token,
+  usernameField,
+} from '../ui/layout.ts';
 import { newPasswordHint } from './link-pages.ts';
 import type { Visit } from '../visit.ts';
 
@@ -24,6 +32,15 @@ export function accountPage(visit: Visit, parts: AccountPage): Answer {
     <section class="card">
       <h2>Profile</h2>
       <p>You are signed in as <strong>${email}</strong>.</p>
+    </section>
+    <section class="card">
+      <h2>Email</h2>
+      <p>Choose for each shop whether you get a weekly digest and alerts.</p>
+      <ul>
+        ${(visit.shops ?? []).map(
+          (shop) => html`<li><a href="${shopPath(shop, '/notifications')}">${shop.name}</a></li>`,
+        )}
+      </ul>
     </section>
     <section class="card">
       <h2>Password</h2>

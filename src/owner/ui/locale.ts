@@ -1,9 +1,16 @@
 import { shopDigitsOf } from '../../money.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { Visit } from '../visit.ts';
+
+/** Whom numbers and dates are written for. */
+export interface Reader {
+  readonly request: { readonly headers: { readonly 'accept-language'?: string | undefined } };
+}
+
+/** One whose language is not known, such as the reader of an email. */
+export const englishReader: Reader = { request: { headers: {} } };
 
 /** The browser's preferred locale; English if it is missing or unsupported. */
-export function localeOf({ request }: Visit): string {
+export function localeOf({ request }: Reader): string {
   const first = request.headers['accept-language']?.split(',', 1)[0]?.split(';', 1)[0]?.trim();
   try {
     return Intl.NumberFormat.supportedLocalesOf(first ?? '')[0] ?? 'en';
@@ -15,13 +22,13 @@ export function localeOf({ request }: Visit): string {
 /** For many values; the functions below create a new formatter on each call. */
 type Format = (value: number) => string;
 
-export function countFormat(visit: Visit): Format {
-  return new Intl.NumberFormat(localeOf(visit)).format;
+export function countFormat(reader: Reader): Format {
+  return new Intl.NumberFormat(localeOf(reader)).format;
 }
 
-export function moneyFormat(visit: Visit, { currency }: Pick<Shop, 'currency'>): Format {
+export function moneyFormat(reader: Reader, { currency }: Pick<Shop, 'currency'>): Format {
   const digits = shopDigitsOf(currency);
-  return new Intl.NumberFormat(localeOf(visit), {
+  return new Intl.NumberFormat(localeOf(reader), {
     style: 'currency',
     currency,
     minimumFractionDigits: digits,
@@ -29,27 +36,27 @@ export function moneyFormat(visit: Visit, { currency }: Pick<Shop, 'currency'>):
   }).format;
 }
 
-export function formatCount(visit: Visit, count: number): string {
-  return countFormat(visit)(count);
+export function formatCount(reader: Reader, count: number): string {
+  return countFormat(reader)(count);
 }
 
 /**
  * Formats an amount in the shop's currency, with all its decimal places.
  * @param amount in the currency's major unit, as the API returns it
  */
-export function formatMoney(visit: Visit, shop: Pick<Shop, 'currency'>, amount: number): string {
-  return moneyFormat(visit, shop)(amount);
+export function formatMoney(reader: Reader, shop: Pick<Shop, 'currency'>, amount: number): string {
+  return moneyFormat(reader, shop)(amount);
 }
 
 /** Formats a duration, to a tenth of a millisecond. */
-export function formatMilliseconds(visit: Visit, milliseconds: number): string {
-  const format = new Intl.NumberFormat(localeOf(visit), { maximumFractionDigits: 1 });
+export function formatMilliseconds(reader: Reader, milliseconds: number): string {
+  const format = new Intl.NumberFormat(localeOf(reader), { maximumFractionDigits: 1 });
   return `${format.format(milliseconds)} ms`;
 }
 
 /** Formats a share as a percentage; the API's four decimals give two decimal places. */
-export function formatShare(visit: Visit, share: number): string {
-  return new Intl.NumberFormat(localeOf(visit), {
+export function formatShare(reader: Reader, share: number): string {
+  return new Intl.NumberFormat(localeOf(reader), {
     style: 'percent',
     maximumFractionDigits: 2,
   }).format(share);
@@ -58,9 +65,9 @@ export function formatShare(visit: Visit, share: number): string {
 const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
 /** Formats a size in the largest unit that gives at least 1, with powers of 1,024. */
-export function formatBytes(visit: Visit, bytes: number): string {
+export function formatBytes(reader: Reader, bytes: number): string {
   const power = Math.min(bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10), byteUnits.length - 1);
-  return new Intl.NumberFormat(localeOf(visit), {
+  return new Intl.NumberFormat(localeOf(reader), {
     style: 'unit',
     unit: byteUnits[power],
     unitDisplay: power === 0 ? 'long' : 'short',

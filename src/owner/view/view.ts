@@ -91,6 +91,10 @@ function periodBefore({ from, until }: Period): Period {
 }
 
 function yearBefore({ from, until }: Period): Period {
-  const back = (at: number) => new Date(at).setUTCFullYear(new Date(at).getUTCFullYear() - 1);
-  return { from: back(from), until: back(until) };
+  return { from: yearEarlier(from), until: yearEarlier(until) };
+}
+
+function yearEarlier(at: number): number {
+  const date = new Date(at);
+  return date.setUTCFullYear(date.getUTCFullYear() - 1);
 }

@@ -1,0 +1,80 @@
+import type { MailConfig } from '../config/mail-config.ts';
+
+/** A message to one recipient. */
+export interface Message {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Ends such messages when it gets a POST request, without questions (RFC 8058). */
+  readonly unsubscribeUrl: string;
+}
+
+/** Sends messages. */
+export interface Mailer {
+  /**
+   * Resolves once the mail server has accepted the message.
+   * @throws MailRefused if it never will; any other error may pass
+   */
+  send(message: Message): Promise<void>;
+  /** Connects and signs in. @throws an error that says why that failed */
+  verify(): Promise<void>;
+  close(): void;
+}
+
+/** The mail server does not accept a message, and would not accept it later. */
+export class MailRefused extends Error {
+  override readonly name = 'MailRefused';
+}
+
+/** One that does not answer must not hold up the others for longer. */
+const timeoutMilliseconds = 20_000;
+
+/** @param host of the service's address, for the sender's if none is configured */
+export async function openMailer({ url, from }: MailConfig, host: string): Promise<Mailer> {
+  // Its library is loaded only where mail is sent.
+  const { createTransport } = await import('nodemailer');
+  const sender = from ?? `retention@${host}`;
+  const transport = createTransport({
+    url,
+    connectionTimeout: timeoutMilliseconds,
+    greetingTimeout: timeoutMilliseconds,
+    socketTimeout: timeoutMilliseconds,
+    // Messages never refer to files or addresses that the mailer should read.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return {
+    async send({ unsubscribeUrl, ...message }) {
+      try {
+        await transport.sendMail({
+          ...message,
+          from: { name: 'Retention', address: sender },
+          headers: {
+            'Auto-Submitted': 'auto-generated',
+            'List-Unsubscribe': `<${unsubscribeUrl}>`,
+            'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+          },
+        });
+      } catch (error) {
+        if (isFinal(error)) throw new MailRefused(error.message, { cause: error });
+        throw error;
+      }
+    },
+    async verify() {
+      await transport.verify();
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** Whether the server refused the recipient or the message for good: replies from 550 to 559. */
+function isFinal(error: unknown): error is Error {
+  return (
+    error instanceof Error &&
+    'responseCode' in error &&
+    typeof error.responseCode === 'number' &&
+    error.responseCode >= 550 &&
+    error.responseCode < 560
+  );
+}

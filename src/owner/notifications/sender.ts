@@ -1,0 +1,156 @@
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log/log.ts';
+import { type Mailer, MailRefused } from '../../mail/mailer.ts';
+import { day, monthBefore } from '../../metrics/bounds.ts';
+import { listHistory } from '../../metrics/history.ts';
+import type { Store } from '../../store/open.ts';
+import {
+  type Recipient,
+  claimRecipient,
+  releaseRecipient,
+} from '../../store/owners/notifications.ts';
+import { type Shop, findShop } from '../../store/shops.ts';
+import { readFigures } from '../dashboard/dashboard.ts';
+import { composeAlert, listExceeded } from './alerts.ts';
+import { composeDigest } from './digest.ts';
+import { type Letter, toMessage } from './message.ts';
+import { usualDays } from './unusual.ts';
+
+/** The hour of the UTC day, or of Monday, from which mail about what has ended is sent: late records have come by then. */
+const sendingHour = 6;
+const intervalMilliseconds = 300_000;
+/** Longer than a recipient takes; if the process dies, another one takes over. */
+const claimMilliseconds = 600_000;
+
+interface SenderParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly mailer: Mailer;
+  /** Of the service. */
+  readonly baseUrl: string;
+}
+
+/** The ends of the last UTC week, from Monday to Sunday, and of the last UTC day that are told about. */
+export function lastEnds(now: number): { readonly week: Date; readonly day: Date } {
+  const today = Math.floor((now - sendingHour * 3_600_000) / day) * day;
+  const sinceMonday = (new Date(today).getUTCDay() + 6) % 7;
+  return { week: new Date(today - sinceMonday * day), day: new Date(today) };
+}
+
+/** Sends digests and alerts when they are due. Of several instances, one sends each of them. */
+export class NotificationSender {
+  readonly #mailer: Mailer;
+  readonly #closing = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void>;
+
+  constructor(parts: SenderParts) {
+    this.#mailer = parts.mailer;
+    const run = () => sendDue(parts, this.#closing.signal);
+    this.#running = run();
+    this.#timer = setInterval(
+      () => (this.#running = this.#running.then(run)),
+      intervalMilliseconds,
+    ).unref();
+  }
+
+  /** Resolves once the message in progress has been sent, and the database is no longer in use. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#closing.abort();
+    await this.#running;
+    this.#mailer.close();
+  }
+}
+
+/** Sends everything that is due. What fails is tried again when the reservation has ended. */
+export async function sendDue(parts: SenderParts, signal?: AbortSignal): Promise<void> {
+  const { store, clock, log } = parts;
+  try {
+    for (;;) {
+      if (signal?.aborted) return;
+      const now = clock.now();
+      const ends = lastEnds(now);
+      const claim = { now: new Date(now), until: new Date(now + claimMilliseconds) };
+      const recipient = await claimRecipient(store.write, ends, claim);
+      if (recipient === undefined) return;
+      await tell(parts, recipient, ends);
+    }
+  } catch (error) {
+    log.warn({ err: error }, 'could not send digests and alerts, will retry');
+  }
+}
+
+async function tell(
+  parts: SenderParts,
+  recipient: Recipient,
+  ends: ReturnType<typeof lastEnds>,
+): Promise<void> {
+  const { store } = parts;
+  const shop = await findShop(store.primary.keys, recipient.shopId);
+  let { exceeded } = recipient;
+  if (shop && recipient.digest && recipient.digestUntil < ends.week) {
+    await send(parts, recipient, shop, await readDigest(parts, shop, ends.week.getTime()));
+  }
+  if (shop && recipient.alertsUntil < ends.day) {
+    const alert = await readAlert(parts, recipient, shop, ends.day.getTime());
+    if (alert.letter) await send(parts, recipient, shop, alert.letter);
+    exceeded = alert.exceeded;
+  }
+  await releaseRecipient(store.write, recipient, { ...ends, exceeded });
+}
+
+/** @param until the end of the week, epoch milliseconds */
+async function readDigest(
+  { store, clock }: SenderParts,
+  shop: Shop,
+  until: number,
+): Promise<Letter> {
+  const [now, from] = [clock.now(), until - 7 * day];
+  const [figures, before] = await store.readRecent(shop.id, (connections) =>
+    Promise.all([
+      readFigures(connections, shop, now, { from, until }),
+      readFigures(connections, shop, now, { from: from - 7 * day, until: from }),
+    ]),
+  );
+  return composeDigest({ shop, days: [isoDay(from), isoDay(until - day)], figures, before });
+}
+
+/** @param until the end of the day, epoch milliseconds */
+async function readAlert(
+  { store, clock }: SenderParts,
+  recipient: Recipient,
+  shop: Shop,
+  until: number,
+) {
+  const from = until - (usualDays + 1) * day;
+  const [{ summary }, days] = await store.readRecent(shop.id, (connections) =>
+    Promise.all([
+      readFigures(connections, shop, clock.now(), monthBefore(until)),
+      listHistory(connections, shop, { from, until }),
+    ]),
+  );
+  return {
+    letter: composeAlert({ shop, choice: recipient, summary, known: recipient.exceeded, days }),
+    exceeded: listExceeded(recipient, summary),
+  };
+}
+
+async function send(
+  { mailer, baseUrl, log }: SenderParts,
+  { email: to, unsubscribeSecret, ownerId }: Recipient,
+  shop: Shop,
+  letter: Letter,
+): Promise<void> {
+  try {
+    await mailer.send(toMessage(letter, { to, shop, baseUrl, unsubscribeSecret }));
+    log.info({ shopId: shop.id, ownerId }, 'sent a digest or an alert');
+  } catch (error) {
+    if (!(error instanceof MailRefused)) throw error;
+    // Sending it again would not help, and must not hold up the others.
+    log.warn({ shopId: shop.id, ownerId, reason: error.message }, 'mail was refused');
+  }
+}
+
+const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { FixedClock } from '../../../src/clock.ts';
+import { type Mailer, type Message, openMailer } from '../../../src/mail/mailer.ts';
+import { sendDue } from '../../../src/owner/notifications/sender.ts';
+import { deleteMembership } from '../../../src/store/owners/owners.ts';
+import { plan, subscription } from '../../rest/records.ts';
+import { onOneDatabase } from '../../support/databases.ts';
+import {
+  type World,
+  createShop,
+  importAll,
+  now,
+  silentLog,
+  startWorld,
+} from '../../support/world.ts';
+import { Visitor, newEmail, signedInOwner } from '../visitor.ts';
+import { startMailServer } from './mail-server.ts';
+
+const day = 86_400_000;
+/** The Monday after `now`, when the week from 2026-11-16 has ended. */
+const monday = Date.parse('2026-11-23T06:00:00Z');
+
+onOneDatabase('digests and alerts', (open) => {
+  let world: World;
+  before(async () => {
+    world = await startWorld(open());
+  });
+  after(() => world.close());
+  beforeEach(() => world.store.write`delete from owners.notifications`);
+
+  /** What is sent at an instant. */
+  async function sendAt(at: number, mailer?: Pick<Mailer, 'send'>): Promise<Message[]> {
+    const sent: Message[] = [];
+    await sendDue({
+      store: world.store,
+      clock: new FixedClock(at),
+      log: silentLog,
+      baseUrl: 'https://data.example.com',
+      mailer: {
+        send: async (message) => void sent.push(message),
+        verify: async () => {},
+        close() {},
+        ...mailer,
+      },
+    });
+    return sent;
+  }
+
+  async function owner(choice: Record<string, string>, shop = world.shop) {
+    const { visitor, email } = await signedInOwner(world, { shopId: shop.id });
+    const path = `/app/shops/${shop.id}/notifications`;
+    await visitor.get(path);
+    const saved = await visitor.post(path, choice);
+    assert.equal(saved.location, `${path}?done=saved`, saved.text);
+    return { visitor, email, path, shop };
+  }
+
+  /** A shop with `cancelled` cancellations on the day before `monday`, and one on each of the days before. */
+  async function shopWithCancellations(cancelled: number) {
+    const shop = await createShop(world.store, { currency: 'EUR' });
+    const ended = (id: number, at: number) => {
+      const time = new Date(at).toISOString();
+      return subscription(id, {
+        customerId: id,
+        status: 'cancelled',
+        createdAt: '2026-09-01T00:00:00Z',
+        updatedAt: time,
+        statusEvents: [{ at: time, to: 'cancelled' }],
+      });
+    };
+    const sunday = Date.parse('2026-11-22T10:00:00Z');
+    const records = [
+      plan(),
+      subscription(1, { customerId: 1, createdAt: '2026-09-01T00:00:00Z' }),
+      ...Array.from({ length: 40 }, (_, index) => ended(100 + index, sunday - (index + 1) * day)),
+      ...Array.from({ length: cancelled }, (_, index) => ended(200 + index, sunday)),
+    ];
+    const clock = new FixedClock(monday);
+    assert.deepEqual((await importAll(world.store, shop, records, false, clock)).refused, []);
+    return shop;
+  }
+
+  test('sends a digest of the week once, on Monday', async () => {
+    const shop = await shopWithCancellations(3);
+    const { email } = await owner({ digest: 'on' }, shop);
+    assert.deepEqual(await sendAt(Date.parse(now)), []);
+    assert.deepEqual(await sendAt(monday - 1), []);
+    const [message, ...others] = await sendAt(monday);
+    assert.deepEqual(others, []);
+    assert.equal(message?.to, email);
+    assert.equal(message.subject, 'Test: week from 2026-11-16');
+    assert.match(message.text, /From 2026-11-16 to 2026-11-22 \(UTC\): €30\.60 monthly/);
+    // One a day from Monday to Saturday, and three on Sunday.
+    assert.match(message.text, /^Cancellations: 9 \(The week before: 7\)$/m);
+    assert.match(message.html, /<td [^>]*>9<\/td>\s*<td [^>]*>7<\/td>/);
+    const base = `https://data.example.com/app/shops/${shop.id}`;
+    assert.ok(message.text.includes(`${base}?from=2026-11-16&to=2026-11-22`), message.text);
+    assert.deepEqual(await sendAt(monday + day), []);
+    assert.equal((await sendAt(monday + 7 * day)).length, 1);
+  });
+
+  test('tells about an unusual day, once, and about none that is not', async () => {
+    await owner({ unusual: 'on' }, await shopWithCancellations(3));
+    const { email } = await owner({ unusual: 'on' }, await shopWithCancellations(8));
+    const [message, ...others] = await sendAt(monday);
+    assert.deepEqual(others, []);
+    assert.equal(message?.to, email);
+    assert.match(message.text, /^8 cancellations on 2026-11-22 \(UTC\); 1 a day is usual/);
+    assert.deepEqual(await sendAt(monday), []);
+    assert.deepEqual(await sendAt(monday + day), []);
+  });
+
+  test('tells when a limit is exceeded, and again only after the figure was within it', async () => {
+    const shop = await shopWithCancellations(0);
+    const { visitor, path } = await owner({ minMrr: '31', maxChurnRate: '100' }, shop);
+    const [message] = await sendAt(monday);
+    assert.equal(
+      message?.subject,
+      'Test: Monthly recurring revenue is €30.60, below your limit of €31.00',
+    );
+    assert.deepEqual(await sendAt(monday + day), []);
+    await visitor.get(path);
+    await visitor.post(path, { minMrr: '30' });
+    assert.deepEqual(await sendAt(monday + 2 * day), []);
+    await visitor.post(path, { minMrr: '30.61' });
+    assert.equal((await sendAt(monday + 3 * day)).length, 1);
+  });
+
+  test('ends by one click without signing in, and only by a form or a mail program', async () => {
+    const shop = await shopWithCancellations(0);
+    const { visitor, path } = await owner({ digest: 'on', maxOutstanding: '5' }, shop);
+    const [message] = await sendAt(monday);
+    const { pathname } = new URL(message?.unsubscribeUrl ?? '');
+    const stranger = new Visitor(world.service.baseUrl);
+    const page = await stranger.get(pathname);
+    assert.match(page.text, /Email about Test to/);
+    assert.equal((await sendAt(monday + 7 * day)).length, 1, 'opening the link changes nothing');
+    // As RFC 8058 says that mail programs do.
+    const ended = await fetch(world.service.baseUrl + pathname, {
+      method: 'POST',
+      body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
+    });
+    assert.equal(ended.status, 200);
+    assert.deepEqual(await sendAt(monday + 14 * day), []);
+    const { text } = await visitor.get(path);
+    assert.doesNotMatch(text, /checked/);
+    assert.match(text, /name="maxOutstanding"[^>]*value=""/);
+    const unknown = pathname.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+    assert.equal((await stranger.get(unknown)).status, 404);
+    assert.equal((await stranger.post(unknown)).status, 404);
+  });
+
+  test('tries again after a failure, and sends nothing twice or to those who lost access', async () => {
+    const shop = await shopWithCancellations(0);
+    const { email } = await owner({ digest: 'on' }, shop);
+    const failing = { send: () => Promise.reject(new Error('connection refused')) };
+    assert.deepEqual(await sendAt(monday, failing), []);
+    assert.deepEqual(await sendAt(monday + 60_000), [], 'still reserved');
+    assert.equal((await sendAt(monday + 600_000)).length, 1);
+    const several = await Promise.all([1, 2, 3].map(() => sendAt(monday + 7 * day)));
+    assert.equal(several.flat().length, 1);
+    await deleteMembership(world.store.write, email, shop.id);
+    assert.deepEqual(await sendAt(monday + 14 * day), []);
+  });
+
+  test('refuses limits that are not numbers, and keeps what was entered', async () => {
+    const { visitor, path } = await owner({});
+    for (const [field, text, problem] of [
+      ['maxChurnRate', '101', /percentage from 0 to 100/],
+      ['maxOutstanding', '2.5', /whole number/],
+      ['minMrr', '1.234', /amount in USD/],
+      ['minMrr', '-1', /amount in USD/],
+    ] as const) {
+      const page = await visitor.post(path, { [field]: text, digest: 'on' });
+      assert.equal(page.status, 422);
+      assert.match(page.text, problem);
+      assert.match(page.text, new RegExp(`name="${field}"[^>]*value="${text}"`));
+      assert.match(page.text, /id="digest"[^>]*checked/);
+    }
+    assert.match((await visitor.get(path)).text, /No email is sent at the moment/);
+  });
+
+  test('delivers by SMTP, with what mail programs need to unsubscribe', async () => {
+    const server = await startMailServer({ password: 'p:w d' });
+    const url = `smtp://test:${encodeURIComponent('p:w d')}@127.0.0.1:${server.port}`;
+    const mailer = await openMailer({ url, from: undefined }, 'data.example.com');
+    try {
+      await mailer.verify();
+      const { email } = await owner({ digest: 'on' }, await shopWithCancellations(1));
+      await sendAt(monday, mailer);
+      const [mail, ...others] = server.received;
+      assert.deepEqual(others, []);
+      assert.equal(mail?.to, email);
+      assert.match(mail.text, /^From: Retention <retention@data\.example\.com>\r$/m);
+      assert.match(
+        mail.text,
+        /^List-Unsubscribe: <https:\/\/data\.example\.com\/app\/unsubscribe\/[\w-]{43}>\r$/m,
+      );
+      assert.match(mail.text, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+      assert.match(mail.text, /Cancellations: 7 \(The week before: 7\)/);
+    } finally {
+      mailer.close();
+      await server.close();
+    }
+  });
+
+  test('goes on with the others if the server refuses one recipient for good', async () => {
+    const server = await startMailServer();
+    const mailer = await openMailer({ url: server.url, from: 'us@example.com' }, 'localhost');
+    try {
+      const shop = await shopWithCancellations(0);
+      await owner({ digest: 'on' }, shop);
+      const refused = await signedInOwner(world, { shopId: shop.id, email: `no-${newEmail()}` });
+      await refused.visitor.get(`/app/shops/${shop.id}/notifications`);
+      await refused.visitor.post(`/app/shops/${shop.id}/notifications`, { digest: 'on' });
+      await sendAt(monday, mailer);
+      assert.equal(server.received.length, 1);
+      await sendAt(monday + day, mailer);
+      assert.equal(server.received.length, 1);
+    } finally {
+      mailer.close();
+      await server.close();
+    }
+  });
+
+  test('says why it cannot send: a wrong password, or no server', async () => {
+    const server = await startMailServer({ password: 'right' });
+    const wrong = await openMailer(
+      { url: `smtp://test:wrong@127.0.0.1:${server.port}`, from: undefined },
+      'localhost',
+    );
+    await assert.rejects(wrong.verify(), /Invalid login/);
+    await server.close();
+    await assert.rejects(wrong.verify(), /ECONNREFUSED/);
+    wrong.close();
+  });
+});
