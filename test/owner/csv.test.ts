@@ -115,11 +115,11 @@ onEveryDatabase('files of the owner’s lists', (open) => {
     for (const path of links) assert.ok((await load(path)).lines.length > 1, path);
     const growth = (await load(links[2] ?? '')).lines;
     assert.equal(growth[0], 'First day (UTC),Last day (UTC),New,Cancelled');
-    assert.equal(growth.length, 1 + 12);
-    assert.match(growth[12] ?? '', /^2026-11-13,2026-11-19,\d+,\d+$/);
+    assert.equal(growth.length, 1 + 13);
+    assert.match(growth[13] ?? '', /^2026-11-13,2026-11-19,\d+,\d+$/);
     const value = (await load(links[5] ?? '')).lines;
     assert.equal(value[0], 'First day (UTC),Last day (UTC),Value,Currency');
-    assert.match(value[2] ?? '', /^2026-11-27,2026-12-03,[\d.]+,EUR$/);
+    assert.match(value[2] ?? '', /^2026-11-26,2026-12-02,[\d.]+,EUR$/);
     const reasons = (await load('charts.csv?chart=reasons')).lines;
     assert.deepEqual(reasons, ['Reason,Saved,Cancelled,Abandoned', 'Too expensive,65,0,0']);
     for (const query of ['', '?chart=none', '?chart=constructor']) {

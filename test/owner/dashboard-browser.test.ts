@@ -129,13 +129,11 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const rows = (await figure.locator('tbody tr').allInnerTexts()).map((text) =>
       text.split(/\s*\t\s*/),
     );
-    const readout = async () => [
-      await figure.locator('.time').innerText(),
-      ...(await figure.locator('.readout b').allInnerTexts()),
-    ];
+    const readout = () => figure.locator('.tip :is(strong, b)').allInnerTexts();
     assert.equal(rows.length, 30);
-    assert.deepEqual(await readout(), rows[29]);
+    assert.equal(await figure.locator('.tip').isVisible(), false);
     await slider.focus();
+    assert.deepEqual(await readout(), rows[29]);
     await slider.press('Home');
     assert.deepEqual(await readout(), rows[0]);
     await slider.press('ArrowRight');
@@ -146,7 +144,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     await slider.press('End');
     await slider.press('ArrowRight');
     assert.deepEqual(await readout(), rows[29]);
-    await figure.locator('.plot svg').hover({ position: { x: 1, y: 80 } });
+    await figure.locator('.marks').hover({ position: { x: 1, y: 80 } });
     assert.deepEqual(await readout(), rows[0]);
     await context.close();
   });
@@ -156,7 +154,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const active = await page.locator('[data-figure=activeSubscribers]').innerText();
     assert.match(active, /^\d+$/);
     assert.equal(await page.getByRole('slider').count(), 0);
-    assert.equal(await page.locator('figure.chart svg').count(), 6);
+    assert.equal(await page.locator('figure.chart svg.marks').count(), 6);
     const rows = page.locator('figure.chart').first().locator('tbody tr');
     assert.equal(await rows.first().isVisible(), false);
     await page.getByText('Table').first().click();

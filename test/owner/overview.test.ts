@@ -49,12 +49,15 @@ describe('the overview of a shop', () => {
       subscription(4, { customerId: 4, createdAt: '2026-11-02T00:00:00Z' }),
     ]);
     const headlines = async (query: string) =>
-      [...(await open(query)).text.matchAll(/<p class="headline">(.*?)<\/p>/gs)].map(
-        ([, markup = '']) =>
-          markup
-            .replace(/<[^>]*>/g, ' ')
-            .replace(/\s+/g, ' ')
-            .trim(),
+      [
+        ...(await open(query)).text.matchAll(
+          /<span class="headline">(.*?)(?=<p class="quiet">\s*(?:At|Per))/gs,
+        ),
+      ].map(([, markup = '']) =>
+        markup
+          .replace(/<[^>]*>/g, ' ')
+          .replace(/\s+/g, ' ')
+          .trim(),
       );
     assert.deepEqual(await headlines(''), [
       '4 30 days earlier: 2',

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Answer } from '../../http/answer.ts';
 import type { ShopVisit } from '../pages.ts';
-import type { Chart } from '../charts/chart.ts';
+import { type Chart, columnsOf } from '../charts/chart.ts';
 import type { Dashboard } from '../dashboard/dashboard.ts';
 import { outcomes } from '../dashboard/reasons.ts';
 import { outcomeLabels, reasonLabels } from '../ui/labels.ts';
@@ -10,16 +10,17 @@ import { type Cell, csvFile } from './csv.ts';
 /** The table of a chart. */
 export function chartFile({ shop }: ShopVisit, chart: Chart, now: number): Answer<Readable> {
   const { id, series, times, isMoney } = chart;
+  const columns = columnsOf(series);
   const heads = [
     'First day (UTC)',
     'Last day (UTC)',
-    ...series.map(({ name }) => name),
+    ...columns.map(({ name }) => name),
     ...(isMoney ? ['Currency'] : []),
   ];
   const rows = times.map(({ first, last }, index): Cell[] => [
     first,
     last,
-    ...series.map(({ values }) => values[index] ?? null),
+    ...columns.map(({ values }) => values[index] ?? null),
     ...(isMoney ? [shop.currency] : []),
   ]);
   return csvFile({ shop, noun: id, now, heads, rows: once(rows) });

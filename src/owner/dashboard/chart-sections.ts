@@ -1,21 +1,13 @@
 import { type Html, html } from '../../http/html.ts';
-import { shopDigitsOf } from '../../money.ts';
 import { type Chart, chart } from '../charts/chart.ts';
-import { type Dashboard, day, periods } from './dashboard.ts';
+import { spansOf, timesOf } from '../charts/times.ts';
+import { type Values, seriesOf, sumOf, unitsOf } from '../charts/values.ts';
+import { type Dashboard, periods } from './dashboard.ts';
 import { reasonsTable } from './reasons.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
-import { countFormat, localeOf, moneyFormat } from '../ui/locale.ts';
 
-type Times = Pick<Chart, 'times' | 'timeHeading'>;
-
-/** How a chart writes its values. */
-type Values = Pick<Chart, 'format' | 'formatShort' | 'unit' | 'isMoney'>;
-
-interface Units {
-  readonly counts: Values;
-  readonly amounts: Values;
-}
+type Units = ReturnType<typeof unitsOf>;
 
 /** Charts of the past and the coming days, over the chosen period. */
 export function chartsOf(visit: ShopVisit, data: Dashboard): Chart[] {
@@ -53,24 +45,6 @@ export function chartSection(visit: ShopVisit, data: Dashboard): Html {
   </section>`;
 }
 
-function unitsOf(visit: ShopVisit): Units {
-  const { currency } = visit.shop;
-  return {
-    counts: {
-      format: countFormat(visit),
-      formatShort: shortFormat(visit, {}),
-      unit: 1,
-      isMoney: false,
-    },
-    amounts: {
-      format: moneyFormat(visit, visit.shop),
-      formatShort: shortFormat(visit, { style: 'currency', currency }),
-      unit: 10 ** -shopDigitsOf(currency),
-      isMoney: true,
-    },
-  };
-}
-
 type Day = Dashboard['history'][number];
 
 /** What was so at the end of each day. */
@@ -86,7 +60,10 @@ function stateCharts(visit: ShopVisit, data: Dashboard, units: Units): Chart[] {
   const frame = {
     marks: 'line',
     initial: 'last',
-    ...timesOf(visit, history.map(dayAt), 1),
+    ...timesOf(
+      visit,
+      history.map((each) => [each]),
+    ),
   } as const;
   return [
     {
@@ -119,11 +96,11 @@ function changeCharts(
   span: number,
   { counts }: Units,
 ): Chart[] {
-  const spans = groupDays(history, span, 'last');
+  const spans = spansOf(history);
   const frame = {
     marks: 'bars',
     initial: 'last',
-    ...timesOf(visit, spans.map(firstAt), span),
+    ...timesOf(visit, spans),
     ...counts,
   } as const;
   type Kind = readonly [
@@ -175,11 +152,11 @@ function renewalCharts(
   span: number,
   { counts, amounts }: Units,
 ): Chart[] {
-  const spans = groupDays(upcoming, span, 'first');
+  const spans = spansOf(upcoming);
   const frame = {
     marks: 'bars',
     initial: 'first',
-    ...timesOf(visit, spans.map(firstAt), span),
+    ...timesOf(visit, spans),
   } as const;
   const renewals = sumOf((each: Dashboard['upcoming'][number]) => each.renewals);
   const value = sumOf((each: Dashboard['upcoming'][number]) => each.value, amounts.unit);
@@ -203,64 +180,4 @@ function renewalCharts(
       ...amounts,
     },
   ];
-}
-
-function seriesOf<Row>(
-  name: string,
-  tone: Chart['series'][number]['tone'],
-  rows: readonly Row[],
-  valueOf: (row: Row) => number,
-): Chart['series'][number] {
-  return { name, tone, values: rows.map(valueOf) };
-}
-
-/** @param unit the smallest unit of the values; summing whole units keeps amounts exact */
-function sumOf<Row>(valueOf: (row: Row) => number, unit = 1) {
-  return (rows: readonly Row[]) =>
-    rows.reduce((sum, row) => sum + Math.round(valueOf(row) / unit), 0) / Math.round(1 / unit);
-}
-
-/**
- * Groups days into spans, counted from today. An incomplete span at the far end is dropped, because it
- * would look like a decline.
- */
-function groupDays<Row>(rows: readonly Row[], span: number, near: 'first' | 'last'): Row[][] {
-  const count = Math.floor(rows.length / span);
-  const skipped = near === 'last' ? rows.length - count * span : 0;
-  return Array.from({ length: count }, (_, index) =>
-    rows.slice(skipped + index * span, skipped + (index + 1) * span),
-  );
-}
-
-const dayAt = (row: { readonly day: string }) => Date.parse(row.day);
-const firstAt = ([row]: readonly { readonly day: string }[]) =>
-  dayAt(row as { readonly day: string });
-
-function timesOf(visit: ShopVisit, starts: readonly number[], span: number): Times {
-  const locale = localeOf(visit);
-  const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
-  const short = new Intl.DateTimeFormat(locale, {
-    day: 'numeric',
-    month: 'short',
-    timeZone: 'UTC',
-  });
-  return {
-    timeHeading: span === 1 ? 'Day (UTC)' : '7 days (UTC)',
-    times: starts.map((at) => ({
-      full: span === 1 ? full.format(at) : full.formatRange(at, at + (span - 1) * day),
-      short: short.format(at),
-      first: isoDay(at),
-      last: isoDay(at + (span - 1) * day),
-    })),
-  };
-}
-
-const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
-
-function shortFormat(visit: ShopVisit, options: Intl.NumberFormatOptions) {
-  return new Intl.NumberFormat(localeOf(visit), {
-    ...options,
-    notation: 'compact',
-    maximumSignificantDigits: 3,
-  }).format;
 }

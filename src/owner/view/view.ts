@@ -46,9 +46,15 @@ export function viewOf(query: URLSearchParams, now: number): View {
   };
 }
 
-/** The address of a view: only what differs from the default. */
-export function viewQuery({ range, comparison }: Pick<View, 'range' | 'comparison'>) {
-  const query = new URLSearchParams();
+/**
+ * The query of a view's address: only what differs from the default.
+ * @param more other parameters of the page that it leads to
+ */
+export function viewQuery(
+  { range, comparison }: Pick<View, 'range' | 'comparison'>,
+  more: Readonly<Record<string, string>> = {},
+): URLSearchParams {
+  const query = new URLSearchParams(more);
   if ('from' in range) {
     query.set('from', range.from);
     query.set('to', range.to);
@@ -97,4 +103,17 @@ function yearBefore({ from, until }: Period): Period {
 function yearEarlier(at: number): number {
   const date = new Date(at);
   return date.setUTCFullYear(date.getUTCFullYear() - 1);
+}
+
+/**
+ * The path of another page of figures that shows the same view; for some days of it only, replace its range.
+ * @param path of the page, without its query; `#` and an element's id may follow
+ */
+export function viewPath(
+  path: `/app${string}`,
+  view: Pick<View, 'range' | 'comparison'>,
+  more: Readonly<Record<string, string>> = {},
+): `/app${string}` {
+  const query = viewQuery(view, more);
+  return query.size === 0 ? path : (path.replace(/(?=#|$)/, `?${query}`) as `/app${string}`);
 }

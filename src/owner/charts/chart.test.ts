@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ShopVisit } from '../pages.ts';
+import { type Chart, chart } from './chart.ts';
+import { spansOf, timesOf } from './times.ts';
+
+const visit = { request: { headers: {} } } as unknown as ShopVisit;
+
+/** Consecutive UTC days. */
+function daysFrom(first: string, count: number) {
+  return Array.from({ length: count }, (_, index) => ({
+    day: new Date(Date.parse(first) + index * 86_400_000).toISOString().slice(0, 10),
+  }));
+}
+
+function draw(parts: Partial<Chart>) {
+  const times = timesOf(visit, spansOf(daysFrom('2026-11-01', 3)));
+  const markup = chart(
+    {
+      id: 'chart',
+      title: 'Lost',
+      headline: { now: '6 lost', before: '30 days before: 5 lost' },
+      caption: 'UTC',
+      marks: 'bars',
+      series: [{ name: 'Lost', tone: 'bad', values: [1, 0, 5], before: [2, 3, 0] }],
+      initial: 'last',
+      format: String,
+      formatShort: String,
+      unit: 1,
+      isMoney: false,
+      ...times,
+      ...parts,
+    },
+    '/app/shops/1/charts.csv',
+  ).toString();
+  const count = (text: string) => markup.split(text).length - 1;
+  return { markup: markup.replace(/\s+/g, ' '), count };
+}
+
+test('outlines bars of the period before, and lists its values', () => {
+  const { markup, count } = draw({});
+  assert.equal(count('class="bad"'), 2);
+  assert.equal(count('class="before"'), 2);
+  assert.match(markup, /<small>Lost<\/small> <span class="headline">6 lost<\/span>/);
+  assert.match(markup, /Lost, before/);
+  assert.match(markup, /<td>1<\/td> ?<td>2<\/td>/);
+});
+
+test('draws the period before as a line, and leaves out what cannot be known', () => {
+  const { markup, count } = draw({
+    marks: 'line',
+    series: [{ name: 'Rate', tone: 'plain', values: [null, 2, 3], before: [1, 1, 1] }],
+  });
+  assert.equal(count('class="before line"'), 1);
+  assert.match(markup, /<td>–<\/td> ?<td>1<\/td>/);
+  assert.match(markup, /class="plain line" d="M1\.5,/);
+});
+
+test('links every bar and every row to what it counts', () => {
+  const { count } = draw({ hrefs: ['/a', '/b', '/c'] });
+  for (const path of ['/a', '/b', '/c']) {
+    assert.equal(count(`<a href="${path}" tabindex="-1">`), 1);
+    assert.equal(count(`<a href="${path}">`), 1);
+  }
+});
+
+test('says when its axis begins above zero', () => {
+  const series = [{ name: 'Price', tone: 'plain', values: [90, 95, 100] }] as const;
+  assert.match(draw({ series, marks: 'line', base: 'near' }).markup, /begins above zero/);
+  assert.doesNotMatch(draw({ series, marks: 'line' }).markup, /begins above zero/);
+});
+
+test('draws bars below zero', () => {
+  const { markup } = draw({ series: [{ name: 'Net', tone: 'plain', values: [-5, 5, 0] }] });
+  assert.match(markup, /<rect class="plain" [^>]*y="50" height="50"/);
+  assert.match(markup, /<rect class="plain" [^>]*y="0" height="50"/);
+});
+
+test('shows days up to 45, and weeks counted back from the end beyond', () => {
+  assert.equal(spansOf(daysFrom('2026-10-01', 45)).length, 45);
+  const weeks = timesOf(visit, spansOf(daysFrom('2025-12-20', 46)));
+  assert.equal(weeks.timeHeading, '7 days (UTC)');
+  assert.deepEqual(
+    weeks.times.map(({ full }) => full.replace(/\u2009/g, ' ')),
+    [
+      'Dec 20 – 23, 2025 (4 days)',
+      'Dec 24 – 30, 2025',
+      'Dec 31, 2025 – Jan 6, 2026',
+      'Jan 7 – 13, 2026',
+      'Jan 14 – 20, 2026',
+      'Jan 21 – 27, 2026',
+      'Jan 28 – Feb 3, 2026',
+    ],
+  );
+  assert.deepEqual(
+    weeks.times.map(({ tick }) => tick),
+    [undefined, undefined, 'Jan 2026', undefined, undefined, undefined, 'Feb'],
+  );
+  const days = timesOf(visit, spansOf(daysFrom('2025-12-20', 20)));
+  assert.deepEqual(
+    days.times.flatMap(({ tick }) => tick ?? []),
+    ['Dec 20', 'Dec 24', 'Dec 28', 'Jan 1, 2026', 'Jan 5'],
+  );
+});

@@ -1,0 +1,158 @@
+import { scaleBand, scaleLinear } from 'd3-scale';
+import { area, line } from 'd3-shape';
+import { type Html, html } from '../../http/html.ts';
+
+/** A value that cannot be known is null. */
+export type Value = number | null;
+
+export interface Series {
+  readonly name: string;
+  readonly tone: 'plain' | 'good' | 'bad' | 'quiet';
+  readonly values: readonly Value[];
+  /** The same for the period compared with: a dashed line, or outlined bars. */
+  readonly before?: readonly Value[] | undefined;
+}
+
+export interface Time {
+  readonly full: string;
+  /** The first and the last day, such as 2026-11-20, for files and links. */
+  readonly first: string;
+  readonly last: string;
+  /** On the axis, where it has room. */
+  readonly tick?: string | undefined;
+}
+
+/** What a chart draws. */
+export interface Plot {
+  readonly marks: 'line' | 'bars';
+  readonly series: readonly Series[];
+  /** Days or weeks, as `timesOf` makes them. */
+  readonly times: readonly Time[];
+  /** Where each time leads: the rows that it counts. */
+  readonly hrefs?: readonly string[] | undefined;
+  /** For the axis. */
+  readonly formatShort: (value: number) => string;
+  /** The smallest step of the axis. */
+  readonly unit: number;
+  /** Where the axis begins: at zero, or near the least value, which the caption then says. */
+  readonly base?: 'zero' | 'near';
+}
+
+const height = 100;
+/** The approximate number of steps on the axis. */
+const tickCount = 3;
+
+/** Maps a value to its y coordinate. */
+type Scale = (value: number) => number;
+
+/**
+ * The part of a chart without words. Each time has a band of width 1. CSS stretches it to the page's width, but
+ * not the width of its lines.
+ */
+export function drawing(parts: Plot): { readonly plot: Html; readonly beginsAboveZero: boolean } {
+  const { series, times, unit, base = 'zero', marks, formatShort, hrefs } = parts;
+  const values = series.flatMap((each) => [...each.values, ...(each.before ?? [])]).filter(isKnown);
+  const least = Math.min(...values, base === 'near' && values.length > 0 ? Infinity : 0);
+  const most = Math.max(...values, base === 'near' && values.length > 0 ? -Infinity : 0);
+  const y = scaleLinear([least, Math.max(most, least + unit)], [height, 0]).nice(tickCount);
+  const ticks = y.ticks(tickCount).filter((tick) => isWhole(tick / unit));
+  const zero = Math.min(Math.max(y(0), 0), height);
+  const plot = html`<div class="plot">
+    <ol class="scale" aria-hidden="true">
+      ${ticks.toReversed().map((tick) => html`<li>${formatShort(tick)}</li>`)}
+    </ol>
+    <svg
+      class="marks"
+      viewBox="0 0 ${times.length} ${height}"
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      ${ticks.map((tick) => html`<path class="rule" d="M0,${round(y(tick))}H${times.length}" />`)}
+      ${marks === 'line' ? series.map((each) => lines(each, y, zero)) : bars(series, y, zero)}
+      ${
+        marks === 'line'
+          ? html`<line class="cursor" x1="0.5" x2="0.5" y1="0" y2="${height}" />`
+          : html`<rect class="cursor" width="1" height="${height}" />`
+      }
+      ${hrefs?.map((href, index) => html`<a href="${href}" tabindex="-1"><path class="hit" d="M${index},0h1v${height}h-1z" /></a>`)}
+    </svg>
+    ${timeAxis(times)}
+  </div>`;
+  return { plot, beginsAboveZero: (y.domain()[0] ?? 0) > 0 };
+}
+
+/** Texts at their places, which a stretched drawing would distort. */
+function timeAxis(times: readonly Time[]): Html {
+  const marked = times.flatMap(({ tick, last }, index) =>
+    tick === undefined ? [] : { tick, index, quarter: Number(last.slice(5, 7)) % 3 },
+  );
+  return html`<svg class="dates" width="100%" height="16" aria-hidden="true">
+    ${marked.map(({ tick, index, quarter }) => {
+      const place = round(((index + 0.5) / times.length) * 100);
+      const anchor = place < 5 ? 'start' : place > 92 ? 'end' : 'middle';
+      // On phones there is room for one month of each quarter.
+      const isMinor = marked.length > 7 && quarter !== 1;
+      return html`<text
+        x="${place}%"
+        y="12"
+        text-anchor="${anchor}"
+        ${isMinor ? html`class="minor"` : undefined}
+      >
+        ${tick}
+      </text>`;
+    })}
+  </svg>`;
+}
+
+/** The middle of a time's band. */
+const x = (_: Value, index: number) => index + 0.5;
+
+function lines({ tone, values, before }: Series, y: Scale, zero: number): Html {
+  const lineOf = line<Value>(x, (value) => y(value ?? 0))
+    .digits(2)
+    .defined(isKnown);
+  const areaOf = area<Value>(x, zero, (value) => y(value ?? 0))
+    .digits(2)
+    .defined(isKnown);
+  return html`<path class="${tone} area" d="${areaOf(values) ?? ''}" />
+    ${before && html`<path class="before line" d="${lineOf(before) ?? ''}" />`}
+    <path class="${tone} line" d="${lineOf(values) ?? ''}" />`;
+}
+
+/** Bars side by side within each time's band, with the outlines of the period compared with. */
+function bars(series: readonly Series[], y: Scale, zero: number): Html[] {
+  const times = series[0]?.values.map((_, index) => index) ?? [];
+  const band = scaleBand(times, [0, times.length]).paddingInner(0.28).paddingOuter(0.14);
+  const place = scaleBand(series, [0, band.bandwidth()]).paddingInner(0.06);
+  const bar = (each: Series, kind: string) => (value: Value, index: number) => {
+    if (value === null || value === 0) return [];
+    const [top, end] = [Math.min(y(value), zero), Math.max(y(value), zero)];
+    return [
+      html`<rect
+        class="${kind}"
+        x="${round((band(index) ?? 0) + (place(each) ?? 0))}"
+        width="${round(place.bandwidth())}"
+        y="${round(top)}"
+        height="${round(end - top)}"
+      />`,
+    ];
+  };
+  return series.flatMap((each) => [
+    ...each.values.flatMap(bar(each, each.tone)),
+    ...(each.before?.slice(0, times.length).flatMap(bar(each, 'before')) ?? []),
+  ]);
+}
+
+function isKnown(value: Value): value is number {
+  return value !== null;
+}
+
+/** Whether a tick is a multiple of the smallest step, apart from floating-point error. */
+function isWhole(steps: number): boolean {
+  return Math.abs(steps - Math.round(steps)) < 1e-6;
+}
+
+/** Hundredths are finer than any screen. */
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

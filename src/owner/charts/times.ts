@@ -1,0 +1,89 @@
+import { day } from '../../metrics/bounds.ts';
+import type { ShopVisit } from '../pages.ts';
+import { localeOf } from '../ui/locale.ts';
+import type { Chart } from './chart.ts';
+import type { Time } from './drawing.ts';
+
+interface Dated {
+  /** A UTC day, such as 2026-11-20. */
+  readonly day: string;
+}
+
+/** Daily bars would be too thin beyond so many days. */
+const maxDailyDays = 45;
+
+/**
+ * The days of a period one by one, or in weeks counted back from the last day, so that the first may be shorter.
+ * @param days consecutive, oldest first
+ */
+export function spansOf<Row extends Dated>(days: readonly Row[]): Row[][] {
+  if (days.length <= maxDailyDays) return days.map((each) => [each]);
+  const first = days.length % 7;
+  const starts = [
+    ...(first === 0 ? [] : [0]),
+    ...Array.from({ length: Math.floor(days.length / 7) }, (_, index) => first + 7 * index),
+  ];
+  return starts.map((start, index) => days.slice(start, starts[index + 1]));
+}
+
+/**
+ * The times of a chart. Its axis has dates up to 45 days, and months beyond, with the year where it changes.
+ * @param spans of consecutive days, oldest first
+ */
+export function timesOf(
+  visit: ShopVisit,
+  spans: readonly (readonly Dated[])[],
+): Pick<Chart, 'times' | 'timeHeading'> {
+  const locale = localeOf(visit);
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
+  const full = format({ dateStyle: 'medium' });
+  const isWeekly = spans.some((span) => span.length > 1);
+  const ends = spans.map((span) => [span[0]?.day ?? '', span.at(-1)?.day ?? ''] as const);
+  const ticks = ticksOf(ends, format);
+  const times = ends.map(([first, last], index): Time => {
+    const days = spans[index]?.length ?? 0;
+    const shorter = days === 1 ? ' (1 day)' : ` (${days} days)`;
+    return {
+      full:
+        full.formatRange(Date.parse(first), Date.parse(last)) +
+        (isWeekly && days < 7 ? shorter : ''),
+      first,
+      last,
+      tick: ticks.get(index),
+    };
+  });
+  return { times, timeHeading: isWeekly ? '7 days (UTC)' : 'Day (UTC)' };
+}
+
+/** The texts of the axis, by the index of their time. */
+function ticksOf(
+  ends: readonly (readonly [first: string, last: string])[],
+  format: (options: Intl.DateTimeFormatOptions) => Intl.DateTimeFormat,
+): ReadonlyMap<number, string> {
+  const lengthMs = Date.parse(ends.at(-1)?.[1] ?? '') - Date.parse(ends[0]?.[0] ?? '');
+  const isLong = lengthMs >= maxDailyDays * day;
+  const options = isLong
+    ? ({ month: 'short' } as const)
+    : ({ day: 'numeric', month: 'short' } as const);
+  const [plain, withYear] = [format(options), format({ ...options, year: 'numeric' })];
+  const monthAt = (index: number) => ends[index]?.[1].slice(0, 7);
+  const indexes = isLong
+    ? ends.flatMap((_, index) => (index > 0 && monthAt(index) !== monthAt(index - 1) ? index : []))
+    : evenly(ends.length);
+  let shown = ends[0]?.[0] ?? '';
+  return new Map(
+    indexes.map((index) => {
+      const at = ends[index]?.[isLong ? 1 : 0] ?? '';
+      const isSameYear = at.slice(0, 4) === shown.slice(0, 4);
+      shown = at;
+      return [index, (isSameYear ? plain : withYear).format(Date.parse(at))];
+    }),
+  );
+}
+
+/** Four to six evenly spaced indexes. */
+function evenly(times: number): number[] {
+  const count = Math.min([5, 4, 6].find((each) => times % each === 0) ?? 5, times);
+  return Array.from({ length: count }, (_, index) => Math.floor((index * times) / count));
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ShopVisit } from '../pages.ts';
+import { periodPicker } from './picker.ts';
+import { viewOf } from './view.ts';
+
+const now = Date.parse('2026-11-20T12:00:00Z');
+
+function pick(address: string) {
+  const query = new URLSearchParams(address);
+  const visit = { query, request: { headers: {} } } as unknown as ShopVisit;
+  const markup = periodPicker(visit, viewOf(query, now), '/app/shops/1/churn')
+    .toString()
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ');
+  const all = (pattern: RegExp) => [...markup.matchAll(pattern)].map(([, found]) => found);
+  return {
+    markup,
+    links: all(/href="([^"]*)"/g),
+    selected: all(/aria-current="true" *>([^<]*)</g),
+    hidden: all(/type="hidden" (name="[^"]*" value="[^"]*")/g),
+    dates: all(/type="date".*?value="([^"]*)"/g),
+  };
+}
+
+test('links to the periods and comparisons, and keeps the page’s other parameters', () => {
+  const { links, selected, hidden, dates } = pick('days=90&plan=12&cursor=abc&compare=year');
+  const path = '/app/shops/1/churn?';
+  assert.deepEqual(links, [
+    `${path}compare=year&plan=12`,
+    `${path}days=90&compare=year&plan=12`,
+    `${path}days=365&compare=year&plan=12`,
+    `${path}days=90&plan=12`,
+    `${path}days=90&compare=year&plan=12`,
+  ]);
+  assert.deepEqual(selected, ['90 days', 'the year before']);
+  assert.deepEqual(hidden, ['name="plan" value="12"', 'name="compare" value="year"']);
+  assert.deepEqual(dates, ['2026-08-22', '2026-11-20']);
+});
+
+test('shows two days as they were chosen', () => {
+  const { selected, dates, markup } = pick('from=2026-01-01&to=2026-01-31');
+  assert.deepEqual(selected, ['the period before']);
+  assert.deepEqual(dates, ['2026-01-01', '2026-01-31']);
+  assert.match(markup, /Jan 1 – 31, 2026/);
+  assert.match(markup, /title="Dec 1 – 31, 2025"/);
+  assert.doesNotMatch(markup, /role="alert"/);
+});
+
+test('says what is wrong with the address', () => {
+  const { markup, selected } = pick('days=31');
+  assert.match(markup, /role="alert">“31” is not one of the periods/);
+  assert.deepEqual(selected, ['30 days', 'the period before']);
+});

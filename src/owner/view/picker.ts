@@ -1,0 +1,94 @@
+import { type Html, html } from '../../http/html.ts';
+import type { ShopVisit } from '../pages.ts';
+import { alert } from '../ui/layout.ts';
+import { localeOf } from '../ui/locale.ts';
+import { type Comparison, type Period, type View, periods, viewQuery } from './view.ts';
+
+type Path = `/app${string}`;
+
+const comparisons: Readonly<Record<Comparison, string>> = {
+  before: 'the period before',
+  year: 'the year before',
+};
+
+/** What the picker itself sets, and a place in a list of the period shown before. */
+const own = ['days', 'from', 'to', 'compare', 'cursor'];
+
+/**
+ * Chooses the period of a page of figures and what it is compared with, by links and a form; says what is wrong
+ * with the address. All other parameters of the address stay.
+ * @param path of the page, without its query
+ */
+export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
+  const others = [...visit.query].filter(([name]) => !own.includes(name));
+  const { range, comparison, period, before } = view;
+  const link = (changed: Partial<View>, isCurrent: boolean, label: string) => {
+    const query = viewQuery({ ...view, ...changed });
+    for (const [name, value] of others) if (!query.has(name)) query.append(name, value);
+    return html`<li>
+      <a
+        href="${query.size === 0 ? path : `${path}?${query}`}"
+        ${isCurrent ? html`aria-current="true"` : undefined}
+        >${label}</a
+      >
+    </li>`;
+  };
+  return html`${alert(view.problem)}
+    <div class="picker">
+      <ul class="periods" aria-label="Period">
+        ${periods.map((days) =>
+          link({ range: { days } }, 'days' in range && range.days === days, `${days} days`),
+        )}
+      </ul>
+      <details class="menu">
+        <summary>
+          <span class="visually-hidden">Choose dates. Shown:</span> ${showPeriod(visit, period)}
+        </summary>
+        ${dateForm(view, path, others)}
+      </details>
+      <details class="menu">
+        <summary>
+          <span class="quiet">compared with</span>
+          <span title="${showPeriod(visit, before)}">${comparisons[comparison]}</span>
+        </summary>
+        <ul>
+          ${(['before', 'year'] as const).map((each) =>
+            link({ comparison: each }, each === comparison, comparisons[each]),
+          )}
+        </ul>
+      </details>
+    </div>`;
+}
+
+function dateForm({ period, comparison, now }: View, path: Path, others: [string, string][]): Html {
+  const hidden = [...others, ...(comparison === 'before' ? [] : [['compare', comparison]])];
+  const field = (name: string, label: string, value: string) =>
+    html`<p class="field">
+      <label for="${name}">${label}</label>
+      <input
+        id="${name}"
+        name="${name}"
+        type="date"
+        required
+        max="${isoDay(now)}"
+        value="${value}"
+      />
+    </p>`;
+  return html`<form method="get" action="${path}">
+    ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${field('from', 'First day', isoDay(period.from))}
+    ${field('to', 'Last day', isoDay(period.until - 1))}
+    <p class="hint">Whole days in UTC</p>
+    <button>Show</button>
+  </form>`;
+}
+
+const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
+
+/** The days of a period, from the first to the last. */
+export function showPeriod(visit: ShopVisit, { from, until }: Period): string {
+  return new Intl.DateTimeFormat(localeOf(visit), {
+    dateStyle: 'medium',
+    timeZone: 'UTC',
+  }).formatRange(from, until - 1);
+}
