@@ -2,7 +2,7 @@ import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import type { Shop } from '../../store/shops.ts';
 import { page } from '../ui/answers.ts';
-import { layout, shopPath, tierNames } from '../ui/layout.ts';
+import { avatar, layout, shopPath, tierNames } from '../ui/layout.ts';
 import type { Visit } from '../visit.ts';
 
 /** Lets an owner choose between several shops. */
@@ -17,7 +17,8 @@ export function shopsPage(visit: Visit, shops: readonly Shop[]): Answer {
             (shop) =>
               html`<li>
                 <a href="${shopPath(shop)}"
-                  ><span>${shop.name}</span> <span class="tier">${tierNames[shop.tier]}</span></a
+                  >${avatar(shop)} <span class="name">${shop.name}</span>
+                  <span class="tier">${tierNames[shop.tier]}</span></a
                 >
               </li>`,
           )}

@@ -5,6 +5,7 @@ import type { Asset } from '../../http/look/asset.ts';
 import { frameAssets } from './assets.ts';
 import { icons } from './icons.ts';
 import { formToken } from './form-token.ts';
+import { type NavigationLink, navigation } from './navigation.ts';
 import { searchDialog } from './search.ts';
 import type { Visit } from '../visit.ts';
 
@@ -24,7 +25,7 @@ interface PageParts {
   readonly assets?: readonly Asset[];
 }
 
-/** The pages of a shop, in the order of the navigation. */
+/** The pages of a shop. */
 export const shopPages = {
   overview: { path: '', label: 'Overview' },
   subscriptions: { path: '/subscriptions', label: 'Subscriptions' },
@@ -93,7 +94,7 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
           }
         </header>
         <div class="frame">
-          ${session ? navigation(shop, current) : undefined}
+          ${session ? navigation(shop ? linksOf(shop) : {}, current) : undefined}
           <main id="content" tabindex="-1">
             ${
               breadcrumb &&
@@ -111,28 +112,19 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
     </html>`;
 }
 
-function navigation(shop: Shop | undefined, current: Current | undefined): Html {
-  const link = (name: Current, path: string, label: string) =>
-    html`<li>
-      <a href="${path}" ${name === current ? html`aria-current="page"` : undefined}
-        >${icons[name]}<span>${label}</span></a
-      >
-    </li>`;
-  const links = shop
-    ? Object.entries(shopPages).map(([name, { path, label }]) =>
-        link(name as ShopPage, shopPath(shop, path), label),
-      )
-    : link('shops', '/app/shops', 'Your shops');
-  return html`<nav aria-label="Main">
-    <ul>
-      ${links} ${link('account', '/app/account', 'Account')}
-    </ul>
-  </nav>`;
+/** The pages of a shop as links. */
+function linksOf(shop: Shop): Record<string, NavigationLink> {
+  return Object.fromEntries(
+    Object.entries(shopPages).map(([name, { path, label }]) => [
+      name,
+      { href: shopPath(shop, path), label },
+    ]),
+  );
 }
 
 /** The shop's name; with several shops, a menu that links to the same page of each. */
 function shopSwitch(shop: Shop, shops: readonly Shop[], current: Current | undefined): Html {
-  const name = html`<strong>${shop.name}</strong>
+  const name = html`${avatar(shop)} <strong>${shop.name}</strong>
     <span class="tier">${tierNames[shop.tier]}</span>`;
   if (shops.length < 2) return html`<p class="shop">${name}</p>`;
   const path = current && current in shopPages ? shopPages[current as ShopPage].path : '';
@@ -152,6 +144,12 @@ function shopSwitch(shop: Shop, shops: readonly Shop[], current: Current | undef
       ${links}
     </ul>
   </details>`;
+}
+
+/** The first letter of a shop's name. */
+export function avatar({ name }: Pick<Shop, 'name'>): Html {
+  const [first] = new Intl.Segmenter().segment(name.trim());
+  return html`<span class="avatar" aria-hidden="true">${first?.segment.toUpperCase()}</span>`;
 }
 
 function load({ kind, path }: Asset): Html {
