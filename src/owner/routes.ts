@@ -7,8 +7,6 @@ import { frameAssets } from './ui/assets.ts';
 import { accountPage } from './account/pages.ts';
 import { notFoundPage } from './message-pages.ts';
 import { type Pages, type OwnerParts, createPages, listShopsOf } from './pages.ts';
-import { chartFile, reasonsFile } from './csv/charts.ts';
-import { chartsOf } from './dashboard/chart-sections.ts';
 import { chartAssets } from './charts/assets.ts';
 import { cancelFlowRoutes } from './cancel-flow/pages.ts';
 import { developerAssets } from './developers/frame.ts';
@@ -18,17 +16,20 @@ import { invalidLinkPage, linkPage } from './account/link-pages.ts';
 import { asksForPassword, followLink, openLink } from '../accounts/links.ts';
 import { passwordProblem } from '../accounts/password-rules.ts';
 import { countSessions, endSession, type OwnerSession } from '../accounts/sessions.ts';
-import { dashboardAssets, dashboardPage, emptyDashboardPage } from './dashboard/page.ts';
-import { parsePeriod, readDashboard } from './dashboard/dashboard.ts';
+import { readConcerns } from './dashboard/attention.ts';
+import { readDashboard } from './dashboard/dashboard.ts';
+import { emptyDashboardPage } from './dashboard/empty-page.ts';
+import { overviewFile } from './dashboard/files.ts';
+import { dashboardAssets, dashboardPage } from './dashboard/page.ts';
 import { shopsPage } from './account/shop-pages.ts';
 import { changePassword, signIn } from '../accounts/sign-in.ts';
 import { explainRefusal, signInPage } from './account/sign-in-pages.ts';
-import { listSyncProblems } from '../platforms/sync/problems.ts';
 import { notificationRoutes } from './notifications/routes.ts';
 import { searchRoutes } from './search/routes.ts';
 import { sourceRoutes } from './sources/routes.ts';
 import { Sources } from './sources/sources.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
+import { viewOf } from './view/view.ts';
 import type { Visit } from './visit.ts';
 
 /** All pages for shop owners, below /app. */
@@ -175,23 +176,20 @@ function shopRoutes(pages: Pages, parts: OwnerParts, sources: Sources): Route[] 
     pages.ownerPage('/app/shops', async (visit) => shopsPage(visit, visit.shops)),
     pages.shopPage('/app/shops/:shopId', async (visit) => {
       const { shop, query } = visit;
-      const [data, problems] = await Promise.all([
-        readDashboard(parts, shop, parsePeriod(query.get('days'))),
-        listSyncProblems(parts.store.write, shop.id),
+      const view = viewOf(query, parts.clock.now());
+      const [data, concerns] = await Promise.all([
+        readDashboard(parts.store, shop, view),
+        readConcerns(parts, shop.id),
       ]);
       return data
-        ? dashboardPage(visit, data, problems)
-        : emptyDashboardPage(visit, await sources.list(shop.id), problems);
+        ? dashboardPage(visit, data, concerns)
+        : emptyDashboardPage(visit, view, await sources.list(shop.id), concerns);
     }),
     pages.shopPage('/app/shops/:shopId/charts.csv', async (visit) => {
       const { shop, query } = visit;
-      const data = await readDashboard(parts, shop, parsePeriod(query.get('days')));
-      if (!data) return notFoundPage(visit);
-      const now = parts.clock.now();
-      const name = query.get('chart');
-      if (name === 'reasons') return reasonsFile(visit, data, now);
-      const chart = chartsOf(visit, data).find(({ id }) => id === name);
-      return chart ? chartFile(visit, chart, now) : notFoundPage(visit);
+      const view = viewOf(query, parts.clock.now());
+      const data = await readDashboard(parts.store, shop, view);
+      return (data && overviewFile(visit, data)) ?? notFoundPage(visit);
     }),
   ];
 }

@@ -63,8 +63,9 @@ const counts = {
 /** In page order; tests replace the no-break spaces that Intl puts before units. */
 const textsOf = (percent: string, [mrr, revenue, average, value]: readonly string[]) =>
   [
-    ['2', '0', '1', mrr, revenue, average, '0', '0', '–'],
-    ['0', percent, '1', '–', '1', value],
+    [mrr, '2', percent],
+    ['1', '0', '0', '1', '–', average],
+    [revenue, '0', '0', '–', '1', value],
   ].flat() as readonly string[];
 
 const expectations: Readonly<Record<'JPY' | 'KWD', Expected>> = {

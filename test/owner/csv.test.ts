@@ -102,24 +102,17 @@ onEveryDatabase('files of the owner’s lists', (open) => {
     );
     assert.deepEqual(
       links.map((path) => /chart=([\w-]+)/.exec(path)?.[1]),
-      [
-        'chart-active',
-        'chart-mrr',
-        'chart-growth',
-        'chart-payments',
-        'chart-renewals',
-        'chart-value',
-        'reasons',
-      ],
+      ['figures', 'chart-active', 'chart-mrr', 'chart-growth', 'chart-payments', 'reasons'],
     );
     for (const path of links) assert.ok((await load(path)).lines.length > 1, path);
-    const growth = (await load(links[2] ?? '')).lines;
+    const figures = (await load(links[0] ?? '')).lines;
+    assert.equal(figures[0], 'Figure,Value,Before,Currency');
+    assert.equal(figures.length, 1 + 15);
+    assert.ok(figures.includes('Monthly recurring revenue,1665.63,,EUR'), figures.join('\n'));
+    const growth = (await load(links[3] ?? '')).lines;
     assert.equal(growth[0], 'First day (UTC),Last day (UTC),New,Cancelled');
     assert.equal(growth.length, 1 + 13);
-    assert.match(growth[13] ?? '', /^2026-11-13,2026-11-19,\d+,\d+$/);
-    const value = (await load(links[5] ?? '')).lines;
-    assert.equal(value[0], 'First day (UTC),Last day (UTC),Value,Currency');
-    assert.match(value[2] ?? '', /^2026-11-26,2026-12-02,[\d.]+,EUR$/);
+    assert.match(growth[13] ?? '', /^2026-11-14,2026-11-20,\d+,\d+$/);
     const reasons = (await load('charts.csv?chart=reasons')).lines;
     assert.deepEqual(reasons, ['Reason,Saved,Cancelled,Abandoned', 'Too expensive,65,0,0']);
     for (const query of ['', '?chart=none', '?chart=constructor']) {

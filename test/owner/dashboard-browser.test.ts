@@ -82,7 +82,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
       await page.evaluate(painted);
       assert.equal(await page.getByRole('slider').count(), 0);
       arrival.resolve();
-      await page.getByRole('slider').nth(5).waitFor();
+      await page.getByRole('slider').nth(3).waitFor();
       await page.evaluate(painted);
       assert.deepEqual(await page.evaluate('shifts'), []);
       await inspect(page, `dashboard-${days}`);
@@ -101,13 +101,13 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
 
   test('explains accessibly what to do in a shop without records', async () => {
     const { page, problems, context } = await open(await createShop(world.store));
-    await page.getByText('No data yet').waitFor();
+    await page.getByText('See your own figures here').waitFor();
     await inspect(page, 'dashboard-empty');
     assert.deepEqual(problems, []);
     await context.close();
   });
 
-  test('formats large amounts for two locales, and fits them on a phone', async () => {
+  test('formats large amounts for two locales, and fits them on phones and tablets', async () => {
     for (const currency of ['JPY', 'KWD'] as const) {
       const { shop, expected } = await createAwkwardShop(world.store, currency);
       for (const locale of ['en-US', 'de-DE'] as const) {
@@ -116,6 +116,8 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
         await page.setViewportSize({ width: 360, height: 800 });
         const wide = await page.evaluate('document.documentElement.scrollWidth');
         assert.equal(wide, 360, `${currency}, ${locale}`);
+        await page.setViewportSize({ width: 768, height: 800 });
+        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 768);
         await context.close();
       }
     }
@@ -130,21 +132,21 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
       text.split(/\s*\t\s*/),
     );
     const readout = () => figure.locator('.tip :is(strong, b)').allInnerTexts();
-    assert.equal(rows.length, 30);
+    assert.equal(rows.length, 31);
     assert.equal(await figure.locator('.tip').isVisible(), false);
     await slider.focus();
-    assert.deepEqual(await readout(), rows[29]);
+    assert.deepEqual(await readout(), rows[30]);
     await slider.press('Home');
     assert.deepEqual(await readout(), rows[0]);
     await slider.press('ArrowRight');
     assert.deepEqual(await readout(), rows[1]);
     const [day, added, cancelled] = rows[1] ?? [];
     const valueText = await slider.getAttribute('aria-valuetext');
-    assert.equal(valueText, `${day}: New ${added}, Cancelled ${cancelled}`);
+    assert.ok(valueText?.startsWith(`${day}: New ${added}, Cancelled ${cancelled}, New, before `));
     await slider.press('End');
     await slider.press('ArrowRight');
-    assert.deepEqual(await readout(), rows[29]);
-    await figure.locator('.marks').hover({ position: { x: 1, y: 80 } });
+    assert.deepEqual(await readout(), rows[30]);
+    await figure.locator('.marks').hover({ position: { x: 4, y: 80 } });
     assert.deepEqual(await readout(), rows[0]);
     await context.close();
   });
@@ -154,12 +156,12 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const active = await page.locator('[data-figure=activeSubscribers]').innerText();
     assert.match(active, /^\d+$/);
     assert.equal(await page.getByRole('slider').count(), 0);
-    assert.equal(await page.locator('figure.chart svg.marks').count(), 6);
+    assert.equal(await page.locator('figure.chart svg.marks').count(), 4);
     const rows = page.locator('figure.chart').first().locator('tbody tr');
     assert.equal(await rows.first().isVisible(), false);
     await page.getByText('Table').first().click();
     assert.equal(await rows.first().isVisible(), true);
-    assert.equal(await rows.count(), 90);
+    assert.equal(await rows.count(), 91);
 
     const definition = page.getByText('Customers with a paused subscription and no active one.');
     const button = page.getByRole('button', { name: 'Paused subscribers: definition' });
@@ -171,7 +173,68 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     await button.press('Enter');
     assert.equal(await definition.isVisible(), true);
     await page.getByRole('link', { name: '365 days' }).click();
-    await page.waitForURL('**?days=365#charts');
+    await page.waitForURL('**?days=365');
+    await context.close();
+  });
+
+  test('fits the verdict and the main figures on a phone’s first screen', async () => {
+    const { page, context } = await open(demo, '', { viewport: { width: 360, height: 740 } });
+    const bar = await page.locator('nav .bar').boundingBox();
+    const last = await page.locator('.hero').last().boundingBox();
+    assert.ok(bar && last && last.y + last.height <= bar.y, JSON.stringify([bar, last]));
+    const [verdict] = await page.locator('.summary > p').allInnerTexts();
+    assert.match(verdict ?? '', /^Churn [\d.]+%/);
+    await page.getByText('How this is made').click();
+    await page.getByText('Fewer than 10 cases are not judged.').waitFor();
+    await context.close();
+  });
+
+  test('leads from the verdict to who left on a day, and to another period, within three clicks', async () => {
+    const { page, context } = await open(demo);
+    const shop = `/app/shops/${demo.id}`;
+    await page.getByRole('link', { name: '90 days' }).click();
+    await page.waitForURL('**?days=90');
+    const figure = page.locator('figure.chart').nth(2);
+    const box = await figure.locator('.marks').boundingBox();
+    assert.ok(box);
+    // The last bar of the second series.
+    await page.mouse.click(box.x + box.width - 0.14 * (box.width / 13) - 2, box.y + 20);
+    await page.waitForURL((url) => url.pathname === `${shop}/churn`);
+    assert.equal(new URL(page.url()).search, '?from=2026-11-14&to=2026-11-20');
+    await page.goBack();
+    await page.getByRole('link', { name: 'Churn rate' }).click();
+    await page.waitForURL((url) => url.pathname === `${shop}/churn`);
+    assert.equal(new URL(page.url()).search, '?days=90');
+    await page.goBack();
+    await page.getByRole('slider', { name: 'Failed and recovered payments' }).press('Enter');
+    await page.waitForURL((url) => url.pathname === `${shop}/recovery`);
+    assert.equal(new URL(page.url()).search, '?from=2026-11-14&to=2026-11-20');
+    await context.close();
+  });
+
+  test('chooses dates and a comparison, and keeps both, without scripts', async () => {
+    const { page, context } = await open(demo, '?compare=year', { javaScriptEnabled: false });
+    await page.getByText('Choose dates. Shown:').click();
+    await page.getByLabel('First day').fill('2026-10-01');
+    await page.getByLabel('Last day').fill('2026-10-31');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.waitForURL('**?compare=year&from=2026-10-01&to=2026-10-31');
+    assert.match(
+      await page.locator('.picker').innerText(),
+      /Oct 1\s–\s31, 2026\s.*the year before/s,
+    );
+    assert.match(await page.locator('figure.chart').first().innerText(), /Year before: /);
+    await context.close();
+  });
+
+  test('opens all pages of the shop from the bar on a phone, without scripts', async () => {
+    const options = { viewport: { width: 360, height: 740 }, javaScriptEnabled: false };
+    const { page, context } = await open(demo, '', options);
+    const link = page.getByRole('link', { name: 'Developers' });
+    assert.equal(await link.isVisible(), false);
+    await page.getByRole('button', { name: 'More' }).click();
+    await link.click();
+    await page.waitForURL('**/developers');
     await context.close();
   });
 

@@ -5,6 +5,7 @@ import {
   type TestShop,
   type World,
   createShop,
+  createTestKey,
   importAll,
   openAnyStore,
   startWorld,
@@ -25,13 +26,16 @@ describe('the overview of a shop', () => {
     const { open } = await owner(shop);
     const { status, text } = await open();
     assert.equal(status, 200);
-    assert.match(text, /No data yet/);
-    assert.ok(text.includes(`<code>retention import --shop ${shop.id} FILE</code>`));
-    assert.ok(text.includes(`href="/app/shops/${shop.id}/sources/push/new"`));
-    const sample = text.slice(text.indexOf('sample figures of a made-up shop'));
+    assert.match(text, /See your own figures here/);
+    for (const way of ['file/new', 'push/new']) {
+      assert.ok(text.includes(`href="/app/shops/${shop.id}/sources/${way}"`), way);
+    }
+    assert.match(text, /For your developer<\/summary>\s*<pre><code>retention import --shop/);
+    const sample = text.slice(text.indexOf('Sample figures of a made-up shop'));
     assert.match(sample, /<div inert>/);
+    assert.match(sample, /Churn 6\.34%/);
     assert.equal(figuresOf(sample).length, 15);
-    assert.deepEqual(figuresOf(text).slice(0, 4), ['1,248', '57', '146', '€41,500.00']);
+    assert.deepEqual(figuresOf(text).slice(0, 4), ['€41,500.00', '1,248', '6.34%', '146']);
     assert.doesNotMatch(text, /<figure/);
 
     const locked = await owner(await createShop(world.store, { tier: 'free' }));
@@ -51,7 +55,7 @@ describe('the overview of a shop', () => {
     const headlines = async (query: string) =>
       [
         ...(await open(query)).text.matchAll(
-          /<span class="headline">(.*?)(?=<p class="quiet">\s*(?:At|Per))/gs,
+          /<h3[^>]*>(.*?)<p class="quiet">\s*(?:At the|Per day|Per 7|Sess)/gs,
         ),
       ].map(([, markup = '']) =>
         markup
@@ -60,14 +64,133 @@ describe('the overview of a shop', () => {
           .trim(),
       );
     assert.deepEqual(await headlines(''), [
-      '4 30 days earlier: 2',
-      '$122.40 30 days earlier: $61.20',
-      '2 new, 0 cancelled 30 days before: 1 new, 0 cancelled',
-      '0 failed, 0 recovered 30 days before: 0 failed, 0 recovered',
-      '0',
-      '$0.00',
+      'Active subscribers 4 Period before: 2',
+      'Monthly recurring revenue $122.40 Period before: $61.20',
+      'New and cancelled 2 new, 0 cancelled Period before: 1 new, 0 cancelled',
+      'Failed and recovered payments 0 failed, 0 recovered Period before: 0 failed, 0 recovered',
+      'Reasons and outcomes of the cancel flow 0 sessions ended, 0 saved',
     ]);
     const [active, , changes] = await headlines('?days=90');
-    assert.deepEqual([active, changes], ['4', '3 new, 0 cancelled']);
+    assert.deepEqual(
+      [active, changes],
+      ['Active subscribers 4', 'New and cancelled 3 new, 0 cancelled'],
+    );
+    const [year] = await headlines('?from=2026-11-01&to=2026-11-20&compare=year');
+    assert.equal(year, 'Active subscribers 4');
+  });
+
+  test('shows the figures of any period, with what held at its end', async () => {
+    const shop = await createShop(world.store);
+    const { open } = await owner(shop);
+    await importAll(world.store, shop, [
+      plan(),
+      subscription(1, { customerId: 1, createdAt: '2026-08-01T00:00:00Z' }),
+      subscription(2, {
+        customerId: 2,
+        createdAt: '2026-08-02T00:00:00Z',
+        status: 'cancelled',
+        statusEvents: [{ at: '2026-10-10T00:00:00Z', to: 'cancelled' }],
+      }),
+      subscription(3, { customerId: 3, createdAt: '2026-10-05T00:00:00Z' }),
+    ]);
+    const shown = async (query: string) => figuresOf((await open(query)).text);
+    assert.deepEqual(
+      await shown('?from=2026-10-01&to=2026-10-31'),
+      [
+        ['$61.20', '2', '33.33%'],
+        ['1', '1', '0', '0', '–', '$30.60'],
+        ['$0.00', '0', '0', '–', '–', '–'],
+      ].flat(),
+    );
+    assert.deepEqual((await shown('?from=2026-09-01&to=2026-09-30')).slice(0, 4), [
+      '$61.20',
+      '2',
+      '0%',
+      '0',
+    ]);
+    const { text } = await open('?from=2026-10-01&to=2026-10-31');
+    assert.equal(text.split('Only known from today').length - 1, 2);
+    assert.deepEqual(await shown('?days=30'), await shown(''));
+  });
+
+  test('says what is wrong with an address, and shows the last 30 days', async () => {
+    const shop = await createShop(world.store);
+    const { open } = await owner(shop);
+    await importAll(world.store, shop, [plan(), subscription(1)]);
+    const plainFigures = figuresOf((await open()).text);
+    for (const [query, problem] of [
+      ['?days=31', 'is not one of the periods'],
+      ['?days=<script>', 'is not one of the periods'],
+      ['?from=2026-11-01', 'Both dates are needed'],
+      ['?from=x&to=y', 'Both dates are needed'],
+      ['?from=2026-11-02&to=2026-11-01', 'Exchange the two dates'],
+    ] as const) {
+      const { status, text } = await open(query);
+      assert.equal(status, 200);
+      assert.match(text, new RegExp(`role="alert">[^<]*${problem}`), query);
+      assert.match(text, /aria-current="true"\s*>30 days</, query);
+      assert.deepEqual(figuresOf(text), plainFigures);
+      assert.doesNotMatch(text, /<script>/);
+    }
+  });
+
+  test('leads from each figure and bar to its rows, in the same period', async () => {
+    const shop = await createShop(world.store);
+    const { open } = await owner(shop);
+    await importAll(world.store, shop, [plan(), subscription(1)]);
+    const { text } = await open('?days=90');
+    const links = [...text.matchAll(/<a[^>]*href="([^"]*)"[^>]*>/g)].map(([, href = '']) =>
+      href.replaceAll('&amp;', '&').replace(`/app/shops/${shop.id}`, ''),
+    );
+    for (const href of [
+      '/revenue?days=90',
+      '/revenue?days=90#renewals',
+      '/subscriptions?status=active&days=90',
+      '/subscriptions?days=90',
+      '/churn?days=90',
+      '/recovery?days=90',
+      '/cancel-flow?days=90',
+      '/churn?from=2026-11-14&to=2026-11-20',
+      '/recovery?from=2026-11-14&to=2026-11-20',
+      '/revenue?from=2026-11-20&to=2026-11-20',
+      // The first day is only partly in the period.
+      '/churn?from=2026-08-22T12%3A00%3A00.000Z&to=2026-08-28',
+    ]) {
+      assert.ok(links.includes(href), href);
+    }
+  });
+
+  test('lists what needs attention, with what can be done', async () => {
+    const shop = await createShop(world.store);
+    const { open } = await owner(shop);
+    const failed = { type: 'payment', cycle: '1', status: 'failed', amount: '10' };
+    const soon = new Date('2026-11-25T00:00:00Z');
+    await importAll(world.store, shop, [
+      plan(),
+      subscription(1, { createdAt: '2026-09-01T00:00:00Z' }),
+      { ...failed, id: 1, subscriptionId: 1, processedAt: '2026-11-19T00:00:00Z' },
+    ]);
+    for (const [name, expiresAt] of [
+      ['Till', soon],
+      ['Later', new Date('2027-11-25T00:00:00Z')],
+      ['Gone', new Date('2026-11-19T00:00:00Z')],
+    ] as const) {
+      const { id } = await createTestKey(world.store, shop.id);
+      await world.store.write`
+        update api_keys set name = ${name}, expires_at = ${expiresAt.toISOString()}
+        where shop_id = ${shop.id} and key_id = ${id}`;
+    }
+    const concerns = async (query: string) => {
+      const list = /<ul class="concerns".*?<\/ul>/s.exec((await open(query)).text)?.[0] ?? '';
+      return [...list.matchAll(/<li>(.*?)<\/li>/gs)].map(([, markup = '']) =>
+        markup
+          .replace(/<[^>]*>/g, ' ')
+          .replace(/\s+/g, ' ')
+          .trim(),
+      );
+    };
+    const key = 'Key “Till” expires Nov 25, 2026 Replace it →';
+    assert.deepEqual(await concerns(''), ['1 payment outstanding See who →', key]);
+    assert.deepEqual(await concerns('?from=2026-10-01&to=2026-10-31'), [key]);
   });
 });

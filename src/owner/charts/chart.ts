@@ -52,7 +52,7 @@ export function show(value: Value | undefined, format: Chart['format']): string 
 }
 
 /** The columns of a chart's table, after those of the times. */
-export function columnsOf(series: Chart['series']): Pick<Series, 'name' | 'values'>[] {
+export function columnsOf(series: Chart['series']): Pick<Series, 'name' | 'values' | 'hrefs'>[] {
   return [
     ...series,
     ...series.flatMap(({ name, before }) =>
@@ -63,13 +63,17 @@ export function columnsOf(series: Chart['series']): Pick<Series, 'name' | 'value
 
 function table({ series, times, timeHeading, hrefs, format }: Chart): Html {
   const columns = columnsOf(series);
-  const rows = times.map(({ full }, index) => {
-    const href = hrefs?.[index];
-    return html`<tr>
-      <th scope="row">${href === undefined ? full : html`<a href="${href}">${full}</a>`}</th>
-      ${columns.map(({ values }) => html`<td>${show(values[index], format)}</td>`)}
-    </tr>`;
-  });
+  const link = (href: string | undefined, text: string) =>
+    href === undefined ? text : html`<a href="${href}">${text}</a>`;
+  const rows = times.map(
+    ({ full }, index) =>
+      html`<tr>
+        <th scope="row">${link(hrefs?.[index], full)}</th>
+        ${columns.map(
+          (each) => html`<td>${link(each.hrefs?.[index], show(each.values[index], format))}</td>`,
+        )}
+      </tr>`,
+  );
   return html`<table class="data">
     <thead>
       <tr>

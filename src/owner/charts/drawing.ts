@@ -11,6 +11,8 @@ export interface Series {
   readonly values: readonly Value[];
   /** The same for the period compared with: a dashed line, or outlined bars. */
   readonly before?: readonly Value[] | undefined;
+  /** Where each of its bars leads, if not all series lead to the same. */
+  readonly hrefs?: readonly string[] | undefined;
 }
 
 export interface Time {
@@ -74,7 +76,11 @@ export function drawing(parts: Plot): { readonly plot: Html; readonly beginsAbov
           ? html`<line class="cursor" x1="0.5" x2="0.5" y1="0" y2="${height}" />`
           : html`<rect class="cursor" width="1" height="${height}" />`
       }
-      ${hrefs?.map((href, index) => html`<a href="${href}" tabindex="-1"><path class="hit" d="M${index},0h1v${height}h-1z" /></a>`)}
+      ${
+        hrefs === undefined
+          ? series.flatMap((each) => targets(each, placesOf(series)))
+          : hrefs.map((href, index) => target(href, index, 1))
+      }
     </svg>
     ${timeAxis(times)}
   </div>`;
@@ -89,7 +95,7 @@ function timeAxis(times: readonly Time[]): Html {
   return html`<svg class="dates" width="100%" height="16" aria-hidden="true">
     ${marked.map(({ tick, index, quarter }) => {
       const place = round(((index + 0.5) / times.length) * 100);
-      const anchor = place < 5 ? 'start' : place > 92 ? 'end' : 'middle';
+      const anchor = place > 95 ? 'end' : 'middle';
       // On phones there is room for one month of each quarter.
       const isMinor = marked.length > 7 && quarter !== 1;
       return html`<text
@@ -119,19 +125,28 @@ function lines({ tone, values, before }: Series, y: Scale, zero: number): Html {
     <path class="${tone} line" d="${lineOf(values) ?? ''}" />`;
 }
 
-/** Bars side by side within each time's band, with the outlines of the period compared with. */
-function bars(series: readonly Series[], y: Scale, zero: number): Html[] {
+/** Where bars are, side by side within each time's band. */
+function placesOf(series: readonly Series[]) {
   const times = series[0]?.values.map((_, index) => index) ?? [];
   const band = scaleBand(times, [0, times.length]).paddingInner(0.28).paddingOuter(0.14);
   const place = scaleBand(series, [0, band.bandwidth()]).paddingInner(0.06);
+  return {
+    x: (each: Series, index: number) => round((band(index) ?? 0) + (place(each) ?? 0)),
+    width: round(place.bandwidth()),
+  };
+}
+
+/** The bars of all series, with the outlines of the period compared with. */
+function bars(series: readonly Series[], y: Scale, zero: number): Html[] {
+  const places = placesOf(series);
   const bar = (each: Series, kind: string) => (value: Value, index: number) => {
     if (value === null || value === 0) return [];
     const [top, end] = [Math.min(y(value), zero), Math.max(y(value), zero)];
     return [
       html`<rect
         class="${kind}"
-        x="${round((band(index) ?? 0) + (place(each) ?? 0))}"
-        width="${round(place.bandwidth())}"
+        x="${places.x(each, index)}"
+        width="${places.width}"
         y="${round(top)}"
         height="${round(end - top)}"
       />`,
@@ -139,9 +154,18 @@ function bars(series: readonly Series[], y: Scale, zero: number): Html[] {
   };
   return series.flatMap((each) => [
     ...each.values.flatMap(bar(each, each.tone)),
-    ...(each.before?.slice(0, times.length).flatMap(bar(each, 'before')) ?? []),
+    ...(each.before?.slice(0, each.values.length).flatMap(bar(each, 'before')) ?? []),
   ]);
 }
+
+/** Makes a part of the drawing a link, from top to bottom. The table has the same link for the keyboard. */
+const target = (href: string, from: number, width: number): Html =>
+  html`<a href="${href}" tabindex="-1"
+    ><path class="hit" d="M${from},0h${width}v${height}h-${width}z"
+  /></a>`;
+
+const targets = (each: Series, places: ReturnType<typeof placesOf>): Html[] =>
+  each.hrefs?.map((href, index) => target(href, places.x(each, index), places.width)) ?? [];
 
 function isKnown(value: Value): value is number {
   return value !== null;

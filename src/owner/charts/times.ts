@@ -63,10 +63,10 @@ function ticksOf(
 ): ReadonlyMap<number, string> {
   const lengthMs = Date.parse(ends.at(-1)?.[1] ?? '') - Date.parse(ends[0]?.[0] ?? '');
   const isLong = lengthMs >= maxDailyDays * day;
-  const options = isLong
-    ? ({ month: 'short' } as const)
-    : ({ day: 'numeric', month: 'short' } as const);
-  const [plain, withYear] = [format(options), format({ ...options, year: 'numeric' })];
+  // A year is written in place of its first month, which has no room for both.
+  const [plain, withYear] = isLong
+    ? [format({ month: 'short' }), format({ year: 'numeric' })]
+    : [format({ day: 'numeric', month: 'short' }), format({ dateStyle: 'medium' })];
   const monthAt = (index: number) => ends[index]?.[1].slice(0, 7);
   const indexes = isLong
     ? ends.flatMap((_, index) => (index > 0 && monthAt(index) !== monthAt(index - 1) ? index : []))

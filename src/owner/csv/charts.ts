@@ -2,9 +2,6 @@ import type { Readable } from 'node:stream';
 import type { Answer } from '../../http/answer.ts';
 import type { ShopVisit } from '../pages.ts';
 import { type Chart, columnsOf } from '../charts/chart.ts';
-import type { Dashboard } from '../dashboard/dashboard.ts';
-import { outcomes } from '../dashboard/reasons.ts';
-import { outcomeLabels, reasonLabels } from '../ui/labels.ts';
 import { type Cell, csvFile } from './csv.ts';
 
 /** The table of a chart. */
@@ -23,23 +20,15 @@ export function chartFile({ shop }: ShopVisit, chart: Chart, now: number): Answe
     ...columns.map(({ values }) => values[index] ?? null),
     ...(isMoney ? [shop.currency] : []),
   ]);
-  return csvFile({ shop, noun: id, now, heads, rows: once(rows) });
+  return tableFile({ shop, noun: id, now, heads, rows });
 }
 
-/** The table of cancellation reasons. */
-export function reasonsFile(
-  { shop }: ShopVisit,
-  { reasons }: Pick<Dashboard, 'reasons'>,
-  now: number,
-): Answer<Readable> {
-  const heads = ['Reason', ...outcomes.map(({ field }) => outcomeLabels[field][0])];
-  const rows = reasons.map((row): Cell[] => [
-    reasonLabels[row.reason],
-    ...outcomes.map(({ field }) => row[field]),
-  ]);
-  return csvFile({ shop, noun: 'reasons', now, heads, rows: once(rows) });
-}
+type Table = Omit<Parameters<typeof csvFile>[0], 'rows'> & { readonly rows: readonly Cell[][] };
 
-async function* once(rows: readonly Cell[][]): AsyncGenerator<readonly Cell[][]> {
-  yield rows;
+/** A table that a page shows whole. */
+export function tableFile({ rows, ...parts }: Table): Answer<Readable> {
+  async function* once() {
+    yield rows;
+  }
+  return csvFile({ ...parts, rows: once() });
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Summary } from '../../metrics/figures.ts';
 import { type Change, type Compared, changeOf } from './changes.ts';
-import { figureGroups } from './figures.ts';
+import { viewOf } from '../view/view.ts';
+import { allFigures as figures } from './figures.ts';
 
 const nothing: Summary = {
   activeSubscribers: 0,
@@ -23,7 +24,6 @@ const nothing: Summary = {
   generatedAt: '2026-11-20T12:00:00.000Z',
   currency: 'USD',
 };
-const figures = figureGroups.flatMap((group) => group.figures);
 type Field = (typeof figures)[number]['field'];
 
 type Over = Partial<Omit<Compared, 'earlier'>> & { earlier?: Partial<Compared['earlier']> };
@@ -31,11 +31,15 @@ type Over = Partial<Omit<Compared, 'earlier'>> & { earlier?: Partial<Compared['e
 function compare(field: Field, from: Partial<Summary>, to: Partial<Summary>, over: Over = {}) {
   const figure = figures.find((each) => each.field === field);
   assert.ok(figure);
-  const defined = { undefinedFigures: new Set<string>() };
+  const defined = {
+    undefinedFigures: new Set<string>(),
+    bases: { atRisk: 100, dunningClosed: 100, sessionsEnded: 100 },
+  };
   return changeOf(figure, {
     ...defined,
     summary: { ...nothing, ...to },
     firstDay: 0,
+    view: viewOf(new URLSearchParams(), Date.parse('2026-11-20T12:00:00Z')),
     ...over,
     earlier: { ...defined, summary: { ...nothing, ...from }, ...over.earlier },
   });
@@ -81,7 +85,7 @@ test('compares a rate that fell to 0, but not one with nothing to divide by, the
   );
   const none = new Set(['avgSubscriptionValue']);
   const without = { undefinedFigures: none };
-  assert.equal(compare('avgSubscriptionValue', {}, {}, without), 'No active subscriptions');
+  assert.equal(compare('avgSubscriptionValue', {}, {}, without), 'No active subscriptions then');
   assert.equal(compare('avgSubscriptionValue', {}, {}), undefined);
   assert.equal(compare('mrr', {}, { mrr: 1 }, { firstDay: Infinity }), 'No earlier data');
 });

@@ -1,183 +1,195 @@
 import { type Html, html } from '../../http/html.ts';
 import { type Chart, chart } from '../charts/chart.ts';
 import { spansOf, timesOf } from '../charts/times.ts';
-import { type Values, seriesOf, sumOf, unitsOf } from '../charts/values.ts';
-import { type Dashboard, periods } from './dashboard.ts';
-import { reasonsTable } from './reasons.ts';
+import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
+import { type Comparison, viewOfDays, viewPath } from '../view/view.ts';
+import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
+import { reasonsTable } from './reasons.ts';
 
-type Units = ReturnType<typeof unitsOf>;
-
-/** Charts of the past and the coming days, over the chosen period. */
-export function chartsOf(visit: ShopVisit, data: Dashboard): Chart[] {
-  const units = unitsOf(visit);
-  // Daily bars would be too thin over a longer period.
-  const span = data.period === 30 ? 1 : 7;
-  return [
-    ...stateCharts(visit, data, units),
-    ...changeCharts(visit, data, span, units),
-    ...renewalCharts(visit, data, span, units),
-  ];
-}
+/** What a chart is compared with. */
+const befores: Readonly<Record<Comparison, string>> = {
+  before: 'Period before',
+  year: 'Year before',
+};
 
 export function chartSection(visit: ShopVisit, data: Dashboard): Html {
   const charts = chartsOf(visit, data).map((each) =>
-    chart(each, shopPath(visit.shop, `/charts.csv?chart=${each.id}&days=${data.period}`)),
+    chart(each, chartFilePath(visit, data, each.id)),
   );
   return html`<section class="charts" id="charts">
-    <header>
-      <h2>Over time</h2>
-      <ul class="periods" aria-label="Period">
-        ${periods.map(
-          (each) =>
-            html`<li>
-              <a
-                href="${shopPath(visit.shop, `?days=${each}#charts`)}"
-                ${each === data.period ? html`aria-current="true"` : undefined}
-                >${each} days</a
-              >
-            </li>`,
-        )}
-      </ul>
-    </header>
-    <div class="grid">${charts} ${reasonsTable(visit, data)}</div>
+    <h2>Over time</h2>
+    <div class="grid">
+      ${charts} ${reasonsTable(visit, data, chartFilePath(visit, data, 'reasons'))}
+    </div>
   </section>`;
 }
 
-type Day = Dashboard['history'][number];
+function chartFilePath({ shop }: ShopVisit, { view }: Dashboard, id: string): `/app${string}` {
+  return viewPath(shopPath(shop, '/charts.csv'), view, { chart: id });
+}
+
+/** The charts of the period, with the one compared with. */
+export function chartsOf(visit: ShopVisit, data: Dashboard): Chart[] {
+  const { counts, amounts } = unitsOf(visit);
+  return [
+    ...(['activeSubscribers', 'mrr'] as const).map((field) =>
+      stateChart(visit, data, field, field === 'mrr' ? amounts : counts),
+    ),
+    growthChart(visit, data, counts),
+    paymentsChart(visit, data, counts),
+  ];
+}
+
+type Values = ReturnType<typeof unitsOf>['counts'];
+
+const states = {
+  activeSubscribers: {
+    id: 'chart-active',
+    title: 'Active subscribers',
+    caption: 'At the end of each day, UTC',
+    rows: '/churn',
+  },
+  mrr: {
+    id: 'chart-mrr',
+    title: 'Monthly recurring revenue',
+    caption: 'At the end of each day, UTC, at today’s prices',
+    rows: '/revenue',
+  },
+} as const;
 
 /** What was so at the end of each day. */
-function stateCharts(visit: ShopVisit, data: Dashboard, units: Units): Chart[] {
-  const { history, historyBefore, period } = data;
-  const headlineOf = ({ format }: Values, valueOf: (each: Day) => number) => {
-    const last = (days: readonly Day[]) => format(days.map(valueOf).at(-1) ?? 0);
-    return {
-      now: last(history),
-      before: historyBefore && `${period} days earlier: ${last(historyBefore)}`,
-    };
-  };
-  const frame = {
+function stateChart(
+  visit: ShopVisit,
+  { view, summary, earlier, history, historyBefore }: Dashboard,
+  field: keyof typeof states,
+  values: Values,
+): Chart {
+  const { rows, ...texts } = states[field];
+  const valueOf = (each: DashboardDay) => each[field];
+  const frame = timesOf(
+    visit,
+    history.map((each) => [each]),
+  );
+  return {
+    ...texts,
+    ...frame,
+    ...values,
     marks: 'line',
     initial: 'last',
-    ...timesOf(
-      visit,
-      history.map((each) => [each]),
-    ),
-  } as const;
-  return [
-    {
-      id: 'chart-active',
-      title: 'Active subscribers',
-      caption: 'At the end of each day, UTC',
-      series: [seriesOf('Active subscribers', 'plain', history, (each) => each.activeSubscribers)],
-      headline: headlineOf(units.counts, (each) => each.activeSubscribers),
-      ...frame,
-      ...units.counts,
+    series: [seriesOf(texts.title, 'plain', history, valueOf, historyBefore)],
+    headline: {
+      now: values.format(summary[field]),
+      before:
+        historyBefore && `${befores[view.comparison]}: ${values.format(earlier.summary[field])}`,
     },
-    {
-      id: 'chart-mrr',
-      title: 'Monthly recurring revenue',
-      caption: 'At the end of each day, UTC, at today’s prices',
-      series: [seriesOf('Monthly recurring revenue', 'plain', history, (each) => each.mrr)],
-      headline: headlineOf(units.amounts, (each) => each.mrr),
-      ...frame,
-      ...units.amounts,
-    },
-  ];
+    hrefs: hrefsOf(visit, view, frame.times, rows),
+  };
 }
 
-const perSpan = (span: number) => (span === 1 ? 'Per day, UTC' : 'Per 7 days, UTC');
+type Times = Chart['times'];
 
-/** What happened in each span of days. */
-function changeCharts(
+/** The pages of what happened in each of some times. */
+function hrefsOf(
+  { shop }: ShopVisit,
+  view: Dashboard['view'],
+  times: Times,
+  path: string,
+): string[] {
+  return times.map((time) => viewPath(shopPath(shop, path), viewOfDays(view, time)));
+}
+
+interface Kind {
+  readonly name: string;
+  readonly tone: Chart['series'][number]['tone'];
+  readonly rows: string;
+  byDay(day: DashboardDay): number;
+  total(figures: Figures, days: readonly DashboardDay[]): number;
+}
+
+const sumOfDays = (byDay: Kind['byDay']) => (_: Figures, days: readonly DashboardDay[]) =>
+  sumOf(byDay)(days);
+
+/** What happened in each day or week, of two kinds. */
+function eventsChart(
   visit: ShopVisit,
-  { history, historyBefore, period }: Dashboard,
-  span: number,
-  { counts }: Units,
-): Chart[] {
+  data: Dashboard,
+  values: Values,
+  texts: Pick<Chart, 'id' | 'title' | 'caption'>,
+  kinds: readonly Kind[],
+): Chart {
+  const { view, history, historyBefore, earlier } = data;
   const spans = spansOf(history);
-  const frame = {
+  const spansBefore = historyBefore && spansOf(historyBefore);
+  const frame = timesOf(visit, spans);
+  const totals = (figures: Figures, days: readonly DashboardDay[]) =>
+    kinds
+      .map(({ name, total }) => `${values.format(total(figures, days))} ${name.toLowerCase()}`)
+      .join(', ');
+  return {
+    ...texts,
+    ...frame,
+    ...values,
+    caption: `${spans.length === history.length ? 'Per day' : 'Per 7 days'}, UTC. ${texts.caption}`,
     marks: 'bars',
     initial: 'last',
-    ...timesOf(visit, spans),
-    ...counts,
-  } as const;
-  type Kind = readonly [
-    name: string,
-    tone: Chart['series'][number]['tone'],
-    valueOf: (each: Day) => number,
-  ];
-  const summed = (...kinds: readonly Kind[]): Pick<Chart, 'series' | 'headline'> => {
-    const totals = (days: readonly Day[]) =>
-      kinds
-        .map(([name, , valueOf]) => `${counts.format(sumOf(valueOf)(days))} ${name.toLowerCase()}`)
-        .join(', ');
-    return {
-      series: kinds.map(([name, tone, valueOf]) => seriesOf(name, tone, spans, sumOf(valueOf))),
-      headline: {
-        now: totals(history),
-        before: historyBefore && `${period} days before: ${totals(historyBefore)}`,
-      },
-    };
+    series: kinds.map(({ name, tone, rows, byDay }) => ({
+      ...seriesOf(name, tone, spans, sumOf(byDay), spansBefore),
+      hrefs: hrefsOf(visit, view, frame.times, rows),
+    })),
+    headline: {
+      now: totals(data, history),
+      before: historyBefore && `${befores[view.comparison]}: ${totals(earlier, historyBefore)}`,
+    },
   };
-  return [
-    {
-      id: 'chart-growth',
-      title: 'New and cancelled',
-      caption: `${perSpan(span)}. New customers, cancelled subscriptions`,
-      ...summed(
-        ['New', 'plain', (each) => each.newSubscribers],
-        ['Cancelled', 'bad', (each) => each.cancelled],
-      ),
-      ...frame,
-    },
-    {
-      id: 'chart-payments',
-      title: 'Failed and recovered payments',
-      caption: `${perSpan(span)}. A billing cycle counts once for each day on which it fails`,
-      ...summed(
-        ['Failed', 'bad', (each) => each.failedPayments],
-        ['Recovered', 'plain', (each) => each.recoveredPayments],
-      ),
-      ...frame,
-    },
-  ];
 }
 
-/** What is due in each span of days from now on. */
-function renewalCharts(
-  visit: ShopVisit,
-  { upcoming }: Dashboard,
-  span: number,
-  { counts, amounts }: Units,
-): Chart[] {
-  const spans = spansOf(upcoming);
-  const frame = {
-    marks: 'bars',
-    initial: 'first',
-    ...timesOf(visit, spans),
-  } as const;
-  const renewals = sumOf((each: Dashboard['upcoming'][number]) => each.renewals);
-  const value = sumOf((each: Dashboard['upcoming'][number]) => each.value, amounts.unit);
-  return [
+function growthChart(visit: ShopVisit, data: Dashboard, counts: Values): Chart {
+  const texts = {
+    id: 'chart-growth',
+    title: 'New and cancelled',
+    caption: 'New customers, cancelled subscriptions',
+  };
+  return eventsChart(visit, data, counts, texts, [
     {
-      id: 'chart-renewals',
-      title: 'Upcoming renewals',
-      caption: `${perSpan(span)}, starting now`,
-      headline: { now: counts.format(renewals(upcoming)) },
-      series: [seriesOf('Renewals', 'plain', spans, renewals)],
-      ...frame,
-      ...counts,
+      name: 'New',
+      tone: 'plain',
+      rows: '/subscriptions',
+      byDay: (each) => each.newSubscribers,
+      total: ({ summary }) => summary.newSubscribers30d,
     },
     {
-      id: 'chart-value',
-      title: 'Value of upcoming renewals',
-      caption: `${perSpan(span)}, starting now, at today’s prices`,
-      headline: { now: amounts.format(value(upcoming)) },
-      series: [seriesOf('Value', 'plain', spans, value)],
-      ...frame,
-      ...amounts,
+      name: 'Cancelled',
+      tone: 'bad',
+      rows: '/churn',
+      byDay: (each) => each.cancelled,
+      total: ({ summary }) => summary.cancelled30d,
     },
-  ];
+  ]);
+}
+
+function paymentsChart(visit: ShopVisit, data: Dashboard, counts: Values): Chart {
+  const texts = {
+    id: 'chart-payments',
+    title: 'Failed and recovered payments',
+    caption: 'A billing cycle counts once, on the day on which it failed last',
+  };
+  const recovered = (each: DashboardDay) => each.recoveredPayments;
+  return eventsChart(visit, data, counts, texts, [
+    {
+      name: 'Failed',
+      tone: 'bad',
+      rows: '/recovery',
+      byDay: (each) => each.failedPayments,
+      total: ({ summary }) => summary.failedPayments30d,
+    },
+    {
+      name: 'Recovered',
+      tone: 'plain',
+      rows: '/recovery',
+      byDay: recovered,
+      total: sumOfDays(recovered),
+    },
+  ]);
 }

@@ -1,105 +1,107 @@
-import type { Clock } from '../../clock.ts';
-import { type Period as Interval, monthBefore } from '../../metrics/bounds.ts';
+import { type Period, monthBefore } from '../../metrics/bounds.ts';
+import { listChurnDays } from '../../metrics/churn.ts';
 import { type Summary, toSummary, undefinedFigures } from '../../metrics/figures.ts';
-import {
-  type DayOfHistory,
-  type DayOfRenewals,
-  listHistory,
-  listUpcoming,
-} from '../../metrics/history.ts';
-import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
+import { type DayOfHistory, listHistory } from '../../metrics/history.ts';
 import { findFirstDay } from '../../metrics/history-rows.ts';
 import { type ReasonRow, listOutcomesByReason } from '../../metrics/reasons.ts';
+import type { MetricsRow } from '../../metrics/row.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
+import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Shop } from '../../store/shops.ts';
+import type { View } from '../view/view.ts';
 
-/** The selectable periods of the charts, in days. */
-export const periods = [30, 90, 365] as const;
-export type Period = (typeof periods)[number];
-
-/** The figures at an instant. */
+/** The figures of a period. */
 export interface Figures {
   readonly summary: Summary;
-  /** Those with nothing to divide by. */
+  /** Those with nothing to divide by, or not known for the past. */
   readonly undefinedFigures: ReadonlySet<string>;
+  /** What rates are divided by. */
+  readonly bases: Pick<MetricsRow, 'atRisk' | 'dunningClosed' | 'sessionsEnded'>;
+}
+
+/** A UTC day of a period. */
+export interface DashboardDay extends DayOfHistory {
+  /** Subscriptions that left for good, as the churn rate counts them. */
+  readonly churned: number;
 }
 
 export interface Dashboard extends Figures {
-  /** 30 days before. */
+  readonly view: View;
+  /** The figures of the period compared with. */
   readonly earlier: Figures;
   /** The time of the shop's earliest data, epoch milliseconds. */
   readonly firstDay: number;
-  readonly period: Period;
-  /** Complete UTC days, oldest first. */
-  readonly history: readonly DayOfHistory[];
-  /** As many days before those; undefined if the shop's data begins later. */
-  readonly historyBefore: readonly DayOfHistory[] | undefined;
-  /** The rest of today and the following days. */
-  readonly upcoming: readonly DayOfRenewals[];
-  /** For the days in `history`. */
+  /** Of the period, oldest first; the first and the last may be partial. */
+  readonly history: readonly DashboardDay[];
+  /** As many of the period compared with; undefined if the shop's data begins later. */
+  readonly historyBefore: readonly DashboardDay[] | undefined;
   readonly reasons: readonly ReasonRow[];
   readonly feeds: readonly FeedStatus[];
 }
 
-export const day = 24 * 3_600_000;
-
-export function parsePeriod(text: string | null): Period {
-  return periods.find((days) => String(days) === text) ?? 30;
-}
-
 /**
- * Reads everything that the dashboard shows, as of one instant.
+ * Reads everything that the overview shows, as of one instant.
  * @returns undefined for a shop without data
  */
 export async function readDashboard(
-  parts: { readonly store: Store; readonly clock: Clock },
+  store: Store,
   shop: Shop,
-  period: Period,
+  view: View,
 ): Promise<Dashboard | undefined> {
-  const { store } = parts;
-  const now = parts.clock.now();
-  const today = Math.floor(now / day) * day;
+  const { period, before, now } = view;
   const firstDay = await store.readRecent(shop.id, (from) => findFirstDay(from.analyse, shop.id));
   if (firstDay === null) return undefined;
 
-  const [figures, earlier, charts] = await Promise.all([
-    store.readRecent(shop.id, (from) => readFigures(from, shop, now)),
-    store.readRecent(shop.id, (from) => readFigures(from, shop, now, monthBefore(now - 30 * day))),
-    store.readRecent(shop.id, (from) =>
-      Promise.all([
-        listHistory(from, shop, { from: today - 2 * period * day, until: today }),
-        listUpcoming(from, shop, period, now),
-        listOutcomesByReason(from.analyse, shop.id, today - period * day, today),
-        listFeeds(from.analyse, shop.id),
-      ]),
-    ),
+  const read = <Found>(query: (from: ReadConnections) => Promise<Found>) =>
+    store.readRecent(shop.id, query);
+  const [figures, earlier, history, historyBefore, reasons, feeds] = await Promise.all([
+    read((from) => readFigures(from, shop, now, period)),
+    read((from) => readFigures(from, shop, now, before)),
+    read((from) => readDays(from, shop, period)),
+    firstDay > before.from ? undefined : read((from) => readDays(from, shop, before)),
+    read((from) => listOutcomesByReason(from.analyse, shop.id, period.from, period.until)),
+    read((from) => listFeeds(from.analyse, shop.id)),
   ]);
-  const [days, upcoming, reasons, feeds] = charts;
   return {
     ...figures,
+    view,
     earlier,
     firstDay,
-    period,
-    history: days.slice(period),
-    historyBefore: firstDay > today - 2 * period * day ? undefined : days.slice(0, period),
-    upcoming,
+    history,
+    // A year before, a leap day may be missing or too many.
+    historyBefore: historyBefore?.slice(-history.length),
     reasons,
     feeds,
   };
 }
 
-/** The figures of a period, which of them are undefined; by default the API's summary. */
+/** By default the API's figures. */
 export async function readFigures(
   { analyse }: Pick<ReadConnections, 'analyse'>,
   shop: Shop,
   now: number,
-  period: Interval = monthBefore(now),
+  period: Period = monthBefore(now),
 ): Promise<Figures> {
   const row = await summariseMetrics(analyse, shop.id, now, period);
+  const { atRisk, dunningClosed, sessionsEnded } = row;
   return {
     summary: toSummary(row, shop.currency, period.until),
     undefinedFigures: undefinedFigures(row),
+    bases: { atRisk, dunningClosed, sessionsEnded },
   };
+}
+
+async function readDays(
+  from: ReadConnections,
+  shop: Shop,
+  period: Period,
+): Promise<DashboardDay[]> {
+  const [days, churn] = await Promise.all([
+    listHistory(from, shop, period),
+    listChurnDays(from.analyse, shop.id, { ...period, now: period.until }),
+  ]);
+  const byDay = new Map(churn.map((each) => [each.day, each.cancelled + each.failed]));
+  return days.map((each) => ({ ...each, churned: byDay.get(Date.parse(each.day)) ?? 0 }));
 }

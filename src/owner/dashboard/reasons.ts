@@ -4,6 +4,7 @@ import type { ReasonRow } from '../../metrics/reasons.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
+import { viewPath } from '../view/view.ts';
 import { csvLink } from '../ui/listing.ts';
 import { countFormat } from '../ui/locale.ts';
 import { outcomeLabels, reasonLabels } from '../ui/labels.ts';
@@ -17,8 +18,15 @@ export const outcomes = [
 const totalOf = (row: ReasonRow) => row.saved + row.cancelled + row.abandoned;
 
 /** Cancellation reasons and their outcomes, as a table with bars. */
-export function reasonsTable(visit: ShopVisit, { reasons, period }: Dashboard): Html {
+export function reasonsTable(
+  visit: ShopVisit,
+  { reasons, view, bases }: Dashboard,
+  csv: `/app${string}`,
+): Html {
   const format = countFormat(visit);
+  const saved = reasons.reduce((sum, row) => sum + row.saved, 0);
+  const rows = (row: ReasonRow, more: Readonly<Record<string, string>> = {}) =>
+    viewPath(shopPath(visit.shop, '/cancel-flow'), view, { reason: row.reason, ...more });
   const max = Math.max(...reasons.map(totalOf), 1);
   const body =
     reasons.length === 0
@@ -40,23 +48,32 @@ export function reasonsTable(visit: ShopVisit, { reasons, period }: Dashboard): 
             ${reasons.map(
               (row) =>
                 html`<tr>
-                  <th scope="row">${reasonLabels[row.reason]}</th>
+                  <th scope="row">
+                    <a href="${rows(row)}">${reasonLabels[row.reason]}</a>
+                  </th>
                   <td class="bar">${bar(row, max)}</td>
-                  ${outcomes.map(({ field }) => html`<td>${format(row[field])}</td>`)}
+                  ${outcomes.map(
+                    ({ field }) =>
+                      html`<td>
+                        <a href="${rows(row, { outcome: field })}">${format(row[field])}</a>
+                      </td>`,
+                  )}
                 </tr>`,
             )}
           </tbody>
         </table>`;
   return html`<section class="chart wide">
-    <header>
-      <h3>Cancel flow by detected reason</h3>
-      <p class="quiet">
-        Sessions started in the last ${period} days (UTC), by outcome. Sessions in progress are not
-        counted.
-      </p>
-    </header>
-    ${body}
-    ${reasons.length === 0 ? undefined : csvLink(shopPath(visit.shop, `/charts.csv?chart=reasons&days=${period}`))}
+    <h3>
+      <small>Reasons and outcomes of the cancel flow</small>
+      <span class="headline"
+        >${format(bases.sessionsEnded)} sessions ended, ${format(saved)} saved</span
+      >
+    </h3>
+    <p class="quiet">
+      Sessions started in the period, UTC, by detected reason and outcome. Those in progress are not
+      counted
+    </p>
+    ${body} ${reasons.length === 0 ? undefined : csvLink(csv)}
   </section>`;
 }
 

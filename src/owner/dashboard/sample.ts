@@ -1,5 +1,6 @@
 import type { Summary } from '../../metrics/figures.ts';
 import type { Shop } from '../../store/shops.ts';
+import type { View } from '../view/view.ts';
 import type { Dashboard } from './dashboard.ts';
 
 const earlier = {
@@ -42,26 +43,40 @@ function wave(middle: number, day: number, pace: number): number {
 }
 
 /** The figures of a made-up shop, for the overview of a shop without data. */
-export function sampleFigures({ currency }: Pick<Shop, 'currency'>) {
+export function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) {
   const figures = (summary: Omit<Summary, 'currency'>) => ({
     summary: { ...summary, currency },
     undefinedFigures: new Set<string>(),
+    bases: { atRisk: 1300, dunningClosed: 60, sessionsEnded: 110 },
   });
-  const history = Array.from({ length: 30 }, (_, day): Dashboard['history'][number] => ({
-    day: '2026-01-31',
-    activeSubscribers: 1164 + day * 3 - (day % 4) * 2,
-    mrr: 38_200 + day * 110 - (day % 5) * 60,
-    newSubscribers: wave(50, day, 0.5),
-    cancelled: wave(30, day, 0.4),
-    revenue: wave(1450, day, 0.6),
-    failedPayments: wave(20, day, 0.7),
-    recoveredPayments: wave(12, day, 0.7),
-    sessions: {
-      saved: wave(12, day, 0.45),
-      cancelled: wave(20, day, 0.5),
-      abandoned: 1,
-      inProgress: 0,
-    },
-  }));
-  return { ...figures(current), earlier: figures(earlier), firstDay: 0, history };
+  const history = (from: { readonly active: number; readonly mrr: number }) =>
+    Array.from({ length: 30 }, (_, day): Dashboard['history'][number] => ({
+      day: '2026-01-31',
+      activeSubscribers: from.active + day * 3 - (day % 4) * 2,
+      mrr: from.mrr + day * 110 - (day % 5) * 60,
+      newSubscribers: wave(50, day, 0.5),
+      cancelled: wave(30, day, 0.4),
+      churned: 3 + (day % 3),
+      revenue: wave(1450, day, 0.6),
+      failedPayments: wave(20, day, 0.7),
+      recoveredPayments: wave(12, day, 0.7),
+      sessions: {
+        saved: wave(12, day, 0.45),
+        cancelled: wave(20, day, 0.5),
+        abandoned: 1,
+        inProgress: 0,
+      },
+    }));
+  return {
+    ...figures(current),
+    view,
+    earlier: figures(earlier),
+    firstDay: 0,
+    history: history({ active: 1164, mrr: 38_200 }),
+    historyBefore: history({ active: 1120, mrr: 37_000 }),
+    reasons: [
+      { reason: 'too_expensive', saved: 14, cancelled: 24, abandoned: 3 },
+      { reason: 'too_much_product', saved: 17, cancelled: 9, abandoned: 1 },
+    ] as const,
+  };
 }

@@ -1,8 +1,9 @@
 import { type Html, html } from '../../http/html.ts';
+import type { Period } from '../../metrics/bounds.ts';
 import type { ShopVisit } from '../pages.ts';
 import { alert } from '../ui/layout.ts';
 import { localeOf } from '../ui/locale.ts';
-import { type Comparison, type Period, type View, periods, viewQuery } from './view.ts';
+import { type Comparison, type View, periods, viewQuery } from './view.ts';
 
 type Path = `/app${string}`;
 
@@ -48,7 +49,7 @@ export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
       </details>
       <details class="menu">
         <summary>
-          <span class="quiet">compared with</span>
+          <span class="against">compared with</span>
           <span title="${showPeriod(visit, before)}">${comparisons[comparison]}</span>
         </summary>
         <ul>

@@ -31,6 +31,11 @@ test('shows two days and what lies between, up to now, compared with the same da
     query: 'from=2026-11-01&to=2026-11-30&compare=year',
     problem: undefined,
   });
+  // The last day has not ended, so neither has the one that it is compared with.
+  assert.deepEqual(show('from=2026-11-01&to=2026-11-30').before, [
+    '2026-10-12T00:00',
+    '2026-10-31T12:00',
+  ]);
   assert.deepEqual(show('from=2026-03-01&to=2026-03-01').before, [
     '2026-02-28T00:00',
     '2026-03-01T00:00',

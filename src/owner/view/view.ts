@@ -1,21 +1,15 @@
-import { day } from '../../metrics/bounds.ts';
-
-/** Part of a shop's past. Epoch milliseconds; includes `from`, excludes `until`. */
-export interface Period {
-  readonly from: number;
-  readonly until: number;
-}
+import { type Period, day } from '../../metrics/bounds.ts';
 
 /** The selectable periods up to now, in days. */
 export const periods = [30, 90, 365] as const;
 
 const comparisons = ['before', 'year'] as const;
-/** What a period is compared with: as many days right before it, or the same days of the year before. */
+/** What a period is compared with: the same hours of as many days before, or of the same days of the year before. */
 export type Comparison = (typeof comparisons)[number];
 
 /** What a page of figures shows, as its address says it. */
 export interface View {
-  /** A number of days up to now, or two UTC days such as 2026-11-20, both included. */
+  /** A number of days up to now, or two UTC days such as 2026-11-20, both included; the first may be an instant. */
   readonly range:
     | { readonly days: (typeof periods)[number] }
     | { readonly from: string; readonly to: string };
@@ -70,13 +64,19 @@ function parseRange(query: URLSearchParams, now: number): View['range'] | string
     if (known !== undefined || days === '') return { days: known ?? 30 };
     return `“${days}” is not one of the periods. Choose 30, 90 or 365 days, or two dates.`;
   }
-  const [first, last] = [from, to].map((text) => parseDay(text ?? ''));
+  const [first, last] = [parseStart(from ?? ''), parseDay(to ?? '')];
   if (first === undefined || last === undefined) {
     return 'Both dates are needed, as in 2026-11-20.';
   }
-  if (first > last) return 'The first day is after the last one. Exchange the two dates.';
+  if (first >= last + day) return 'The first day is after the last one. Exchange the two dates.';
   if (first > now) return 'The first day is in the future. Choose an earlier one.';
   return { from: from as string, to: to as string };
+}
+
+/** A UTC day or an instant such as 2026-11-20T12:00:00.000Z, with which a period may begin. */
+function parseStart(text: string): number | undefined {
+  const at = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? parseDay(text) : at;
 }
 
 /** The start of a UTC day, epoch milliseconds. */
@@ -88,12 +88,13 @@ function parseDay(text: string): number | undefined {
 
 function periodOf(range: View['range'], now: number): Period {
   if ('days' in range) return { from: now - range.days * day, until: now };
-  const [from, last] = [parseDay(range.from) as number, parseDay(range.to) as number];
+  const [from, last] = [parseStart(range.from) as number, parseDay(range.to) as number];
   return { from, until: Math.min(last + day, now) };
 }
 
 function periodBefore({ from, until }: Period): Period {
-  return { from: from - (until - from), until: from };
+  const length = Math.ceil((until - from) / day) * day;
+  return { from: from - length, until: until - length };
 }
 
 function yearBefore({ from, until }: Period): Period {
@@ -116,4 +117,14 @@ export function viewPath(
 ): `/app${string}` {
   const query = viewQuery(view, more);
   return query.size === 0 ? path : (path.replace(/(?=#|$)/, `?${query}`) as `/app${string}`);
+}
+
+/** The same for some days of it, such as those of a bar; the first may begin with the period. */
+export function viewOfDays(
+  { period, comparison }: View,
+  { first, last }: { readonly first: string; readonly last: string },
+): Pick<View, 'range' | 'comparison'> {
+  const isCut = period.from > Date.parse(first);
+  const from = isCut ? new Date(period.from).toISOString() : first;
+  return { range: { from, to: last }, comparison };
 }

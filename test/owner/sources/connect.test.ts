@@ -48,7 +48,7 @@ onOneDatabase('connecting a shop on the page Sources', (open) => {
     assert.match(connected, /First sync Everything is being fetched.*: 0 subscriptions so far\./);
     assert.match(
       await show(visitor, `/app/shops/${shop.id}`),
-      /No data yet Shopify is connected\. .* See how far it is/,
+      /Your data is on its way Shopify is connected\. .* See how far it is/,
     );
 
     await connecting.sync();

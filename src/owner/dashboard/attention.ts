@@ -1,0 +1,113 @@
+import { day } from '../../metrics/bounds.ts';
+import type { UploadView } from '../../door/upload/uploads.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import { type SyncProblem, listSyncProblems } from '../../platforms/sync/problems.ts';
+import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
+import type { OwnerParts, ShopVisit } from '../pages.ts';
+import { shopPath } from '../ui/layout.ts';
+import { formatCount } from '../ui/locale.ts';
+import { showDay, showTime } from '../ui/times.ts';
+
+/** What may need an owner's attention, apart from the figures. */
+export interface Concerns {
+  readonly problems: readonly SyncProblem[];
+  readonly keys: readonly KeyListing[];
+  readonly upload: UploadView | undefined;
+}
+
+export async function readConcerns(
+  { store, uploads }: Pick<OwnerParts, 'store' | 'uploads'>,
+  shopId: number,
+): Promise<Concerns> {
+  const [problems, keys, upload] = await Promise.all([
+    listSyncProblems(store.write, shopId),
+    listKeys(store.write, shopId),
+    uploads.find(shopId),
+  ]);
+  return { problems, keys, upload };
+}
+
+interface Item {
+  readonly tone: 'bad' | 'attention';
+  readonly text: HtmlValue;
+  readonly link: string;
+  /** Below the shop's page. */
+  readonly path: string;
+}
+
+/** How long before its end an owner should hear of a key that expires. */
+const noticeMs = 7 * day;
+
+/**
+ * What needs attention, with links to what can be done.
+ * @param outstanding payments; undefined if the page is about the past
+ */
+export function attention(
+  visit: ShopVisit,
+  { problems, keys, upload }: Concerns,
+  { outstanding = 0, now }: { readonly outstanding?: number | undefined; readonly now: number },
+): Html | undefined {
+  const many = (count: number, one: string, more: string) =>
+    `${formatCount(visit, count)} ${count === 1 ? one : more}`;
+  const refused = Object.values(upload?.counts ?? {}).reduce((sum, each) => sum + each.refused, 0);
+  const items: Item[] = [
+    ...problems.map((each) => syncProblem(visit, each)),
+    ...(outstanding === 0
+      ? []
+      : [
+          {
+            tone: 'attention' as const,
+            text: many(outstanding, 'payment outstanding', 'payments outstanding'),
+            link: 'See who',
+            path: '/recovery',
+          },
+        ]),
+    ...(upload === undefined || refused === 0
+      ? []
+      : [
+          {
+            tone: 'attention' as const,
+            text: `${many(refused, 'record', 'records')} of ${upload.fileName} refused`,
+            link: 'See why',
+            path: '/sources/file',
+          },
+        ]),
+    ...keys.flatMap(({ id, name, expiresAt, revokedAt }) => {
+      const left = (expiresAt?.getTime() ?? Infinity) - now;
+      return expiresAt && !revokedAt && left > 0 && left < noticeMs
+        ? [
+            {
+              tone: 'attention' as const,
+              text: html`Key “${name}” expires ${showDay(visit, expiresAt)}`,
+              link: 'Replace it',
+              path: `/keys/${id}/rotate`,
+            },
+          ]
+        : [];
+    }),
+  ];
+  if (items.length === 0) return undefined;
+  return html`<ul class="concerns" aria-label="Needs attention">
+    ${items.map(
+      ({ tone, text, link, path }) =>
+        html`<li>
+          <span class="dot ${tone}">${text}</span>
+          <a href="${shopPath(visit.shop, path)}">${link} <span aria-hidden="true">→</span></a>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+/** Why data from a platform does not arrive, in words for owners. */
+function syncProblem(
+  visit: ShopVisit,
+  { platform: { name, title }, kind, since }: SyncProblem,
+): Item {
+  const texts: Readonly<Record<SyncProblem['kind'], Html>> = {
+    refused: html`${title} no longer lets us read this shop. Nothing new has arrived since
+    ${since ? showTime(visit, since) : 'then'}.`,
+    paused: html`The app is no longer installed at ${title}, so nothing new arrives.`,
+    failing: html`Fetching data from ${title} fails at the moment. We keep trying.`,
+  };
+  return { tone: 'bad', text: texts[kind], link: 'See what to do', path: `/sources#${name}` };
+}

@@ -1,0 +1,121 @@
+import { type Html, html } from '../../http/html.ts';
+import { sparkline } from '../charts/sparkline.ts';
+import { spansOf } from '../charts/times.ts';
+import type { ShopVisit } from '../pages.ts';
+import { shopPath } from '../ui/layout.ts';
+import { viewPath } from '../view/view.ts';
+import { type Compared, changeOf } from './changes.ts';
+import type { Dashboard } from './dashboard.ts';
+import { type Figure, figureGroups, heroes } from './figures.ts';
+import { type Words, showChange, wordsOf } from './words.ts';
+
+export type Shown = Compared & Pick<Dashboard, 'history' | 'historyBefore'>;
+
+/** The three figures that matter most, each with its line over the period. */
+export function heroFigures(visit: ShopVisit, data: Shown): Html {
+  const words = wordsOf(visit);
+  const cards = heroes.map((figure) => {
+    const before = data.historyBefore && valuesOf(figure, data.historyBefore, data.earlier);
+    const change = changeOf(figure, data);
+    return html`<div class="hero">
+      <h2>
+        <a class="row" href="${rowsOf(visit, figure, data)}">${figure.name}</a>
+        ${definition(figure)}
+      </h2>
+      <p class="value"><bdi data-figure="${figure.field}">${valueOf(words, figure, data)}</bdi></p>
+      <p class="was">
+        ${showChange(words, figure, change)}
+        ${
+          typeof change === 'object'
+            ? html`<span aria-hidden="true"
+                >from <bdi>${words.value(figure, change.from)}</bdi></span
+              >`
+            : undefined
+        }
+      </p>
+      ${sparkline(valuesOf(figure, data.history, data), before)}
+    </div>`;
+  });
+  return html`<section class="heroes" aria-label="Main figures">${cards}</section>`;
+}
+
+/** The other twelve figures, a row each. */
+export function figureRows(visit: ShopVisit, data: Shown): Html {
+  const words = wordsOf(visit);
+  const groups = figureGroups.map(
+    ({ title, figures }) =>
+      html`<section>
+        <h2 id="figures-${title}">${title}</h2>
+        <table class="figures" aria-labelledby="figures-${title}">
+          <thead class="visually-hidden">
+            <tr>
+              <th scope="col">Figure</th>
+              <th scope="col">Value</th>
+              <th scope="col">Change</th>
+              <td></td>
+            </tr>
+          </thead>
+          <tbody>
+            ${figures.map(
+              (figure) =>
+                html`<tr>
+                  <th scope="row">
+                    <a class="row" href="${rowsOf(visit, figure, data)}">${figure.name}</a>
+                    ${definition(figure)}
+                  </th>
+                  <td class="value">
+                    <bdi data-figure="${figure.field}">${valueOf(words, figure, data)}</bdi>
+                  </td>
+                  <td class="changed">${showChange(words, figure, changeOf(figure, data))}</td>
+                  <td class="line">${lineOf(figure, data.history)}</td>
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </section>`,
+  );
+  return html`<div class="groups">${groups}</div>`;
+}
+
+/** By day, or by week where days would be too narrow. */
+function lineOf({ byDay }: Figure, days: Dashboard['history']): Html | undefined {
+  return (
+    byDay &&
+    sparkline(spansOf(days).map((span) => span.reduce((sum, each) => sum + byDay(each), 0)))
+  );
+}
+
+function definition({ field, name, definition: text }: Figure): Html {
+  return html`<button
+      class="help"
+      type="button"
+      popovertarget="definition-${field}"
+      aria-label="${name}: definition"
+    >
+      ?
+    </button>
+    <span class="definition" id="definition-${field}" popover>${text}</span>`;
+}
+
+function valueOf(words: Words, figure: Figure, data: Compared): string {
+  return data.undefinedFigures.has(figure.field)
+    ? '–'
+    : words.value(figure, data.summary[figure.field]);
+}
+
+/** Where a figure's rows are, for the same period. */
+function rowsOf(visit: ShopVisit, { rows, filter }: Figure, { view }: Compared): `/app${string}` {
+  return viewPath(shopPath(visit.shop, rows), view, filter);
+}
+
+/** The values of each day; of the churn rate, what share of its subscriptions had left by then. */
+function valuesOf(
+  { field, byDay = () => 0 }: Figure,
+  days: Dashboard['history'],
+  { bases }: Pick<Dashboard, 'bases'>,
+): number[] {
+  const values = days.map(byDay);
+  if (field !== 'churnRate30d') return values;
+  let left = 0;
+  return values.map((each) => (left += each) / Math.max(bases.atRisk, 1));
+}

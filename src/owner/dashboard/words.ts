@@ -1,0 +1,61 @@
+import { type Html, html } from '../../http/html.ts';
+import type { ShopVisit } from '../pages.ts';
+import { formatCount, formatMoney, formatShare, localeOf } from '../ui/locale.ts';
+import type { Change } from './changes.ts';
+import type { Figure } from './figures.ts';
+
+/** How the values and changes of figures are written. */
+export interface Words {
+  value(figure: Pick<Figure, 'format'>, value: number): string;
+  /** The size of a change; an arrow or a verb says its direction. */
+  change(figure: Pick<Figure, 'format'>, change: Pick<Change, 'kind' | 'by'>): string;
+}
+
+export function wordsOf(visit: ShopVisit): Words {
+  const locale = localeOf(visit);
+  const value: Words['value'] = ({ format }, amount) => {
+    if (format === 'count') return formatCount(visit, amount);
+    return format === 'money' ? formatMoney(visit, visit.shop, amount) : formatShare(visit, amount);
+  };
+  const change: Words['change'] = (figure, { kind, by }) => {
+    const size = Math.abs(by);
+    if (kind === 'relative') {
+      return new Intl.NumberFormat(locale, {
+        style: 'percent',
+        // One decimal place, or more where a small change would be rounded to 0.
+        maximumFractionDigits: 1,
+        maximumSignificantDigits: 2,
+        roundingPriority: 'morePrecision',
+      }).format(size);
+    }
+    if (figure.format !== 'share') return value(figure, size);
+    const points = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(size * 100);
+    return points === '1' ? '1 point' : `${points} points`;
+  };
+  return {
+    value: (figure, amount) => withTrueMinus(value(figure, amount)),
+    change: (figure, by) => withTrueMinus(change(figure, by)),
+  };
+}
+
+/** Intl writes a hyphen in most locales. */
+function withTrueMinus(text: string): string {
+  return text.replace('-', '−');
+}
+
+/** A change as an arrow and its size, or why there is none; the value before on hover and for screen readers. */
+export function showChange(
+  words: Words,
+  figure: Figure,
+  change: Change | string | undefined,
+): Html | undefined {
+  if (change === undefined) return undefined;
+  if (typeof change === 'string') return html`<span class="why">${change}</span>`;
+  const { by, from, judgement } = change;
+  const before = `${words.value(figure, from)} before`;
+  if (by === 0) return html`<span class="why" title="${before}">Unchanged</span>`;
+  return html`<span class="change ${judgement ?? 'neutral'}" title="${before}"
+    >${by > 0 ? '↑' : '↓'} <bdi>${words.change(figure, change)}</bdi>
+    <span class="visually-hidden">${judgement && `${judgement}, `}${before}</span></span
+  >`;
+}
