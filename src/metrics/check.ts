@@ -143,5 +143,5 @@ function differencesOf(
 
 /** Recomputes a shop's stored metrics from its records, in one transaction. */
 export async function rebuildMetrics(sql: Sql, shopId: number): Promise<void> {
-  await sql`select rebuild_metrics(${shopId})`;
+  await sql`select rebuild_metrics(${shopId}), rebuild_saves(${shopId})`;
 }

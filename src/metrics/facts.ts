@@ -16,6 +16,7 @@ export type Fact =
   | 'refunded'
   | 'cycle_failed'
   | 'renewal'
+  | `due ${IntervalText}`
   | `dunning_${'open' | 'recovered' | 'lost'}`
   | `session_${'saved' | 'cancelled' | 'abandoned' | 'open'}`;
 

@@ -1,9 +1,14 @@
+import { roundHalfAway, shopDigitsOf } from '../money.ts';
 import type { Transaction } from '../store/database.ts';
 import { day } from './bounds.ts';
 import { listChurnDays } from './churn.ts';
 import { type Cohort, type CohortOptions, listMonths, toCohorts } from './cohort-rows.ts';
 import { listCohorts } from './cohorts.ts';
 import { toSummary } from './figures.ts';
+import { keptFromRecords } from './cancel-flow/plain-kept.ts';
+import { type Kept, summariseKept } from './cancel-flow/kept.ts';
+import { projectionFromRecords } from './revenue/plain-projection.ts';
+import { type RenewalWeek, projectRenewals, toProjectedWeeks } from './revenue/projection.ts';
 import { summariseMovements, toMovements } from './movements.ts';
 import { cohortsFromRecords } from './plain-cohorts.ts';
 import { churnFromRecords, movementsFromRecords } from './plain-movements.ts';
@@ -27,8 +32,8 @@ type Figures = ReadonlyMap<string, unknown>;
 const cohortMonths = 12;
 
 /**
- * Compares a shop's summary, the movements and the churn of the last 30 days, and the cohorts of the last 12 months
- * with what its records give. Reads all of them; others must not write meanwhile.
+ * Compares a shop's summary, the movements and the churn of the last 30 days, the subscriptions kept in them, the
+ * renewals of the next weeks, and the cohorts of the last 12 months with what its records give. Reads all of them; others must not write meanwhile.
  * @param now epoch milliseconds
  */
 export async function findFigureDifferences(
@@ -60,6 +65,8 @@ async function readServed(tx: Transaction, shop: ShopOfFigures, now: number): Pr
     ),
     ...listFigures('churned ', { cancelled: count('cancelled'), failed: count('failed') }),
     ...listCohortFigures(await listCohorts(tx, shop, { months: cohortMonths, now })),
+    ...listKept(await summariseKept(tx, shop.id, window), shop),
+    ...listProjected(await projectRenewals(tx, shop.id, now), shop),
   ]);
 }
 
@@ -75,6 +82,8 @@ async function readPlain(tx: Transaction, shop: ShopOfFigures, now: number): Pro
     ),
     ...listFigures('churned ', await churnFromRecords(tx, shop.id, window)),
     ...listCohortFigures(toCohorts(rows, listMonths(cohorts), shop.currency)),
+    ...listKept(await keptFromRecords(tx, shop.id, window), shop),
+    ...listProjected(await projectionFromRecords(tx, shop.id, now), shop),
   ]);
 }
 
@@ -88,4 +97,15 @@ function listCohortFigures(cohorts: readonly Cohort[]): [string, unknown][] {
     ...listFigures(`cohort ${month} retained `, retained),
     ...listFigures(`cohort ${month} mrr `, mrr),
   ]);
+}
+
+function listKept({ subscriptions, value }: Kept, { currency }: ShopOfFigures) {
+  const mrr = roundHalfAway(value, shopDigitsOf(currency));
+  return listFigures('kept ', { subscriptions, mrr });
+}
+
+function listProjected(weeks: readonly RenewalWeek[], { currency }: ShopOfFigures) {
+  return toProjectedWeeks(weeks, currency).flatMap(({ renewals, value }, index) =>
+    listFigures(`projected week ${index + 1} `, { renewals, value }),
+  );
 }

@@ -1,16 +1,18 @@
-import { type Ratio, roundHalfAway, shopDigitsOf, subtract } from '../money.ts';
+import { monthlyFactor } from '../intervals.ts';
+import { type Ratio, add, multiply, roundHalfAway, shopDigitsOf } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { restOfTime, wholeDaysOf } from './bounds.ts';
+import { day, restOfTime, wholeDaysOf } from './bounds.ts';
 import {
   type ActiveFact,
-  type ActiveValue,
+  type IntervalText,
   type Movement,
   departures,
   movements,
   parseInterval,
   partsOf,
 } from './facts.ts';
-import { monthlyValue, zero } from './figures.ts';
+import { zero } from './figures.ts';
+import { priceDecimals } from './history-rows.ts';
 import { intervalsOf } from './pieces.ts';
 
 /** Exact monthly values at the ends of an interval, and of the movements in between; none is below 0. */
@@ -21,77 +23,137 @@ export type Movements = { readonly currency: string } & Readonly<
   Record<'opening' | Movement | 'closing', number>
 >;
 
-interface Sum {
-  /** What is active at the end of the interval, or how it changed in between. */
-  readonly part: 'closing' | 'between';
-  readonly fact: ActiveFact;
-  /** A decimal. */
-  readonly amount: string;
+/** What changed the monthly value on a UTC day, of which an interval may have a part only. */
+export interface MovementDay {
+  /** For example 2026-11-20. */
+  readonly day: string;
+  readonly moved: readonly MovedValue[];
+  /** What is active at its end, or at the end of the interval. */
+  readonly closing: IntervalSums;
 }
 
+interface MovedValue {
+  readonly interval: IntervalText;
+  readonly movement: Movement;
+  /** In units of the sixth decimal place; below 0 for departures. */
+  readonly amount: bigint;
+}
+
+/** Sums of prices by billing interval, in units of the sixth decimal place. */
+type IntervalSums = ReadonlyMap<IntervalText, bigint>;
+
 /**
- * The monthly value at both ends of an interval, at today's prices and intervals, and what changed it: opening +
- * arrivals - departures = closing. An end leaves out what happens exactly then. The cost does not grow with the
- * shop, but with the number of days and with the changes on the first and the last one.
+ * What changed the monthly value on each UTC day of an interval, and what it came to, at today's prices and
+ * intervals. An end leaves out what happens exactly then. The cost does not grow with the shop, but with the number
+ * of days and with the changes on the first and the last one.
  * @param from, to epoch milliseconds; includes `from`, excludes `to`
  */
+export async function listMovementDays(
+  sql: Sql | Transaction,
+  shopId: number,
+  from: number,
+  to: number,
+): Promise<MovementDay[]> {
+  const { days, ends } = wholeDaysOf(from, to);
+  const after = restOfTime(to);
+  // Of the state at the end, no day. A row of sums for each day is received faster than a row for each sum.
+  const rows = await sql<{ day: number | null; sums: Record<ActiveFact, string> }[]>`
+    select (date_part('epoch', day) * 1000)::bigint as day, json_object_agg(fact, amount) as sums
+    from (
+      select day, fact, round(sum(amount) * ${10 ** priceDecimals}::int)::text as amount
+      from (
+        select null::timestamptz as day, fact, amount from metric_ledger
+        where shop_id = ${shopId} and grain = 'all' and fact like 'active %'
+        union all
+        select null, fact, -amount from metric_ledger
+        where shop_id = ${shopId} and grain = 'shift' and bucket >= ${after.days}
+          and fact like 'active %'
+        union all
+        (
+          select null, a.fact, -a.amount from (
+            select active from subscriber_changes
+            where shop_id = ${shopId} and at >= ${after.end[0]} and at < ${after.end[1]}
+            order by at offset 0
+          ) c
+          cross join lateral unnest(c.active) a
+        )
+        union all
+        select bucket, fact, amount from metric_ledger
+        where shop_id = ${shopId} and grain = 'shift' and bucket >= ${days[0]} and bucket < ${days[1]}
+          and fact like 'active %'
+        union all
+        select metric_day(c.at), a.fact, a.amount from (${intervalsOf(sql, ends)}) e
+        cross join lateral (
+          select at, active from subscriber_changes
+          where shop_id = ${shopId} and at >= e.since and at < e.until
+          order by at offset 0
+        ) c
+        cross join lateral unnest(c.active) a
+      ) moved
+      group by day, fact
+    ) summed
+    group by day`;
+  const byDay = new Map(rows.map(({ day: at, sums }) => [at, movedValuesOf(sums)]));
+  const movedOn = (at: number | null) => byDay.get(at) ?? [];
+  let closing = sumsWith(new Map(), movedOn(null), 1n);
+  const found: MovementDay[] = [];
+  const first = Math.floor(from / day) * day;
+  for (let at = Math.floor((to - 1) / day) * day; at >= first; at -= day) {
+    const moved = movedOn(at);
+    found.push({ day: isoDay(at), moved, closing });
+    closing = sumsWith(closing, moved, -1n);
+  }
+  return found.toReversed();
+}
+
+function movedValuesOf(sums: Readonly<Record<ActiveFact, string>>): MovedValue[] {
+  return Object.entries(sums).map(([fact, amount]) => ({
+    ...partsOf(fact as ActiveFact),
+    amount: BigInt(amount),
+  }));
+}
+
+function sumsWith(sums: IntervalSums, moved: readonly MovedValue[], sign: bigint): IntervalSums {
+  const all = new Map(sums);
+  for (const { interval, amount } of moved) {
+    all.set(interval, (all.get(interval) ?? 0n) + sign * amount);
+  }
+  return all;
+}
+
+/** The movements of consecutive days, of which there is at least one: opening + arrivals - departures = closing. */
+export function movementsOf(days: readonly MovementDay[]): MovementValues {
+  const { closing } = days.at(-1) as MovementDay;
+  const moved = days.flatMap((each) => each.moved);
+  const byMovement = Map.groupBy(moved, ({ movement }) => movement);
+  const values = movements.map((movement) => {
+    const sign = isDeparture(movement) ? -1n : 1n;
+    const sums = sumsWith(new Map(), byMovement.get(movement) ?? [], sign);
+    return [movement, monthlyValueOf(sums)] as const;
+  });
+  return {
+    opening: monthlyValueOf(sumsWith(closing, moved, -1n)),
+    ...(Object.fromEntries(values) as Record<Movement, Ratio>),
+    closing: monthlyValueOf(closing),
+  };
+}
+
+/** The movements of a whole interval. */
 export async function summariseMovements(
   sql: Sql | Transaction,
   shopId: number,
   from: number,
   to: number,
 ): Promise<MovementValues> {
-  const { days, ends } = wholeDaysOf(from, to);
-  const after = restOfTime(to);
-  const sums = await sql<Sum[]>`
-    select part, fact, sum(amount) as amount
-    from (
-      select 'closing' as part, fact, amount from metric_ledger
-      where shop_id = ${shopId} and grain = 'all' and fact like 'active %'
-      union all
-      select 'closing', fact, -amount from metric_ledger
-      where shop_id = ${shopId} and grain = 'shift' and bucket >= ${after.days}
-        and fact like 'active %'
-      union all
-      (
-        select 'closing', fact, -amount from subscriber_facts
-        where shop_id = ${shopId} and at >= ${after.end[0]} and at < ${after.end[1]}
-          and fact like 'active %'
-        order by at offset 0
-      )
-      union all
-      select 'between', fact, amount from metric_ledger
-      where shop_id = ${shopId} and grain = 'shift' and bucket >= ${days[0]} and bucket < ${days[1]}
-        and fact like 'active %'
-      union all
-      select 'between', f.fact, f.amount from (${intervalsOf(sql, ends)}) e
-      cross join lateral (
-        select fact, amount from subscriber_facts
-        where shop_id = ${shopId} and at >= e.since and at < e.until and fact like 'active %'
-        order by at offset 0
-      ) f
-    ) sums
-    group by part, fact`;
-  const between = sums.filter(({ part }) => part === 'between');
-  const closing = monthlyValueOf(sums.filter(({ part }) => part === 'closing'));
-  const moved = movements.map((movement) => {
-    const value = monthlyValueOf(between.filter(({ fact }) => partsOf(fact).movement === movement));
-    return [movement, isDeparture(movement) ? subtract(zero, value) : value] as const;
-  });
-  return {
-    opening: subtract(closing, monthlyValueOf(between)),
-    ...(Object.fromEntries(moved) as Record<Movement, Ratio>),
-    closing,
-  };
+  return movementsOf(await listMovementDays(sql, shopId, from, to));
 }
 
-function monthlyValueOf(sums: readonly Sum[]): Ratio {
-  return monthlyValue(
-    sums.map(({ fact, amount }): ActiveValue => ({
-      ...parseInterval(partsOf(fact).interval),
-      sum: amount,
-    })),
-  );
+function monthlyValueOf(sums: IntervalSums): Ratio {
+  return [...sums].reduce((total, [interval, amount]) => {
+    const { unit, count } = parseInterval(interval);
+    const value = { numerator: amount, denominator: 10n ** BigInt(priceDecimals) };
+    return add(total, multiply(value, monthlyFactor(unit, count)));
+  }, zero);
 }
 
 const isDeparture = (movement: Movement) => departures.some((each) => each === movement);
@@ -108,3 +170,5 @@ export function toMovements(values: MovementValues, currency: string): Movements
     >),
   };
 }
+
+const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);

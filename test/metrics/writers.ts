@@ -115,6 +115,18 @@ const putPayments: Change = async (tx, shopId, random) => {
       amount = excluded.amount, processed_at = excluded.processed_at`;
 };
 
+const putSession: Change = (tx, shopId, random) => tx`
+    insert into cancellation_sessions
+    values (${shopId}, ${1 + random.integer(9)},
+      (select subscription_id from subscriptions
+        where shop_id = ${shopId} and subscription_id = ${subscriptionIdOf(random)}),
+      ${random.oneOf(['other', 'not_using'])}, ${random.oneOf(['pause', null])},
+      ${random.oneOf(['saved', 'saved', 'cancelled', 'abandoned', null])}, ${iso(timeOf(random))},
+      null, ${digest})
+    on conflict (shop_id, session_id) do update
+      set subscription_id = excluded.subscription_id, outcome = excluded.outcome,
+        created_at = excluded.created_at`;
+
 const changes: readonly Change[] = [
   putSubscription,
   putSubscription,
@@ -141,13 +153,8 @@ const changes: readonly Change[] = [
       set amount = excluded.amount, refunded_at = excluded.refunded_at`,
   (tx, shopId, random) => tx`
     delete from refunds where shop_id = ${shopId} and refund_id % 3 = ${random.integer(3)}`,
-  (tx, shopId, random) => tx`
-    insert into cancellation_sessions
-    values (${shopId}, ${1 + random.integer(9)}, null, 'other', null,
-      ${random.oneOf(['saved', 'cancelled', 'abandoned', null])}, ${iso(timeOf(random))}, null,
-      ${digest})
-    on conflict (shop_id, session_id) do update
-      set outcome = excluded.outcome, created_at = excluded.created_at`,
+  putSession,
+  putSession,
   (tx, shopId, random) => tx`
     delete from cancellation_sessions
     where shop_id = ${shopId} and session_id = ${1 + random.integer(9)}`,

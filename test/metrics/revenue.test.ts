@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
+import { summariseKept } from '../../src/metrics/cancel-flow/kept.ts';
+import { keptFromRecords } from '../../src/metrics/cancel-flow/plain-kept.ts';
+import {
+  countSessions,
+  summariseSessions,
+  totalsOf,
+} from '../../src/metrics/cancel-flow/sessions.ts';
+import { movements } from '../../src/metrics/facts.ts';
+import { type MovementValues, listMovementDays, movementsOf } from '../../src/metrics/movements.ts';
+import { movementsFromRecords } from '../../src/metrics/plain-movements.ts';
+import { projectionFromRecords } from '../../src/metrics/revenue/plain-projection.ts';
+import { type RenewalWeek, projectRenewals } from '../../src/metrics/revenue/projection.ts';
+import { listRevenueDays } from '../../src/metrics/revenue/revenue-days.ts';
+import { summariseMetrics } from '../../src/metrics/summary.ts';
+import { type Ratio, add, parseDecimal, subtract } from '../../src/money.ts';
+import type { Store } from '../../src/store/open.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { runs } from '../support/seed.ts';
+import { createShop } from '../support/world.ts';
+import { instantOf } from './instants.ts';
+import { type Random, randomOf } from './random.ts';
+import { preparePlans, writeSomething } from './writers.ts';
+
+const day = 24 * 3_600_000;
+const { numRuns: worlds, seed: firstSeed } = runs(10);
+const iso = (at: number) => new Date(at).toISOString();
+const isSame = (one: Ratio, other: Ratio) => subtract(one, other).numerator === 0n;
+const zero: Ratio = { numerator: 0n, denominator: 1n };
+const names = ['opening', ...movements, 'closing'] as const;
+
+function assertSame(found: MovementValues, expected: MovementValues, where: string) {
+  const differing = names.filter((name) => !isSame(found[name], expected[name]));
+  assert.deepEqual(differing, [], where);
+}
+
+onEveryDatabase('revenue, renewals and the cancel flow', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  /** Random instants of shops of random records, with any start of what is kept by hour. */
+  async function eachInstant(
+    { seeds, batches }: { readonly seeds: number; readonly batches: number },
+    check: (shopId: number, random: Random, now: number, where: string) => Promise<void>,
+  ) {
+    for (let seed = firstSeed + seeds; seed < firstSeed + seeds + worlds; seed += 1) {
+      const random = randomOf(seed);
+      const shop = await createShop(store);
+      const hoursSince = random.oneOf(['1970-01-01Z', '2026-10-30Z', '2026-11-21Z', 'infinity']);
+      await store.write`insert into metric_shops values (${shop.id}, ${hoursSince})`;
+      await preparePlans(store.write, shop.id);
+      for (let batch = 0; batch < batches; batch += 1) {
+        await writeSomething(store.write, [shop.id], random);
+      }
+      assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
+      for (let time = 0; time < 12; time += 1) {
+        const now = instantOf(random);
+        await check(shop.id, random, now, `seed ${seed}, now ${iso(now)}`);
+      }
+    }
+  }
+
+  const windowOf = (random: Random, now: number) => {
+    const until = Math.min(now, random.oneOf([now, instantOf(random)]));
+    const length = random.chance(0.2) ? random.integer(3_600_000) : random.integer(80 * day);
+    return { from: until - 1 - length, until, now };
+  };
+
+  test('the movements of any days of a period are those of the records, and come to the whole', async () => {
+    let moved = 0;
+    await eachInstant({ seeds: 200, batches: 16 }, async (shopId, random, now, where) => {
+      const { from, until } = windowOf(random, now);
+      const days = await listMovementDays(store.primary.analyse, shopId, from, until);
+      const first = Math.floor(from / day) * day;
+      assert.deepEqual(
+        days.map((each) => Date.parse(each.day)),
+        days.map((_, index) => first + index * day),
+      );
+      const plain = await movementsFromRecords(store.write, shopId, from, until);
+      assertSame(movementsOf(days), plain, where);
+      const [start, end] = [random.integer(days.length), 1 + random.integer(days.length)];
+      const span = days.slice(Math.min(start, end - 1), Math.max(start + 1, end));
+      const [since, to] = [
+        Math.max(from, Date.parse(span[0]?.day ?? '')),
+        Math.min(until, Date.parse(span.at(-1)?.day ?? '') + day),
+      ];
+      const where2 = `${where}, ${iso(since)} to ${iso(to)} of ${iso(from)} to ${iso(until)}`;
+      const found = movementsOf(span);
+      assertSame(found, await movementsFromRecords(store.write, shopId, since, to), where2);
+      const sign = (name: string) =>
+        ['paused', 'cancelled', 'expired', 'failed'].includes(name) ? subtract : add;
+      const closing = movements.reduce((sum, name) => sign(name)(sum, found[name]), found.opening);
+      assert.ok(isSame(closing, found.closing), where2);
+      moved += movements.filter((name) => found[name].numerator > 0n).length;
+    });
+    assert.ok(moved > 50, String(moved));
+  });
+
+  test('the revenue of a period’s days is what was paid on them, less what was refunded', async () => {
+    await eachInstant({ seeds: 300, batches: 16 }, async (shopId, random, now, where) => {
+      const { from, until } = windowOf(random, now);
+      const expected = new Map<string, Ratio>();
+      const rows = await store.write<{ at: Date; amount: string }[]>`
+        select processed_at as at, amount from payments
+        where shop_id = ${shopId} and status = 'succeeded'
+        union all select refunded_at, -amount from refunds where shop_id = ${shopId}`;
+      for (const { at, amount } of rows) {
+        if (at.getTime() < from || at.getTime() >= until) continue;
+        const on = iso(at.getTime()).slice(0, 10);
+        expected.set(on, add(expected.get(on) ?? zero, parseDecimal(amount)));
+      }
+      const found = await listRevenueDays(store.primary.analyse, shopId, from, until);
+      assert.deepEqual(
+        found.map((each) => each.day),
+        [...expected.keys()].toSorted(),
+        where,
+      );
+      for (const { day: on, revenue } of found) {
+        assert.ok(isSame(parseDecimal(revenue), expected.get(on) ?? zero), `${where}, ${on}`);
+      }
+    });
+  });
+
+  test('renewals are projected from the next billing dates, the first week as in the summary', async () => {
+    const renewals = Array.from({ length: 8 }, () => 0);
+    await eachInstant({ seeds: 400, batches: 16 }, async (shopId, _, now, where) => {
+      const found = await projectRenewals(store.primary.analyse, shopId, now);
+      const plain = await projectionFromRecords(store.write, shopId, now);
+      const text = (weeks: readonly RenewalWeek[]) =>
+        weeks.map((each) => `${iso(each.from)} ${each.renewals}`);
+      assert.deepEqual(text(found), text(plain), where);
+      for (const [index, each] of found.entries()) {
+        assert.ok(isSame(each.value, plain[index]?.value ?? zero), `${where}, week ${index}`);
+        renewals[index] = (renewals[index] ?? 0) + each.renewals;
+      }
+      const summary = await summariseMetrics(store.primary.analyse, shopId, now);
+      assert.equal(found[0]?.renewals, summary.upcomingRenewals, where);
+      const value = parseDecimal(summary.upcomingRenewalsValue);
+      assert.ok(isSame(found[0]?.value ?? zero, value), where);
+    });
+    assert.ok(
+      renewals.every((each) => each > 0),
+      String(renewals),
+    );
+  });
+
+  test('sessions and what they kept are those of the records, also after all is computed again', async () => {
+    let kept = 0;
+    await eachInstant({ seeds: 500, batches: 60 }, async (shopId, random, now, where) => {
+      const window = windowOf(random, now);
+      const { from, until } = window;
+      const counts = await countSessions(store.primary.analyse, shopId, from, until);
+      const rows = await store.write<{ text: string }[]>`
+        select concat_ws(' ', (created_at at time zone 'UTC')::date, detected_reason,
+          coalesce(offer_type, '-'), coalesce(outcome, '-'), count(*)) as text
+        from cancellation_sessions
+        where shop_id = ${shopId} and created_at >= ${iso(from)} and created_at < ${iso(until)}
+        group by (created_at at time zone 'UTC')::date, detected_reason, offer_type, outcome`;
+      assert.deepEqual(
+        counts
+          .map((each) =>
+            [each.day, each.reason, each.offer ?? '-', each.outcome ?? '-', each.sessions].join(
+              ' ',
+            ),
+          )
+          .toSorted(),
+        rows.map(({ text }) => text).toSorted(),
+        where,
+      );
+      const totals = await summariseSessions(store.primary.analyse, shopId, from, until);
+      assert.deepEqual(totals, totalsOf(counts), where);
+      const plain = await keptFromRecords(store.write, shopId, window);
+      const compare = async () => {
+        const found = await summariseKept(store.primary.analyse, shopId, window);
+        assert.equal(found.subscriptions, plain.subscriptions, where);
+        assert.ok(isSame(found.value, plain.value), where);
+      };
+      await compare();
+      kept += plain.subscriptions;
+      if (random.chance(0.6)) return;
+      await store.write`update subscriptions set saved_at = null where shop_id = ${shopId}`;
+      await rebuildMetrics(store.write, shopId);
+      await compare();
+    });
+    assert.ok(kept > 3, String(kept));
+  });
+});
