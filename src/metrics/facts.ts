@@ -21,7 +21,7 @@ export type Fact =
   | `session_${'saved' | 'cancelled' | 'abandoned' | 'open'}`;
 
 /** What makes a subscription active: it begins, or comes back. */
-const arrivals = ['new', 'added', 'resumed', 'reactivated'] as const;
+export const arrivals = ['new', 'added', 'resumed', 'reactivated'] as const;
 /** What ends its being active. */
 export const departures = ['paused', 'cancelled', 'expired', 'failed'] as const;
 export const movements = [...arrivals, ...departures] as const;

@@ -25,6 +25,9 @@ import { shopsPage } from './account/shop-pages.ts';
 import { changePassword, signIn } from '../accounts/sign-in.ts';
 import { explainRefusal, signInPage } from './account/sign-in-pages.ts';
 import { notificationRoutes } from './notifications/routes.ts';
+import { revenueAssets } from './revenue/page.ts';
+import { revenueRoutes } from './revenue/routes.ts';
+import { helpAssets } from './ui/help.ts';
 import { searchRoutes } from './search/routes.ts';
 import { sourceRoutes } from './sources/routes.ts';
 import { Sources } from './sources/sources.ts';
@@ -40,11 +43,13 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...[...frameAssets, ...chartAssets, ...dashboardAssets, ...developerAssets].map(
       ({ route }) => route,
     ),
+    ...[...helpAssets, ...revenueAssets].map(({ route }) => route),
     ...signInRoutes(pages, parts),
     ...linkRoutes(pages, parts),
     ...accountRoutes(pages, parts),
     ...shopRoutes(pages, parts, sources),
     ...subscriptionRoutes(pages, parts),
+    ...revenueRoutes(pages, parts),
     ...cancelFlowRoutes(pages, parts),
     ...notificationRoutes(pages, parts),
     ...searchRoutes(pages, parts),

@@ -140,7 +140,7 @@ onEveryDatabase('revenue, renewals and the cancel flow', (open) => {
       }
       const summary = await summariseMetrics(store.primary.analyse, shopId, now);
       assert.equal(found[0]?.renewals, summary.upcomingRenewals, where);
-      const value = parseDecimal(summary.upcomingRenewalsValue);
+      const value = parseDecimal(summary.upcomingRenewalsValue ?? '');
       assert.ok(isSame(found[0]?.value ?? zero, value), where);
     });
     assert.ok(

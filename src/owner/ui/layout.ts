@@ -29,6 +29,7 @@ interface PageParts {
 export const shopPages = {
   overview: { path: '', label: 'Overview' },
   subscriptions: { path: '/subscriptions', label: 'Subscriptions' },
+  revenue: { path: '/revenue', label: 'Revenue' },
   cancelFlow: { path: '/cancel-flow', label: 'Cancel flow' },
   sources: { path: '/sources', label: 'Sources' },
   keys: { path: '/developers', label: 'Developers' },

@@ -1,0 +1,117 @@
+import type { Chart } from '../charts/chart.ts';
+import { spansOf, timesOf } from '../charts/times.ts';
+import { seriesOf, unitsOf } from '../charts/values.ts';
+import { day } from '../../metrics/bounds.ts';
+import type { ShopVisit } from '../pages.ts';
+import { formatCount, formatMoney } from '../ui/locale.ts';
+import { type Revenue, type RevenueDay, spanOf } from './revenue.ts';
+
+/** The charts of the page. */
+export function revenueCharts(visit: ShopVisit, revenue: Revenue): Chart[] {
+  return [...pastCharts(visit, revenue), ...projectionCharts(visit, revenue)];
+}
+
+function pastCharts(visit: ShopVisit, { days, before }: Revenue): Chart[] {
+  const { shop } = visit;
+  const { amounts } = unitsOf(visit);
+  const money = (amount: number) => formatMoney(visit, shop, amount);
+  const groups = spansOf(days);
+  const spansIn = (some: readonly RevenueDay[]) => spansOf(some).map((each) => spanOf(each, shop));
+  const [spans, spansBefore] = [spansIn(days), before && spansIn(before).slice(0, groups.length)];
+  const [whole, wholeBefore] = [spanOf(days, shop), before && spanOf(before, shop)];
+  const mrrAt = (some: readonly RevenueDay[]) =>
+    some.map((each) => spanOf([each], shop).movements.closing);
+  const per = groups.some((group) => group.length > 1) ? 'Per 7 days, UTC' : 'Per day, UTC';
+  const bars = { marks: 'bars', initial: 'last', ...timesOf(visit, groups), ...amounts } as const;
+  const compared = (text: string | undefined) => text && `Compared with ${text}`;
+  return [
+    {
+      id: 'chart-mrr',
+      title: 'Monthly recurring revenue',
+      headline: {
+        now: money(whole.movements.closing),
+        before: compared(wholeBefore && money(wholeBefore.movements.closing)),
+      },
+      caption: 'At the end of each day, UTC, at today’s prices',
+      marks: 'line',
+      initial: 'last',
+      ...timesOf(
+        visit,
+        days.map((each) => [each]),
+      ),
+      series: [
+        {
+          name: 'MRR',
+          tone: 'plain',
+          values: mrrAt(days),
+          before: before && mrrAt(before.slice(0, days.length)),
+        },
+      ],
+      ...amounts,
+    },
+    {
+      id: 'chart-movements',
+      title: 'MRR that came and left',
+      headline: {
+        now: `${money(whole.came)} came, ${money(whole.left)} left`,
+        before: compared(
+          wholeBefore && `${money(wholeBefore.came)} and ${money(wholeBefore.left)}`,
+        ),
+      },
+      caption: `${per}, at today’s prices`,
+      series: [
+        seriesOf('Came', 'good', spans, ({ came }) => came),
+        seriesOf('Left', 'bad', spans, ({ left }) => left),
+      ],
+      ...bars,
+    },
+    {
+      id: 'chart-revenue',
+      title: 'Revenue',
+      headline: {
+        now: money(whole.revenue),
+        before: compared(wholeBefore && money(wholeBefore.revenue)),
+      },
+      caption: `${per}. Payments less refunds`,
+      series: [seriesOf('Revenue', 'plain', spans, (each) => each.revenue, spansBefore)],
+      ...bars,
+    },
+  ];
+}
+
+function projectionCharts(visit: ShopVisit, { weeks }: Revenue): Chart[] {
+  const { counts, amounts } = unitsOf(visit);
+  const money = (amount: number) => formatMoney(visit, visit.shop, amount);
+  const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
+  const groups = weeks.map(({ from }) =>
+    Array.from({ length: 7 }, (_, index) => ({ day: isoDay(Date.parse(from) + index * day) })),
+  );
+  const { times } = timesOf(visit, groups);
+  const frame = {
+    caption: 'Projection: weeks of 7 × 24 hours from now, UTC',
+    marks: 'bars',
+    initial: 'first',
+    times,
+    timeHeading: 'Week from (UTC)',
+  } as const;
+  const [next] = weeks;
+  return [
+    {
+      id: 'chart-renewals',
+      title: 'Renewals expected',
+      headline: { now: `${formatCount(visit, next?.renewals ?? 0)} in the next 7 days` },
+      series: [seriesOf('Renewals', 'plain', weeks, ({ renewals }) => renewals)],
+      ...frame,
+      ...counts,
+    },
+    {
+      id: 'chart-renewals-value',
+      title: 'Value of the renewals expected',
+      headline: { now: `${money(next?.value ?? 0)} in the next 7 days` },
+      series: [seriesOf('Value', 'plain', weeks, ({ value }) => value)],
+      ...frame,
+      ...amounts,
+      caption: `${frame.caption}, at today’s prices`,
+    },
+  ];
+}
