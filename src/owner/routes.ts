@@ -8,7 +8,8 @@ import { accountPage } from './account/pages.ts';
 import { notFoundPage } from './message-pages.ts';
 import { type Pages, type OwnerParts, createPages, listShopsOf } from './pages.ts';
 import { chartAssets } from './charts/assets.ts';
-import { cancelFlowRoutes } from './cancel-flow/pages.ts';
+import { flowAssets } from './cancel-flow/page.ts';
+import { cancelFlowRoutes } from './cancel-flow/routes.ts';
 import { developerAssets } from './developers/frame.ts';
 import { developerRoutes } from './developers/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
@@ -43,7 +44,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...[...frameAssets, ...chartAssets, ...dashboardAssets, ...developerAssets].map(
       ({ route }) => route,
     ),
-    ...[...helpAssets, ...revenueAssets].map(({ route }) => route),
+    ...[...helpAssets, ...revenueAssets, ...flowAssets].map(({ route }) => route),
     ...signInRoutes(pages, parts),
     ...linkRoutes(pages, parts),
     ...accountRoutes(pages, parts),

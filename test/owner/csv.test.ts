@@ -87,12 +87,12 @@ onEveryDatabase('files of the owner’s lists', (open) => {
   });
 
   test('have all sessions of the page’s filter', async () => {
-    const { lines } = await load('cancel-flow.csv');
+    const { lines } = await load('cancel-flow/sessions.csv');
     assert.equal(lines.length, 1 + 130);
     assert.equal(lines[0], 'Session,Subscription,Reason,Offer,Outcome,Started (UTC)');
     assert.equal(lines[1], '7130,,Too expensive,None,In progress,2026-11-01T00:00:00.000Z');
     assert.equal(lines[130], '7001,1001,Too expensive,Pause,Saved,2026-11-01T00:00:00.000Z');
-    assert.equal((await load('cancel-flow.csv?outcome=saved')).lines.length, 1 + 65);
+    assert.equal((await load('cancel-flow/sessions.csv?outcome=saved')).lines.length, 1 + 65);
   });
 
   test('have the values of a chart’s table', async () => {
@@ -124,14 +124,20 @@ onEveryDatabase('files of the owner’s lists', (open) => {
     for (const [name, query] of [
       ['subscriptions', 'status=none'],
       ['subscriptions', 'customer=x'],
-      ['cancel-flow', 'outcome=none'],
+      ['cancel-flow/sessions', 'outcome=none'],
     ]) {
       const { status, location } = await visitor.get(`${home}/${name}.csv?${query}`);
       assert.deepEqual([status, location], [303, `${home}/${name}?${query}`]);
     }
     const other = await createShop(world.store);
     const { visitor: stranger } = await signedInOwner(world, { shopId: other.id });
-    for (const name of ['subscriptions', 'cancel-flow', 'charts']) {
+    for (const name of [
+      'subscriptions',
+      'cancel-flow/sessions',
+      'cancel-flow',
+      'revenue',
+      'charts',
+    ]) {
       const { status, text } = await stranger.get(`${home}/${name}.csv?chart=chart-mrr`);
       assert.equal(status, 404);
       assert.doesNotMatch(text, /too expensive|SUM/i);

@@ -100,7 +100,8 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await inspect(page, 'subscription');
 
     await page.getByRole('link', { name: 'Cancel flow' }).click();
-    await inspect(page, 'cancel-flow');
+    await page.getByRole('link', { name: 'All sessions' }).click();
+    await inspect(page, 'cancel-flow-sessions');
     await page
       .locator('tbody tr', { has: page.locator('a') })
       .first()

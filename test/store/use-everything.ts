@@ -19,18 +19,13 @@ import {
   updateRevokedKey,
   updateRevokedKeysOfShop,
 } from '../../src/store/keys/keys.ts';
+import { useInsights } from './use-insights.ts';
 import { usePushSources, useUploads } from './use-push-sources.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listChurnDays, listChurned } from '../../src/metrics/churn.ts';
 import { listCohorts, listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
-import { countSessions, summariseSessions } from '../../src/metrics/cancel-flow/sessions.ts';
-import { keptFromRecords } from '../../src/metrics/cancel-flow/plain-kept.ts';
-import { summariseKept } from '../../src/metrics/cancel-flow/kept.ts';
-import { projectionFromRecords } from '../../src/metrics/revenue/plain-projection.ts';
-import { projectRenewals } from '../../src/metrics/revenue/projection.ts';
-import { listRevenueDays } from '../../src/metrics/revenue/revenue-days.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
 import { cohortsFromRecords } from '../../src/metrics/plain-cohorts.ts';
 import { churnFromRecords, movementsFromRecords } from '../../src/metrics/plain-movements.ts';
@@ -195,7 +190,7 @@ export async function useEverything(store: Store): Promise<void> {
   await listRenewals(store.primary.analyse, shop.id, 30, endAt);
   await listOutcomesByReason(store.primary.analyse, shop.id, endAt - 30 * 86_400_000, endAt);
   await usePast(store, shop);
-  await useRevenueAndCancelFlow(store, shop);
+  await useInsights(store, shop.id, endAt);
   await summariseFromRecords(store.write, shop.id, endAt);
   await rebuildMetrics(store.write, shop.id);
   // The remaining case: changed events are deleted and written again.
@@ -234,20 +229,6 @@ async function usePast({ primary: { analyse }, write }: Store, shop: TestShop): 
   const [{ planId } = { planId: 0 }] = churned;
   assert.ok(await hasPlan(analyse, shop.id, planId));
   assert.notEqual((await listCohortsOfPlan(analyse, shop, planId, options)).length, 0);
-}
-
-/** Revenue, projected renewals and the cancel flow. */
-async function useRevenueAndCancelFlow(store: Store, shop: TestShop): Promise<void> {
-  const { primary, write } = store;
-  const window = { from: endAt - 40 * 86_400_000 - 1, until: endAt - 1, now: endAt };
-  const { from, until } = window;
-  assert.notEqual((await listRevenueDays(primary.analyse, shop.id, from, until)).length, 0);
-  await projectRenewals(primary.analyse, shop.id, endAt);
-  await projectionFromRecords(write, shop.id, endAt);
-  assert.notEqual((await countSessions(primary.analyse, shop.id, from, until)).length, 0);
-  await summariseSessions(primary.analyse, shop.id, from, until);
-  await summariseKept(primary.analyse, shop.id, window);
-  await keptFromRecords(write, shop.id, window);
 }
 
 /** What is stored about a Shopify shop, and the queries for its records. */

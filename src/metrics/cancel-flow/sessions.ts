@@ -3,10 +3,8 @@ import { wholeDaysOf } from '../bounds.ts';
 import { intervalsOf } from '../pieces.ts';
 import type { DetectedReason, OfferType, SessionOutcome } from '../../vocabulary.ts';
 
-/** How many cancel-flow sessions that began on a UTC day were alike. */
+/** How many cancel-flow sessions were alike. */
 export interface SessionCount {
-  /** For example 2026-11-20. */
-  readonly day: string;
   readonly reason: DetectedReason;
   readonly offer: OfferType | null;
   /** Null for those in progress. */
@@ -25,49 +23,51 @@ export async function countSessions(
   until: number,
 ): Promise<SessionCount[]> {
   return sql<SessionCount[]>`
-    select to_char(day at time zone 'UTC', 'YYYY-MM-DD') as day, reason, offer, outcome, sessions
+    select detected_reason as reason, offer_type as offer, outcome, count(*) as sessions
     from (
-      select metric_day(created_at) as day, detected_reason as reason, offer_type as offer, outcome,
-        count(*) as sessions
-      from (
-        select created_at, detected_reason, offer_type, outcome from cancellation_sessions
-        where shop_id = ${shopId} and created_at >= ${new Date(from).toISOString()}
-          and created_at < ${new Date(until).toISOString()}
-        order by created_at offset 0
-      ) started
-      group by metric_day(created_at), detected_reason, offer_type, outcome
-    ) counted`;
+      select detected_reason, offer_type, outcome from cancellation_sessions
+      where shop_id = ${shopId} and created_at >= ${new Date(from).toISOString()}
+        and created_at < ${new Date(until).toISOString()}
+      order by created_at offset 0
+    ) started
+    group by detected_reason, offer_type, outcome`;
+}
+
+/** How many of the sessions that began on a UTC day had an outcome. */
+export interface SessionDay extends Pick<SessionCount, 'outcome' | 'sessions'> {
+  /** For example 2026-11-20. */
+  readonly day: string;
 }
 
 /**
- * The outcomes of the sessions that began in an interval. The cost grows with the number of days, and with the
+ * The sessions that began in an interval by day and outcome. The cost grows with the number of days, and with the
  * sessions of the first and the last.
  * @param from, until epoch milliseconds; includes `from`, excludes `until`
  */
-export async function summariseSessions(
+export async function listSessionDays(
   sql: Sql,
   shopId: number,
   from: number,
   until: number,
-): Promise<SessionTotals> {
+): Promise<SessionDay[]> {
   const { days, ends } = wholeDaysOf(from, until);
-  return totalsOf(
-    await sql<Pick<SessionCount, 'outcome' | 'sessions'>[]>`
-    select nullif(substr(fact, 9), 'open') as outcome, sum(count)::bigint as sessions
+  return sql<SessionDay[]>`
+    select to_char(metric_day(at) at time zone 'UTC', 'YYYY-MM-DD') as day,
+      nullif(substr(fact, 9), 'open') as outcome, sum(count)::bigint as sessions
     from (
-      select fact, count from metric_ledger
+      select bucket as at, fact, count from metric_ledger
       where shop_id = ${shopId} and grain = 'day' and bucket >= ${days[0]} and bucket < ${days[1]}
         and fact like 'session\\_%'
       union all
-      select 'session_' || coalesce(s.outcome, 'open'), 1 from (${intervalsOf(sql, ends)}) e
+      select s.created_at, 'session_' || coalesce(s.outcome, 'open'), 1
+      from (${intervalsOf(sql, ends)}) e
       cross join lateral (
-        select outcome from cancellation_sessions
+        select created_at, outcome from cancellation_sessions
         where shop_id = ${shopId} and created_at >= e.since and created_at < e.until
         order by created_at offset 0
       ) s
     ) counted
-    group by fact`,
-  );
+    group by metric_day(at), fact`;
 }
 
 /** What became of some sessions. */

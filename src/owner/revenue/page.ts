@@ -45,7 +45,7 @@ function figures(visit: ShopVisit, view: View, revenue: Revenue): Html {
   ];
   const draw = (each: Chart) =>
     chart(each, viewPath(shopPath(shop, '/revenue.csv'), view, { table: each.id }));
-  const charts = revenueCharts(visit, revenue);
+  const [mrr, ...others] = revenueCharts(visit, revenue);
   const isProjection = ({ id }: Chart) => id.startsWith('chart-renewals');
   return html`<p class="answer">${answer(visit, now)}</p>
     <p class="quiet">
@@ -60,7 +60,8 @@ function figures(visit: ShopVisit, view: View, revenue: Revenue): Html {
     </p>
     <div class="grid">
       ${movementsTable(visit, view, now, before)}
-      ${charts.filter((each) => !isProjection(each)).map(draw)}
+      ${mrr && html`<div class="wide">${draw(mrr)}</div>`}
+      ${others.filter((each) => !isProjection(each)).map(draw)}
     </div>
     <section class="projection">
       <h2>
@@ -75,7 +76,7 @@ function figures(visit: ShopVisit, view: View, revenue: Revenue): Html {
         A projection from what is known now. Overdue and paused subscriptions are not in it, and
         cancellations, pauses and failed payments to come are not guessed.
       </p>
-      <div class="grid">${charts.filter(isProjection).map(draw)}</div>
+      <div class="grid">${others.filter(isProjection).map(draw)}</div>
     </section>`;
 }
 

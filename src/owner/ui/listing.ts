@@ -3,6 +3,7 @@ import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { page, redirect } from './answers.ts';
 import type { ShopVisit } from '../pages.ts';
+import type { Asset } from '../../http/look/asset.ts';
 import { alert, layout, shopPath } from './layout.ts';
 
 /** Rows per page, the API's default. */
@@ -148,6 +149,9 @@ interface ListingPage {
   readonly current: 'subscriptions' | 'cancelFlow';
   readonly path: string;
   readonly status?: number;
+  readonly breadcrumb?: { readonly path: string; readonly label: string };
+  /** Loaded in addition to the assets of every page. */
+  readonly assets?: readonly Asset[];
 }
 
 /**
@@ -170,18 +174,18 @@ export async function listingFile(
 /** A page with a listing. For invalid query parameters it shows the API's message and a link. */
 export async function listingPage(
   visit: ShopVisit,
-  { title, current, path, status }: ListingPage,
+  { path, status, ...frame }: ListingPage,
   build: () => Promise<Html>,
 ): Promise<Answer> {
   const { shop } = visit;
   try {
     const content = await build();
-    return page(layout(visit, { title, content, shop, current }), status);
+    return page(layout(visit, { ...frame, content, shop }), status);
   } catch (error) {
     if (!(error instanceof ServiceError && error.kind === 'invalid')) throw error;
     const content = html`${alert(error.message)}
       <p><a href="${shopPath(shop, path)}">See all, from the first page</a></p>`;
-    return page(layout(visit, { title, content, shop, current }), 400);
+    return page(layout(visit, { ...frame, content, shop }), 400);
   }
 }
 

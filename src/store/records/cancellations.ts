@@ -9,7 +9,7 @@ import {
   linesOf,
   enumValue,
 } from './json-text.ts';
-import { type Paging, newestFirst } from './paging.ts';
+import { type Paging, newestFirst, startOf } from './paging.ts';
 import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
 import { rowsOf } from './writing.ts';
 
@@ -37,6 +37,43 @@ export function listCancellations(
     select ${sql.unsafe(session)} as json
     from cancellation_sessions
     where shop_id = ${shopId} ${newestFirst(sql, 'session_id', ['outcome', outcome], page)}`,
+  );
+}
+
+/** Which sessions are listed. */
+export interface SessionFilter {
+  /** When they began, epoch milliseconds; includes `from`, excludes `until`. */
+  readonly from: number;
+  readonly until: number;
+  readonly reason: DetectedReason | undefined;
+  readonly offer: OfferType | 'none' | undefined;
+  readonly outcome: SessionOutcome | 'in_progress' | undefined;
+}
+
+/**
+ * Newest first. A page reads the entries of one index up to its last row; with filters that few sessions pass, all
+ * entries of the interval.
+ */
+export function listSessions(
+  sql: Sql,
+  shopId: number,
+  { from, until, reason, offer, outcome }: SessionFilter,
+  { after, limit }: Paging,
+): Promise<JsonLines> {
+  const place = startOf(after);
+  const only = (value: string | undefined) => value ?? null;
+  return linesOf(
+    sql,
+    sql`
+    select ${sql.unsafe(session)} as json
+    from cancellation_sessions
+    where shop_id = ${shopId} and created_at >= ${new Date(from).toISOString()}
+      and created_at < ${new Date(until).toISOString()}
+      and (created_at, session_id) < (${place.at}, ${place.id})
+      and detected_reason = coalesce(${only(reason)}, detected_reason)
+      and coalesce(offer_type, 'none') = coalesce(${only(offer)}, offer_type, 'none')
+      and coalesce(outcome, 'in_progress') = coalesce(${only(outcome)}, outcome, 'in_progress')
+    order by created_at desc, session_id desc limit ${limit}`,
   );
 }
 

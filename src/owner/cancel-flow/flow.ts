@@ -1,0 +1,86 @@
+import { type Kept, summariseKept } from '../../metrics/cancel-flow/kept.ts';
+import {
+  type SessionCount,
+  type SessionDay,
+  type SessionTotals,
+  countSessions,
+  listSessionDays,
+  totalsOf,
+} from '../../metrics/cancel-flow/sessions.ts';
+import { day } from '../../metrics/bounds.ts';
+import { findFirstDay } from '../../metrics/history-rows.ts';
+import { roundedShare } from '../../money.ts';
+import type { Store } from '../../store/open.ts';
+import type { Shop } from '../../store/shops.ts';
+import { type OfferType, offerTypes } from '../../vocabulary.ts';
+import type { View } from '../view/view.ts';
+
+/** What the page shows of a period. */
+export interface Flow {
+  /** The sessions that began in it, by reason, offer and outcome. */
+  readonly counts: readonly SessionCount[];
+  /** The same by day and outcome. */
+  readonly days: readonly SessionDay[];
+  readonly totals: SessionTotals;
+  /** Of the period compared with; undefined if the shop's data begins later. */
+  readonly before: SessionTotals | undefined;
+  readonly kept: Kept;
+}
+
+/** @returns undefined for a shop without data */
+export async function readFlow(store: Store, shop: Shop, view: View): Promise<Flow | undefined> {
+  const { period, before, now } = view;
+  return store.readRecent(shop.id, async ({ analyse }) => {
+    const [firstDay, counts, days, earlier, kept] = await Promise.all([
+      findFirstDay(analyse, shop.id),
+      countSessions(analyse, shop.id, period.from, period.until),
+      listSessionDays(analyse, shop.id, period.from, period.until),
+      listSessionDays(analyse, shop.id, before.from, before.until),
+      summariseKept(analyse, shop.id, { ...period, now }),
+    ]);
+    if (firstDay === null) return undefined;
+    return {
+      counts,
+      days,
+      totals: totalsOf(counts),
+      before: firstDay > before.from ? undefined : totalsOf(earlier),
+      kept,
+    };
+  });
+}
+
+/** Saved sessions as a share of those that ended, as in the summary; null if none ended. */
+export function saveRateOf({ saved, ended }: SessionTotals): number | null {
+  return ended === 0 ? null : roundedShare(BigInt(saved), BigInt(ended), 4);
+}
+
+/** All days of the period, with the outcomes of their sessions. */
+export function daysOf(
+  { days }: Flow,
+  { period }: View,
+): { readonly day: string; readonly sessions: readonly SessionDay[] }[] {
+  const byDay = Map.groupBy(days, (each) => each.day);
+  const first = Math.floor(period.from / day) * day;
+  const length = Math.floor((period.until - 1) / day) - first / day + 1;
+  return Array.from({ length }, (_, index) => {
+    const at = new Date(first + index * day).toISOString().slice(0, 10);
+    return { day: at, sessions: byDay.get(at) ?? [] };
+  });
+}
+
+/** How many sessions must have ended before an offer is compared with others. */
+export const minEnded = 10;
+
+/** The offer with the highest save rate, of those after which enough sessions ended; of equal ones, that which saved more. */
+export function bestOffer({
+  counts,
+}: Flow): { offer: OfferType; totals: SessionTotals } | undefined {
+  return offerTypes
+    .map((offer) => ({ offer, totals: totalsOf(counts.filter((each) => each.offer === offer)) }))
+    .filter(({ totals }) => totals.ended >= minEnded)
+    .toSorted(
+      (one, other) =>
+        other.totals.saved * one.totals.ended - one.totals.saved * other.totals.ended ||
+        other.totals.saved - one.totals.saved,
+    )[0];
+}

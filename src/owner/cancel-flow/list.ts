@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { type Html, html } from '../../http/html.ts';
+import { decodeCursor, pageOf } from '../../operations/cursor.ts';
+import { cursor, oneOf } from '../../operations/parameters.ts';
+import type { cancellationPage, cancellationSession } from '../../operations/shapes.ts';
+import { type SessionFilter, listSessions } from '../../store/records/cancellations.ts';
+import type { Store } from '../../store/open.ts';
+import { detectedReasons, offerTypes, sessionOutcomes } from '../../vocabulary.ts';
+import type { ShopVisit } from '../pages.ts';
+import { offerLabel, outcomeLabels, outcomeState, reasonLabels } from '../ui/labels.ts';
+import { shopPath } from '../ui/layout.ts';
+import { type Column, listing, parameter, rowLink, sourcesLink } from '../ui/listing.ts';
+import { showDay } from '../ui/times.ts';
+import { periodPicker } from '../view/picker.ts';
+import { type View, viewQuery } from '../view/view.ts';
+
+type SessionsPage = z.infer<typeof cancellationPage>;
+type CancelFlowSession = z.infer<typeof cancellationSession>;
+
+const schema = z.object({
+  outcome: oneOf('outcome', [...sessionOutcomes, 'in_progress']).optional(),
+  reason: oneOf('reason', detectedReasons).optional(),
+  offer: oneOf('offer', [...offerTypes, 'none']).optional(),
+  cursor: cursor.optional(),
+});
+
+/** What the page's address says of the list, apart from the period. */
+export type ListQuery = z.infer<typeof schema>;
+
+/** @throws ServiceError invalid, with the API's messages */
+export function listQuery(visit: ShopVisit): ListQuery {
+  const texts = Object.fromEntries(
+    Object.keys(schema.shape).map((name) => [name, parameter(visit, name)]),
+  );
+  const parsed = schema.safeParse(texts);
+  if (parsed.success) return parsed.data;
+  throw new ServiceError('invalid', parsed.error.issues.map(({ message }) => message).join(' '));
+}
+
+/**
+ * A page of the sessions that began in the period, in the format of the API's list; the API itself filters by outcome
+ * only.
+ * @throws ServiceError invalid, for a cursor of another list
+ */
+export async function readSessions(
+  store: Store,
+  shopId: number,
+  view: View,
+  query: ListQuery,
+  limit: number,
+): Promise<SessionsPage> {
+  const { outcome, reason, offer } = query;
+  // Not the instants: a period that ends now has others on each page.
+  const filters = [viewQuery(view), outcome, reason, offer].join(' ');
+  const listed = `${shopId} sessions ${filters}`;
+  const after = query.cursor === undefined ? undefined : decodeCursor(listed, query.cursor);
+  const filter: SessionFilter = { ...view.period, outcome, reason, offer };
+  const found = await store.readRecent(shopId, ({ cancellations }) =>
+    listSessions(cancellations, shopId, filter, { after, limit: limit + 1 }),
+  );
+  return JSON.parse(pageOf('cancellations', listed, found, limit, 'sessionId').text);
+}
+
+const outcomeOptions = { ...outcomeLabels, in_progress: ['In progress'] } as const;
+
+interface Listed extends SessionsPage {
+  readonly view: View;
+  readonly query: ListQuery;
+  /** By session. */
+  readonly subscriptions: ReadonlyMap<number, number>;
+}
+
+/** The list, with links and a form that filter it. */
+export function sessionsList(visit: ShopVisit, listed: Listed): Html {
+  const { view, query, subscriptions, cancellations, nextCursor } = listed;
+  const { cursor: from, ...filters } = query;
+  const path = shopPath(visit.shop, '/cancel-flow/sessions');
+  return html`${periodPicker(visit, view, path)}
+  ${listing({
+    caption: 'Cancel-flow sessions, newest first',
+    noun: 'sessions',
+    path,
+    query: { ...Object.fromEntries(viewQuery(view)), ...filters },
+    filter: { name: 'outcome', label: 'Outcome', options: outcomeOptions },
+    lookups: filterForm(visit, view, filters),
+    columns: columnsFor(visit, subscriptions),
+    rows: cancellations,
+    cursor: from,
+    csv: `${path}.csv`,
+    nextCursor,
+    emptyState: html`<h2>No sessions in the last 30 days</h2>
+      <p>
+        Choose a longer period above. Cancel-flow sessions appear here once a source brings them:
+        why a customer wanted to cancel, what they were offered, and whether they stayed.
+      </p>
+      <p>${sourcesLink(visit)}</p>`,
+  })}`;
+}
+
+function filterForm(visit: ShopVisit, view: View, filters: Omit<ListQuery, 'cursor'>): Html {
+  const { outcome } = filters;
+  const hidden = [...viewQuery(view), ...(outcome === undefined ? [] : [['outcome', outcome]])];
+  const select = (
+    name: 'reason' | 'offer',
+    label: string,
+    options: readonly (readonly [value: string, label: string])[],
+  ) =>
+    html`<p>
+      <label for="${name}">${label}</label>
+      <select id="${name}" name="${name}">
+        <option value="">Any</option>
+        ${options.map(
+          ([value, text]) =>
+            html`<option value="${value}" ${value === filters[name] ? html`selected` : undefined}>
+              ${text}
+            </option>`,
+        )}
+      </select>
+    </p>`;
+  return html`<form
+    class="choices"
+    method="get"
+    action="${shopPath(visit.shop, '/cancel-flow/sessions')}"
+  >
+    ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${select(
+      'reason',
+      'Reason',
+      detectedReasons.map((each) => [each, reasonLabels[each]]),
+    )}
+    ${select('offer', 'Offer', [
+      ...offerTypes.map((each) => [each, offerLabel(each)] as const),
+      ['none', offerLabel(null)],
+    ])}
+    <button class="plain">Filter</button>
+  </form>`;
+}
+
+function columnsFor(
+  visit: ShopVisit,
+  subscriptions: ReadonlyMap<number, number>,
+): readonly Column<CancelFlowSession>[] {
+  const { shop } = visit;
+  const link = (id: number) => rowLink(shopPath(shop, `/subscriptions/${id}`), id);
+  return [
+    {
+      label: 'Subscription',
+      kind: 'head',
+      cell: ({ sessionId }) => {
+        const id = subscriptions.get(sessionId);
+        return id === undefined ? html`<span class="quiet">None</span>` : link(id);
+      },
+    },
+    { label: 'Reason', kind: 'name', cell: ({ detectedReason }) => reasonLabels[detectedReason] },
+    { label: 'Offer', cell: ({ offerType }) => offerLabel(offerType) },
+    { label: 'Outcome', kind: 'state', cell: ({ outcome }) => outcomeState(outcome) },
+    { label: 'Session', kind: 'minor', cell: ({ sessionId }) => sessionId },
+    {
+      label: 'Started',
+      kind: 'date',
+      cell: ({ createdAt }) => showDay(visit, new Date(createdAt)),
+    },
+  ];
+}

@@ -1,0 +1,152 @@
+import type { Answer } from '../../http/answer.ts';
+import { type Html, html } from '../../http/html.ts';
+import { chartAssets } from '../charts/assets.ts';
+import { type Chart, chart } from '../charts/chart.ts';
+import { roundHalfAway, shopDigitsOf } from '../../money.ts';
+import type { ShopVisit } from '../pages.ts';
+import { page } from '../ui/answers.ts';
+import { readAsset } from '../ui/assets.ts';
+import { help, helpAssets } from '../ui/help.ts';
+import { offerLabel } from '../ui/labels.ts';
+import { layout, shopPath } from '../ui/layout.ts';
+import { sourcesLink } from '../ui/listing.ts';
+import { formatCount, formatMoney, formatShare, localeOf } from '../ui/locale.ts';
+import { periodPicker, showPeriod } from '../view/picker.ts';
+import { type View, viewPath } from '../view/view.ts';
+import { flowCharts } from './charts.ts';
+import { type Flow, bestOffer, minEnded, saveRateOf } from './flow.ts';
+import { matrixTable } from './matrix.ts';
+
+export const flowAssets = [readAsset('cancel-flow.css', import.meta.url)];
+
+/** @param flow undefined for a shop without data */
+export function flowPage(visit: ShopVisit, view: View, flow: Flow | undefined): Answer {
+  const { shop } = visit;
+  const content = html`${periodPicker(visit, view, shopPath(shop, '/cancel-flow'))}
+  ${flow ? figures(visit, view, flow) : nothingYet(visit)}`;
+  const assets = [...chartAssets, ...helpAssets, ...flowAssets];
+  return page(
+    layout(visit, { title: 'Cancel flow', content, shop, current: 'cancelFlow', assets }),
+  );
+}
+
+function nothingYet(visit: ShopVisit): Html {
+  return html`<div class="card">
+    <h2>No sessions yet</h2>
+    <p>
+      Cancel-flow sessions appear here: why a customer wanted to cancel, what they were offered, and
+      whether they stayed, once a source brings them.
+    </p>
+    <p>${sourcesLink(visit)}</p>
+  </div>`;
+}
+
+function figures(visit: ShopVisit, view: View, flow: Flow): Html {
+  const draw = (each: Chart) =>
+    chart(each, viewPath(shopPath(visit.shop, '/cancel-flow.csv'), view, { table: each.id }));
+  return html`<p class="answer">${answer(visit, flow)}</p>
+    <p class="quiet">
+      Sessions that began ${showPeriod(visit, view.period)}
+      (UTC)${
+        flow.before
+          ? html`, compared with ${showPeriod(visit, view.before)}`
+          : '; no earlier data to compare with'
+      }.
+    </p>
+    ${mainFigures(visit, view, flow)}
+    <div class="grid">
+      ${matrixTable(visit, view, flow)} ${flowCharts(visit, view, flow).map(draw)}
+    </div>
+    <p>
+      <a href="${viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), view)}">All sessions</a>
+    </p>`;
+}
+
+/** Which offer saves most. */
+function answer(visit: ShopVisit, flow: Flow): string {
+  const { totals } = flow;
+  const rate = saveRateOf(totals);
+  if (rate === null) return 'No session that began in this period has ended.';
+  const overall = formatShare(visit, rate);
+  const best = bestOffer(flow);
+  if (!best) {
+    return `${overall} were saved. Fewer than ${minEnded} sessions ended after each offer, too few to say which saves most.`;
+  }
+  const share = formatShare(visit, saveRateOf(best.totals) ?? 0);
+  return `“${offerLabel(best.offer)}” saves most: ${share} of ${formatCount(visit, best.totals.ended)} sessions, against ${overall} overall.`;
+}
+
+function mainFigures(visit: ShopVisit, view: View, { totals, before, kept }: Flow): Html {
+  const { shop } = visit;
+  const list = (outcome?: string) =>
+    viewPath(
+      shopPath(shop, '/cancel-flow/sessions'),
+      view,
+      outcome === undefined ? {} : { outcome },
+    );
+  const rate = saveRateOf(totals);
+  const mrr = roundHalfAway(kept.value, shopDigitsOf(shop.currency));
+  const started = totals.ended + totals.inProgress;
+  const figure = (
+    id: string,
+    name: string,
+    definition: string,
+    value: Html | string,
+    more?: Html,
+  ) =>
+    html`<div>
+      <dt>${name} ${help(id, name, definition)}</dt>
+      <dd class="value"><bdi data-flow="${id}">${value}</bdi></dd>
+      <dd class="more">${more}</dd>
+    </div>`;
+  return html`<dl class="main-figures">
+    ${figure(
+      'saveRate',
+      'Save rate',
+      'Saved sessions as a share of the sessions that began in the period and have ended.',
+      rate === null ? '–' : formatShare(visit, rate),
+      changeOf(visit, rate, before && saveRateOf(before)),
+    )}
+    ${figure(
+      'started',
+      'Sessions started',
+      'Cancel-flow sessions that began in the period, including those in progress.',
+      html`<a href="${list()}">${formatCount(visit, started)}</a>`,
+      before &&
+        html`${formatCount(visit, before.ended + before.inProgress)} in the period compared with`,
+    )}
+    ${figure(
+      'inProgress',
+      'In progress',
+      'Sessions that began in the period and have no outcome yet.',
+      html`<a href="${list('in_progress')}">${formatCount(visit, totals.inProgress)}</a>`,
+    )}
+    ${figure(
+      'kept',
+      'Revenue kept',
+      'The monthly recurring revenue, at today’s prices, of the subscriptions that are active now and whose last saved session began in the period.',
+      formatMoney(visit, shop, mrr),
+      html`a month, from ${formatCount(visit, kept.subscriptions)}
+      ${kept.subscriptions === 1 ? 'subscription' : 'subscriptions'}`,
+    )}
+  </dl>`;
+}
+
+function changeOf(
+  visit: ShopVisit,
+  rate: number | null,
+  before: number | null | undefined,
+): Html | undefined {
+  if (before === undefined || rate === null) return undefined;
+  if (before === null) return html`Nothing to compare with`;
+  const from = formatShare(visit, before);
+  if (rate === before) return html`Unchanged`;
+  const size = Math.abs(Math.round(rate * 10_000) - Math.round(before * 10_000)) / 100;
+  const points = new Intl.NumberFormat(localeOf(visit)).format(size);
+  const judgement = rate > before ? 'better' : 'worse';
+  return html`<span class="change ${judgement}"
+      >${rate > before ? '↑' : '↓'} <bdi>${points} ${size === 1 ? 'point' : 'points'}</bdi>
+      <span class="visually-hidden">${judgement}</span></span
+    >
+    from <bdi>${from}</bdi>`;
+}

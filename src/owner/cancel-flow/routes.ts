@@ -1,0 +1,73 @@
+import type { Route } from '../../http/shell.ts';
+import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
+import { chartFile, tableFile } from '../csv/charts.ts';
+import { sessionsFile } from '../csv/sessions.ts';
+import { notFoundPage } from '../message-pages.ts';
+import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
+import { shopPath } from '../ui/layout.ts';
+import { listingFile, listingPage, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
+import { viewOf } from '../view/view.ts';
+import { flowCharts } from './charts.ts';
+import { readFlow } from './flow.ts';
+import { listQuery, readSessions, sessionsList } from './list.ts';
+import { matrixCells } from './matrix.ts';
+import { flowAssets, flowPage } from './page.ts';
+
+const base = '/app/shops/:shopId/cancel-flow';
+
+/** The cancel-flow page of a shop, its list and its tables as files. */
+export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
+  const { store, clock } = parts;
+  const viewIn = (visit: ShopVisit) => viewOf(visit.query, clock.now());
+  return [
+    pages.shopPage(base, async (visit) => {
+      const view = viewIn(visit);
+      return flowPage(visit, view, await readFlow(store, visit.shop, view));
+    }),
+    pages.shopPage(`${base}.csv`, async (visit) => {
+      const { shop, query } = visit;
+      const view = viewIn(visit);
+      const flow = await readFlow(store, shop, view);
+      if (!flow) return notFoundPage(visit);
+      const name = query.get('table');
+      if (name === 'matrix') {
+        return tableFile({
+          shop,
+          noun: 'save-rates',
+          now: view.now,
+          heads: ['Reason', 'Offer', 'Sessions ended', 'Saved', 'Save rate'],
+          rows: matrixCells(flow),
+        });
+      }
+      const chart = flowCharts(visit, view, flow).find(({ id }) => id === name);
+      return chart ? chartFile(visit, chart, view.now) : notFoundPage(visit);
+    }),
+    pages.shopPage(`${base}/sessions`, (visit) => {
+      const { shop } = visit;
+      const frame = {
+        title: 'Sessions',
+        current: 'cancelFlow',
+        path: '/cancel-flow/sessions',
+        breadcrumb: { path: shopPath(shop, '/cancel-flow'), label: 'Cancel flow' },
+        assets: flowAssets,
+      } as const;
+      return listingPage(visit, frame, async () => {
+        const [view, query] = [viewIn(visit), listQuery(visit)];
+        const sessions = await readSessions(store, shop.id, view, query, rowsPerPage);
+        const ids = sessions.cancellations.map(({ sessionId }) => sessionId);
+        const subscriptions = await store.readRecent(shop.id, ({ cancellations }) =>
+          listSubscriptionsOfSessions(cancellations, shop.id, ids),
+        );
+        return sessionsList(visit, { ...sessions, view, query, subscriptions });
+      });
+    }),
+    pages.shopPage(`${base}/sessions.csv`, (visit) =>
+      listingFile(visit, '/cancel-flow/sessions', async () => {
+        const [view, query] = [viewIn(visit), listQuery(visit)];
+        return sessionsFile(parts, visit, (cursor) =>
+          readSessions(store, visit.shop.id, view, { ...query, cursor }, rowsPerRead),
+        );
+      }),
+    ),
+  ];
+}

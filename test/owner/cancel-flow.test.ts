@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { onEveryDatabase } from '../support/databases.ts';
+import { type World, createShop, get, importAll, startWorld } from '../support/world.ts';
+import { flowRecords } from './insight-records.ts';
+import { plain, rowsOf } from './page-text.ts';
+import { type Visitor, signedInOwner } from './visitor.ts';
+
+onEveryDatabase('the cancel-flow page', (open) => {
+  let world: World;
+  let visitor: Visitor;
+  let home: string;
+  before(async () => {
+    world = await startWorld(open(), { currency: 'EUR' });
+    assert.deepEqual((await importAll(world.store, world.shop, flowRecords)).refused, []);
+    ({ visitor } = await signedInOwner(world));
+    home = `/app/shops/${world.shop.id}/cancel-flow`;
+  });
+  after(() => world.close());
+
+  const see = async (path: string) => {
+    const { status, text } = await visitor.get(home + path);
+    assert.equal(status, 200, text);
+    return text;
+  };
+  const load = async (path: string) => (await see(path)).slice(1, -2).split('\r\n');
+
+  test('says which offer saves most, and shows the API’s figures', async () => {
+    const { summary } = (await get(`${world.base}/metrics/summary`, world.key)).body;
+    assert.deepEqual([summary.saveRate, summary.cancelSessions30d], [0.5417, 25]);
+    const page = await see('');
+    const text = plain(page);
+    assert.match(text, /“Pause” saves most: 75% of 12 sessions, against 54\.17% overall\./);
+    const figures = [...page.matchAll(/data-flow="(\w+)">(.*?)<\/bdi>/gs)].map(
+      ([, name, value = '']) => [name, plain(value)],
+    );
+    assert.deepEqual(figures, [
+      ['saveRate', '54.17%'],
+      ['started', '25'],
+      ['inProgress', '1'],
+      // Two subscriptions that were saved are not active any more; one was saved twice.
+      ['kept', '€10.00'],
+    ]);
+    assert.match(text, /↑ 4\.17 points better from 50%/);
+    assert.match(text, /a month, from 1 subscription /);
+    assert.match(text, /2 in the period compared with/);
+    const september = plain(await see('?from=2026-09-01&to=2026-09-30'));
+    assert.match(september, /No session that began in this period has ended\./);
+    const october = plain(await see('?from=2026-10-01&to=2026-10-31'));
+    assert.match(october, /50% were saved\. Fewer than 10 sessions ended after each offer/);
+  });
+
+  test('shows the save rate by reason and offer, “–” where nothing ended', async () => {
+    const page = await see('');
+    const matrix = page
+      .slice(page.indexOf('<table class="matrix"'))
+      .replace(/<span class="visually-hidden">.*?<\/span>/gs, '');
+    assert.deepEqual(rowsOf(matrix.slice(0, matrix.indexOf('</table>'))), [
+      ['Not using it', '–', '75% 9 of 12', '–', '–', '–', '75% 9 of 12'],
+      ['Too expensive', '40% 4 of 10', '–', '–', '–', '0% 0 of 2', '33.33% 4 of 12'],
+      ['All reasons', '40% 4 of 10', '75% 9 of 12', '–', '–', '0% 0 of 2', '54.17% 13 of 24'],
+    ]);
+    assert.ok(page.includes(`href="${home}/sessions?reason=not_using&amp;offer=pause"`));
+    const lines = await load('.csv?table=matrix');
+    assert.equal(lines[0], 'Reason,Offer,Sessions ended,Saved,Save rate');
+    assert.deepEqual(lines.slice(1, 4), [
+      'Not using it,Discount,0,0,',
+      'Not using it,Pause,12,9,0.75',
+      'Not using it,Product swap,0,0,',
+    ]);
+    const days = await load('.csv?table=chart-outcomes');
+    assert.equal(days[0], 'First day (UTC),Last day (UTC),Saved,Cancelled,Abandoned');
+    const total = (column: number) =>
+      days.slice(1).reduce((sum, each) => sum + Number(each.split(',')[column]), 0);
+    assert.deepEqual([total(2), total(3), total(4)], [13, 5, 6]);
+    const rates = await load('.csv?table=chart-save-rate');
+    assert.equal(rates.length, 1 + 31);
+    assert.ok(rates.includes('2026-11-01,2026-11-01,'));
+    for (const table of ['', 'none', 'constructor']) {
+      assert.equal((await visitor.get(`${home}.csv?table=${table}`)).status, 404);
+    }
+  });
+
+  test('lists the sessions of any filter in the address', async () => {
+    const ids = async (query: string) =>
+      rowsOf(await see(`/sessions?${query}`)).map((cells) => cells[4]);
+    assert.equal((await ids('')).length, 25);
+    assert.deepEqual(await ids('outcome=in_progress'), ['7025']);
+    assert.deepEqual(await ids('offer=none'), ['7024', '7023']);
+    assert.equal((await ids('reason=too_expensive&offer=offer_discount')).length, 10);
+    assert.equal((await ids('reason=not_using&outcome=saved')).length, 9);
+    assert.deepEqual(await ids('from=2026-10-01&to=2026-10-01'), ['7901']);
+    assert.equal((await ids('days=90')).length, 27);
+    const file = await load('/sessions.csv?offer=none&outcome=cancelled');
+    assert.equal(file.length, 1 + 2);
+    const page = await see('/sessions?reason=other&days=90');
+    assert.match(page, /<option value="other" selected>/);
+    assert.match(page, /<input type="hidden" name="days" value="90" \/>/);
+    assert.ok(page.includes('sessions?days=90&amp;reason=other&amp;outcome=saved"'));
+    for (const [query, message] of [
+      ['reason=none', /reason must be one of too_expensive, /],
+      ['offer=gift', /offer must be one of offer_discount, /],
+    ] as const) {
+      const { status, text } = await visitor.get(`${home}/sessions?${query}`);
+      assert.equal(status, 400);
+      assert.match(plain(text), message);
+    }
+  });
+
+  test('says what will be here in a shop without records', async () => {
+    const shop = await createShop(world.store);
+    const { visitor: stranger } = await signedInOwner({ ...world, shop });
+    const path = `/app/shops/${shop.id}/cancel-flow`;
+    assert.match((await stranger.get(path)).text, /No sessions yet/);
+    assert.match((await stranger.get(`${path}/sessions`)).text, /No sessions in the last 30 days/);
+    assert.equal((await stranger.get(`${path}.csv`)).status, 404);
+  });
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { generateShop } from '../../src/demo/generate.ts';
+import { browserMissing, startBrowser } from '../support/browser.ts';
+import {
+  type TestShop,
+  type World,
+  createShop,
+  importAll,
+  now,
+  openAnyStore,
+  startWorld,
+} from '../support/world.ts';
+import { inspect, openOwnerPage } from './inspect.ts';
+import { signedInOwner } from './visitor.ts';
+
+describe('revenue and the cancel flow in a browser', { skip: browserMissing }, () => {
+  let world: World;
+  let browser: Browser;
+  let shop: TestShop;
+  before(async () => {
+    world = await startWorld(openAnyStore());
+    browser = await startBrowser();
+    shop = await createShop(world.store, { currency: 'EUR' });
+    const options = { subscriptions: 400, seed: 7, currency: 'EUR', minorDigits: 2 };
+    await importAll(world.store, shop, [...generateShop({ ...options, endAt: Date.parse(now) })]);
+  });
+  after(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+
+  /** Opens a shop's page as its owner. */
+  async function open(path: string, of = shop, withScripts = true) {
+    const { baseUrl } = world.service;
+    const opened = await openOwnerPage(browser, [baseUrl], withScripts);
+    const { visitor } = await signedInOwner({ ...world, shop: of });
+    const cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, url: baseUrl }));
+    await opened.context.addCookies(cookies);
+    await opened.page.goto(`${baseUrl}/app/shops/${of.id}${path}`);
+    return opened;
+  }
+
+  async function fitsRightToLeft(page: Page) {
+    await page.evaluate('document.documentElement.dir = "rtl"');
+    for (const width of [360, 768]) {
+      await page.setViewportSize({ width, height: 800 });
+      const hidden = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      assert.equal(hidden, 0, `${width} px, right to left`);
+    }
+  }
+
+  for (const [name, path] of [
+    ['revenue', '/revenue'],
+    ['revenue-365', '/revenue?days=365'],
+    ['cancel-flow', '/cancel-flow'],
+    ['cancel-flow-90', '/cancel-flow?days=90'],
+    ['sessions', '/cancel-flow/sessions?outcome=saved'],
+  ] as const) {
+    test(`shows ${path} accessibly at any width`, async () => {
+      const { context, page, problems } = await open(path);
+      await inspect(page, name);
+      await fitsRightToLeft(page);
+      assert.deepEqual(problems, []);
+      await context.close();
+    });
+  }
+
+  test('shows both for a shop without records, accessibly', async () => {
+    const empty = await createShop(world.store);
+    for (const name of ['revenue', 'cancel-flow']) {
+      const { context, page, problems } = await open(`/${name}`, empty);
+      await inspect(page, `${name}-empty`);
+      assert.deepEqual(problems, []);
+      await context.close();
+    }
+  });
+
+  test('answers which offer saves most within five clicks from the overview, without scripts', async () => {
+    const { context, page } = await open('', shop, false);
+    await page.getByRole('link', { name: 'Cancel flow' }).first().click();
+    await page.getByRole('link', { name: '90 days' }).click();
+    const answer = await page.locator('.answer').innerText();
+    const [, offer = '', , ended] =
+      /^“(.+)” saves most: ([\d.]+%) of (\d+) sessions, against/.exec(answer) ?? [];
+    assert.notEqual(offer, '', answer);
+    // The sessions behind it are one click further.
+    await page
+      .locator('.matrix')
+      .getByRole('link', { name: `All reasons, ${offer}:` })
+      .click();
+    await page.waitForURL('**/cancel-flow/sessions?offer=*');
+    const offers = await page.locator('.rows tbody td:nth-child(3)').allInnerTexts();
+    assert.ok(Number(ended) > 0 && offers.length > 0);
+    assert.deepEqual([...new Set(offers.map((each) => each.replace('Offer: ', '')))], [offer]);
+    await context.close();
+  });
+
+  test('opens what a figure means', async () => {
+    const { context, page } = await open('/revenue');
+    const definition = page.getByText('First subscriptions of customers.');
+    assert.equal(await definition.isVisible(), false);
+    await page.getByRole('button', { name: 'New: definition' }).press('Enter');
+    assert.equal(await definition.isVisible(), true);
+    await page.keyboard.press('Escape');
+    assert.equal(await definition.isVisible(), false);
+    await context.close();
+  });
+});

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { summariseKept } from '../../src/metrics/cancel-flow/kept.ts';
+import { keptFromRecords } from '../../src/metrics/cancel-flow/plain-kept.ts';
+import { countSessions, listSessionDays } from '../../src/metrics/cancel-flow/sessions.ts';
+import { projectionFromRecords } from '../../src/metrics/revenue/plain-projection.ts';
+import { projectRenewals } from '../../src/metrics/revenue/projection.ts';
+import { listRevenueDays } from '../../src/metrics/revenue/revenue-days.ts';
+import type { Store } from '../../src/store/open.ts';
+import { listSessions } from '../../src/store/records/cancellations.ts';
+
+/**
+ * Revenue, projected renewals and the cancel flow of a shop with all of these.
+ * @param now epoch milliseconds
+ */
+export async function useInsights(store: Store, shopId: number, now: number): Promise<void> {
+  const { primary, write } = store;
+  const window = { from: now - 40 * 86_400_000 - 1, until: now - 1, now };
+  const { from, until } = window;
+  assert.notEqual((await listRevenueDays(primary.analyse, shopId, from, until)).length, 0);
+  await projectRenewals(primary.analyse, shopId, now);
+  await projectionFromRecords(write, shopId, now);
+  assert.notEqual((await countSessions(primary.analyse, shopId, from, until)).length, 0);
+  const filter = { from, until, reason: undefined, offer: undefined, outcome: undefined };
+  const page = { after: undefined, limit: 3 };
+  assert.equal((await listSessions(primary.cancellations, shopId, filter, page)).count, 3);
+  assert.notEqual((await listSessionDays(primary.analyse, shopId, from, until)).length, 0);
+  await summariseKept(primary.analyse, shopId, window);
+  await keptFromRecords(write, shopId, window);
+}
