@@ -29,8 +29,12 @@ begin
   if cardinality(outdated) = 0 then return; end if;
   update subscriptions s
   set saved_at = (
-    select max(c.created_at) from cancellation_sessions c
-    where c.shop_id = shop and c.subscription_id = s.subscription_id and c.outcome = 'saved'
+    select max(created_at) from (
+      select * from cancellation_sessions
+      where shop_id = shop and subscription_id between s.subscription_id and s.subscription_id
+      order by subscription_id offset 0
+    ) c
+    where outcome = 'saved'
   )
   where s.shop_id = shop and s.subscription_id = any (outdated);
 end $$;

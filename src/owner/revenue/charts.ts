@@ -2,6 +2,8 @@ import type { Chart } from '../charts/chart.ts';
 import { spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, unitsOf } from '../charts/values.ts';
 import { day } from '../../metrics/bounds.ts';
+import { closingOf } from '../../metrics/movements.ts';
+import { roundHalfAway, shopDigitsOf } from '../../money.ts';
 import type { ShopVisit } from '../pages.ts';
 import { formatCount, formatMoney } from '../ui/locale.ts';
 import { type Revenue, type RevenueDay, spanOf } from './revenue.ts';
@@ -11,16 +13,15 @@ export function revenueCharts(visit: ShopVisit, revenue: Revenue): Chart[] {
   return [...pastCharts(visit, revenue), ...projectionCharts(visit, revenue)];
 }
 
-function pastCharts(visit: ShopVisit, { days, before }: Revenue): Chart[] {
+function pastCharts(visit: ShopVisit, { days, before, whole, wholeBefore }: Revenue): Chart[] {
   const { shop } = visit;
   const { amounts } = unitsOf(visit);
   const money = (amount: number) => formatMoney(visit, shop, amount);
   const groups = spansOf(days);
   const spansIn = (some: readonly RevenueDay[]) => spansOf(some).map((each) => spanOf(each, shop));
   const [spans, spansBefore] = [spansIn(days), before && spansIn(before).slice(0, groups.length)];
-  const [whole, wholeBefore] = [spanOf(days, shop), before && spanOf(before, shop)];
   const mrrAt = (some: readonly RevenueDay[]) =>
-    some.map((each) => spanOf([each], shop).movements.closing);
+    some.map((each) => roundHalfAway(closingOf(each), shopDigitsOf(shop.currency)));
   const per = groups.some((group) => group.length > 1) ? 'Per 7 days, UTC' : 'Per day, UTC';
   const bars = { marks: 'bars', initial: 'last', ...timesOf(visit, groups), ...amounts } as const;
   const compared = (text: string | undefined) => text && `Compared with ${text}`;

@@ -13,7 +13,7 @@ import { periodPicker, showPeriod } from '../view/picker.ts';
 import { type View, viewPath } from '../view/view.ts';
 import { revenueCharts } from './charts.ts';
 import { movementsTable } from './movements.ts';
-import { type Revenue, type RevenueSpan, spanOf } from './revenue.ts';
+import { type Revenue, type RevenueSpan } from './revenue.ts';
 
 export const revenueAssets = [readAsset('revenue.css', import.meta.url)];
 
@@ -39,10 +39,7 @@ function nothingYet(visit: ShopVisit): Html {
 
 function figures(visit: ShopVisit, view: View, revenue: Revenue): Html {
   const { shop } = visit;
-  const [now, before] = [
-    spanOf(revenue.days, shop),
-    revenue.before && spanOf(revenue.before, shop),
-  ];
+  const { whole: now, wholeBefore: before } = revenue;
   const draw = (each: Chart) =>
     chart(each, viewPath(shopPath(shop, '/revenue.csv'), view, { table: each.id }));
   const [mrr, ...others] = revenueCharts(visit, revenue);

@@ -48,6 +48,9 @@ export interface Revenue {
   readonly days: readonly RevenueDay[];
   /** Of the period compared with; undefined if the shop's data begins later. */
   readonly before: readonly RevenueDay[] | undefined;
+  /** All days of each together. */
+  readonly whole: RevenueSpan;
+  readonly wholeBefore: RevenueSpan | undefined;
   readonly weeks: readonly ProjectedWeek[];
 }
 
@@ -69,9 +72,12 @@ export async function readRevenue(
     read(({ analyse }) => projectRenewals(analyse, shop.id, view.now)),
   ]);
   if (firstDay === null) return undefined;
+  const hasBefore = firstDay <= view.before.from;
   return {
     days,
-    before: firstDay > view.before.from ? undefined : before,
+    before: hasBefore ? before : undefined,
+    whole: spanOf(days, shop),
+    wholeBefore: hasBefore ? spanOf(before, shop) : undefined,
     weeks: toProjectedWeeks(weeks, shop.currency),
   };
 }

@@ -7,7 +7,7 @@ import { viewOf } from '../view/view.ts';
 import { revenueCharts } from './charts.ts';
 import { lines } from './movements.ts';
 import { revenuePage } from './page.ts';
-import { readRevenue, spanOf } from './revenue.ts';
+import { readRevenue } from './revenue.ts';
 
 const base = '/app/shops/:shopId/revenue';
 
@@ -25,8 +25,8 @@ export function revenueRoutes(pages: Pages, { store, clock }: OwnerParts): Route
       if (!revenue) return notFoundPage(visit);
       const name = query.get('table');
       if (name === 'movements') {
-        const values = spanOf(revenue.days, shop).movements;
-        const before = revenue.before && spanOf(revenue.before, shop).movements;
+        const values = revenue.whole.movements;
+        const before = revenue.wholeBefore?.movements;
         return tableFile({
           shop,
           noun: 'mrr-movements',
