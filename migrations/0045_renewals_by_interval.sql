@@ -1,7 +1,7 @@
 -- Renewals are summed by billing interval too, so that they can be projected beyond the one date that is known of
 -- each; and each subscription knows when it was last saved.
 
--- Nobody writes while triggers change and sums are filled; readers are not affected.
+-- All writers wait while triggers change and sums are filled; readers are not affected.
 lock table shops in exclusive mode;
 
 -- Brings saved_at of some subscriptions up to date.

@@ -157,8 +157,8 @@ onEveryDatabase('revenue, renewals and the cancel flow', (open) => {
           coalesce(offer_type, 'null') as offer, coalesce(outcome, 'null') as outcome
         from cancellation_sessions
         where shop_id = ${shopId} and created_at >= ${iso(from)} and created_at < ${iso(until)}`;
-      const alike = (...names: (keyof (typeof rows)[number])[]) =>
-        [...Map.groupBy(rows, (row) => names.map((name) => row[name]).join(' '))]
+      const alike = (...columns: (keyof (typeof rows)[number])[]) =>
+        [...Map.groupBy(rows, (row) => columns.map((name) => row[name]).join(' '))]
           .map(([text, { length }]) => `${text} ${length}`)
           .toSorted();
       assert.deepEqual(

@@ -7,7 +7,6 @@ export async function keptFromRecords(
   shopId: number,
   { from, until, now }: KeptWindow,
 ): Promise<Kept> {
-  const iso = (at: number) => new Date(at).toISOString();
   return keptOf(
     await sql<KeptRow[]>`
     with instants as materialized (
@@ -38,3 +37,5 @@ export async function keptFromRecords(
     group by 1, 2`,
   );
 }
+
+const iso = (at: number) => new Date(at).toISOString();

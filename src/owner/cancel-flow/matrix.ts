@@ -22,28 +22,28 @@ import { type Flow, saveRateOf } from './flow.ts';
 const allOffers: readonly (OfferType | null)[] = [...offerTypes, null];
 
 /** Sessions with one reason, or with any, by what was offered. */
-export interface MatrixRow {
+interface MatrixRow {
   readonly reason: DetectedReason | undefined;
   readonly cells: readonly (SessionTotals & { readonly offer: OfferType | null })[];
   readonly all: SessionTotals;
 }
 
+function rowOf(reason: DetectedReason | undefined, counts: readonly SessionCount[]): MatrixRow {
+  const cells = allOffers.map((offer) => ({
+    offer,
+    ...totalsOf(counts.filter((each) => each.offer === offer)),
+  }));
+  return { reason, cells, all: totalsOf(counts) };
+}
+
 /** The reasons with sessions that ended, most frequent first, and all of them together. */
-export function matrixOf({ counts }: Pick<Flow, 'counts'>): MatrixRow[] {
-  const row = (reason: DetectedReason | undefined, some: readonly SessionCount[]): MatrixRow => ({
-    reason,
-    cells: allOffers.map((offer) => ({
-      offer,
-      ...totalsOf(some.filter((each) => each.offer === offer)),
-    })),
-    all: totalsOf(some),
-  });
+function matrixOf({ counts }: Pick<Flow, 'counts'>): MatrixRow[] {
   const byReason = Map.groupBy(counts, (each) => each.reason);
   const rows = detectedReasons
-    .map((reason) => row(reason, byReason.get(reason) ?? []))
+    .map((reason) => rowOf(reason, byReason.get(reason) ?? []))
     .filter(({ all }) => all.ended > 0)
     .toSorted((one, other) => other.all.ended - one.all.ended);
-  return [...rows, row(undefined, counts)];
+  return [...rows, rowOf(undefined, counts)];
 }
 
 const offerQuery = (offer: OfferType | null) => offer ?? 'none';

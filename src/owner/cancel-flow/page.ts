@@ -87,18 +87,6 @@ function mainFigures(visit: ShopVisit, view: View, { totals, before, kept }: Flo
   const rate = saveRateOf(totals);
   const mrr = roundHalfAway(kept.value, shopDigitsOf(shop.currency));
   const started = totals.ended + totals.inProgress;
-  const figure = (
-    id: string,
-    name: string,
-    definition: string,
-    value: Html | string,
-    more?: Html,
-  ) =>
-    html`<div>
-      <dt>${name} ${help(id, name, definition)}</dt>
-      <dd class="value"><bdi data-flow="${id}">${value}</bdi></dd>
-      <dd class="more">${more}</dd>
-    </div>`;
   return html`<dl class="main-figures">
     ${figure(
       'saveRate',
@@ -130,6 +118,21 @@ function mainFigures(visit: ShopVisit, view: View, { totals, before, kept }: Flo
       ${kept.subscriptions === 1 ? 'subscription' : 'subscriptions'}`,
     )}
   </dl>`;
+}
+
+/** @param more how it compares, or what it is of */
+function figure(
+  id: string,
+  name: string,
+  definition: string,
+  value: Html | string,
+  more?: Html,
+): Html {
+  return html`<div>
+    <dt>${name} ${help(id, name, definition)}</dt>
+    <dd class="value"><bdi data-flow="${id}">${value}</bdi></dd>
+    <dd class="more">${more}</dd>
+  </div>`;
 }
 
 function changeOf(

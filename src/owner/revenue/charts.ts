@@ -24,7 +24,6 @@ function pastCharts(visit: ShopVisit, { days, before, whole, wholeBefore }: Reve
     some.map((each) => roundHalfAway(closingOf(each), shopDigitsOf(shop.currency)));
   const per = groups.some((group) => group.length > 1) ? 'Per 7 days, UTC' : 'Per day, UTC';
   const bars = { marks: 'bars', initial: 'last', ...timesOf(visit, groups), ...amounts } as const;
-  const compared = (text: string | undefined) => text && `Compared with ${text}`;
   return [
     {
       id: 'chart-mrr',
@@ -83,7 +82,6 @@ function pastCharts(visit: ShopVisit, { days, before, whole, wholeBefore }: Reve
 function projectionCharts(visit: ShopVisit, { weeks }: Revenue): Chart[] {
   const { counts, amounts } = unitsOf(visit);
   const money = (amount: number) => formatMoney(visit, visit.shop, amount);
-  const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
   const groups = weeks.map(({ from }) =>
     Array.from({ length: 7 }, (_, index) => ({ day: isoDay(Date.parse(from) + index * day) })),
   );
@@ -116,3 +114,6 @@ function projectionCharts(visit: ShopVisit, { weeks }: Revenue): Chart[] {
     },
   ];
 }
+
+const compared = (text: string | undefined) => text && `Compared with ${text}`;
+const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);

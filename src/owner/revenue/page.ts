@@ -43,7 +43,6 @@ function figures(visit: ShopVisit, view: View, revenue: Revenue): Html {
   const draw = (each: Chart) =>
     chart(each, viewPath(shopPath(shop, '/revenue.csv'), view, { table: each.id }));
   const [mrr, ...others] = revenueCharts(visit, revenue);
-  const isProjection = ({ id }: Chart) => id.startsWith('chart-renewals');
   return html`<p class="answer">${answer(visit, now)}</p>
     <p class="quiet">
       ${showPeriod(visit, view.period)},
@@ -76,6 +75,8 @@ function figures(visit: ShopVisit, view: View, revenue: Revenue): Html {
       <div class="grid">${others.filter(isProjection).map(draw)}</div>
     </section>`;
 }
+
+const isProjection = ({ id }: Chart) => id.startsWith('chart-renewals');
 
 function growthOf(visit: ShopVisit, { growth }: RevenueSpan): string {
   const size = formatMoney(visit, visit.shop, Math.abs(growth));

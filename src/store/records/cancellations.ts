@@ -61,7 +61,6 @@ export function listSessions(
   { after, limit }: Paging,
 ): Promise<JsonLines> {
   const place = startOf(after);
-  const only = (value: string | undefined) => value ?? null;
   return linesOf(
     sql,
     sql`
@@ -70,9 +69,9 @@ export function listSessions(
     where shop_id = ${shopId} and created_at >= ${new Date(from).toISOString()}
       and created_at < ${new Date(until).toISOString()}
       and (created_at, session_id) < (${place.at}, ${place.id})
-      and detected_reason = coalesce(${only(reason)}, detected_reason)
-      and coalesce(offer_type, 'none') = coalesce(${only(offer)}, offer_type, 'none')
-      and coalesce(outcome, 'in_progress') = coalesce(${only(outcome)}, outcome, 'in_progress')
+      and detected_reason = coalesce(${reason ?? null}, detected_reason)
+      and coalesce(offer_type, 'none') = coalesce(${offer ?? null}, offer_type, 'none')
+      and coalesce(outcome, 'in_progress') = coalesce(${outcome ?? null}, outcome, 'in_progress')
     order by created_at desc, session_id desc limit ${limit}`,
   );
 }
