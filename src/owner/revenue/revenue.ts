@@ -25,7 +25,8 @@ import {
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { Period, View } from '../view/view.ts';
+import type { Period } from '../../metrics/bounds.ts';
+import type { View } from '../view/view.ts';
 
 /** What happened to the revenue in some consecutive UTC days; amounts in the shop's currency, each rounded once. */
 export interface RevenueSpan {
