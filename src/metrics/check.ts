@@ -9,7 +9,7 @@ export interface LedgerDifference {
   readonly expected: string | null;
 }
 
-type FactTable = 'subscriber_changes' | 'failed_cycles' | 'dunning_cases';
+type FactTable = 'subscriber_changes' | 'failed_cycles' | 'dunning_cases' | 'departures';
 
 interface Row {
   readonly key: string;
@@ -24,6 +24,10 @@ interface Facts {
 }
 
 const factTables: Readonly<Record<FactTable, Facts>> = {
+  departures: {
+    owner: { id: 'subscription_id', table: 'subscriptions' },
+    key: 'subscription_id',
+  },
   dunning_cases: {
     owner: { id: 'subscription_id', table: 'subscriptions' },
     key: 'subscription_id, position',

@@ -1,7 +1,7 @@
 import { roundHalfAway, shopDigitsOf } from '../money.ts';
 import type { Transaction } from '../store/database.ts';
 import { day } from './bounds.ts';
-import { listChurnDays } from './churn.ts';
+import { type ChurnCause, type ChurnGroup, listChurnDays, listChurnGroups } from './churn.ts';
 import { type Cohort, type CohortOptions, listMonths, toCohorts } from './cohort-rows.ts';
 import { listCohorts } from './cohorts.ts';
 import { toSummary } from './figures.ts';
@@ -55,8 +55,7 @@ export async function findFigureDifferences(
 async function readServed(tx: Transaction, shop: ShopOfFigures, now: number): Promise<Figures> {
   const window = { from: now - 30 * day, until: now, now };
   const days = await listChurnDays(tx, shop.id, window);
-  const count = (cause: 'cancelled' | 'failed') =>
-    days.reduce((total, each) => total + each[cause], 0);
+  const count = (cause: ChurnCause) => days.reduce((total, each) => total + each[cause], 0);
   return new Map([
     ...listFigures('', toSummary(await summariseMetrics(tx, shop.id, now), shop.currency, now)),
     ...listFigures(
@@ -64,6 +63,7 @@ async function readServed(tx: Transaction, shop: ShopOfFigures, now: number): Pr
       toMovements(await summariseMovements(tx, shop.id, window.from, now), shop.currency),
     ),
     ...listFigures('churned ', { cancelled: count('cancelled'), failed: count('failed') }),
+    ...listChurnFigures(await listChurnGroups(tx, shop.id, window)),
     ...listCohortFigures(await listCohorts(tx, shop, { months: cohortMonths, now })),
     ...listKept(await summariseKept(tx, shop.id, window), shop),
     ...listProjected(await projectRenewals(tx, shop.id, now), shop),
@@ -73,6 +73,7 @@ async function readServed(tx: Transaction, shop: ShopOfFigures, now: number): Pr
 async function readPlain(tx: Transaction, shop: ShopOfFigures, now: number): Promise<Figures> {
   const window = { from: now - 30 * day, until: now, now };
   const cohorts: CohortOptions = { months: cohortMonths, now };
+  const churned = await churnFromRecords(tx, shop.id, window);
   const rows = await cohortsFromRecords(tx, shop.id, cohorts);
   return new Map([
     ...listFigures('', toSummary(await summariseFromRecords(tx, shop.id, now), shop.currency, now)),
@@ -80,7 +81,8 @@ async function readPlain(tx: Transaction, shop: ShopOfFigures, now: number): Pro
       'movements ',
       toMovements(await movementsFromRecords(tx, shop.id, window.from, now), shop.currency),
     ),
-    ...listFigures('churned ', await churnFromRecords(tx, shop.id, window)),
+    ...listFigures('churned ', countByCause(churned)),
+    ...listChurnFigures(churned),
     ...listCohortFigures(toCohorts(rows, listMonths(cohorts), shop.currency)),
     ...listKept(await keptFromRecords(tx, shop.id, window), shop),
     ...listProjected(await projectionFromRecords(tx, shop.id, now), shop),
@@ -89,6 +91,19 @@ async function readPlain(tx: Transaction, shop: ShopOfFigures, now: number): Pro
 
 function listFigures(prefix: string, figures: object): [string, unknown][] {
   return Object.entries(figures).map(([name, value]) => [`${prefix}${name}`, value]);
+}
+
+function countByCause(groups: readonly ChurnGroup[]): Readonly<Record<ChurnCause, number>> {
+  const count = (cause: ChurnCause) =>
+    groups.reduce((total, each) => total + (each.cause === cause ? each.count : 0), 0);
+  return { cancelled: count('cancelled'), failed: count('failed') };
+}
+
+function listChurnFigures(groups: readonly ChurnGroup[]): [string, unknown][] {
+  return groups.map(({ planId, cause, age, count }) => [
+    `churned of plan ${planId} ${cause} at ${age.name} days`,
+    count,
+  ]);
 }
 
 function listCohortFigures(cohorts: readonly Cohort[]): [string, unknown][] {

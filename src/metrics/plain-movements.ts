@@ -1,6 +1,6 @@
 import type { Ratio } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import type { ChurnCause, Window } from './churn.ts';
+import { type AgeBand, type ChurnGroup, type Window, ageBands } from './churn.ts';
 import { type ActiveValue, movements } from './facts.ts';
 import { monthlyValue } from './figures.ts';
 import type { MovementValues } from './movements.ts';
@@ -102,13 +102,15 @@ export async function movementsFromRecords(
   return Object.fromEntries(values) as Record<keyof MovementValues, Ratio>;
 }
 
-/** How many subscriptions left in a window and had not come back by now, from the records alone. */
+const bandOf = (days: number) => ageBands.findLast(({ from }) => days >= from) as AgeBand;
+
+/** The same as listChurnGroups, from the records alone. */
 export async function churnFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   { from, until, now }: Window,
-): Promise<Readonly<Record<ChurnCause, number>>> {
-  const [row] = await sql<Record<ChurnCause, number>[]>`
+): Promise<ChurnGroup[]> {
+  const rows = await sql<(Omit<ChurnGroup, 'age'> & { readonly ageDays: number })[]>`
     with seen as (
       select e.*,
         last_value(e.to_status) over whole as last,
@@ -128,14 +130,27 @@ export async function churnFromRecords(
       group by subscription_id
     ),
     causes as (
-      select left_at, (
+      select subscription_id, left_at, (
           select to_status from unnest(statuses, times) with ordinality s (to_status, at, number)
           where s.at = left_at order by number desc limit 1
         ) as cause
       from ends where left_at >= ${iso(from)} and left_at < ${iso(until)}
     )
-    select count(*) filter (where cause <> 'failed') as cancelled,
-      count(*) filter (where cause = 'failed') as failed
-    from causes`;
-  return row as Record<ChurnCause, number>;
+    select s.plan_id as "planId", case when c.cause = 'failed' then 'failed' else 'cancelled' end as cause,
+      floor(date_part('epoch', c.left_at - s.created_at) / 86400)::integer as "ageDays",
+      count(*) as count
+    from causes c
+    cross join lateral (
+      select plan_id, created_at from subscriptions
+      where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
+      order by subscription_id limit 1
+    ) s
+    group by 1, 2, 3`;
+  const keyOf = ({ planId, cause, ageDays }: (typeof rows)[number]) =>
+    `${planId} ${cause} ${bandOf(ageDays).name}`;
+  return [...Map.groupBy(rows, keyOf).values()].map((group) => {
+    const [{ planId, cause, ageDays }] = group as [(typeof rows)[number]];
+    const count = group.reduce((sum, each) => sum + each.count, 0);
+    return { planId, cause, age: bandOf(ageDays), count };
+  });
 }

@@ -167,6 +167,7 @@ onEveryDatabase('the order of records', (open) => {
         [
           ['cancellation_sessions', 1],
           ['customers', 1],
+          ['departures', 0],
           ['dunning_cases', 0],
           ['export_dates', 0],
           ['failed_cycles', 0],

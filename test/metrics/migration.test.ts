@@ -125,7 +125,13 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
       ])
         await tx`delete from ${tx.unsafe(table)} where shop_id = ${shop.id}`;
     });
-    for (const table of ['metric_ledger', 'subscriber_changes', 'failed_cycles', 'metric_shops']) {
+    for (const table of [
+      'metric_ledger',
+      'subscriber_changes',
+      'failed_cycles',
+      'departures',
+      'metric_shops',
+    ]) {
       const rows = await write`select from ${write.unsafe(table)} where shop_id = ${shop.id}`;
       assert.deepEqual([table, rows.length], [table, 0]);
     }

@@ -131,7 +131,9 @@ export function churnedOf(
       if (leftAt < from || leftAt >= until) return [];
       const cause =
         steps.findLast(({ at }) => at === leftAt)?.to === 'failed' ? 'failed' : 'cancelled';
-      return [{ id: each.id, customerId: each.customerId, planId: each.planId, leftAt, cause }];
+      const { id, customerId, planId } = each;
+      const ageDays = Math.floor((leftAt - createdAt(each)) / 86_400_000);
+      return [{ id, customerId, planId, leftAt, cause, ageDays }];
     })
     .toSorted((a, b) => b.leftAt - a.leftAt || b.id - a.id);
 }

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Window, listChurnDays, listChurned } from '../../src/metrics/churn.ts';
+import {
+  type Window,
+  ageBands,
+  listChurnDays,
+  listChurnGroups,
+  listChurned,
+} from '../../src/metrics/churn.ts';
 import { listMonths, toCohorts } from '../../src/metrics/cohort-rows.ts';
 import { listCohorts, listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
 import { movements } from '../../src/metrics/facts.ts';
@@ -27,6 +33,7 @@ import { preparePlans, writeSomething } from './writers.ts';
 
 const day = 24 * 3_600_000;
 const { numRuns: worlds, seed: firstSeed } = runs(12);
+const bandOf = (age: number) => ageBands.findLast(({ from }) => age >= from);
 const iso = (at: number) => new Date(at).toISOString();
 
 const names = ['opening', ...movements, 'closing'] as const;
@@ -109,28 +116,53 @@ onEveryDatabase('movements, churn and cohorts', (open) => {
         })),
       where,
     );
+    const groupOf = ({ planId, cause, ageDays }: (typeof expected)[number]) =>
+      `${planId} ${cause} ${bandOf(ageDays)?.name}`;
+    const groups = [...Map.groupBy(expected, groupOf)].map(([group, of]) => [group, of.length]);
+    for (const found of [
+      await listChurnGroups(store.primary.analyse, shopId, window),
+      await churnFromRecords(store.write, shopId, window),
+    ]) {
+      const shown = found.map(({ planId, cause, age, count }) => [
+        `${planId} ${cause} ${age.name}`,
+        count,
+      ]);
+      assert.deepEqual(shown.toSorted(), groups.toSorted(), where);
+    }
+    const [filter = {}] = expected.toReversed().map(({ planId, cause, ageDays }) => ({
+      planId,
+      cause,
+      age: bandOf(ageDays),
+    }));
+    const one = await listChurned(store.primary.analyse, shopId, window, {
+      after: undefined,
+      limit: 1000,
+      ...filter,
+    });
+    const [last] = expected.slice(-1);
     assert.deepEqual(
-      { ...(await churnFromRecords(store.write, shopId, window)) },
-      { cancelled: countOf('cancelled'), failed: countOf('failed') },
+      one.map(({ subscriptionId }) => subscriptionId),
+      expected.filter((each) => last && groupOf(each) === groupOf(last)).map(({ id }) => id),
       where,
     );
     const listed = [];
-    for (let last; ;) {
+    for (let previous; ;) {
       const page = await listChurned(store.primary.analyse, shopId, window, {
-        after: last && { createdAt: last.leftAt, id: last.subscriptionId },
+        after: previous && { createdAt: previous.leftAt, id: previous.subscriptionId },
         limit: 2,
       });
       listed.push(...page);
-      last = page.at(-1);
-      if (last === undefined) break;
+      previous = page.at(-1);
+      if (previous === undefined) break;
     }
     assert.deepEqual(
-      listed.map(({ subscriptionId, customerId, planId, leftAt, cause }) => ({
+      listed.map(({ subscriptionId, customerId, planId, leftAt, cause, ageDays }) => ({
         id: subscriptionId,
         customerId,
         planId,
         leftAt,
         cause,
+        ageDays,
       })),
       expected,
       where,

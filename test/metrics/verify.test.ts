@@ -44,6 +44,7 @@ onEveryDatabase('the stored metrics of a shop', (open) => {
         insert into dunning_cases
         select shop_id, max(subscription_id), 99, '2026-01-01Z', null, null
         from subscriptions where shop_id = ${shop.id} group by shop_id`,
+      departures: write`update departures set age_days = age_days + 1 where shop_id = ${shop.id}`,
       failed_cycles: write`
         update failed_cycles set is_last = not is_last where shop_id = ${shop.id}`,
     };

@@ -44,6 +44,7 @@ const tables: Readonly<Record<string, string>> = {
   refunds: 's, n, n, 10, time, null, gen_random_uuid()',
   dunning_cases: 's, n, 0, time, null, null',
   failed_cycles: "s, n, '1', time, true",
+  departures: "s, n, time, n, 'cancelled', 40",
   cancellation_sessions: "s, n, n, 'other', null, 'saved', time, null, gen_random_uuid()",
   source_ids: "s, 'subscription', n, 'sub_' || n",
   export_dates: "s, 'subscription', n, time",

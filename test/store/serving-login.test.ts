@@ -119,8 +119,8 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     );
     assert.equal(
       readable.map(({ name }) => name).join(' '),
-      'api_keys cancellation_sessions dunning_cases failed_cycles feeds metric_ledger metric_shops ' +
-        'payments plans refunds shops status_events subscriber_changes subscriber_facts ' +
+      'api_keys cancellation_sessions departures dunning_cases failed_cycles feeds metric_ledger ' +
+        'metric_shops payments plans refunds shops status_events subscriber_changes subscriber_facts ' +
         'subscription_lines subscriptions',
     );
     for (const table of ['owners.accounts', 'owners.sessions', 'shopify.shops', 'request_log']) {

@@ -24,7 +24,7 @@ import { usePushSources, useUploads } from './use-push-sources.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
-import { listChurnDays, listChurned } from '../../src/metrics/churn.ts';
+import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
 import { listCohorts, listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
 import { cohortsFromRecords } from '../../src/metrics/plain-cohorts.ts';
@@ -223,6 +223,7 @@ async function usePast({ primary: { analyse }, write }: Store, shop: TestShop): 
   await churnFromRecords(write, shop.id, window);
   const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });
   assert.equal(churned.length, 3);
+  assert.notEqual((await listChurnGroups(analyse, shop.id, window)).length, 0);
   const options = { months: 36, now: endAt };
   assert.notEqual((await listCohorts(analyse, shop, options)).length, 0);
   await cohortsFromRecords(write, shop.id, options);
