@@ -10,6 +10,8 @@ import { type Pages, type OwnerParts, createPages, listShopsOf } from './pages.t
 import { chartAssets } from './charts/assets.ts';
 import { flowAssets } from './cancel-flow/page.ts';
 import { cancelFlowRoutes } from './cancel-flow/routes.ts';
+import { churnAssets } from './churn/page.ts';
+import { churnRoutes } from './churn/routes.ts';
 import { developerAssets } from './developers/frame.ts';
 import { developerRoutes } from './developers/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
@@ -41,7 +43,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
   const pages = createPages(parts);
   const sources = new Sources(parts);
   return [
-    ...[...frameAssets, ...chartAssets, ...dashboardAssets, ...developerAssets].map(
+    ...[...frameAssets, ...chartAssets, ...churnAssets, ...dashboardAssets, ...developerAssets].map(
       ({ route }) => route,
     ),
     ...[...helpAssets, ...revenueAssets, ...flowAssets].map(({ route }) => route),
@@ -49,6 +51,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...linkRoutes(pages, parts),
     ...accountRoutes(pages, parts),
     ...shopRoutes(pages, parts, sources),
+    ...churnRoutes(pages, parts),
     ...subscriptionRoutes(pages, parts),
     ...revenueRoutes(pages, parts),
     ...cancelFlowRoutes(pages, parts),

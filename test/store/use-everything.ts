@@ -29,7 +29,7 @@ import { listCohorts, listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
 import { cohortsFromRecords } from '../../src/metrics/plain-cohorts.ts';
 import { churnFromRecords, movementsFromRecords } from '../../src/metrics/plain-movements.ts';
-import { hasPlan } from '../../src/store/records/plans.ts';
+import { hasPlan, listPlanNames } from '../../src/store/records/plans.ts';
 import { findFirstDay, listDays } from '../../src/metrics/history-rows.ts';
 import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
 import { listRenewals } from '../../src/metrics/renewals.ts';
@@ -230,6 +230,7 @@ async function usePast({ primary: { analyse }, write }: Store, shop: TestShop): 
   const [{ planId } = { planId: 0 }] = churned;
   assert.ok(await hasPlan(analyse, shop.id, planId));
   assert.notEqual((await listCohortsOfPlan(analyse, shop, planId, options)).length, 0);
+  assert.ok((await listPlanNames(analyse, shop.id)).has(planId));
 }
 
 /** What is stored about a Shopify shop, and the queries for its records. */

@@ -28,6 +28,7 @@ interface PageParts {
 /** The pages of a shop. */
 export const shopPages = {
   overview: { path: '', label: 'Overview' },
+  churn: { path: '/churn', label: 'Churn' },
   subscriptions: { path: '/subscriptions', label: 'Subscriptions' },
   revenue: { path: '/revenue', label: 'Revenue' },
   cancelFlow: { path: '/cancel-flow', label: 'Cancel flow' },

@@ -105,3 +105,14 @@ export async function hasPlan(sql: Sql, shopId: number, planId: number): Promise
   const rows = await sql`select from plans where shop_id = ${shopId} and plan_id = ${planId}`;
   return rows.length > 0;
 }
+
+/** The names of a shop's plans by id, in the order of their names. */
+export async function listPlanNames(
+  sql: Sql,
+  shopId: number,
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await sql<{ id: number; name: string }[]>`
+    select plan_id as id, name from plans where shop_id = ${shopId} order by plan_id`;
+  const named = rows.toSorted((a, b) => a.name.localeCompare(b.name, 'en') || a.id - b.id);
+  return new Map(named.map(({ id, name }) => [id, name]));
+}

@@ -1,0 +1,102 @@
+import { ServiceError } from '../../errors.ts';
+import {
+  type AgeBand,
+  type ChurnFilter,
+  type ChurnedRow,
+  ageBands,
+  listChurned,
+  listChurnGroups,
+} from '../../metrics/churn.ts';
+import { decodeCursor, encodeCursor } from '../../operations/cursor.ts';
+import type { Store } from '../../store/open.ts';
+import { type ShopVisit } from '../pages.ts';
+import { parameter } from '../ui/listing.ts';
+import type { Period } from '../../metrics/bounds.ts';
+import { type View, viewQuery } from '../view/view.ts';
+
+/** Which of those that left are listed, as the address says it. */
+export interface LeftFilter extends ChurnFilter {
+  readonly window: Period;
+  /** The parameters of the address that say so, without its view. */
+  readonly query: Readonly<Record<'cause' | 'plan' | 'age' | 'since', string | undefined>>;
+}
+
+export interface LeftPage {
+  readonly rows: readonly ChurnedRow[];
+  readonly nextCursor: string | null;
+}
+
+/** @throws ServiceError invalid */
+export function leftFilter(visit: ShopVisit, { period }: View): LeftFilter {
+  const [cause, plan, age, since] = ['cause', 'plan', 'age', 'since'].map((name) =>
+    parameter(visit, name),
+  );
+  const band: AgeBand | undefined = ageBands.find(({ name }) => name === age);
+  const at = since === undefined ? period.from : Date.parse(since);
+  const problems = [
+    cause === undefined || cause === 'cancelled' || cause === 'failed'
+      ? undefined
+      : 'cause must be cancelled or failed.',
+    plan === undefined || /^[1-9]\d{0,14}$/.test(plan) ? undefined : 'plan must be a number.',
+    age === undefined || band !== undefined
+      ? undefined
+      : `age must be one of ${ageBands.map(({ name }) => name).join(', ')}.`,
+    Number.isNaN(at) ? 'since must be a time, such as 2026-11-20T12:00:00Z.' : undefined,
+  ].filter((problem) => problem !== undefined);
+  if (problems.length > 0) throw new ServiceError('invalid', problems.join(' '));
+  return {
+    window: { from: Math.max(period.from, Math.min(at, period.until)), until: period.until },
+    cause: cause as ChurnFilter['cause'],
+    planId: plan === undefined ? undefined : Number(plan),
+    age: band,
+    query: { cause, plan, age, since },
+  };
+}
+
+/**
+ * A page of those that left, the last to leave first.
+ * @throws ServiceError invalid, for a cursor of another list
+ */
+export async function readLeft(
+  store: Store,
+  shopId: number,
+  view: View,
+  filter: LeftFilter,
+  page: { readonly cursor: string | undefined; readonly limit: number },
+): Promise<LeftPage> {
+  // The period may end now, so that its ends are other instants on each page.
+  const listing = `${shopId} left ${viewQuery(view)} ${JSON.stringify(filter.query)}`;
+  const after = page.cursor === undefined ? undefined : decodeCursor(listing, page.cursor);
+  const { cause, planId, age } = filter;
+  const window = { ...filter.window, now: view.now };
+  const found = await store.readRecent(shopId, ({ analyse }) =>
+    listChurned(analyse, shopId, window, { after, limit: page.limit + 1, cause, planId, age }),
+  );
+  const rows = found.slice(0, page.limit);
+  const last = rows.at(-1);
+  const nextCursor =
+    last && found.length > page.limit
+      ? encodeCursor(listing, { createdAt: last.leftAt, id: last.subscriptionId })
+      : null;
+  return { rows, nextCursor };
+}
+
+/** How many there are on all pages. */
+export async function countLeft(
+  store: Store,
+  shopId: number,
+  now: number,
+  { window, cause, planId, age }: LeftFilter,
+): Promise<number> {
+  const groups = await store.readRecent(shopId, ({ analyse }) =>
+    listChurnGroups(analyse, shopId, { ...window, now }),
+  );
+  return groups
+    .filter(
+      (group) =>
+        (cause === undefined || group.cause === cause) &&
+        (planId === undefined || group.planId === planId) &&
+        (age === undefined || group.age === age),
+    )
+    .reduce((total, { count }) => total + count, 0);
+}

@@ -1,0 +1,145 @@
+import type { Answer } from '../../http/answer.ts';
+import { type Html, html } from '../../http/html.ts';
+import { chartAssets } from '../charts/assets.ts';
+import { type Chart, chart } from '../charts/chart.ts';
+import { spansOf, timesOf } from '../charts/times.ts';
+import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
+import type { ShopVisit } from '../pages.ts';
+import { page } from '../ui/answers.ts';
+import { readAsset } from '../ui/assets.ts';
+import { layout, shopPath } from '../ui/layout.ts';
+import { sourcesLink } from '../ui/listing.ts';
+import { formatCount, formatShare, localeOf } from '../ui/locale.ts';
+import { showTime } from '../ui/times.ts';
+import { periodPicker } from '../view/picker.ts';
+import { type View, viewPath } from '../view/view.ts';
+import type { Churn, DayOfChurn } from './read.ts';
+import { breakdown, tablesOf } from './tables.ts';
+
+export const churnAssets = [readAsset('churn.css', import.meta.url)];
+
+export function churnPage(visit: ShopVisit, view: View, churn: Churn | undefined): Answer {
+  const { shop } = visit;
+  const content = html`${periodPicker(visit, view, shopPath(shop, '/churn'))}
+  ${churn ? figures(visit, churn) : nothingYet(visit)}`;
+  const assets = [...chartAssets, ...churnAssets];
+  return page(layout(visit, { title: 'Churn', content, shop, current: 'churn', assets }));
+}
+
+function nothingYet(visit: ShopVisit): Html {
+  return html`<div class="card">
+    <h2>No data yet</h2>
+    <p>
+      Churn appears here: how many subscriptions left, when, why, and which, once a source brings
+      them.
+    </p>
+    <p>${sourcesLink(visit)}</p>
+  </div>`;
+}
+
+function figures(visit: ShopVisit, churn: Churn): Html {
+  const csv = (table: string) =>
+    viewPath(shopPath(visit.shop, '/churn.csv'), churn.view, { table });
+  const [plans, ...others] = tablesOf(visit, churn).map((each) =>
+    breakdown(visit, each, csv(each.id)),
+  );
+  return html`${answer(visit, churn)}
+    <div class="grid">
+      <div class="wide">${chart(chartOf(visit, churn), csv('chart-churn'))}</div>
+      ${plans}
+      <div class="stack">${others}</div>
+    </div>`;
+}
+
+const causes = {
+  cancelled: 'cancelled by the customer',
+  failed: 'lost to failed payments',
+} as const;
+
+const totalOf = (days: readonly DayOfChurn[], cause: keyof typeof causes) =>
+  days.reduce((total, each) => total + each[cause], 0);
+
+/** The rate, how it changed, and how many left. */
+function answer(visit: ShopVisit, { view, rate, days, before }: Churn): Html {
+  const list = shopPath(visit.shop, '/churn/left');
+  const link = (count: number, label: string, path: string) =>
+    html`<a href="${path}">${formatCount(visit, count)} ${label}</a>`;
+  const [cancelled, failed] = [totalOf(days, 'cancelled'), totalOf(days, 'failed')];
+  const left = cancelled + failed;
+  const leftBefore = before && totalOf(before.days, 'cancelled') + totalOf(before.days, 'failed');
+  const yesterday = new Date(view.now - 86_400_000).toISOString().slice(0, 10);
+  return html`<section class="churn">
+    <h2>Churn rate</h2>
+    <p class="value"><bdi>${rate === undefined ? '–' : formatShare(visit, rate)}</bdi></p>
+    <p class="change">${changeOf(visit, rate, before?.rate)}</p>
+    <p>
+      ${link(left, left === 1 ? 'subscription left' : 'subscriptions left', viewPath(list, view))}:
+      ${link(cancelled, causes.cancelled, viewPath(list, view, { cause: 'cancelled' }))},
+      ${link(failed, causes.failed, viewPath(list, view, { cause: 'failed' }))}.
+      ${
+        leftBefore === undefined
+          ? 'No earlier data to compare with.'
+          : `In the period compared with, ${formatCount(visit, leftBefore)} left.`
+      }
+    </p>
+    <p>
+      <a
+        href="${viewPath(list, { range: { from: yesterday, to: yesterday }, comparison: 'before' })}"
+        >Who left yesterday</a
+      >
+    </p>
+    <p class="quiet">
+      As of ${showTime(visit, new Date(view.now))}. The rate is the share of the subscriptions that
+      were active or paused when the period began, or became so in it, and have left by its end.
+      Subscriptions that came back are not counted, nor are those that expired as planned.
+    </p>
+  </section>`;
+}
+
+function changeOf(visit: ShopVisit, rate: number | undefined, before: number | undefined): Html {
+  if (rate === undefined) return html`No subscriptions to lose`;
+  if (before === undefined) return html`No earlier data`;
+  const points = new Intl.NumberFormat(localeOf(visit), { maximumFractionDigits: 2 });
+  const by = Math.round((rate - before) * 10_000) / 100;
+  const from = html`from <bdi>${formatShare(visit, before)}</bdi>`;
+  if (by === 0) return html`Unchanged ${from}`;
+  return html`<strong class="${by > 0 ? 'worse' : 'better'}"
+      >${by > 0 ? '↑' : '↓'} <bdi>${points.format(Math.abs(by))} points</bdi>
+      <span class="visually-hidden">${by > 0 ? 'worse' : 'better'}</span></strong
+    >
+    ${from}`;
+}
+
+/** Those that left, by day or week; each bar leads to the list of them. */
+export function chartOf(visit: ShopVisit, { view, days, before }: Churn): Chart {
+  const { counts } = unitsOf(visit);
+  const [spans, spansBefore] = [spansOf(days), before && spansOf(before.days)];
+  const { times, timeHeading } = timesOf(visit, spans);
+  const cancelled = sumOf((each: DayOfChurn) => each.cancelled);
+  const failed = sumOf((each: DayOfChurn) => each.failed);
+  const totals = (of: readonly DayOfChurn[]) =>
+    `${counts.format(cancelled(of))} cancelled, ${counts.format(failed(of))} failed`;
+  const list = shopPath(visit.shop, '/churn/left');
+  return {
+    id: 'chart-churn',
+    title: 'Left over time',
+    caption: `${spans.length === days.length ? 'Per day' : 'Per 7 days'}, UTC, by when the subscription left`,
+    headline: { now: totals(days), before: before && `Before: ${totals(before.days)}` },
+    marks: 'bars',
+    series: [
+      seriesOf('Cancelled', 'plain', spans, cancelled, spansBefore),
+      seriesOf('Failed payments', 'bad', spans, failed, spansBefore),
+    ],
+    times,
+    timeHeading,
+    hrefs: times.map(({ first, last }) => {
+      const range = { from: first, to: last };
+      // The period may begin within its first day.
+      const isCut = Date.parse(first) < view.period.from;
+      const more = isCut ? { since: new Date(view.period.from).toISOString() } : {};
+      return viewPath(list, { range, comparison: 'before' }, more);
+    }),
+    initial: 'last',
+    ...counts,
+  };
+}

@@ -1,0 +1,89 @@
+import { type Period, day } from '../../metrics/bounds.ts';
+import {
+  type ChurnDay,
+  type ChurnGroup,
+  listChurnDays,
+  listChurnGroups,
+} from '../../metrics/churn.ts';
+import { toSummary, undefinedFigures } from '../../metrics/figures.ts';
+import { findFirstDay } from '../../metrics/history-rows.ts';
+import { type ReasonRow, listOutcomesByReason } from '../../metrics/reasons.ts';
+import { summariseMetrics } from '../../metrics/summary.ts';
+import type { ReadConnections } from '../../store/connections/read-connections.ts';
+import type { Store } from '../../store/open.ts';
+import { listPlanNames } from '../../store/records/plans.ts';
+import type { Shop } from '../../store/shops.ts';
+import type { View } from '../view/view.ts';
+
+/** A UTC day of a period; the first and the last may be cut by it. */
+export interface DayOfChurn extends Omit<ChurnDay, 'day'> {
+  /** Such as 2026-11-20. */
+  readonly day: string;
+}
+
+export interface Churn {
+  readonly view: View;
+  /** From 0 to 1; undefined if there was no subscription to lose. */
+  readonly rate: number | undefined;
+  readonly days: readonly DayOfChurn[];
+  /** The period compared with; undefined if the shop's data begins later. */
+  readonly before:
+    | { readonly rate: number | undefined; readonly days: readonly DayOfChurn[] }
+    | undefined;
+  readonly groups: readonly ChurnGroup[];
+  readonly planNames: ReadonlyMap<number, string>;
+  /** Of the cancel-flow sessions that started in the period. */
+  readonly reasons: readonly ReasonRow[];
+}
+
+/** @returns undefined for a shop without data */
+export async function readChurn(store: Store, shop: Shop, view: View): Promise<Churn | undefined> {
+  const { period, before, now } = view;
+  return store.readRecent(shop.id, async (from) => {
+    const firstDay = await findFirstDay(from.analyse, shop.id);
+    if (firstDay === null) return undefined;
+    const hasBefore = firstDay <= before.from;
+    const [rate, days, rateBefore, daysBefore, groups, planNames, reasons] = await Promise.all([
+      readRate(from, shop, now, period),
+      readDays(from, shop, now, period),
+      hasBefore ? readRate(from, shop, now, before) : undefined,
+      hasBefore ? readDays(from, shop, now, before) : undefined,
+      listChurnGroups(from.analyse, shop.id, { ...period, now }),
+      listPlanNames(from.analyse, shop.id),
+      listOutcomesByReason(from.analyse, shop.id, period.from, period.until),
+    ]);
+    return {
+      view,
+      rate,
+      days,
+      before: daysBefore && { rate: rateBefore, days: daysBefore },
+      groups,
+      planNames,
+      reasons,
+    };
+  });
+}
+
+/** As seen from the end of the period, like every figure of a period. */
+async function readRate({ analyse }: ReadConnections, shop: Shop, now: number, period: Period) {
+  const row = await summariseMetrics(analyse, shop.id, now, period);
+  return undefinedFigures(row).has('churnRate30d')
+    ? undefined
+    : toSummary(row, shop.currency, period.until).churnRate30d;
+}
+
+async function readDays(
+  { analyse }: ReadConnections,
+  shop: Shop,
+  now: number,
+  { from, until }: Period,
+): Promise<DayOfChurn[]> {
+  const rows = await listChurnDays(analyse, shop.id, { from, until, now });
+  const byDay = new Map(rows.map((row) => [row.day, row]));
+  const first = Math.floor(from / day);
+  return Array.from({ length: Math.ceil(until / day) - first }, (_, index) => {
+    const at = (first + index) * day;
+    const { cancelled = 0, failed = 0 } = byDay.get(at) ?? {};
+    return { day: new Date(at).toISOString().slice(0, 10), cancelled, failed };
+  });
+}

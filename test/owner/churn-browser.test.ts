@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { generateShop } from '../../src/demo/generate.ts';
+import { browserMissing, startBrowser, timeoutMilliseconds } from '../support/browser.ts';
+import {
+  type TestShop,
+  type World,
+  createShop,
+  importAll,
+  now,
+  openAnyStore,
+  startWorld,
+} from '../support/world.ts';
+import { inspect } from './inspect.ts';
+import { signedInOwner } from './visitor.ts';
+
+/** Records layout shifts without user input. */
+const watchShifts = `
+  globalThis.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts.push(entry.value);
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+/** Two frames later, all changes have been painted. */
+const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+
+describe('churn in a browser', { skip: browserMissing }, () => {
+  let world: World;
+  let browser: Browser;
+  let demo: TestShop;
+  before(async () => {
+    world = await startWorld(openAnyStore());
+    browser = await startBrowser();
+    demo = await createShop(world.store);
+    const options = { subscriptions: 2000, seed: 7, currency: 'USD', minorDigits: 2 };
+    await importAll(world.store, demo, [...generateShop({ ...options, endAt: Date.parse(now) })]);
+  });
+  after(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+
+  /** A shop's page in a new browser context, with its errors. */
+  async function open(path: string, options: BrowserContextOptions = {}, shop = demo) {
+    const { visitor } = await signedInOwner({ ...world, shop });
+    const context = await browser.newContext({ locale: 'en-US', ...options });
+    context.setDefaultTimeout(timeoutMilliseconds);
+    const url = world.service.baseUrl;
+    await context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url })));
+    await context.addInitScript(watchShifts);
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on('console', ({ type, text }) => type() === 'error' && problems.push(text()));
+    page.on('pageerror', (error) => problems.push(error.message));
+    await page.goto(`${url}/app/shops/${shop.id}${path}`);
+    return { page, problems, context };
+  }
+
+  for (const [name, path] of [
+    ['churn', '/churn'],
+    ['churn-365', '/churn?days=365'],
+    ['churn-left', '/churn/left'],
+  ] as const) {
+    test(`shows ${name} without layout shifts or overflow, and accessibly`, async () => {
+      const { page, problems, context } = await open(path);
+      await page.waitForLoadState();
+      await page.evaluate(painted);
+      assert.deepEqual(await page.evaluate('shifts'), []);
+      await inspect(page, name);
+      await page.evaluate('document.documentElement.dir = "rtl"');
+      for (const width of [360, 1440]) {
+        await page.setViewportSize({ width, height: 800 });
+        const hidden = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        assert.equal(hidden, 0, `${width} px, right to left`);
+        const folder = process.env['TEST_SCREENSHOTS'];
+        if (folder) await page.screenshot({ path: `${folder}/${name}-${width}-rtl.png` });
+      }
+      assert.deepEqual(problems, []);
+      await context.close();
+    });
+  }
+
+  test('answers who left yesterday and why, three clicks from the overview', async () => {
+    const { page, context } = await open('');
+    await page.getByRole('link', { name: 'Churn', exact: true }).click();
+    await page.getByRole('link', { name: 'Who left yesterday' }).click();
+    const rows = page.locator('.rows tbody tr');
+    const [first] = await rows.allInnerTexts();
+    assert.match(first ?? '', /Cancelled|Failed payments/);
+    assert.match(first ?? '', /Nov 19, 2026/);
+    await rows.first().getByRole('link').click();
+    await page.getByRole('heading', { name: /^Subscription \d+$/ }).waitFor();
+    await context.close();
+  });
+
+  test('explains accessibly what will be here', async () => {
+    const empty = await createShop(world.store);
+    for (const path of ['/churn']) {
+      const { page, context } = await open(path, {}, empty);
+      await page.getByText('No data yet').waitFor();
+      await inspect(page, `empty${path.replace('/', '-')}`);
+      await context.close();
+    }
+  });
+});

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { generateShop } from '../../src/demo/generate.ts';
+import { ageBands } from '../../src/metrics/churn.ts';
+import { churnFromRecords } from '../../src/metrics/plain-movements.ts';
+import { plan, session, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import {
+  type TestShop,
+  type World,
+  createShop,
+  get,
+  importAll,
+  now,
+  startWorld,
+} from '../support/world.ts';
+import { csvRows } from './csv-rows.ts';
+import { type Visitor, signedInOwner } from './visitor.ts';
+
+const day = 86_400_000;
+const ended = (id: number, createdAt: string, to: string, at: string, over: object = {}) =>
+  subscription(id, {
+    customerId: id,
+    status: to,
+    createdAt: `${createdAt}T00:00:00Z`,
+    statusEvents: [{ at, to }],
+    ...over,
+  });
+
+/** Who left, in a shop where it is known by heart; now is 20 November, 12:00. */
+const records = [
+  plan(),
+  plan({ id: 12, name: 'Tea' }),
+  subscription(1, { customerId: 1, createdAt: '2025-01-01T00:00:00Z' }),
+  ended(2, '2026-11-01', 'cancelled', '2026-11-19T08:00:00Z'),
+  ended(3, '2026-01-01', 'failed', '2026-11-19T09:00:00Z', { planId: 12 }),
+  ended(4, '2025-01-01', 'cancelled', '2026-10-21T11:00:00Z'),
+  ended(5, '2025-01-01', 'cancelled', '2026-10-21T13:00:00Z', { planId: 12 }),
+  ended(6, '2026-03-01', 'expired', '2026-11-10T00:00:00Z'),
+  subscription(7, {
+    customerId: 7,
+    createdAt: '2026-03-01T00:00:00Z',
+    statusEvents: [
+      { at: '2026-11-02T00:00:00Z', to: 'cancelled' },
+      { at: '2026-11-03T00:00:00Z', to: 'active' },
+    ],
+  }),
+  session(7001, { subscriptionId: 2, outcome: 'cancelled', createdAt: '2026-11-19T07:00:00Z' }),
+  session(7002, {
+    subscriptionId: 1,
+    outcome: 'saved',
+    detectedReason: 'not_using',
+    createdAt: '2026-11-18T07:00:00Z',
+  }),
+];
+
+onEveryDatabase('the pages of churn', (open) => {
+  let world: World;
+  let visitor: Visitor;
+  let home: string;
+  before(async () => {
+    world = await startWorld(open(), { currency: 'JPY' });
+    assert.deepEqual((await importAll(world.store, world.shop, records)).refused, []);
+    ({ visitor } = await signedInOwner(world));
+    home = `/app/shops/${world.shop.id}/churn`;
+  });
+  after(() => world.close());
+
+  const rowsAt = async (path: string, who = visitor) => {
+    const { status, text } = await who.get(path);
+    assert.equal(status, 200, path);
+    return csvRows(text);
+  };
+  const words = (markup: string) => markup.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
+  const listedIds = (text: string) =>
+    [...text.matchAll(/class="row" href="[^"]*\/(\d+)"/g)].map(([, id]) => Number(id));
+
+  test('give the API’s rate, how many left for which cause, and the way to them', async () => {
+    const { status, text } = await visitor.get(home);
+    assert.equal(status, 200);
+    const { body } = await get(`${world.base}/metrics/summary`, world.key);
+    // Of 1, 2, 3, 5, 6 and 7, three were lost; 4 left an hour before the period.
+    assert.equal((body as { churnRate30d: number }).churnRate30d, 0.5);
+    assert.match(text, /<bdi>50%<\/bdi>/);
+    assert.match(
+      words(text),
+      /3 subscriptions left: 2 cancelled by the customer, 1 lost to failed payments\. In the period compared with, 1 left\./,
+    );
+    assert.match(words(text), /Too expensive 1 100%/);
+    assert.doesNotMatch(words(text), /Not using it/);
+    const links = [...text.matchAll(/href="(\/app\/shops\/\d+\/churn\/left[^"]*)"/g)].map(
+      ([, path = '']) => path.replaceAll('&amp;', '&'),
+    );
+    const ids = async (part: string) => {
+      const path = links.find((each) => each.includes(part));
+      assert.ok(path, part);
+      return listedIds((await visitor.get(path)).text);
+    };
+    assert.deepEqual(await ids('/left'), [3, 2, 5]);
+    assert.deepEqual(await ids('cause=failed'), [3]);
+    assert.deepEqual(await ids('from=2026-11-19'), [3, 2]);
+    assert.deepEqual(await ids('plan=12'), [3, 5]);
+    assert.deepEqual(await ids('age=0-29'), [2]);
+    // The bar of the day in which the period begins.
+    assert.deepEqual(await ids('from=2026-10-21'), [5]);
+  });
+
+  test('say who left, why, and what the cancel flow heard', async () => {
+    const { text } = await visitor.get(`${home}/left?from=2026-11-19&to=2026-11-19`);
+    assert.match(words(text), /2 subscriptions left Nov 19, 2026/);
+    assert.match(words(text), /3 3 Tea Failed payments – 322 days Nov 19, 2026/);
+    assert.match(words(text), /2 2 Monthly box Cancelled Too expensive 18 days Nov 19, 2026/);
+    const empty = await visitor.get(`${home}/left?from=2026-11-20&to=2026-11-20`);
+    assert.match(empty.text, /No subscriptions match these filters/);
+  });
+
+  test('name what is wrong with an address', async () => {
+    for (const [query, message] of [
+      ['cause=bored', 'cause must be cancelled or failed.'],
+      ['plan=x', 'plan must be a number.'],
+      ['age=old', 'age must be one of 0-29, 30-89, 90-179, 180-364, 365.'],
+      ['since=noon', 'since must be a time, such as 2026-11-20T12:00:00Z.'],
+      ['cursor=x', 'The cursor is invalid'],
+    ] as const) {
+      const { status, text } = await visitor.get(`${home}/left?${query}`);
+      assert.equal(status, 400, query);
+      assert.ok(words(text).includes(message), `${query}: ${words(text)}`);
+      const file = await visitor.get(`${home}/left.csv?${query}`);
+      assert.equal(file.location, `${home}/left?${query}`);
+    }
+    const { status, text } = await visitor.get(`${home}?from=2026-11-31&to=x`);
+    assert.equal(status, 200);
+    assert.match(text, /Both dates are needed/);
+    assert.equal((await visitor.get(`${home}.csv?table=none`)).status, 404);
+  });
+
+  test('explain an empty shop', async () => {
+    const shop = await createShop(world.store);
+    const { visitor: owner } = await signedInOwner({ ...world, shop });
+    const path = `/app/shops/${shop.id}/churn`;
+    assert.match((await owner.get(path)).text, /No data yet/);
+    assert.match((await owner.get(`${path}/left`)).text, /No subscription left/);
+    assert.equal((await owner.get(`${path}.csv?table=plans`)).status, 404);
+  });
+
+  async function createDemo(): Promise<TestShop> {
+    const shop = await createShop(world.store, { currency: 'EUR' });
+    const options = { subscriptions: 600, seed: 3, currency: 'EUR', minorDigits: 2 };
+    await importAll(world.store, shop, [...generateShop({ ...options, endAt: Date.parse(now) })]);
+    return shop;
+  }
+
+  test('equal the records: every bar and row leads to as many as it counts', async () => {
+    const shop = await createDemo();
+    const { visitor: owner } = await signedInOwner({ ...world, shop });
+    const path = `/app/shops/${shop.id}/churn`;
+    for (const days of [30, 90, 365]) {
+      const window = {
+        from: Date.parse(now) - days * day,
+        until: Date.parse(now),
+        now: Date.parse(now),
+      };
+      const groups = await churnFromRecords(world.store.write, shop.id, window);
+      const sum = (of: typeof groups) => of.reduce((total, { count }) => total + count, 0);
+      const left = await rowsAt(`${path}/left.csv?days=${days}`, owner);
+      assert.equal(left.length, sum(groups));
+      assert.deepEqual(
+        left.map((row) => row['Left (UTC)']),
+        left
+          .map((row) => row['Left (UTC)'])
+          .toSorted()
+          .toReversed(),
+      );
+      const plans = await rowsAt(`${path}.csv?table=plans&days=${days}`, owner);
+      for (const { Plan = '', Left, 'Of these, failed payments': failed } of plans) {
+        const own = left.filter((row) => row['Plan'] === Plan);
+        const lost = own.filter((row) => row['Cause'] === 'Failed payments');
+        assert.deepEqual([Number(Left), Number(failed)], [own.length, lost.length], Plan);
+      }
+      for (const band of ageBands) {
+        const own = await rowsAt(`${path}/left.csv?days=${days}&age=${band.name}`, owner);
+        assert.equal(own.length, sum(groups.filter(({ age }) => age === band)), band.name);
+      }
+      const bars = await rowsAt(`${path}.csv?table=chart-churn&days=${days}`, owner);
+      for (const bar of bars) {
+        const [first, last] = [bar['First day (UTC)'] ?? '', bar['Last day (UTC)'] ?? ''];
+        const own = left.filter((row) => {
+          const on = (row['Left (UTC)'] ?? '').slice(0, 10);
+          return on >= first && on <= last;
+        });
+        assert.equal(Number(bar['Cancelled']) + Number(bar['Failed payments']), own.length, first);
+      }
+    }
+  });
+});
