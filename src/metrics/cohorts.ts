@@ -5,9 +5,12 @@ import {
   type Cohort,
   type CohortOptions,
   type CohortRow,
+  type Month,
   listMonths,
   toCohorts,
 } from './cohort-rows.ts';
+import { type Paging, startOf } from '../store/records/paging.ts';
+import type { SubscriptionStatus } from '../vocabulary.ts';
 import { priceDecimals } from './history-rows.ts';
 import { cohortsFromRecords } from './plain-cohorts.ts';
 
@@ -102,3 +105,80 @@ export async function listCohortsOfPlan(
 /** PostgreSQL's query_canceled. */
 const isCancelled = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === '57014';
+
+/** A customer of a cohort. */
+export interface CohortMember {
+  readonly customerId: number;
+  /** Their first. */
+  readonly subscriptionId: number;
+  readonly planName: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly status: SubscriptionStatus;
+}
+
+interface MembersOf extends Month {
+  /** As if there were no subscriptions but those of this plan. */
+  readonly planId: number | undefined;
+  /** Only those with an active or paused subscription just before this instant, ISO 8601. */
+  readonly keptAt: string | undefined;
+}
+
+/**
+ * The customers of a cohort, by when their first subscription began, newest first. Reads the subscriptions that
+ * began in the month until a page is full.
+ * @param page.after the last row of the page before: its `createdAt`, and the id of its subscription
+ */
+export async function listCohortMembers(
+  sql: Sql | Transaction,
+  shopId: number,
+  { month, end, ...only }: MembersOf,
+  page: Paging,
+): Promise<CohortMember[]> {
+  const { planId = null, keptAt = null } = only;
+  const after = startOf(page.after);
+  return sql<CohortMember[]>`
+    select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
+      p.name as "planName", (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status
+    from (
+      select * from subscriptions
+      where shop_id = ${shopId} and created_at >= ${`${month}-01T00:00:00Z`} and created_at < ${end}
+        and (created_at, subscription_id) < (${after.at}, ${after.id})
+      order by created_at desc, subscription_id desc offset 0
+    ) s
+    left join lateral (
+      select true as is_there from (
+        select * from subscriptions
+        where shop_id = ${shopId} and customer_id between s.customer_id and s.customer_id
+        order by customer_id offset 0
+      ) other
+      where plan_id = coalesce(${planId}::bigint, plan_id)
+        and (created_at, subscription_id) < (s.created_at, s.subscription_id)
+      limit 1
+    ) earlier on true
+    left join lateral (
+      select true as is_there from (
+        select * from subscriptions
+        where shop_id = ${shopId} and customer_id between s.customer_id and s.customer_id
+        order by customer_id offset 0
+      ) held
+      left join lateral (
+        select to_status from (
+          select * from status_events
+          where shop_id = ${shopId} and subscription_id = held.subscription_id
+          order by position desc offset 0
+        ) event
+        where at < ${keptAt}::timestamptz limit 1
+      ) last on true
+      where plan_id = coalesce(${planId}::bigint, plan_id) and created_at < ${keptAt}::timestamptz
+        and coalesce(last.to_status, 'active') in ('active', 'paused')
+      limit 1
+    ) live on true
+    cross join lateral (
+      select name from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
+    ) p
+    where s.plan_id = coalesce(${planId}::bigint, s.plan_id) and earlier.is_there is null
+      and (live.is_there or ${keptAt}::timestamptz is null)
+    order by s.created_at desc, s.subscription_id desc
+    limit ${page.limit}`;
+}

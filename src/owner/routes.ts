@@ -1,3 +1,4 @@
+import type { Asset } from '../http/look/asset.ts';
 import type { Route } from '../http/shell.ts';
 import type { OwnerLink } from '../store/owners/links.ts';
 import { deleteSessions } from '../store/owners/sessions.ts';
@@ -12,6 +13,8 @@ import { flowAssets } from './cancel-flow/page.ts';
 import { cancelFlowRoutes } from './cancel-flow/routes.ts';
 import { churnAssets } from './churn/page.ts';
 import { churnRoutes } from './churn/routes.ts';
+import { cohortAssets } from './cohorts/page.ts';
+import { cohortRoutes } from './cohorts/routes.ts';
 import { developerAssets } from './developers/frame.ts';
 import { developerRoutes } from './developers/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
@@ -38,20 +41,30 @@ import { subscriptionRoutes } from './subscriptions/routes.ts';
 import { viewOf } from './view/view.ts';
 import type { Visit } from './visit.ts';
 
+const assets: readonly Asset[] = [
+  frameAssets,
+  chartAssets,
+  churnAssets,
+  cohortAssets,
+  dashboardAssets,
+  developerAssets,
+  flowAssets,
+  helpAssets,
+  revenueAssets,
+].flat();
+
 /** All pages for shop owners, below /app. */
 export function ownerRoutes(parts: OwnerParts): Route[] {
   const pages = createPages(parts);
   const sources = new Sources(parts);
   return [
-    ...[...frameAssets, ...chartAssets, ...churnAssets, ...dashboardAssets, ...developerAssets].map(
-      ({ route }) => route,
-    ),
-    ...[...helpAssets, ...revenueAssets, ...flowAssets].map(({ route }) => route),
+    ...assets.map(({ route }) => route),
     ...signInRoutes(pages, parts),
     ...linkRoutes(pages, parts),
     ...accountRoutes(pages, parts),
     ...shopRoutes(pages, parts, sources),
     ...churnRoutes(pages, parts),
+    ...cohortRoutes(pages, parts),
     ...subscriptionRoutes(pages, parts),
     ...revenueRoutes(pages, parts),
     ...cancelFlowRoutes(pages, parts),

@@ -25,7 +25,7 @@ const watchShifts = `
 /** Two frames later, all changes have been painted. */
 const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
-describe('churn in a browser', { skip: browserMissing }, () => {
+describe('churn and cohorts in a browser', { skip: browserMissing }, () => {
   let world: World;
   let browser: Browser;
   let demo: TestShop;
@@ -61,6 +61,9 @@ describe('churn in a browser', { skip: browserMissing }, () => {
     ['churn', '/churn'],
     ['churn-365', '/churn?days=365'],
     ['churn-left', '/churn/left'],
+    ['cohorts', '/cohorts'],
+    ['cohorts-36', '/cohorts?months=36&of=revenue&as=value'],
+    ['cohorts-customers', '/cohorts/2026-08/customers?kept=2'],
   ] as const) {
     test(`shows ${name} without layout shifts or overflow, and accessibly`, async () => {
       const { page, problems, context } = await open(path);
@@ -96,9 +99,39 @@ describe('churn in a browser', { skip: browserMissing }, () => {
     await context.close();
   });
 
+  test('answers whether March’s cohort is better than February’s, two choices from the overview', async () => {
+    const { page, context } = await open('');
+    await page.getByRole('link', { name: 'Cohorts', exact: true }).click();
+    await page.getByLabel('Compare').selectOption({ label: 'Mar 2026' });
+    await page.getByLabel('With').selectOption({ label: 'Feb 2026' });
+    await page.getByRole('button', { name: 'Show' }).click();
+    const answer = await page.locator('.answer').innerText();
+    assert.match(
+      answer,
+      /^March 2026 kept [\d.]+% of its customers after 7 months: [\d.]+ points (?:more|less) than February 2026, with [\d.]+%\.$/,
+    );
+    assert.equal(await page.locator('.pair .marks path.line').count(), 2);
+    await page.locator('.heatmap tbody tr').first().locator('td a').nth(1).click();
+    await page.getByText('active or paused at the end of month 1 since').waitFor();
+    await context.close();
+  });
+
+  test('keeps the cohort in view while its months scroll', async () => {
+    const { page, context } = await open('/cohorts?months=36', {
+      viewport: { width: 360, height: 800 },
+    });
+    const head = page.locator('.heatmap tbody th').first();
+    const place = await head.boundingBox();
+    await page.locator('.heatmap').evaluate((box: { scrollLeft: number }) => {
+      box.scrollLeft = 400;
+    });
+    assert.equal((await head.boundingBox())?.x, place?.x);
+    await context.close();
+  });
+
   test('explains accessibly what will be here', async () => {
     const empty = await createShop(world.store);
-    for (const path of ['/churn']) {
+    for (const path of ['/churn', '/cohorts']) {
       const { page, context } = await open(path, {}, empty);
       await page.getByText('No data yet').waitFor();
       await inspect(page, `empty${path.replace('/', '-')}`);

@@ -39,6 +39,7 @@ onOneDatabase('every page of a shop', (open) => {
       subscriptionId: '1001',
       platform: 'shopify',
       sourceId: 'src_0',
+      month: '2026-11',
     };
     const ofShop = routes.filter(({ url }) => url.includes(':shopId'));
     assert.ok(ofShop.length > 20, String(ofShop.length));

@@ -25,7 +25,7 @@ import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
-import { listCohorts, listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
+import { listCohortMembers, listCohorts, listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
 import { cohortsFromRecords } from '../../src/metrics/plain-cohorts.ts';
 import { churnFromRecords, movementsFromRecords } from '../../src/metrics/plain-movements.ts';
@@ -231,6 +231,15 @@ async function usePast({ primary: { analyse }, write }: Store, shop: TestShop): 
   assert.ok(await hasPlan(analyse, shop.id, planId));
   assert.notEqual((await listCohortsOfPlan(analyse, shop, planId, options)).length, 0);
   assert.ok((await listPlanNames(analyse, shop.id)).has(planId));
+  const [{ leftAt } = { leftAt: 0 }] = churned;
+  const month = new Date(leftAt).toISOString().slice(0, 7);
+  const members = {
+    month,
+    end: new Date(endAt).toISOString(),
+    planId: undefined,
+    keptAt: undefined,
+  };
+  await listCohortMembers(analyse, shop.id, members, { after: undefined, limit: 3 });
 }
 
 /** What is stored about a Shopify shop, and the queries for its records. */

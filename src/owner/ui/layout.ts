@@ -29,6 +29,7 @@ interface PageParts {
 export const shopPages = {
   overview: { path: '', label: 'Overview' },
   churn: { path: '/churn', label: 'Churn' },
+  cohorts: { path: '/cohorts', label: 'Cohorts' },
   subscriptions: { path: '/subscriptions', label: 'Subscriptions' },
   revenue: { path: '/revenue', label: 'Revenue' },
   cancelFlow: { path: '/cancel-flow', label: 'Cancel flow' },

@@ -146,7 +146,7 @@ export function rowLink(path: Path, label: HtmlValue): Html {
 
 interface ListingPage {
   readonly title: string;
-  readonly current: 'subscriptions' | 'cancelFlow' | 'churn';
+  readonly current: 'subscriptions' | 'cancelFlow' | 'churn' | 'cohorts';
   readonly path: string;
   readonly status?: number;
   readonly breadcrumb?: { readonly path: string; readonly label: string };

@@ -1,0 +1,220 @@
+import type { Answer } from '../../http/answer.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { Cohort } from '../../metrics/cohort-rows.ts';
+import { chartAssets } from '../charts/assets.ts';
+import { chart } from '../charts/chart.ts';
+import { unitsOf } from '../charts/values.ts';
+import type { ShopVisit } from '../pages.ts';
+import { page } from '../ui/answers.ts';
+import { readAsset } from '../ui/assets.ts';
+import { alert, layout } from '../ui/layout.ts';
+import { csvLink, sourcesLink } from '../ui/listing.ts';
+import { localeOf } from '../ui/locale.ts';
+import { planOptions, selectField } from '../ui/select.ts';
+import { showTime } from '../ui/times.ts';
+import { monthFormat } from './months.ts';
+import { type Comparison, compare, monthsOver, shareOf } from './shares.ts';
+import { heatmap, percentFormat } from './table.ts';
+import { type CohortView, cohortPath, cohortQuery, measures, monthCounts, units } from './view.ts';
+
+export const cohortAssets = [readAsset('cohorts.css', import.meta.url)];
+
+interface Parts {
+  readonly view: CohortView;
+  readonly now: number;
+  /** Why there are none: they took too long. */
+  readonly problem?: string;
+  readonly cohorts: readonly Cohort[];
+  readonly planNames: ReadonlyMap<number, string>;
+}
+
+export function cohortsPage(visit: ShopVisit, parts: Parts): Answer {
+  const { shop } = visit;
+  const { cohorts, view, problem } = parts;
+  const isEmpty = cohorts.length === 0 && view.planId === undefined;
+  const content = isEmpty
+    ? html`<div class="card">
+        <h2>No data yet</h2>
+        <p>
+          Retention appears here: of the customers of each month, how many are kept one month later,
+          two, and so on, once a source brings them.
+        </p>
+        <p>${sourcesLink(visit)}</p>
+      </div>`
+    : problem === undefined
+      ? figures(visit, parts)
+      : html`${alert(problem)} ${choices(visit, parts)}`;
+  const assets = [...chartAssets, ...cohortAssets];
+  const status = problem === undefined ? 200 : 503;
+  return page(
+    layout(visit, { title: 'Cohorts', content, shop, current: 'cohorts', assets }),
+    status,
+  );
+}
+
+/** What is shown, by links and a form. */
+function choices(visit: ShopVisit, { view, cohorts, planNames }: Parts): Html {
+  const link = (changed: Partial<CohortView>, isCurrent: boolean, label: string) =>
+    html`<li>
+      <a
+        href="${cohortPath(visit.shop, cohortQuery({ ...view, ...changed }))}"
+        ${isCurrent ? html`aria-current="true"` : undefined}
+        >${label}</a
+      >
+    </li>`;
+  const links = <Name extends string>(
+    label: string,
+    names: Readonly<Record<Name, string>>,
+    field: 'measure' | 'unit',
+  ) =>
+    html`<ul class="periods" aria-label="${label}">
+      ${Object.entries<string>(names).map(([name, text]) =>
+        link({ [field]: name }, view[field] === name, text),
+      )}
+    </ul>`;
+  return html`<div class="picker">
+      ${links('Measure', measures, 'measure')} ${links('Unit', units, 'unit')}
+      <ul class="periods" aria-label="Months">
+        ${monthCounts.map((months) => link({ months }, view.months === months, `${months} months`))}
+      </ul>
+    </div>
+    ${form(visit, view, cohorts, planNames)}`;
+}
+
+function form(
+  visit: ShopVisit,
+  view: CohortView,
+  cohorts: readonly Cohort[],
+  planNames: Parts['planNames'],
+): Html {
+  const { plan: _plan, a: _a, b: _b, ...others } = cohortQuery(view);
+  const name = monthFormat(visit, 'short');
+  const months = cohorts.toReversed().map(({ month }) => [month, name(month)] as const);
+  return html`<form class="choose" method="get" action="${cohortPath(visit.shop, {})}">
+    ${Object.entries(others).map(
+      ([field, value]) => html`<input type="hidden" name="${field}" value="${value}" />`,
+    )}
+    ${selectField({
+      name: 'plan',
+      label: 'Plan',
+      none: 'All plans',
+      selected: view.planId?.toString(),
+      options: planOptions(planNames),
+    })}
+    ${selectField({
+      name: 'a',
+      label: 'Compare',
+      none: 'Newest',
+      selected: view.pair[0],
+      options: months,
+    })}
+    ${selectField({
+      name: 'b',
+      label: 'With',
+      none: 'The one before',
+      selected: view.pair[1],
+      options: months,
+    })}
+    <button class="plain">Show</button>
+  </form>`;
+}
+
+function figures(visit: ShopVisit, parts: Parts): Html {
+  const { view, cohorts, now } = parts;
+  if (cohorts.length === 0) {
+    return html`${choices(visit, parts)}
+      <p class="quiet">No subscription of this plan began in these months.</p>`;
+  }
+  const compared = compare(cohorts, view, now);
+  return html`${compared ? answer(visit, view, compared) : nothingToCompare}
+    ${choices(visit, parts)} ${compared && pairChart(visit, view, compared, now)}
+    <section aria-labelledby="all">
+      <h2 id="all">All cohorts</h2>
+      ${heatmap(visit, view, cohorts, now)}
+      <p class="quiet">
+        ${
+          view.measure === 'customers'
+            ? 'A customer belongs to the month of their first subscription, and is kept while one of their subscriptions is active or paused at the end of a month.'
+            : 'What the active subscriptions of a cohort bring in per month, at the end of each month and at today’s prices; the first is that of the cohort’s own month.'
+        }
+        The average counts each cohort with its size, and only months that are over. Months are in
+        UTC. As of ${showTime(visit, new Date(now))}.
+      </p>
+      ${csvLink(cohortPath(visit.shop, cohortQuery({ ...view, pair: [undefined, undefined] }), '.csv'))}
+    </section>`;
+}
+
+const nothingToCompare = html`<p>
+  Two cohorts can be compared once a month after both of them is over.
+</p>`;
+
+/** Which of two cohorts is better, in words. */
+function answer(
+  visit: ShopVisit,
+  { measure }: CohortView,
+  { cohorts: [first, second], since, shares: [a, b] }: Comparison,
+): Html {
+  const [name, percent] = [monthFormat(visit, 'long'), percentFormat(visit)];
+  const points = new Intl.NumberFormat(localeOf(visit), { maximumFractionDigits: 1 });
+  // Of the shares as they are shown.
+  const by = (Math.round(a * 1000) - Math.round(b * 1000)) / 10;
+  const months = since === 1 ? '1 month' : `${since} months`;
+  const kept = measure === 'customers' ? 'of its customers' : 'of its first MRR';
+  const difference =
+    by === 0
+      ? html`as much as`
+      : html`<strong class="${by > 0 ? 'better' : 'worse'}"
+            ><bdi>${points.format(Math.abs(by))} points</bdi> ${by > 0 ? 'more' : 'less'}</strong
+          >
+          than`;
+  return html`<p class="answer">
+    ${name(first.month)} kept <bdi>${percent(a)}</bdi> ${kept} after ${months}: ${difference}
+    ${name(second.month)}, with <bdi>${percent(b)}</bdi>.
+  </p>`;
+}
+
+/** Both cohorts, as far as their months are over. */
+function pairChart(
+  visit: ShopVisit,
+  view: CohortView,
+  { cohorts: pair }: Comparison,
+  now: number,
+): Html {
+  const name = monthFormat(visit, 'short');
+  const count = Math.max(...pair.map((each) => monthsOver(each, now)));
+  const step = Math.ceil(count / 6);
+  const months = Array.from({ length: count }, (_, since) => since);
+  const [first, second] = pair;
+  const seriesOf = (cohort: Cohort, tone: 'plain' | 'quiet') => ({
+    name: name(cohort.month),
+    tone,
+    values: months.map((since) =>
+      since < monthsOver(cohort, now) ? (shareOf(cohort, view.measure, since) ?? null) : null,
+    ),
+  });
+  const { shares } = unitsOf(visit);
+  const csv = cohortPath(visit.shop, cohortQuery(view), '.csv');
+  return html`<div class="pair">
+    ${chart(
+      {
+        id: 'chart-pair',
+        title: `${measures[view.measure]} kept`,
+        headline: { now: `${name(first.month)} and ${name(second.month)}` },
+        caption: 'At the end of each month since the first one, UTC',
+        marks: 'line',
+        series: [seriesOf(first, 'plain'), seriesOf(second, 'quiet')],
+        times: months.map((since) => ({
+          full: `Month ${since}`,
+          first: '',
+          last: '',
+          tick: since % step === 0 ? String(since) : undefined,
+        })),
+        timeHeading: 'Months since',
+        initial: 'last',
+        ...shares,
+        format: percentFormat(visit),
+      },
+      csv,
+    )}
+  </div>`;
+}

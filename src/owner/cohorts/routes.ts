@@ -1,0 +1,137 @@
+import { CommandError } from '../../errors.ts';
+import type { Route } from '../../http/shell.ts';
+import type { Cohort } from '../../metrics/cohort-rows.ts';
+import { listCohorts, listCohortsOfPlan } from '../../metrics/cohorts.ts';
+import type { Store } from '../../store/open.ts';
+import { listPlanNames } from '../../store/records/plans.ts';
+import type { Shop } from '../../store/shops.ts';
+import type { Cell } from '../csv/csv.ts';
+import { tableFile } from '../csv/charts.ts';
+import { notFoundPage } from '../message-pages.ts';
+import type { OwnerParts, Pages } from '../pages.ts';
+import { redirect } from '../ui/answers.ts';
+import { shopPath } from '../ui/layout.ts';
+import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
+import { membersContent, membersFile } from './members-page.ts';
+import { isMonth, membersFilter, readMembers } from './members.ts';
+import { monthFormat } from './months.ts';
+import { cohortsPage } from './page.ts';
+import { monthsOver, shareOf } from './shares.ts';
+import { type CohortView, cohortViewOf } from './view.ts';
+
+const base = '/app/shops/:shopId/cohorts';
+const members = `${base}/:month/customers`;
+
+/** The customers of each month, and how many were kept. */
+export function cohortRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
+  return [
+    pages.shopPage(base, async (visit) => {
+      const { shop } = visit;
+      const view = cohortViewOf(visit.query);
+      const now = clock.now();
+      const [found, planNames] = await Promise.all([
+        readCohorts(store, shop, view, now),
+        store.readRecent(shop.id, ({ analyse }) => listPlanNames(analyse, shop.id)),
+      ]);
+      return cohortsPage(visit, { view, now, planNames, ...found });
+    }),
+    pages.shopPage(`${base}.csv`, async (visit) => {
+      const { shop, query } = visit;
+      const now = clock.now();
+      const { cohorts, problem } = await readCohorts(store, shop, cohortViewOf(query), now);
+      // The page says what is wrong.
+      if (problem !== undefined) return redirect(shopPath(shop, `/cohorts?${query}`));
+      const rows = cohorts.flatMap((cohort) => rowsOf(cohort, shop.currency, now));
+      return tableFile({ shop, noun: 'cohorts', now, heads, rows });
+    }),
+    pages.shopPage(members, async (visit) => {
+      const { shop } = visit;
+      const now = clock.now();
+      const month = visit.params['month'] ?? '';
+      const path = `/cohorts/${month}/customers`;
+      const frame = {
+        current: 'cohorts',
+        path,
+        breadcrumb: { path: shopPath(shop, '/cohorts'), label: 'Cohorts' },
+      } as const;
+      if (!isMonth(month, now)) return notFoundPage(visit);
+      const title = `Customers of ${monthFormat(visit, 'long')(month)}`;
+      return listingPage(visit, { ...frame, title }, async () => {
+        const filter = membersFilter(visit, month, now);
+        const cursor = parameter(visit, 'cursor');
+        const [page, planNames] = await Promise.all([
+          readMembers(store, shop.id, filter, { cursor, limit: rowsPerPage }),
+          store.readRecent(shop.id, ({ analyse }) => listPlanNames(analyse, shop.id)),
+        ]);
+        return membersContent(visit, { filter, cursor, planNames, ...page });
+      });
+    }),
+    pages.shopPage(`${members}.csv`, async (visit) => {
+      const now = clock.now();
+      const month = visit.params['month'] ?? '';
+      if (!isMonth(month, now)) return notFoundPage(visit);
+      return listingFile(visit, `/cohorts/${month}/customers`, () => {
+        const filter = membersFilter(visit, month, now);
+        return membersFile(visit.shop, now, month, (cursor) =>
+          readMembers(store, visit.shop.id, filter, { cursor, limit: rowsPerRead }),
+        );
+      });
+    }),
+  ];
+}
+
+interface Found {
+  readonly cohorts: readonly Cohort[];
+  /** Why there are none: they took too long. */
+  readonly problem?: string;
+}
+
+async function readCohorts(
+  store: Store,
+  shop: Shop,
+  { months, planId }: CohortView,
+  now: number,
+): Promise<Found> {
+  try {
+    return {
+      cohorts: await store.readRecent(shop.id, ({ analyse }) =>
+        planId === undefined
+          ? listCohorts(analyse, shop, { months, now })
+          : listCohortsOfPlan(analyse, shop, planId, { months, now }),
+      ),
+    };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return { cohorts: [], problem: error.message };
+  }
+}
+
+const heads = [
+  'Cohort',
+  'Months since',
+  'Month is over',
+  'Customers',
+  'Kept',
+  'Share kept',
+  'MRR',
+  'Share of first MRR',
+  'Currency',
+];
+
+function rowsOf(cohort: Cohort, currency: string, now: number): Cell[][] {
+  const share = (measure: CohortView['measure'], since: number) => {
+    const exact = shareOf(cohort, measure, since);
+    return exact === undefined ? null : Math.round(exact * 10_000) / 10_000;
+  };
+  return cohort.retained.map((kept, since) => [
+    cohort.month,
+    since,
+    since < monthsOver(cohort, now) ? 'yes' : 'no',
+    cohort.customers,
+    kept,
+    share('customers', since),
+    cohort.mrr[since] ?? null,
+    share('revenue', since),
+    currency,
+  ]);
+}

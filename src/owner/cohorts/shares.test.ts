@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Cohort } from '../../metrics/cohort-rows.ts';
+import { averageShare, compare, monthsOver } from './shares.ts';
+
+const now = Date.parse('2026-06-10T00:00:00Z');
+const cohort = (month: string, customers: number, retained: number[]): Cohort => ({
+  month,
+  customers,
+  retained,
+  mrr: retained.map((count) => count * 10),
+});
+const cohorts = [
+  cohort('2026-01', 100, [100, 90, 80, 70, 60, 50]),
+  cohort('2026-02', 10, [10, 8, 6, 4, 2]),
+  cohort('2026-03', 50, [50, 40, 30, 29]),
+  cohort('2026-05', 20, [20, 19]),
+  cohort('2026-06', 5, [5]),
+];
+const compared = (pair: (string | undefined)[], measure: 'customers' | 'revenue' = 'customers') => {
+  const found = compare(cohorts, { pair: [pair[0], pair[1]], measure }, now);
+  return found && [...found.cohorts.map(({ month }) => month), found.since, ...found.shares];
+};
+
+test('counts the months that are over', () => {
+  assert.deepEqual(
+    cohorts.map((each) => monthsOver(each, now)),
+    [5, 4, 3, 1, 0],
+  );
+});
+
+test('compares the newest cohorts of which three months are over, in the last that both have', () => {
+  assert.deepEqual(compared([]), ['2026-02', '2026-01', 3, 0.4, 0.7]);
+  assert.deepEqual(compared([], 'revenue'), ['2026-02', '2026-01', 3, 0.4, 0.7]);
+});
+
+test('compares the cohorts that are chosen, as far as they can be', () => {
+  assert.deepEqual(compared(['2026-03', '2026-02']), ['2026-03', '2026-02', 2, 0.6, 0.6]);
+  assert.deepEqual(compared(['2026-01']), ['2026-01', '2026-03', 2, 0.8, 0.6]);
+  assert.deepEqual(compared(['2026-03', '2026-03']), ['2026-03', '2026-02', 2, 0.6, 0.6]);
+  // Of May, only its own month is over.
+  assert.deepEqual(compared(['2026-05', '2026-02']), compared([undefined, '2026-02']));
+});
+
+test('compares nothing while there is only one', () => {
+  assert.equal(
+    compare(cohorts.slice(0, 1), { pair: [undefined, undefined], measure: 'customers' }, now),
+    undefined,
+  );
+});
+
+test('averages the months that are over by the size of the cohort', () => {
+  assert.equal(averageShare(cohorts, 'customers', 2, now), (80 + 6 + 30) / 160);
+  assert.equal(averageShare(cohorts, 'revenue', 1, now), (900 + 80 + 400) / 1600);
+  assert.equal(averageShare(cohorts, 'customers', 5, now), undefined);
+});

@@ -1,0 +1,75 @@
+import type { Cohort } from '../../metrics/cohort-rows.ts';
+import type { CohortView } from './view.ts';
+
+type Measure = CohortView['measure'];
+
+const indexOf = (month: string) => Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1;
+
+/** What a cohort is measured by, in each month since its own. */
+export const valuesOf = ({ retained, mrr }: Cohort, measure: Measure): readonly number[] =>
+  measure === 'customers' ? retained : mrr;
+
+/** What its values are shares of: its customers, or what they brought at the end of its own month. */
+export const sizeOf = (cohort: Cohort, measure: Measure): number =>
+  measure === 'customers' ? cohort.customers : (cohort.mrr[0] ?? 0);
+
+/** Undefined for a month that has not begun, and for a cohort that brought nothing. */
+export function shareOf(cohort: Cohort, measure: Measure, since: number): number | undefined {
+  const [value, size] = [valuesOf(cohort, measure)[since], sizeOf(cohort, measure)];
+  return value === undefined || size === 0 ? undefined : value / size;
+}
+
+/** The number of months since its own that are over; the month after them is the current one. */
+export function monthsOver({ month }: Pick<Cohort, 'month'>, now: number): number {
+  return indexOf(new Date(now).toISOString().slice(0, 7)) - indexOf(month);
+}
+
+/** All cohorts whose month so far since is over, each counted with its size. */
+export function averageShare(
+  cohorts: readonly Cohort[],
+  measure: Measure,
+  since: number,
+  now: number,
+): number | undefined {
+  const over = cohorts.filter((each) => since < monthsOver(each, now));
+  const sum = (of: (cohort: Cohort) => number) => over.reduce((total, each) => total + of(each), 0);
+  const size = sum((each) => sizeOf(each, measure));
+  return size === 0 ? undefined : sum((each) => valuesOf(each, measure)[since] ?? 0) / size;
+}
+
+/** Two cohorts in the last month since their own that is over for both. */
+export interface Comparison {
+  readonly cohorts: readonly [Cohort, Cohort];
+  readonly since: number;
+  readonly shares: readonly [number, number];
+}
+
+/** After so many months, cohorts are compared by default. */
+const usualMonths = 3;
+
+/**
+ * The chosen cohorts; else the newest one of which the usual number of months is over, or fewer if there is none,
+ * and the one before it.
+ */
+export function compare(
+  cohorts: readonly Cohort[],
+  { pair, measure }: Pick<CohortView, 'pair' | 'measure'>,
+  now: number,
+): Comparison | undefined {
+  const lastOver = (each: Cohort) => monthsOver(each, now) - 1;
+  const comparable = cohorts.filter(
+    (each) => lastOver(each) >= 1 && shareOf(each, measure, 0) !== undefined,
+  );
+  const find = (month: string | undefined) => comparable.find((each) => each.month === month);
+  const newest =
+    comparable.findLast((each) => lastOver(each) >= usualMonths) ?? comparable[1] ?? comparable[0];
+  const first = find(pair[0]) ?? newest;
+  const others = comparable.filter((each) => each !== first);
+  const before = others.findLast(({ month }) => month < (first?.month ?? ''));
+  const second = others.find(({ month }) => month === pair[1]) ?? before ?? others[0];
+  if (!first || !second) return undefined;
+  const since = Math.min(lastOver(first), lastOver(second));
+  const [a, b] = [shareOf(first, measure, since), shareOf(second, measure, since)];
+  if (a === undefined || b === undefined) return undefined;
+  return { cohorts: [first, second], since, shares: [a, b] };
+}

@@ -1,0 +1,108 @@
+import { type Html, html } from '../../http/html.ts';
+import type { Cohort } from '../../metrics/cohort-rows.ts';
+import type { ShopVisit } from '../pages.ts';
+import { countFormat, localeOf, moneyFormat } from '../ui/locale.ts';
+import { monthFormat } from './months.ts';
+import { averageShare, monthsOver, shareOf, sizeOf, valuesOf } from './shares.ts';
+import { type CohortView, cohortPath } from './view.ts';
+
+/** Steps of the colours. */
+const steps = 10;
+const stepOf = (share: number) => Math.min(Math.max(Math.round(share * steps), 0), steps);
+
+export function percentFormat(visit: ShopVisit): (share: number) => string {
+  return new Intl.NumberFormat(localeOf(visit), { style: 'percent', maximumFractionDigits: 1 })
+    .format;
+}
+
+/** Cohorts against months since, with the size of each value as its colour. */
+export function heatmap(
+  visit: ShopVisit,
+  view: CohortView,
+  cohorts: readonly Cohort[],
+  now: number,
+): Html {
+  const { measure, unit } = view;
+  const count = Math.max(...cohorts.map(({ retained }) => retained.length));
+  const months = Array.from({ length: count }, (_, since) => since);
+  const [percent, counts] = [percentFormat(visit), countFormat(visit)];
+  const format = measure === 'customers' ? counts : moneyFormat(visit, visit.shop);
+  const name = monthFormat(visit, 'short');
+  const cell = (cohort: Cohort, since: number) => {
+    const value = valuesOf(cohort, measure)[since];
+    if (value === undefined) return html`<td></td>`;
+    const share = shareOf(cohort, measure, since);
+    const isOver = since < monthsOver(cohort, now);
+    const shown = unit === 'share' ? (share === undefined ? '–' : percent(share)) : format(value);
+    return html`<td class="heat-${stepOf(share ?? 0)}${isOver ? '' : ' open'}">
+      <a
+        href="${membersPath(visit, view, cohort.month, since)}"
+        title="${format(value)} of ${format(sizeOf(cohort, measure))}"
+        >${shown}${isOver ? undefined : html`<span class="visually-hidden"> so far</span>`}</a
+      >
+    </td>`;
+  };
+  return html`<div
+      class="heatmap"
+      tabindex="0"
+      role="group"
+      aria-label="Cohorts by month since the first subscription"
+    >
+      <table class="cohorts">
+        <thead>
+          <tr>
+            <th scope="col" rowspan="2">Cohort</th>
+            <th scope="col" rowspan="2">${measure === 'customers' ? 'Customers' : 'First MRR'}</th>
+            <th scope="colgroup" colspan="${count}">Months since</th>
+          </tr>
+          <tr>
+            ${months.map((since) => html`<th scope="col">${since}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${cohorts.map(
+            (cohort) =>
+              html`<tr>
+                <th scope="row">
+                  <a href="${membersPath(visit, view, cohort.month)}">${name(cohort.month)}</a>
+                </th>
+                <td>${format(sizeOf(cohort, measure))}</td>
+                ${months.map((since) => cell(cohort, since))}
+              </tr>`,
+          )}
+        </tbody>
+        ${
+          unit === 'share'
+            ? html`<tfoot>
+                <tr>
+                  <th scope="row">Average</th>
+                  <td></td>
+                  ${months.map((since) => {
+                    const share = averageShare(cohorts, measure, since, now);
+                    return html`<td>${share === undefined ? '–' : percent(share)}</td>`;
+                  })}
+                </tr>
+              </tfoot>`
+            : undefined
+        }
+      </table>
+    </div>
+    <p class="legend" aria-hidden="true">
+      ${percent(0)}
+      ${Array.from({ length: steps + 1 }, (_, step) => html`<span class="heat-${step}"></span>`)}
+      ${percent(1)} <span class="open"></span> this month, so far
+    </p>`;
+}
+
+/** The list of a cohort's customers; of those kept in a month since, if one is given. */
+function membersPath(visit: ShopVisit, view: CohortView, month: string, since?: number) {
+  const { planId } = view;
+  return cohortPath(
+    visit.shop,
+    {
+      ...(planId === undefined ? {} : { plan: String(planId) }),
+      ...(since === undefined ? {} : { kept: String(since) }),
+    },
+    `/${month}/customers`,
+  );
+}

@@ -1,0 +1,59 @@
+import type { Shop } from '../../store/shops.ts';
+import { shopPath } from '../ui/layout.ts';
+
+export const monthCounts = [12, 24, 36] as const;
+export const measures = { customers: 'Customers', revenue: 'Revenue' } as const;
+export const units = { share: 'Per cent', value: 'Values' } as const;
+
+/** What the page of cohorts shows, as its address says it. */
+export interface CohortView {
+  readonly months: (typeof monthCounts)[number];
+  readonly measure: keyof typeof measures;
+  readonly unit: keyof typeof units;
+  readonly planId: number | undefined;
+  /** The cohorts to compare, such as 2026-03; undefined for the newest that can be. */
+  readonly pair: readonly [string | undefined, string | undefined];
+}
+
+const defaults = { months: 12, measure: 'customers', unit: 'share' } as const;
+const isMonth = (text: string | null) => text !== null && /^\d{4}-(?:0[1-9]|1[0-2])$/.test(text);
+
+/** Whatever an address has that this page does not know is its default. */
+export function cohortViewOf(query: URLSearchParams): CohortView {
+  const text = (name: string) => query.get(name) ?? '';
+  const known = <Name extends string>(names: Readonly<Record<Name, string>>, name: string) =>
+    (Object.keys(names) as Name[]).find((each) => each === text(name));
+  const month = (name: string) => (isMonth(text(name)) ? text(name) : undefined);
+  return {
+    months: monthCounts.find((each) => String(each) === text('months')) ?? defaults.months,
+    measure: known(measures, 'of') ?? defaults.measure,
+    unit: known(units, 'as') ?? defaults.unit,
+    planId: /^[1-9]\d{0,14}$/.test(text('plan')) ? Number(text('plan')) : undefined,
+    pair: [month('a'), month('b')],
+  };
+}
+
+/** The parameters of a view's address: only what differs from the default. */
+export function cohortQuery(view: CohortView): Record<string, string> {
+  const { months, measure, unit, planId, pair } = view;
+  return Object.fromEntries(
+    [
+      ['months', months === defaults.months ? undefined : String(months)],
+      ['of', measure === defaults.measure ? undefined : measure],
+      ['as', unit === defaults.unit ? undefined : unit],
+      ['plan', planId === undefined ? undefined : String(planId)],
+      ['a', pair[0]],
+      ['b', pair[1]],
+    ].filter((pairOf): pairOf is [string, string] => pairOf[1] !== undefined),
+  );
+}
+
+/** @param rest of the path after `/cohorts` */
+export function cohortPath(
+  shop: Shop,
+  query: Readonly<Record<string, string>>,
+  rest = '',
+): `/app${string}` {
+  const text = new URLSearchParams(query).toString();
+  return shopPath(shop, `/cohorts${rest}${text === '' ? '' : `?${text}`}`);
+}

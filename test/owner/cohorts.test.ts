@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { generateShop } from '../../src/demo/generate.ts';
+import { toCohorts, listMonths } from '../../src/metrics/cohort-rows.ts';
+import { cohortsFromRecords } from '../../src/metrics/plain-cohorts.ts';
+import { plan, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
+import { csvRows } from './csv-rows.ts';
+import { type Visitor, signedInOwner } from './visitor.ts';
+
+/** Ten customers of a month; all but some leave on the first day of the month after the next. */
+const cohort = (month: number, kept: number) =>
+  Array.from({ length: 10 }, (_, index) => {
+    const id = month * 100 + index;
+    const at = (of: number) => `2026-${String(of).padStart(2, '0')}-01T12:00:00Z`;
+    return subscription(id, {
+      customerId: id,
+      createdAt: at(month),
+      ...(index >= kept && {
+        status: 'cancelled',
+        statusEvents: [{ at: at(month + 2), to: 'cancelled' }],
+      }),
+    });
+  });
+
+onEveryDatabase('the pages of cohorts', (open) => {
+  let world: World;
+  let visitor: Visitor;
+  let home: string;
+  before(async () => {
+    world = await startWorld(open());
+    const records = [plan(), plan({ id: 12, name: 'Tea' }), ...cohort(2, 5), ...cohort(3, 6)];
+    assert.deepEqual((await importAll(world.store, world.shop, records)).refused, []);
+    ({ visitor } = await signedInOwner(world));
+    home = `/app/shops/${world.shop.id}/cohorts`;
+  });
+  after(() => world.close());
+
+  const words = (markup: string) => markup.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
+
+  test('say which of two cohorts is better', async () => {
+    const shown = words((await visitor.get(home)).text);
+    assert.match(
+      shown,
+      /March 2026 kept 60% of its customers after 7 months: 10 points more than February 2026, with 50%\./,
+    );
+    const other = words((await visitor.get(`${home}?a=2026-02&b=2026-03&of=revenue`)).text);
+    assert.match(
+      other,
+      /February 2026 kept 50% of its first MRR after 7 months: 10 points less than March 2026, with 60%\./,
+    );
+    assert.match(shown, /Mar 2026 10 100% 100% 60% 60% 60% 60% 60% 60% 60% so far/);
+    assert.match(shown, /Average 100% 100% 55%/);
+  });
+
+  test('are those of a plan, if one is chosen', async () => {
+    const { text } = await visitor.get(`${home}?plan=12`);
+    assert.match(text, /No subscription of this plan began in these months/);
+    assert.match(words((await visitor.get(`${home}?plan=11`)).text), /March 2026 kept 60%/);
+  });
+
+  test('name what is wrong with an address of customers', async () => {
+    for (const [path, status, message] of [
+      ['2026-03/customers?kept=9', 400, 'kept must be a number from 0 to 8.'],
+      ['2026-03/customers?plan=x', 400, 'plan must be a number.'],
+      ['2026-03/customers?cursor=x', 400, 'The cursor is invalid'],
+      ['2026-12/customers', 404, 'This page does not exist'],
+      ['2026-13/customers', 404, 'This page does not exist'],
+      ['2026-12/customers.csv', 404, 'This page does not exist'],
+    ] as const) {
+      const page = await visitor.get(`${home}/${path}`);
+      assert.equal(page.status, status, path);
+      assert.ok(words(page.text).includes(message), path);
+    }
+  });
+
+  test('explain an empty shop', async () => {
+    const shop = await createShop(world.store);
+    const { visitor: owner } = await signedInOwner({ ...world, shop });
+    assert.match((await owner.get(`/app/shops/${shop.id}/cohorts`)).text, /No data yet/);
+    const file = await owner.get(`/app/shops/${shop.id}/cohorts.csv`);
+    assert.deepEqual(csvRows(file.text), []);
+  });
+
+  for (const [currency, minorDigits] of [
+    ['JPY', 0],
+    ['KWD', 3],
+    ['EUR', 2],
+  ] as const) {
+    test(`equal the records in ${currency}, and lead to as many customers as they count`, async () => {
+      const shop = await createShop(world.store, { currency });
+      const generated = { subscriptions: 300, seed: 5, currency, minorDigits };
+      const endAt = Date.parse(now);
+      await importAll(world.store, shop, [...generateShop({ ...generated, endAt })]);
+      const { visitor: owner } = await signedInOwner({ ...world, shop });
+      const path = `/app/shops/${shop.id}/cohorts`;
+      const options = { months: 36, now: endAt };
+      const plain = toCohorts(
+        await cohortsFromRecords(world.store.write, shop.id, options),
+        listMonths(options),
+        currency,
+      );
+      const served = csvRows((await owner.get(`${path}.csv?months=36`)).text);
+      assert.deepEqual(
+        served.map((row) => [row['Cohort'], row['Customers'], row['Kept'], row['MRR']]),
+        plain.flatMap(({ month, customers, retained, mrr }) =>
+          retained.map((kept, since) => [month, customers, kept, mrr[since]].map(String)),
+        ),
+      );
+      for (const { month, customers, retained } of plain.slice(-4)) {
+        const list = async (query: string) =>
+          csvRows((await owner.get(`${path}/${month}/customers.csv${query}`)).text).length;
+        assert.equal(await list(''), customers, month);
+        for (const [since, kept] of retained.entries()) {
+          assert.equal(await list(`?kept=${since}`), kept, `${month} + ${since}`);
+        }
+      }
+    });
+  }
+});
