@@ -36,12 +36,21 @@ function recordsOf(half: string, large: string) {
   ];
 }
 
+/** A yearly price whose month is half of the smallest unit, and a large one. */
+const prices = {
+  JPY: ['6', '1000000000'],
+  KWD: ['0.006', '1000000000.001'],
+  EUR: ['0.06', '1000000000.01'],
+} as const;
+export type AwkwardCurrency = keyof typeof prices;
+export const awkwardCurrencies = Object.keys(prices) as AwkwardCurrency[];
+
 export async function createAwkwardShop(
   store: Store,
-  currency: 'JPY' | 'KWD',
+  currency: AwkwardCurrency,
 ): Promise<{ shop: TestShop; expected: Expected }> {
   const shop = await createShop(store, { currency });
-  const [half, large] = currency === 'JPY' ? ['6', '1000000000'] : ['0.006', '1000000000.001'];
+  const [half, large] = prices[currency];
   await importAll(store, shop, recordsOf(half, large));
   return { shop, expected: expectations[currency] };
 }
@@ -68,7 +77,30 @@ const textsOf = (percent: string, [mrr, revenue, average, value]: readonly strin
     [revenue, '0', '0', '–', '1', value],
   ].flat() as readonly string[];
 
-const expectations: Readonly<Record<'JPY' | 'KWD', Expected>> = {
+const expectations: Readonly<Record<AwkwardCurrency, Expected>> = {
+  EUR: {
+    api: {
+      ...counts,
+      mrr: 1_000_000_000.02,
+      revenue30d: 999_999_999.95,
+      avgSubscriptionValue: 500_000_000.04,
+      upcomingRenewalsValue7d: 1_000_000_000.01,
+    },
+    texts: {
+      'en-US': textsOf('0%', [
+        '€1,000,000,000.02',
+        '€999,999,999.95',
+        '€500,000,000.04',
+        '€1,000,000,000.01',
+      ]),
+      'de-DE': textsOf('0 %', [
+        '1.000.000.000,02 €',
+        '999.999.999,95 €',
+        '500.000.000,04 €',
+        '1.000.000.000,01 €',
+      ]),
+    },
+  },
   // 6 a year is 0.5 a month, which is rounded away from zero.
   JPY: {
     api: {

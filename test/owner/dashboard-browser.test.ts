@@ -163,7 +163,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     assert.equal(await rows.first().isVisible(), true);
     assert.equal(await rows.count(), 91);
 
-    const definition = page.getByText('Customers with a paused subscription and no active one.');
+    const definition = page.getByText('Customers with a paused subscription and no active one, at');
     const button = page.getByRole('button', { name: 'Paused subscribers: definition' });
     assert.equal(await definition.isVisible(), false);
     await button.click();
@@ -195,6 +195,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     await page.getByRole('link', { name: '90 days' }).click();
     await page.waitForURL('**?days=90');
     const figure = page.locator('figure.chart').nth(2);
+    await figure.scrollIntoViewIfNeeded();
     const box = await figure.locator('.marks').boundingBox();
     assert.ok(box);
     // The last bar of the second series.

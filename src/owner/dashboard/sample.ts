@@ -15,7 +15,7 @@ const earlier = {
   cancelSessions30d: 118,
   dunningActive: 24,
   recoveryRate: 0.61,
-  failedPayments30d: 72,
+  failedPayments30d: 96,
   avgSubscriptionValue: 34,
   upcomingRenewals7d: 268,
   upcomingRenewalsValue7d: 9_100,

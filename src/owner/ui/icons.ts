@@ -24,7 +24,13 @@ export const icons = {
   sources: icon(html`<path d="M6 3v5M14 3v5M4 8h12v2a6 6 0 0 1-12 0zM10 16v2" />`),
   keys: icon(html`<path d="m7 5-5 5 5 5M13 5l5 5-5 5" />`),
   shops: icon(html`<path d="M3 8v9h14V8M2 8l2-5h12l2 5M8 17v-5h4v5M2 8h16" />`),
-  more: icon(html`<path d="M4 10h.01M10 10h.01M16 10h.01" />`),
+  more: icon(
+    html`<circle cx="4" cy="10" r=".75" /><circle cx="10" cy="10" r=".75" /><circle
+        cx="16"
+        cy="10"
+        r=".75"
+      />`,
+  ),
   search: icon(html`<circle cx="9" cy="9" r="5.5" /><path d="m13 13 4.5 4.5" />`),
   account: icon(html`<circle cx="10" cy="6.5" r="3.5" /><path d="M3 18c.5-4 3-6 7-6s6.5 2 7 6" />`),
 };

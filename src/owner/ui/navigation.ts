@@ -55,14 +55,17 @@ export function navigation(
       </ul>
     </div>
     <ul class="bar">
-      ${items(shown)}
-      <li>
-        <button type="button" popovertarget="menu" ${isInMore ? html`class="current"` : undefined}>
-          ${icons.more}<span>More</span>
-        </button>
-      </li>
+      ${items(shown)} ${hasShop ? more(isInMore) : undefined}
     </ul>
   </nav>`;
+}
+
+function more(isCurrent: boolean): Html {
+  return html`<li>
+    <button type="button" popovertarget="menu" ${isCurrent ? html`class="current"` : undefined}>
+      ${icons.more}<span>More</span>
+    </button>
+  </li>`;
 }
 
 function item(name: string, { href, label }: NavigationLink, isCurrent: boolean): Html {

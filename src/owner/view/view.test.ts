@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { viewOf, viewQuery } from './view.ts';
+import { viewOf, viewOfDays, viewPath, viewQuery } from './view.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const show = (text: string) => {
@@ -49,9 +49,34 @@ test('says what is wrong with an address, and shows the default', () => {
     ['from=2026-02-31&to=2026-03-01', /Both dates/],
     ['from=2026-11-02&to=2026-11-01', /Exchange/],
     ['from=2026-11-21&to=2026-11-22', /future/],
+    ['from=2026-11-02T00:00:00Z&to=2026-11-01', /Exchange/],
+    ['from=2026-11-02T25:00:00Z&to=2026-11-03', /Both dates/],
   ] as const) {
     const shown = show(text);
     assert.match(shown.problem ?? '', problem);
     assert.equal(shown.query, '');
   }
+});
+
+test('leads to other pages with the same view, or some days of it', () => {
+  const view = viewOf(new URLSearchParams('days=90&compare=year'), now);
+  const path = '/app/shops/1/revenue' as const;
+  assert.equal(viewPath(path, view), `${path}?days=90&compare=year`);
+  assert.equal(
+    viewPath(`${path}#renewals`, view, { plan: '7' }),
+    `${path}?plan=7&days=90&compare=year#renewals`,
+  );
+  assert.equal(viewPath(path, viewOf(new URLSearchParams(), now)), path);
+  const days = { first: '2026-11-01', last: '2026-11-07' };
+  assert.equal(
+    viewQuery(viewOfDays(view, days)).toString(),
+    'from=2026-11-01&to=2026-11-07&compare=year',
+  );
+});
+
+test('begins with the first part of a day that is only partly in the period', () => {
+  const view = viewOf(new URLSearchParams(), now);
+  const days = { first: '2026-10-21', last: '2026-10-21' };
+  const query = viewQuery(viewOfDays(view, days)).toString();
+  assert.deepEqual(show(query).period, ['2026-10-21T12:00', '2026-10-22T00:00']);
 });
