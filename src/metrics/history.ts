@@ -1,7 +1,6 @@
 import { type Ratio, shopDigitsOf, parseDecimal, roundHalfAway, subtract } from '../money.ts';
 import { listDays } from './history-rows.ts';
-import { listRenewals } from './renewals.ts';
-import { type Period, day } from './bounds.ts';
+import type { Period } from './bounds.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
 import { monthlyValue } from './figures.ts';
 
@@ -60,42 +59,6 @@ export async function listHistory(
       inProgress: row.sessionsOpen,
     },
   }));
-}
-
-/** The renewals due on a UTC day. Money is in the shop's currency. */
-export interface DayOfRenewals {
-  /** For example 2026-11-20. */
-  readonly day: string;
-  /** Active subscriptions whose next billing date is that day. */
-  readonly renewals: number;
-  /** The sum of their current prices. */
-  readonly value: number;
-}
-
-/**
- * The rest of the current UTC day and the following days. Overdue renewals are not included.
- * @param days in total, including today
- * @param now epoch milliseconds
- */
-export async function listUpcoming(
-  store: Pick<ReadConnections, 'analyse'>,
-  shop: { readonly id: number; readonly currency: string },
-  days: number,
-  now: number,
-): Promise<DayOfRenewals[]> {
-  const minorDigits = shopDigitsOf(shop.currency);
-  const rows = await listRenewals(store.analyse, shop.id, days, now);
-  const byDay = new Map(rows.map((row) => [row.day, row]));
-  const today = Math.floor(now / day) * day;
-  return Array.from({ length: days }, (_, index) => {
-    const at = today + index * day;
-    const row = byDay.get(at);
-    return {
-      day: isoDay(at),
-      renewals: row?.renewals ?? 0,
-      value: roundHalfAway(parseDecimal(row?.value ?? '0'), minorDigits),
-    };
-  });
 }
 
 function isoDay(at: number): string {

@@ -1,39 +1,6 @@
 import type { Sql, Transaction } from '../store/database.ts';
-import { type Period, boundsOf, day } from './bounds.ts';
-import { endsOf, keptOf, piecesOf } from './pieces.ts';
-
-/** The renewals due on a UTC day. */
-export interface RenewalsRow {
-  /** Start of the day, epoch milliseconds. */
-  readonly day: number;
-  readonly renewals: number;
-  /** Sum of the prices, a decimal. */
-  readonly value: string;
-}
-
-/**
- * Renewals of active subscriptions from `now` on, by UTC day; days without renewals have no row. As
- * in the summary, overdue renewals are not included, and a status dated after `now` does not count
- * yet. The cost does not grow with the shop.
- * @param days in total, including today
- * @param now epoch milliseconds
- */
-export async function listRenewals(
-  sql: Sql,
-  shopId: number,
-  days: number,
-  now: number,
-): Promise<RenewalsRow[]> {
-  const end = (Math.floor(now / day) + days) * day;
-  return sql<RenewalsRow[]>`
-    with kept as materialized (${keptOf(sql, shopId)})
-    select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,
-      sum(count)::bigint as renewals, sum(amount) as value
-    from (${renewing(sql, shopId, { from: now, until: end })}) r
-    group by metric_day(at)
-    having sum(count) <> 0
-    order by 1`;
-}
+import { type Period, boundsOf } from './bounds.ts';
+import { endsOf, piecesOf } from './pieces.ts';
 
 /**
  * A part of a statement: the renewals of a coming window, which begins now. Reads the part `kept`. The ledger and

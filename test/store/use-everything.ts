@@ -32,7 +32,6 @@ import { churnFromRecords, movementsFromRecords } from '../../src/metrics/plain-
 import { hasPlan, listPlanNames } from '../../src/store/records/plans.ts';
 import { findFirstDay, listDays } from '../../src/metrics/history-rows.ts';
 import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
-import { listRenewals } from '../../src/metrics/renewals.ts';
 import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { type Store } from '../../src/store/open.ts';
 import { findWriter, listTables, pagesOf } from '../../src/store/shop-copy.ts';
@@ -187,7 +186,6 @@ export async function useEverything(store: Store): Promise<void> {
   await useUploads(store, shop.id);
   await listFeedLags(store.write);
   await findFirstDay(store.primary.analyse, shop.id);
-  await listRenewals(store.primary.analyse, shop.id, 30, endAt);
   await listOutcomesByReason(store.primary.analyse, shop.id, endAt - 30 * 86_400_000, endAt);
   await usePast(store, shop);
   await useInsights(store, shop.id, endAt);

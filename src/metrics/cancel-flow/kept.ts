@@ -1,5 +1,6 @@
 import type { Ratio } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
+import type { Window } from '../churn.ts';
 import type { ActiveValue } from '../facts.ts';
 import { monthlyValue } from '../figures.ts';
 
@@ -8,15 +9,6 @@ export interface Kept {
   readonly subscriptions: number;
   /** Their exact monthly value. */
   readonly value: Ratio;
-}
-
-export interface KeptWindow {
-  /** Epoch milliseconds. */
-  readonly from: number;
-  /** Not included, and not later than `now`. */
-  readonly until: number;
-  /** Anything dated later is ignored. */
-  readonly now: number;
 }
 
 export interface KeptRow extends ActiveValue {
@@ -30,7 +22,7 @@ export interface KeptRow extends ActiveValue {
 export async function summariseKept(
   sql: Sql | Transaction,
   shopId: number,
-  { from, until, now }: KeptWindow,
+  { from, until, now }: Window,
 ): Promise<Kept> {
   const [since, end, at] = [from, until, now].map((each) => new Date(each).toISOString()) as [
     string,

@@ -1,11 +1,12 @@
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Kept, type KeptRow, type KeptWindow, keptOf } from './kept.ts';
+import type { Window } from '../churn.ts';
+import { type Kept, type KeptRow, keptOf } from './kept.ts';
 
 /** The same as summariseKept, following the definition directly, from the records alone. */
 export async function keptFromRecords(
   sql: Sql | Transaction,
   shopId: number,
-  { from, until, now }: KeptWindow,
+  { from, until, now }: Window,
 ): Promise<Kept> {
   return keptOf(
     await sql<KeptRow[]>`

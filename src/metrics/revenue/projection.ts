@@ -4,6 +4,7 @@ import type { Sql, Transaction } from '../../store/database.ts';
 import { day } from '../bounds.ts';
 import { type IntervalText, parseInterval } from '../facts.ts';
 import { priceDecimals } from '../history-rows.ts';
+import { keptOf } from '../pieces.ts';
 import { type DayPart, dayPartsOf } from './day-parts.ts';
 
 /** The subscriptions expected to renew in 7 × 24 hours. */
@@ -79,10 +80,7 @@ async function listDue(sql: Sql | Transaction, shopId: number, now: number): Pro
   const [at, until] = [new Date(now).toISOString(), new Date(end).toISOString()];
   const list = (field: keyof DayPart) => `{${parts.map((part) => part[field]).join(',')}}`;
   return sql<DueRow[]>`
-    with kept as materialized (
-      select coalesce(max(hours_since), 'infinity') as since from metric_shops
-      where shop_id = ${shopId}
-    ),
+    with kept as materialized (${keptOf(sql, shopId)}),
     parts as materialized (
       select part.* from kept
       join unnest(${list('at')}::timestamptz[], ${list('exceptAt')}::timestamptz[],

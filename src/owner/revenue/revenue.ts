@@ -1,3 +1,4 @@
+import type { Period } from '../../metrics/bounds.ts';
 import { findFirstDay } from '../../metrics/history-rows.ts';
 import {
   type MovementDay,
@@ -25,7 +26,6 @@ import {
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { Period } from '../../metrics/bounds.ts';
 import type { View } from '../view/view.ts';
 
 /** What happened to the revenue in some consecutive UTC days; amounts in the shop's currency, each rounded once. */
