@@ -98,7 +98,8 @@ export async function listMovementDays(
   let closing = sumsWith(new Map(), movedOn(null), 1n);
   const found: MovementDay[] = [];
   const first = Math.floor(from / day) * day;
-  for (let at = Math.floor((to - 1) / day) * day; at >= first; at -= day) {
+  // Of an interval without length, the day that it is on.
+  for (let at = Math.max(Math.floor((to - 1) / day) * day, first); at >= first; at -= day) {
     const moved = movedOn(at);
     found.push({ day: isoDay(at), moved, closing });
     closing = sumsWith(closing, moved, -1n);

@@ -152,4 +152,14 @@ onEveryDatabase('the revenue page', (open) => {
     const refused = plain(await see('revenue?days=31'));
     assert.match(refused, /“31” is not one of the periods/);
   });
+
+  test('shows a day that has just begun', async () => {
+    const shop = await createShop(world.store, { currency: 'EUR' });
+    await importAll(world.store, shop, revenueRecords);
+    world.clock.advance(12 * 3_600_000);
+    const { see } = await owner(shop);
+    const query = '?from=2026-11-21&to=2026-11-21';
+    assert.match(plain(await see(`revenue${query}`)), /MRR did not change: €0\.00 came/);
+    assert.match(plain(await see(`cancel-flow${query}`)), /No session that began/);
+  });
 });

@@ -61,7 +61,7 @@ export function daysOf(
 ): { readonly day: string; readonly sessions: readonly SessionDay[] }[] {
   const byDay = Map.groupBy(days, (each) => each.day);
   const first = Math.floor(period.from / day) * day;
-  const length = Math.floor((period.until - 1) / day) - first / day + 1;
+  const length = Math.max(Math.ceil(period.until / day) - first / day, 1);
   return Array.from({ length }, (_, index) => {
     const at = new Date(first + index * day).toISOString().slice(0, 10);
     return { day: at, sessions: byDay.get(at) ?? [] };
