@@ -83,7 +83,13 @@ begin
           kept_since timestamptz;
           facts ledger_fact[];
           ids bigint[];
+          plan_ids bigint[];
           customer_ids bigint[];
+          units text[];
+          cycles integer[];
+          times timestamptz[];
+          counts bigint[];
+          amounts numeric[];
         begin
           foreach shop in array shops loop
             perform lock_shop(shop);
@@ -112,6 +118,8 @@ call pg_temp.keep_metrics('cancellation_sessions', $body$
   perform refresh_saved(shop, ids);
 $body$);
 
+-- Rows that changed are read alone, never beside a table: a cluster cannot do both in one query.
+--
 -- What renews is summed in whole, as `renewal`, and by billing interval, as `due month 1`. A statement changes
 -- plans or subscriptions, not both: their intervals are those of the plans as they are.
 --
@@ -123,22 +131,26 @@ call pg_temp.keep_metrics('subscriptions', $body$
     from changes where shop_id = shop and status = 'active' and next_billing_at is not null
     group by metric_floor(next_billing_at, kept_since)
     having sum(sign) <> 0 or sum(sign * current_price) <> 0
-  ) || array(
-    select row(
-      'due ' || coalesce(c.own_interval_unit, p.interval_unit) || ' '
-        || coalesce(c.own_interval_count, p.interval_count),
-      metric_floor(c.next_billing_at, kept_since), sum(c.sign), sum(c.sign * c.current_price)
-    )::ledger_fact
-    from (
-      select * from changes where shop_id = shop and status = 'active' and next_billing_at is not null
-    ) c
+  );
+  select array_agg(plan_id), array_agg(own_interval_unit), array_agg(own_interval_count), array_agg(at),
+    array_agg(count), array_agg(amount)
+  into plan_ids, units, cycles, times, counts, amounts
+  from (
+    select plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since) as at,
+      sum(sign) as count, sum(sign * current_price) as amount
+    from changes where shop_id = shop and status = 'active' and next_billing_at is not null
+    group by plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since)
+    having sum(sign) <> 0 or sum(sign * current_price) <> 0
+  ) renewing;
+  facts := facts || array(
+    select row('due ' || coalesce(c.unit, p.interval_unit) || ' ' || coalesce(c.cycles, p.interval_count),
+      c.at, sum(c.count), sum(c.amount))::ledger_fact
+    from unnest(plan_ids, units, cycles, times, counts, amounts) c (plan_id, unit, cycles, at, count, amount)
     cross join lateral (
       select interval_unit, interval_count from plans
       where shop_id = shop and plan_id = c.plan_id limit 1
     ) p
-    group by coalesce(c.own_interval_unit, p.interval_unit),
-      coalesce(c.own_interval_count, p.interval_count), metric_floor(c.next_billing_at, kept_since)
-    having sum(c.sign) <> 0 or sum(c.sign * c.current_price) <> 0
+    group by coalesce(c.unit, p.interval_unit), coalesce(c.cycles, p.interval_count), c.at
   );
   perform add_to_ledger(shop, facts);
   if tg_op = 'INSERT' then
@@ -164,19 +176,20 @@ call pg_temp.keep_metrics('plans', $body$
     select plan_id from changes where shop_id = shop
     group by plan_id, interval_unit, interval_count having sum(sign) <> 0
   );
+  select array_agg(plan_id), array_agg(interval_unit), array_agg(interval_count), array_agg(sign)
+  into plan_ids, units, cycles, counts
+  from changes where shop_id = shop and plan_id = any (ids);
   facts := array(
-    select row('due ' || c.interval_unit || ' ' || c.interval_count, metric_floor(s.next_billing_at, kept_since),
+    select row('due ' || c.unit || ' ' || c.cycles, metric_floor(s.next_billing_at, kept_since),
       sum(c.sign), sum(c.sign * s.current_price))::ledger_fact
-    from (
-      select * from changes where shop_id = shop and plan_id = any (ids)
-    ) c
+    from unnest(plan_ids, units, cycles, counts) c (plan_id, unit, cycles, sign)
     cross join lateral (
       select status, own_interval_unit, next_billing_at, current_price from subscriptions
       where shop_id = shop and plan_id between c.plan_id and c.plan_id
       order by plan_id offset 0
     ) s
     where s.status = 'active' and s.own_interval_unit is null and s.next_billing_at is not null
-    group by c.interval_unit, c.interval_count, metric_floor(s.next_billing_at, kept_since)
+    group by c.unit, c.cycles, metric_floor(s.next_billing_at, kept_since)
     having sum(c.sign) <> 0 or sum(c.sign * s.current_price) <> 0
   );
   perform add_to_ledger(shop, facts);
