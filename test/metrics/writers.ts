@@ -115,17 +115,21 @@ const putPayments: Change = async (tx, shopId, random) => {
       amount = excluded.amount, processed_at = excluded.processed_at`;
 };
 
-const putSession: Change = (tx, shopId, random) => tx`
+const putSession: Change = async (tx, shopId, random) => {
+  // Sessions of subscriptions that do not exist are of none.
+  const [subscription] = await tx<{ id: number }[]>`
+    select subscription_id as id from subscriptions
+    where shop_id = ${shopId} and subscription_id = ${subscriptionIdOf(random)}`;
+  await tx`
     insert into cancellation_sessions
-    values (${shopId}, ${1 + random.integer(9)},
-      (select subscription_id from subscriptions
-        where shop_id = ${shopId} and subscription_id = ${subscriptionIdOf(random)}),
+    values (${shopId}, ${1 + random.integer(9)}, ${subscription?.id ?? null},
       ${random.oneOf(['other', 'not_using'])}, ${random.oneOf(['pause', null])},
       ${random.oneOf(['saved', 'saved', 'cancelled', 'abandoned', null])}, ${iso(timeOf(random))},
       null, ${digest})
     on conflict (shop_id, session_id) do update
       set subscription_id = excluded.subscription_id, outcome = excluded.outcome,
         created_at = excluded.created_at`;
+};
 
 const changes: readonly Change[] = [
   putSubscription,
