@@ -60,6 +60,10 @@ export type PaymentStatus = (typeof paymentStatuses)[number];
 export const failureKinds = ['payment', 'inventory'] as const;
 export type FailureKind = (typeof failureKinds)[number];
 
+/** A source's code for why a payment failed, such as card_declined: never a sentence or an address. */
+export const failureCodePattern = /^[A-Za-z0-9_.-]{1,64}$/;
+export const failureCodeForm = 'a code of at most 64 letters, digits, "_", "." and "-"';
+
 /**
  * How a shop's data comes: `records` (files of import records), `export` (exports by a mapping), `push` (requests
  * of the shop's own programs), or one of the feeds of a platform.

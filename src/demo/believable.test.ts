@@ -48,6 +48,20 @@ test('generates a realistic shop', () => {
     'failed payments',
   );
   assert.ok(payments.some((one) => one.failureKind === 'inventory'));
+  const declined = payments.filter((one) => one.failureKind === 'payment');
+  between(
+    share(declined, (one) => one.failureCode === 'insufficient_funds'),
+    0.2,
+    0.5,
+    'failed for lack of money',
+  );
+  between(
+    share(declined, (one) => one.failureCode === undefined),
+    0.01,
+    0.12,
+    'failed without a code',
+  );
+  assert.ok(payments.every((one) => !one.failureCode || one.failureKind === 'payment'));
   assert.ok(payments.some((one) => one.status === 'pending'));
   between(only('refund').length / payments.length, 0.01, 0.06, 'refunds');
   between(

@@ -1,4 +1,5 @@
 import { HISTORY, signUpTimes } from './calendar.ts';
+import { failureCodesOf } from './failure-codes.ts';
 import { simulate } from './simulate.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { type Basket, fillBasket } from './lines.ts';
@@ -123,8 +124,10 @@ function* writePayments(
 ): Generator<PaymentRecord | RefundRecord> {
   const amount = formatMinor(total, minorDigits);
   const firstId = next.payment;
+  const failureCodes = failureCodesOf(lifecycle.charges);
   for (const { cycle, status, failureKind, at } of lifecycle.charges) {
     const processedAt = iso(at);
+    const failureCode = failureKind === 'payment' ? failureCodes.get(cycle) : undefined;
     yield {
       type: 'payment',
       id: next.payment++,
@@ -132,6 +135,7 @@ function* writePayments(
       cycle,
       status,
       ...(failureKind ? { failureKind } : {}),
+      ...(failureCode ? { failureCode } : {}),
       amount,
       processedAt,
       updatedAt: processedAt,

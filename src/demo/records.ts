@@ -77,6 +77,7 @@ export interface PaymentRecord {
   cycle: string;
   status: PaymentStatus;
   failureKind?: FailureKind;
+  failureCode?: string;
   amount: string;
   processedAt: string;
   updatedAt: string;

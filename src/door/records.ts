@@ -34,7 +34,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
   },
   payment: {
     ids: { id: 'payment', subscriptionId: 'subscription' },
-    fields: ['cycle', 'status', 'failureKind', 'amount', 'processedAt', 'updatedAt'],
+    fields: ['cycle', 'status', 'failureKind', 'failureCode', 'amount', 'processedAt', 'updatedAt'],
   },
   refund: {
     ids: { id: 'refund', paymentId: 'payment' },

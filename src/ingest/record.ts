@@ -3,6 +3,8 @@ import type { Clock } from '../clock.ts';
 import {
   detectedReasons,
   discountTypes,
+  failureCodeForm,
+  failureCodePattern,
   failureKinds,
   intervalUnits,
   offerTypes,
@@ -199,6 +201,7 @@ export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed
     });
 
   const cycle = must('text or an integer');
+  const code = must(failureCodeForm);
   const payment = z.object({
     type: z.literal('payment'),
     id,
@@ -206,6 +209,7 @@ export function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed
     cycle: z.union([nonEmptyText.max(200), z.int(cycle)], cycle).transform(String),
     status: z.enum(paymentStatuses),
     failureKind: optional(z.enum(failureKinds)),
+    failureCode: optionalField(z.string(code).regex(failureCodePattern, code)),
     amount,
     processedAt: pastTimestamp,
     updatedAt: optional(pastTimestamp),

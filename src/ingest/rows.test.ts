@@ -143,11 +143,17 @@ test('usual status transitions are those of the definitions', () => {
   ]);
 });
 
-test('only a failed payment has a failure kind', () => {
-  assert.equal(paymentRow(payment()).failureKind, 'payment');
-  assert.equal(paymentRow(payment({ failureKind: 'inventory' })).failureKind, 'inventory');
-  const succeeded = payment({ status: 'succeeded', failureKind: 'inventory' });
-  assert.equal(paymentRow(succeeded).failureKind, null);
+test('only a failed payment has a failure kind and code', () => {
+  const failure = (fields: object = {}) => {
+    const { failureKind, failureCode } = paymentRow(payment(fields));
+    return [failureKind, failureCode];
+  };
+  assert.deepEqual(failure(), ['payment', null]);
+  assert.deepEqual(failure({ failureCode: null }), ['payment', null]);
+  const given = { failureKind: 'inventory', failureCode: 'INSUFFICIENT_INVENTORY' };
+  assert.deepEqual(failure(given), ['inventory', 'INSUFFICIENT_INVENTORY']);
+  assert.deepEqual(failure({ ...given, status: 'succeeded' }), [null, null]);
+  assert.deepEqual(failure({ ...given, status: 'pending' }), [null, null]);
 });
 
 test('equivalent records have the same digest, and different ones do not', () => {
@@ -181,5 +187,14 @@ test('digests equal those stored by earlier versions', () => {
   assert.equal(
     subscriptionRows(subscription(), now).subscription.digest,
     '0d940e4b73e1c22cbb74aa7cbfbcdaea',
+  );
+  assert.equal(paymentRow(payment()).digest, 'a401bb1c32aed698fcb312f0f87d0441');
+  assert.equal(
+    paymentRow(payment({ failureCode: null })).digest,
+    'a401bb1c32aed698fcb312f0f87d0441',
+  );
+  assert.notEqual(
+    paymentRow(payment({ failureCode: 'card_declined' })).digest,
+    'a401bb1c32aed698fcb312f0f87d0441',
   );
 });

@@ -174,9 +174,11 @@ function digestWithoutKept(record: RecordOf<'payment' | 'refund' | 'cancellation
 }
 
 export function paymentRow(record: RecordOf<'payment'>) {
+  const hasFailed = record.status === 'failed';
   return {
     ...record,
-    failureKind: record.status === 'failed' ? (record.failureKind ?? 'payment') : null,
+    failureKind: hasFailed ? (record.failureKind ?? 'payment') : null,
+    failureCode: hasFailed ? (record.failureCode ?? null) : null,
     processedAt: isoTime(record.processedAt),
     updatedAt: isoOrNull(record.updatedAt),
     digest: digestWithoutKept(record),

@@ -20,7 +20,7 @@ export type Kind =
       /** Whether it may be the time of receipt, because a record with that keeps a stored time. */
       readonly mayBeGenerated?: true;
     }
-  | { readonly kind: 'intervalUnit' | 'intervalCount' | 'amount' | 'decimal' | 'boolean' };
+  | { readonly kind: 'intervalUnit' | 'intervalCount' | 'amount' | 'decimal' | 'boolean' | 'code' };
 
 export type Field = Kind & { readonly required: boolean };
 
@@ -72,6 +72,7 @@ export const fieldsOf = {
     cycle: required(text(200)),
     status: required(oneOf(paymentStatuses)),
     failureKind: optional(oneOf(failureKinds)),
+    failureCode: optional({ kind: 'code' }),
     amount: required(amount),
     processedAt: required(time),
     updatedAt: optional(time),

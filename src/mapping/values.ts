@@ -1,4 +1,4 @@
-import { intervalUnits } from '../vocabulary.ts';
+import { failureCodeForm, failureCodePattern, intervalUnits } from '../vocabulary.ts';
 import { deriveId, isOpaqueId } from '../ingest/source-ids.ts';
 import { type AmountFormat, readAmount } from './amounts.ts';
 import { type Kind, intervalWords } from './fields.ts';
@@ -44,6 +44,8 @@ export function createReader(kind: Kind, formats: Formats): Reader {
       return createTimeReader(formats);
     case 'boolean':
       return readBoolean;
+    case 'code':
+      return readCode;
   }
 }
 
@@ -52,6 +54,9 @@ export function readConstant(kind: Kind, value: string | number | boolean): Read
   if (kind.kind === 'text' && value === '' && kind.mayBeEmpty) return { value };
   if (value === '') return { wrong: 'must not be empty' };
   if (kind.kind === 'amount') return readDecimal(String(value));
+  if (kind.kind === 'code' && !failureCodePattern.test(String(value))) {
+    return { wrong: `must be ${failureCodeForm}` };
+  }
   if (kind.kind !== 'time') return createReader(kind, {})(String(value), 0);
   const reading = createTimeReader({ timeZone: undefined })(String(value));
   return 'wrong' in reading ? { wrong: 'must be an ISO 8601 time with an offset or Z' } : reading;
@@ -105,6 +110,11 @@ function readDecimal(text: string): Reading {
   return /^\d{1,12}(\.\d{1,4})?$/.test(text)
     ? { value: text }
     : { wrong: 'must be a number of 0 or more, with at most 4 decimals, such as 12.5' };
+}
+
+/** A vendor passes on whatever a bank says: other text is left out, so that the payment is not lost. */
+function readCode(text: string): Reading {
+  return { value: failureCodePattern.test(text) ? text : undefined };
 }
 
 const booleanWords: ReadonlyMap<string, boolean> = new Map([

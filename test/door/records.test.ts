@@ -107,6 +107,31 @@ onOwnDatabases('pushed records', (open) => {
     ]);
   });
 
+  test('may say why a payment failed, by a code', async () => {
+    const payment = {
+      type: 'payment',
+      subscriptionId: 'sub_1Nx',
+      cycle: 1,
+      status: 'failed',
+      amount: '30.60',
+      processedAt: '2026-11-18T00:00:00Z',
+    };
+    const { body } = await world.push([
+      { ...payment, id: 91, failureCode: 'card_declined' },
+      { ...payment, id: 92, failureCode: 'The card was declined' },
+    ]);
+    const { refused } = await world.finished(body.batchId);
+    assert.deepEqual(refused, [
+      {
+        line: 2,
+        reason: 'failureCode must be a code of at most 64 letters, digits, "_", "." and "-"',
+      },
+    ]);
+    const [stored] = await store.write<{ code: string }[]>`
+      select failure_code as code from payments where shop_id = ${world.shop.id}`;
+    assert.equal(stored?.code, 'card_declined');
+  });
+
   test('are stored in the order in which they arrived', async () => {
     const names = Array.from({ length: 30 }, (_, number) => `Box ${number}`);
     const batches: string[] = [];

@@ -25,7 +25,7 @@ const versions = [
       amount: '30.60',
       processedAt: before1,
     },
-    { status: 'failed' },
+    { status: 'failed', failureCode: 'card_declined' },
   ],
   [
     { type: 'refund', id: 71, paymentId: 9001, amount: '10.00', refundedAt: before1 },

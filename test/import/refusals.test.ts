@@ -96,6 +96,13 @@ const words: readonly Case[] = [
   ['status must be one of succeeded, failed, pending', payment({ status: 'paid' })],
   ['failureKind must be one of payment, inventory', payment({ failureKind: 'money' })],
   [
+    'failureCode must be a code of at most 64 letters, digits, "_", "." and "-"',
+    ...['', 'card declined', 'Jane Doe', 'jane@example.com', 'karte_abgelehnt_ä', 5, {}].map(
+      (failureCode) => payment({ failureCode }),
+    ),
+    payment({ failureCode: 'x'.repeat(65) }),
+  ],
+  [
     'planType must be one of subscription, prepaid, membership, other',
     plan({ planType: 'box' }),
     plan({ planType: 'toString' }),

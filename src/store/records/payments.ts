@@ -9,6 +9,7 @@ export interface NewPayment extends Incoming {
   readonly cycle: string;
   readonly status: PaymentStatus;
   readonly failureKind: FailureKind | null;
+  readonly failureCode: string | null;
   readonly amount: string;
   readonly processedAt: string;
   /** Whether a stored amount stays. */
@@ -52,6 +53,7 @@ export async function upsertPayments(
     cycle: 'text',
     status: 'text',
     failureKind: 'text',
+    failureCode: 'text',
     amount: 'numeric',
     processedAt: 'timestamptz',
     updatedAt: 'timestamptz',
@@ -59,11 +61,12 @@ export async function upsertPayments(
   };
   await tx`
     insert into payments (shop_id, payment_id, subscription_id, cycle, status, failure_kind,
-      amount, processed_at, updated_at, digest)
+      failure_code, amount, processed_at, updated_at, digest)
     ${rowsOf(tx, shopId, columns, rows)}
     on conflict (shop_id, payment_id) do update set
       subscription_id = excluded.subscription_id, cycle = excluded.cycle,
-      status = excluded.status, failure_kind = excluded.failure_kind, amount = excluded.amount,
+      status = excluded.status, failure_kind = excluded.failure_kind,
+      failure_code = excluded.failure_code, amount = excluded.amount,
       processed_at = excluded.processed_at, updated_at = excluded.updated_at,
       digest = excluded.digest`;
   return judged;

@@ -236,3 +236,15 @@ test('refuses the sign of another currency, and takes one that several currencie
   for (const currency of ['SEK', 'NOK', 'DKK']) assert.equal(read('9.99 kr', currency), '9.99');
   assert.equal(read('net 9.99', 'EUR'), '9.99');
 });
+
+test('takes codes of failures, and leaves out other text', () => {
+  const code = (text: string) => show(createReader({ kind: 'code' }, {})(text, 2));
+  assert.deepEqual(['card_declined', '2001', 'R-01.b'].map(code), [
+    'card_declined',
+    '2001',
+    'R-01.b',
+  ]);
+  for (const other of ['The card was declined', 'do not honor', 'é', 'x'.repeat(65)]) {
+    assert.equal(code(other), undefined);
+  }
+});

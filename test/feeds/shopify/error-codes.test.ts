@@ -30,7 +30,7 @@ async function paymentsOf(code: string, field: Parameters<typeof failure>[1]) {
   return Promise.all(
     forms.map(async (form) => {
       const { payments } = await recordsOf([contract(1), line(1, 1), form]);
-      return ['status', 'failureKind', 'amount'].map((name) => payments[0]?.[name]);
+      return ['status', 'failureKind', 'amount', 'failureCode'].map((name) => payments[0]?.[name]);
     }),
   );
 }
@@ -49,7 +49,8 @@ test('an error code decides what became of an attempt, in each API version', asy
     ['PAYMENT_METHOD_INCOMPATIBLE_WITH_GATEWAY_CONFIG', 'generalCode', 'pending', null, '0'],
     ['A_CODE_THAT_COMES_LATER', 'paymentCode', 'failed', 'payment', '15.3'],
   ];
-  for (const [code, field, ...expected] of cases) {
+  for (const [code, field, ...rest] of cases) {
+    const expected = [...rest, rest[0] === 'failed' ? code : undefined];
     assert.deepEqual(await paymentsOf(code, field), [expected, expected], code);
   }
 });

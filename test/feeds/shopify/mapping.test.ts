@@ -57,7 +57,11 @@ test('gives cycles that begin on the same day different names', async () => {
 
 test('maps the state of an attempt to a payment', async () => {
   const at = '2026-11-05T11:00:00Z';
-  const cases: [over: object, status: string, failureKind?: string][] = [
+  const cases: [
+    over: { errorCode?: string; ready?: boolean; completedAt?: null },
+    status: string,
+    failureKind?: string,
+  ][] = [
     [{}, 'succeeded'],
     [{ ready: false, completedAt: null }, 'pending'],
     [{ errorCode: 'EXPIRED_PAYMENT_METHOD' }, 'failed', 'payment'],
@@ -80,6 +84,7 @@ test('maps the state of an attempt to a payment', async () => {
         cycle: '2026-11-05',
         status,
         failureKind: failureKind ?? null,
+        ...(over.errorCode === undefined ? {} : { failureCode: over.errorCode }),
         amount: '46.95',
         processedAt: '2026-11-05T11:00:00.000Z',
         updatedAt: '2026-11-15T09:00:00.000Z',

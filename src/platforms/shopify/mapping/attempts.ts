@@ -24,11 +24,13 @@ export interface BillingAttempt {
   readonly outcome: Outcome;
   /** Null unless it succeeded and Shopify shows the order. */
   readonly order: Order | null;
+  /** Why it failed. */
+  readonly code?: string;
   /** An error code that this version does not know, to be logged. */
   readonly unknownCode?: string;
 }
 
-type Result = Pick<BillingAttempt, 'outcome' | 'order' | 'unknownCode'>;
+type Result = Pick<BillingAttempt, 'outcome' | 'order' | 'code' | 'unknownCode'>;
 
 const optionalText = optional(textOf);
 const optionalTime = optional(timeOf);
@@ -90,8 +92,9 @@ function codeOf(error: Node): string {
 
 function failure(code: string): Result {
   const outcome = outcomesByCode.get(code);
-  if (outcome) return { outcome, order: null };
-  // Only enum words may appear in the log.
-  const unknownCode = isEnumWord(code) ? code : 'that is not an enum value';
-  return { outcome: 'failed', order: null, unknownCode };
+  if (outcome) return { outcome, order: null, code };
+  // Only enum words may be stored or appear in the log.
+  return isEnumWord(code)
+    ? { outcome: 'failed', order: null, code, unknownCode: code }
+    : { outcome: 'failed', order: null, unknownCode: 'that is not an enum value' };
 }

@@ -103,7 +103,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
         'gold-USD-monthly active 19.50 created 2026-11-12 00:00 next 2026-12-12 00:00 = 1 gold-USD-monthly 19.50',
       ],
       payments: [
-        '2026-11-04 00:00 failed 49.00 cycle INV-7 of 2026-03-05',
+        '2026-11-04 00:00 failed 49.00 cycle INV-7 of 2026-03-05 because of card_declined',
         '2026-11-05 00:00 succeeded 49.00 cycle INV-7 of 2026-03-05',
       ],
       refunds: ['2026-11-10 00:00 10.00 of 2026-11-05'],
@@ -144,7 +144,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       ],
       payments: [
         '2026-10-23 10:00 succeeded 60.00 cycle nri1001 of 2026-04-23',
-        '2026-10-25 00:00 failed 30.00 cycle nri1002 of 2026-06-15',
+        '2026-10-25 00:00 failed 30.00 cycle nri1002 of 2026-06-15 because of insufficient_funds',
       ],
       refunds: ['2026-11-02 09:00 15.50 of 2026-10-23'],
     },
@@ -173,7 +173,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       payments: [
         '2026-10-26 02:47 succeeded 103.00 cycle in_1A of 2026-02-03',
         '2026-11-01 01:00 succeeded 49.00 cycle in_1C of 2026-03-01',
-        '2026-11-15 11:00 failed 490.00 cycle in_1B of 2026-01-05',
+        '2026-11-15 11:00 failed 490.00 cycle in_1B of 2026-01-05 because of insufficient_funds',
       ],
       refunds: ['2026-11-11 00:00 9.00 of 2026-11-01'],
     },

@@ -42,7 +42,7 @@ export const webhookVendors: Readonly<Record<string, Vendor>> = {
         'Monthly cancelled 18.00 created 2026-11-04 00:00 = 1 Tea Club/Monthly 18.00 cancelled 2026-11-12 00:00',
       ],
       payments: [
-        '2026-11-01 00:00 failed 36.00 cycle txn_01hpA of 2026-02-01',
+        '2026-11-01 00:00 failed 36.00 cycle txn_01hpA of 2026-02-01 because of declined',
         '2026-11-03 00:00 succeeded 36.00 cycle txn_01hpA of 2026-02-01',
       ],
       refunds: ['2026-11-13 00:00 6.00 of 2026-11-03'],

@@ -46,7 +46,8 @@ export async function worldOf(store: Store, shopId: number) {
     payments: await text(sql`
       select concat(to_char(p.processed_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), ' ',
           p.status, ' ', p.amount, ' cycle ', cycle,
-          to_char(s.created_at at time zone 'UTC', '" of "YYYY-MM-DD')) as text
+          to_char(s.created_at at time zone 'UTC', '" of "YYYY-MM-DD'),
+          ' because of ' || p.failure_code) as text
       from payments p join subscriptions s
         on s.shop_id = p.shop_id and s.subscription_id = p.subscription_id
       where p.shop_id = ${shopId} order by p.processed_at`),
