@@ -13,6 +13,15 @@ import { summariseMovements, toMovements } from './movements.ts';
 import { cohortsFromRecords } from './plain-cohorts.ts';
 import { churnFromRecords, movementsFromRecords } from './plain-movements.ts';
 import { summariseFromRecords } from './plain.ts';
+import {
+  type Cases,
+  type ClosedCases,
+  type OpenCases,
+  listClosed,
+  listOutstanding,
+  totalOf,
+} from './recovery/figures.ts';
+import { recoveryFromRecords } from './recovery/plain.ts';
 import { summariseMetrics } from './summary.ts';
 
 /** A figure whose served value is not what the records give. */
@@ -32,8 +41,9 @@ type Figures = ReadonlyMap<string, unknown>;
 const cohortMonths = 12;
 
 /**
- * Compares a shop's summary, the movements and the churn of the last 30 days, the subscriptions kept in them, the
- * renewals of the next weeks, and the cohorts of the last 12 months with what its records give. Reads all of them; others must not write meanwhile.
+ * Compares a shop's summary, the movements, the churn and the recovery of the last 30 days, the subscriptions
+ * kept in them, the renewals of the next weeks, and the cohorts of the last 12 months with what its records give.
+ * Reads all of them; others must not write meanwhile.
  * @param now epoch milliseconds
  */
 export async function findFigureDifferences(
@@ -67,6 +77,10 @@ async function readServed(tx: Transaction, shop: ShopOfFigures, now: number): Pr
     ...listCohortFigures(await listCohorts(tx, shop, { months: cohortMonths, now })),
     ...listKept(await summariseKept(tx, shop.id, window), shop),
     ...listProjected(await projectRenewals(tx, shop.id, now), shop),
+    ...listRecoveryFigures({
+      outstanding: await listOutstanding(tx, shop.id, now),
+      closed: await listClosed(tx, shop.id, window.from, now),
+    }),
   ]);
 }
 
@@ -86,6 +100,7 @@ async function readPlain(tx: Transaction, shop: ShopOfFigures, now: number): Pro
     ...listCohortFigures(toCohorts(rows, listMonths(cohorts), shop.currency)),
     ...listKept(await keptFromRecords(tx, shop.id, window), shop),
     ...listProjected(await projectionFromRecords(tx, shop.id, now), shop),
+    ...listRecoveryFigures(await recoveryFromRecords(tx, shop.id, window, now)),
   ]);
 }
 
@@ -124,3 +139,27 @@ function listProjected(weeks: readonly RenewalWeek[], { currency }: ShopOfFigure
     listFigures(`projected week ${index + 1} `, { renewals, value }),
   );
 }
+
+/** Numbers and amounts of cases, by all that tells them apart. */
+function listRecoveryFigures({
+  outstanding,
+  closed,
+}: {
+  readonly outstanding: readonly OpenCases[];
+  readonly closed: readonly ClosedCases[];
+}): [string, unknown][] {
+  const figures = <Kind extends Cases>(cases: readonly Kind[], nameOf: (each: Kind) => string) =>
+    [...Map.groupBy(cases, nameOf)].map(([name, alike]): [string, unknown] => {
+      const { count, units } = totalOf(alike);
+      return [`recovery ${name}`, `${count} ${units}`];
+    });
+  const codeOf = ({ failureCode }: OpenCases) => failureCode ?? 'without a code';
+  return [
+    ...figures(outstanding, (each) => `outstanding ${codeOf(each)}`),
+    ...figures(closed, (each) =>
+      [isoDay(each.day), each.result, each.attempts, codeOf(each)].join(' '),
+    ),
+  ];
+}
+
+const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);

@@ -32,6 +32,7 @@ function randomHistory(random: Random) {
 
 const subscriptionIdOf = (random: Random) => 1 + random.integer(9);
 const amountOf = (random: Random) => random.oneOf(['0', '5', '5.00', '19.99', '1000000.01']);
+const codeOf = (random: Random) => random.oneOf([null, 'card_declined', 'expired_card']);
 const cycleOf = (random: Random) => random.oneOf(['1', '2', '3']);
 const paymentStatusOf = (random: Random) =>
   random.oneOf([
@@ -100,19 +101,20 @@ const putPayments: Change = async (tx, shopId, random) => {
       cycle: cycleOf(random),
       status,
       kind: failureKind,
+      code: status === 'failed' ? codeOf(random) : null,
       amount: amountOf(random),
       at: iso(timeOf(random)),
     };
   });
   await tx`
     insert into payments
-    select ${shopId}, r.id, subscription, cycle, r.status, kind, amount, at, null, ${digest}
+    select ${shopId}, r.id, subscription, cycle, r.status, kind, amount, at, null, ${digest}, code
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(id bigint,
-      subscription bigint, cycle text, status text, kind text, amount numeric, at timestamptz)
+      subscription bigint, cycle text, status text, kind text, code text, amount numeric, at timestamptz)
     join subscriptions s on s.shop_id = ${shopId} and s.subscription_id = subscription
     on conflict (shop_id, payment_id) do update set subscription_id = excluded.subscription_id,
       cycle = excluded.cycle, status = excluded.status, failure_kind = excluded.failure_kind,
-      amount = excluded.amount, processed_at = excluded.processed_at`;
+      failure_code = excluded.failure_code, amount = excluded.amount, processed_at = excluded.processed_at`;
 };
 
 const putSession: Change = async (tx, shopId, random) => {

@@ -42,7 +42,7 @@ const tables: Readonly<Record<string, string>> = {
   payments: `s, n, n, '1', ('{succeeded,failed}'::text[])[n % 2 + 1],
     ('{null,payment}'::text[])[n % 2 + 1], 10, time, null, gen_random_uuid()`,
   refunds: 's, n, n, 10, time, null, gen_random_uuid()',
-  dunning_cases: 's, n, 0, time, null, null',
+  dunning_cases: "s, n, 0, time, null, null, 10, 'expired_card', 1",
   failed_cycles: "s, n, '1', time, true",
   departures: "s, n, time, n, 'cancelled', 40",
   cancellation_sessions: "s, n, n, 'other', null, 'saved', time, null, gen_random_uuid()",

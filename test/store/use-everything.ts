@@ -20,6 +20,7 @@ import {
   updateRevokedKeysOfShop,
 } from '../../src/store/keys/keys.ts';
 import { useInsights } from './use-insights.ts';
+import { useRecovery } from './use-recovery.ts';
 import { usePushSources, useUploads } from './use-push-sources.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
@@ -189,6 +190,7 @@ export async function useEverything(store: Store): Promise<void> {
   await listOutcomesByReason(store.primary.analyse, shop.id, endAt - 30 * 86_400_000, endAt);
   await usePast(store, shop);
   await useInsights(store, shop.id, endAt);
+  await useRecovery(store, shop.id, endAt);
   await summariseFromRecords(store.write, shop.id, endAt);
   await rebuildMetrics(store.write, shop.id);
   // The remaining case: changed events are deleted and written again.

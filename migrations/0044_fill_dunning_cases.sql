@@ -1,0 +1,171 @@
+-- A dunning case knows what is owed, why the last attempt failed, and how many attempts have failed, so that open
+-- and closed cases are counted and summed without their payments.
+
+-- Nobody writes while functions change and cases are computed again; readers are not affected.
+lock table shops in exclusive mode;
+
+alter type dunning_case add attribute amount numeric;
+alter type dunning_case add attribute failure_code text;
+alter type dunning_case add attribute attempts integer;
+
+-- The dunning cases of some subscriptions: see 0012.
+create or replace function dunning_cases_of(shop bigint, subscription_ids bigint[])
+returns setof dunning_case language plpgsql stable as $$
+begin
+  return query
+  with paid as (
+    select p.*
+    from unnest(subscription_ids) wanted (id)
+    cross join lateral (
+      select * from payments
+      where shop_id = shop and subscription_id between wanted.id and wanted.id
+      order by subscription_id offset 0
+    ) p
+    where p.status <> 'failed' or p.failure_kind is distinct from 'inventory'
+  ),
+  changed as (
+    select s.*
+    from unnest(subscription_ids) wanted (id)
+    cross join lateral (
+      select * from status_events where shop_id = shop and subscription_id = wanted.id
+      order by position offset 0
+    ) s
+  ),
+  events as (
+    select p.subscription_id, p.processed_at as at, 0 as rank, p.payment_id as id,
+      'recovered' as closes, null::numeric as amount, null as code
+    from paid p where p.status = 'succeeded'
+    union all
+    select p.subscription_id, p.processed_at, 0, p.payment_id, null, p.amount, p.failure_code
+    from paid p
+    left join lateral (
+      select s.to_status
+      from (
+        select * from status_events
+        where shop_id = shop and subscription_id = p.subscription_id
+        order by position desc offset 0
+      ) s
+      where s.at < p.processed_at limit 1
+    ) by_then on true
+    where p.status = 'failed'
+      and (by_then.to_status in ('cancelled', 'expired', 'failed')) is not true
+    union all
+    select s.subscription_id, s.at, 1, s.position, 'lost', null, null
+    from changed s where s.to_status in ('cancelled', 'expired', 'failed')
+  ),
+  stretches as (
+    select e.*, count(e.closes) over (
+        partition by e.subscription_id order by e.at, e.rank, e.id
+        rows between unbounded preceding and 1 preceding
+      ) as stretch
+    from events e
+  )
+  select s.subscription_id, s.stretch::integer, min(s.at) filter (where s.closes is null),
+    min(s.at) filter (where s.closes is not null), min(s.closes),
+    trim_scale((array_agg(s.amount order by s.at, s.id) filter (where s.closes is null))[1]),
+    (array_agg(s.code order by s.at desc, s.id desc) filter (where s.closes is null))[1],
+    (count(*) filter (where s.closes is null))::integer
+  from stretches s
+  group by s.subscription_id, s.stretch
+  having count(*) filter (where s.closes is null) > 0;
+end $$;
+
+create or replace function refresh_dunning(shop bigint, subscription_ids bigint[])
+returns void language plpgsql as $$
+declare
+  held bigint[];
+  touched bigint[];
+  cases dunning_case[];
+  outdated bigint[];
+begin
+  -- Most subscriptions never failed to pay: nothing more is read of them. One that is being deleted
+  -- has no cases.
+  select coalesce(array_agg(wanted.id) filter (where subscription.held), '{}'),
+    coalesce(array_agg(wanted.id) filter (where subscription.held or cases.stored), '{}')
+  into held, touched
+  from unnest(subscription_ids) wanted (id)
+  left join lateral (
+    select true as failed from payments
+    where shop_id = shop and subscription_id between wanted.id and wanted.id
+      and status = 'failed' and failure_kind is distinct from 'inventory'
+    order by subscription_id limit 1
+  ) payment on true
+  left join lateral (
+    select true as held from subscriptions
+    where shop_id = shop and subscription_id between wanted.id and wanted.id
+    order by subscription_id limit 1
+  ) subscription on payment.failed
+  left join lateral (
+    select true as stored from dunning_cases
+    where shop_id = shop and subscription_id = wanted.id order by position limit 1
+  ) cases on true;
+  if cardinality(touched) = 0 then return; end if;
+  cases := array(select c from dunning_cases_of(shop, held) c);
+
+  select array_agg(distinct d.subscription_id) into outdated
+  from unnest(touched) wanted (id)
+  cross join lateral (
+    select subscription_id, position from dunning_cases
+    where shop_id = shop and subscription_id = wanted.id order by position offset 0
+  ) d
+  where (d.subscription_id, d.position) not in (select c.subscription_id, c.position from unnest(cases) c);
+  if outdated is not null then
+    delete from dunning_cases d
+    where d.shop_id = shop and d.subscription_id = any (outdated)
+      and (d.subscription_id, d.position) not in (select c.subscription_id, c.position from unnest(cases) c);
+  end if;
+
+  insert into dunning_cases (shop_id, subscription_id, position, opened_at, closed_at, result, amount,
+    failure_code, attempts)
+  select m.shop_id, c.*
+  from metric_shops m
+  cross join unnest(cases) c
+  left join lateral (
+    select * from dunning_cases
+    where shop_id = shop and subscription_id between c.subscription_id and c.subscription_id
+      and position = c.position
+    order by subscription_id limit 1
+  ) d on true
+  where m.shop_id = shop
+    and (d.opened_at, d.closed_at, d.result, d.amount, d.failure_code, d.attempts)
+      is distinct from (c.opened_at, c.closed_at, c.result, c.amount, c.failure_code, c.attempts)
+  on conflict (shop_id, subscription_id, position) do update set
+    opened_at = excluded.opened_at, closed_at = excluded.closed_at, result = excluded.result,
+    amount = excluded.amount, failure_code = excluded.failure_code, attempts = excluded.attempts;
+end $$;
+
+-- A few thousand subscriptions at a time, as lists are kept in memory.
+do $$
+declare
+  slice constant integer := 10000;
+  shop bigint;
+  ids bigint[];
+  last bigint;
+begin
+  for shop in select shop_id from shops order by shop_id loop
+    last := 0;
+    loop
+      select array_agg(c.subscription_id order by c.subscription_id) into ids
+      from (
+        select distinct subscription_id from dunning_cases
+        where shop_id = shop and subscription_id > last
+        order by subscription_id limit slice
+      ) c;
+      exit when ids is null;
+      perform refresh_dunning(shop, ids);
+      last := ids[cardinality(ids)];
+    end loop;
+  end loop;
+end $$;
+
+-- summariseRecovery, listOpenCases by age, listClosedCases: open cases are those that closed at null. It has
+-- everything that they ask of a case, and replaces the index of summariseMetrics.
+create index dunning_cases_by_time
+  on dunning_cases (shop_id, closed_at, opened_at, subscription_id, position)
+  include (result, amount, failure_code, attempts);
+-- listOpenCases by amount.
+create index dunning_cases_by_amount
+  on dunning_cases (shop_id, amount, opened_at, subscription_id, position) where closed_at is null;
+
+-- Last, as it needs its table alone.
+drop index dunning_cases_by_closing;

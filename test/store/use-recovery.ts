@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { caseOrders, listClosedCases, listOpenCases } from '../../src/metrics/recovery/cases.ts';
+import { listClosed, listOutstanding } from '../../src/metrics/recovery/figures.ts';
+import { recoveryFromRecords } from '../../src/metrics/recovery/plain.ts';
+import type { Store } from '../../src/store/open.ts';
+
+/** Failed payments: what is outstanding, and what was recovered and lost. */
+export async function useRecovery(
+  { primary: { analyse }, write }: Store,
+  shopId: number,
+  now: number,
+): Promise<void> {
+  const period = { from: now - 365 * 86_400_000, until: now };
+  await listOutstanding(analyse, shopId, now);
+  assert.notEqual((await listClosed(analyse, shopId, period.from, period.until)).length, 0);
+  await recoveryFromRecords(write, shopId, period, now);
+  for (const code of [undefined, 'expired_card']) {
+    for (const order of caseOrders) {
+      await listOpenCases(analyse, shopId, { order, code, after: undefined, limit: 3, now });
+    }
+    for (const result of [undefined, 'recovered'] as const) {
+      const filter = { ...period, result, code, attempts: [1, 9] } as const;
+      await listClosedCases(analyse, shopId, filter, { after: undefined, limit: 3 });
+    }
+  }
+}
