@@ -34,6 +34,7 @@ import { notificationRoutes } from './notifications/routes.ts';
 import { revenueAssets } from './revenue/page.ts';
 import { revenueRoutes } from './revenue/routes.ts';
 import { helpAssets } from './ui/help.ts';
+import { recoveryRoutes } from './recovery/routes.ts';
 import { searchRoutes } from './search/routes.ts';
 import { sourceRoutes } from './sources/routes.ts';
 import { Sources } from './sources/sources.ts';
@@ -69,6 +70,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...revenueRoutes(pages, parts),
     ...cancelFlowRoutes(pages, parts),
     ...notificationRoutes(pages, parts),
+    ...recoveryRoutes(pages, parts),
     ...searchRoutes(pages, parts),
     ...sourceRoutes(pages, parts, sources),
     ...keyRoutes(pages, parts),

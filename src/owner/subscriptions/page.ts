@@ -15,6 +15,7 @@ import type { RecordKind } from '../../store/records/tables.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import { page } from '../ui/answers.ts';
 import type { ShopVisit } from '../pages.ts';
+import { showFailureCode } from '../ui/failure-codes.ts';
 import { layout, shopPath } from '../ui/layout.ts';
 import { formatCount, formatMoney } from '../ui/locale.ts';
 import { showNextBilling, showValue } from './list-page.ts';
@@ -152,7 +153,7 @@ const truncationNote = (rows: readonly unknown[]) =>
 function payments(visit: ShopVisit, rows: readonly PaymentRow[]): Html {
   const money = (amount: string) => formatMoney(visit, visit.shop, Number(amount));
   const shown = rows.map(
-    ({ processedAt, cycle, status, failureKind, amount, refunded, refundedAt }) =>
+    ({ processedAt, cycle, status, failureKind, failureCode, amount, refunded, refundedAt }) =>
       html`<tr>
         <th scope="row">
           ${showDay(visit, processedAt)} <span class="quiet">Cycle ${cycle}</span>
@@ -161,7 +162,8 @@ function payments(visit: ShopVisit, rows: readonly PaymentRow[]): Html {
           ${state(paymentLabels[status])}
           ${
             status === 'failed' && failureKind !== null
-              ? html`<span class="quiet">${failureLabels[failureKind]}</span>`
+              ? html`<span class="quiet">${failureLabels[failureKind]}</span>
+                  ${failureCode === null ? undefined : html`<span class="quiet">${showFailureCode(failureCode)}</span>`}`
               : undefined
           }
           ${

@@ -33,6 +33,7 @@ export const shopPages = {
   subscriptions: { path: '/subscriptions', label: 'Subscriptions' },
   revenue: { path: '/revenue', label: 'Revenue' },
   cancelFlow: { path: '/cancel-flow', label: 'Cancel flow' },
+  recovery: { path: '/recovery', label: 'Recovery' },
   sources: { path: '/sources', label: 'Sources' },
   keys: { path: '/developers', label: 'Developers' },
 } as const;

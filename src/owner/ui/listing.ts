@@ -1,9 +1,9 @@
 import { ServiceError } from '../../errors.ts';
 import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import type { Asset } from '../../http/look/asset.ts';
 import { page, redirect } from './answers.ts';
 import type { ShopVisit } from '../pages.ts';
-import type { Asset } from '../../http/look/asset.ts';
 import { alert, layout, shopPath } from './layout.ts';
 
 /** Rows per page, the API's default. */
@@ -146,9 +146,10 @@ export function rowLink(path: Path, label: HtmlValue): Html {
 
 interface ListingPage {
   readonly title: string;
-  readonly current: 'subscriptions' | 'cancelFlow' | 'churn' | 'cohorts';
+  readonly current: 'subscriptions' | 'cancelFlow' | 'churn' | 'cohorts' | 'recovery';
   readonly path: string;
   readonly status?: number;
+  /** The parent page. */
   readonly breadcrumb?: { readonly path: string; readonly label: string };
   /** Loaded in addition to the assets of every page. */
   readonly assets?: readonly Asset[];

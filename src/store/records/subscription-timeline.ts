@@ -29,6 +29,7 @@ export interface PaymentRow {
   readonly cycle: string;
   readonly status: PaymentStatus;
   readonly failureKind: FailureKind | null;
+  readonly failureCode: string | null;
   /** A decimal, in the shop's currency. */
   readonly amount: string;
   readonly processedAt: Date;
@@ -82,7 +83,8 @@ export async function findTimeline(
       where shop_id = ${shopId} and subscription_id = ${subscriptionId}
       order by position desc limit ${timelineLimit}`),
     withTimeout(sql<PaymentRow[]>`
-      select p.payment_id as id, p.cycle, p.status, p.failure_kind as "failureKind", p.amount,
+      select p.payment_id as id, p.cycle, p.status, p.failure_kind as "failureKind",
+        p.failure_code as "failureCode", p.amount,
         p.processed_at as "processedAt", r.refunded, r."refundedAt"
       from (select * from payments
         where shop_id = ${shopId} and subscription_id = ${subscriptionId}

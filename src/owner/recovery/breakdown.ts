@@ -1,0 +1,188 @@
+import type { Readable } from 'node:stream';
+import type { Answer } from '../../http/answer.ts';
+import { type Html, html } from '../../http/html.ts';
+import { type Cases, type ClosedCases, amountOf, totalOf } from '../../metrics/recovery/figures.ts';
+import { tableFile } from '../csv/charts.ts';
+import type { Cell } from '../csv/csv.ts';
+import type { ShopVisit } from '../pages.ts';
+import { failureWords, showFailureCode } from '../ui/failure-codes.ts';
+import { shopPath } from '../ui/layout.ts';
+import { csvLink } from '../ui/listing.ts';
+import { formatCount, formatMoney, formatShare } from '../ui/locale.ts';
+import { type View, viewPath } from '../view/view.ts';
+import { ended, rateOf } from './figures.ts';
+import { codeParameter } from './filters.ts';
+
+/** Cases that were recovered and cases that were not, each with the filter that lists them. */
+interface Group {
+  readonly head: Html;
+  /** The head in files. */
+  readonly name: string;
+  readonly recovered: Cases;
+  readonly rest: Cases;
+  readonly recoveredQuery: Readonly<Record<string, string>>;
+  readonly restQuery: Readonly<Record<string, string>>;
+}
+
+export interface Breakdown {
+  /** Unique on the page. */
+  readonly id: string;
+  readonly title: string;
+  readonly caption: string;
+  readonly heading: string;
+  readonly restHeading: string;
+  readonly groups: readonly Group[];
+}
+
+/** How closed cases ended, by attempt within the case and by failure code. */
+export function breakdownsOf(closed: readonly ClosedCases[]): Breakdown[] {
+  return [byAttempt(closed), byCode(closed)];
+}
+
+const attempts = ['1st', '2nd', '3rd', '4th or later'] as const;
+
+/** An attempt failed if another failure followed. */
+function byAttempt(closed: readonly ClosedCases[]): Breakdown {
+  return {
+    id: 'recovery-attempts',
+    title: 'Recovery rate by attempt',
+    caption: 'Attempts to collect after the first failure, in cases closed in the period',
+    heading: 'Attempt',
+    restHeading: 'Failed',
+    groups: attempts.map((name, index): Group => {
+      const number = index + 1;
+      const isLast = number === attempts.length;
+      const paid = closed.filter((each) =>
+        isLast ? each.attempts >= number : each.attempts === number,
+      );
+      const later = closed.filter((each) => each.attempts > number);
+      const failed = isLast ? later.filter(({ result }) => result === 'lost') : later;
+      return {
+        head: html`${name}`,
+        name,
+        recovered: ended(paid, 'recovered'),
+        rest: totalOf(failed),
+        recoveredQuery: { result: 'recovered', attempts: isLast ? `${number}+` : String(number) },
+        restQuery: { ...(isLast ? { result: 'lost' } : {}), attempts: `${number + 1}+` },
+      };
+    }),
+  };
+}
+
+function byCode(closed: readonly ClosedCases[]): Breakdown {
+  const groups = [...Map.groupBy(closed, ({ failureCode }) => failureCode)]
+    .map(([code, cases]) => ({ code, cases, total: totalOf(cases).count }))
+    .toSorted(
+      (a, b) => b.total - a.total || codeParameter(a.code).localeCompare(codeParameter(b.code)),
+    );
+  return {
+    id: 'recovery-codes',
+    title: 'Recovery rate by failure code',
+    caption: 'Of the last failed payment, in cases closed in the period',
+    heading: 'Failure code',
+    restHeading: 'Lost',
+    groups: groups.map(({ code, cases }): Group => {
+      const query = { code: codeParameter(code) };
+      return {
+        head: showFailureCode(code),
+        name: code ?? failureWords(code),
+        recovered: ended(cases, 'recovered'),
+        rest: ended(cases, 'lost'),
+        recoveredQuery: { ...query, result: 'recovered' },
+        restQuery: { ...query, result: 'lost' },
+      };
+    }),
+  };
+}
+
+/** A source may have any number of codes; all of them are in the file. */
+const maxRows = 25;
+
+export function breakdownTable(
+  visit: ShopVisit,
+  view: View,
+  { id, title, caption, heading, restHeading, groups }: Breakdown,
+): Html {
+  const { shop } = visit;
+  const closedPath = shopPath(shop, '/recovery/closed');
+  const count = (cases: Cases, query: Readonly<Record<string, string>>) =>
+    html`<td class="number">
+      ${
+        cases.count === 0
+          ? '0'
+          : html`<a href="${viewPath(closedPath, view, query)}"
+              >${formatCount(visit, cases.count)}</a
+            >`
+      }
+    </td>`;
+  const rows = groups.slice(0, maxRows).map(
+    ({ head, recovered, rest, recoveredQuery, restQuery }) =>
+      html`<tr>
+        <th scope="row">${head}</th>
+        ${count(recovered, recoveredQuery)} ${count(rest, restQuery)}
+        <td class="number">${showRate(visit, rateOf(recovered, rest))}</td>
+        <td class="amount">${formatMoney(visit, shop, amountOf(recovered, shop.currency))}</td>
+      </tr>`,
+  );
+  const table = html`<div class="scroll" tabindex="0" role="group" aria-labelledby="${id}">
+    <table class="plain">
+      <thead>
+        <tr>
+          <th scope="col">${heading}</th>
+          <th scope="col" class="number">Recovered</th>
+          <th scope="col" class="number">${restHeading}</th>
+          <th scope="col" class="number">Rate</th>
+          <th scope="col" class="amount">Recovered amount</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+  const csv = viewPath(shopPath(shop, '/recovery/charts.csv'), view, { chart: id });
+  return html`<section class="chart wide">
+    <header>
+      <h3 id="${id}">${title}</h3>
+      <p class="quiet">${caption}</p>
+    </header>
+    ${
+      groups.length === 0
+        ? html`<p class="quiet">Nothing closed in this period.</p>`
+        : html`${table}
+          ${groups.length > maxRows ? html`<p class="quiet">The ${maxRows} most frequent of ${formatCount(visit, groups.length)} codes. The file has all of them.</p>` : undefined}
+          ${csvLink(csv)}`
+    }
+  </section>`;
+}
+
+/** A rate of nothing is none. */
+export function showRate(visit: ShopVisit, rate: number | undefined): string {
+  return rate === undefined ? '–' : formatShare(visit, rate);
+}
+
+export function breakdownFile(
+  { shop }: ShopVisit,
+  { id, heading, restHeading, groups }: Breakdown,
+  now: number,
+): Answer<Readable> {
+  const heads = [
+    heading,
+    'Recovered',
+    restHeading,
+    'Recovery rate',
+    'Recovered amount',
+    `${restHeading} amount`,
+    'Currency',
+  ];
+  const rows = groups.map(({ name, recovered, rest }): Cell[] => [
+    name,
+    recovered.count,
+    rest.count,
+    rateOf(recovered, rest) ?? null,
+    amountOf(recovered, shop.currency),
+    amountOf(rest, shop.currency),
+    shop.currency,
+  ]);
+  return tableFile({ shop, noun: id, now, heads, rows });
+}

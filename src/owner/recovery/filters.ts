@@ -1,0 +1,121 @@
+import { ServiceError } from '../../errors.ts';
+import { day } from '../../metrics/bounds.ts';
+import {
+  type AfterClosed,
+  type AfterOpen,
+  type CaseOrder,
+  type ClosedFilter,
+  caseOrders,
+} from '../../metrics/recovery/cases.ts';
+import { type Result, results } from '../../metrics/recovery/figures.ts';
+import { cursorError } from '../../operations/parameters.ts';
+import type { ShopVisit } from '../pages.ts';
+import { parameter } from '../ui/listing.ts';
+import type { View } from '../view/view.ts';
+
+/** In addresses, cases without a failure code; no code has parentheses. */
+const noCode = '(none)';
+
+export function codeParameter(code: string | null): string {
+  return code ?? noCode;
+}
+
+/** null: only cases without a code; undefined: any. */
+export function codeOf(visit: ShopVisit): string | null | undefined {
+  const code = parameter(visit, 'code');
+  return code === noCode ? null : code;
+}
+
+export function orderOf(visit: ShopVisit): CaseOrder {
+  return oneOf('order', caseOrders, parameter(visit, 'order')) ?? 'oldest';
+}
+
+/** Which closed cases a page shows: those of its period, or of some days of it. */
+export function closedFilterOf(visit: ShopVisit, { period }: View): ClosedFilter {
+  const [first, last] = (['first', 'last'] as const).map((name) => dayOf(visit, name));
+  return {
+    from: Math.max(period.from, first ?? -Infinity),
+    until: Math.min(period.until, last === undefined ? Infinity : last + day),
+    result: resultOf(visit),
+    code: codeOf(visit),
+    attempts: attemptsOf(visit),
+  };
+}
+
+export function resultOf(visit: ShopVisit): Result | undefined {
+  return oneOf('result', results, parameter(visit, 'result'));
+}
+
+const mostAttempts = 1_000_000;
+
+/** Such as 2, or 4+ for 4 or more. */
+function attemptsOf(visit: ShopVisit): ClosedFilter['attempts'] {
+  const text = parameter(visit, 'attempts');
+  if (text === undefined) return [1, mostAttempts];
+  const [, count, more] = /^([1-9]\d{0,2})(\+?)$/.exec(text) ?? [];
+  if (count === undefined) {
+    throw new ServiceError('invalid', 'attempts must be a number such as 2, or 4+ for 4 or more.');
+  }
+  return [Number(count), more === '+' ? mostAttempts : Number(count)];
+}
+
+function dayOf(visit: ShopVisit, name: string): number | undefined {
+  const text = parameter(visit, name);
+  if (text === undefined) return undefined;
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(at)) return at;
+  throw new ServiceError('invalid', `${name} must be a day such as 2026-11-20.`);
+}
+
+function oneOf<Word extends string>(
+  name: string,
+  words: readonly Word[],
+  text: string | undefined,
+): Word | undefined {
+  const word = words.find((each) => each === text);
+  if (word !== undefined || text === undefined) return word;
+  throw new ServiceError('invalid', `${name} must be one of ${words.join(', ')}.`);
+}
+
+type OpenPlace = NonNullable<AfterOpen>;
+type ClosedPlace = NonNullable<AfterClosed>;
+
+export function openCursor({ amount, openedAt, subscriptionId, position }: OpenPlace): string {
+  return [amount, openedAt.getTime(), subscriptionId, position].join('_');
+}
+
+export function closedCursor({
+  closedAt,
+  openedAt,
+  subscriptionId,
+  position,
+}: ClosedPlace): string {
+  return [closedAt.getTime(), openedAt.getTime(), subscriptionId, position].join('_');
+}
+
+/** @throws ServiceError invalid, for text that is no cursor */
+export function afterOpen(cursor: string | undefined): AfterOpen {
+  const place = placeOf(cursor);
+  return place && { amount: place.first, ...place.rest };
+}
+
+/** @throws ServiceError invalid, for text that is no cursor */
+export function afterClosed(cursor: string | undefined): AfterClosed {
+  const place = placeOf(cursor);
+  if (place?.first.includes('.')) throw new ServiceError('invalid', cursorError);
+  return place && { closedAt: new Date(Number(place.first)), ...place.rest };
+}
+
+const cursorPattern = /^(\d{1,13}(?:\.\d{1,6})?)_(\d{1,13})_(\d{1,16})_(\d{1,9})$/;
+
+function placeOf(cursor: string | undefined) {
+  if (cursor === undefined) return undefined;
+  const [, first, openedAt, id, position] = cursorPattern.exec(cursor) ?? [];
+  if (first === undefined) throw new ServiceError('invalid', cursorError);
+  const rest = {
+    openedAt: new Date(Number(openedAt)),
+    subscriptionId: Number(id),
+    position: Number(position),
+  };
+  return { first, rest };
+}

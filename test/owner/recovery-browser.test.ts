@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { generateShop } from '../../src/demo/generate.ts';
+import { browserMissing, startBrowser } from '../support/browser.ts';
+import {
+  type TestShop,
+  type World,
+  createShop,
+  importAll,
+  now,
+  openAnyStore,
+  startWorld,
+} from '../support/world.ts';
+import { inspect, openOwnerPage } from './inspect.ts';
+import { signedInOwner } from './visitor.ts';
+
+describe('the recovery page in a browser', { skip: browserMissing }, () => {
+  let world: World;
+  let browser: Browser;
+  let demo: TestShop;
+  before(async () => {
+    world = await startWorld(openAnyStore());
+    browser = await startBrowser();
+    demo = await createShop(world.store, { currency: 'EUR' });
+    const options = { subscriptions: 600, seed: 7, currency: 'EUR', minorDigits: 2 };
+    await importAll(world.store, demo, [...generateShop({ ...options, endAt: Date.parse(now) })]);
+  });
+  after(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+
+  async function open(shop: TestShop, hasScripts = true) {
+    const url = world.service.baseUrl;
+    const { visitor } = await signedInOwner({ ...world, shop });
+    const { context, page, problems } = await openOwnerPage(browser, [url], hasScripts);
+    await context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url })));
+    await page.goto(`${url}/app/shops/${shop.id}`);
+    return { context, page, problems };
+  }
+  const rows = (page: Page) => page.locator('table.rows tbody tr');
+
+  test('shows figures and lists accessibly, at any width and in any colour scheme', async () => {
+    const { context, page, problems } = await open(demo);
+    await page.setViewportSize({ width: 1440, height: 800 });
+    await page.getByRole('link', { name: 'Recovery', exact: true }).click();
+    await page.getByText('outstanding,').waitFor();
+    await inspect(page, 'recovery');
+    await page.goto(`${page.url()}?days=365`);
+    await inspect(page, 'recovery-365');
+    await page.goto(page.url().replace('?days=365', '/open'));
+    await inspect(page, 'recovery-open');
+    await page.goto(page.url().replace('/open', '/closed?days=90&attempts=2%2B'));
+    await inspect(page, 'recovery-closed');
+    await page.evaluate(`document.documentElement.dir = 'rtl'`);
+    await inspect(page, 'recovery-closed-rtl');
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
+
+  test('leads from a bar and from a number to their rows', async () => {
+    const { context, page, problems } = await open(demo);
+    await page.setViewportSize({ width: 1280, height: 2000 });
+    await page.getByRole('link', { name: 'Recovery', exact: true }).click();
+    const lost = page
+      .locator('section:has(#recovery-codes) tbody tr')
+      .first()
+      .locator('td a')
+      .last();
+    const count = Number(await lost.innerText());
+    await lost.click();
+    await page.waitForURL('**/recovery/closed?*');
+    assert.equal(await rows(page).count(), count);
+    await page.locator('.breadcrumb a').click();
+
+    const chart = page.locator('figure:has(#recovered)');
+    await chart.locator('summary').click();
+    const day = chart.locator('tbody tr', { hasNotText: /\b0\b.*\b0\b/ }).first();
+    const [recovered = '', gone = ''] = await day.locator('td').allInnerTexts();
+    await day.locator('a').click();
+    await page.waitForURL('**/recovery/closed?*');
+    assert.equal(await rows(page).count(), Number(recovered) + Number(gone));
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
+
+  test('opens the customer or the subscription of a row, also without scripts', async () => {
+    const { context, page } = await open(demo, false);
+    await page.setViewportSize({ width: 1280, height: 1200 });
+    await page.getByRole('link', { name: 'Recovery', exact: true }).click();
+    await page.getByRole('link', { name: 'Highest amount first' }).click();
+    await rows(page).first().locator('td a').click();
+    await page.waitForURL('**/subscriptions?customer=*');
+    await page.goBack();
+    await rows(page).first().locator('td.amount').click();
+    await page.getByRole('heading', { name: /^Subscription \d+$/ }).waitFor();
+    await context.close();
+  });
+
+  test('explains itself in an empty shop', async () => {
+    const { context, page } = await open(await createShop(world.store));
+    await page.setViewportSize({ width: 1440, height: 800 });
+    await page.getByRole('link', { name: 'Recovery', exact: true }).click();
+    await page.getByText('No payments yet').waitFor();
+    await inspect(page, 'recovery-empty');
+    await context.close();
+  });
+});

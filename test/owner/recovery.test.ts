@@ -1,0 +1,339 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { generateShop } from '../../src/demo/generate.ts';
+import { toSummary } from '../../src/metrics/figures.ts';
+import { summariseMetrics } from '../../src/metrics/summary.ts';
+import { line, plan, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
+import { plain, rowsOf } from './page-text.ts';
+import { type Visitor, signedInOwner } from './visitor.ts';
+
+const at = Date.parse(now);
+const day = 86_400_000;
+
+/** A subscription whose payments fail and succeed on days of November 2026. */
+function troubled(
+  id: number,
+  amount: string,
+  payments: readonly (readonly [day: string, code?: string | null])[],
+  over: object = {},
+): object[] {
+  return [
+    subscription(id, {
+      customerId: 500 + id,
+      createdAt: '2026-09-01T00:00:00Z',
+      lines: [{ ...line, quantity: 1, currentPrice: amount }],
+      ...over,
+    }),
+    ...payments.map(([on, code], index) => ({
+      type: 'payment',
+      id: id * 10 + index,
+      subscriptionId: id,
+      cycle: '1',
+      // Without a second entry it is paid.
+      status: code === undefined ? 'succeeded' : 'failed',
+      ...(code === undefined ? {} : { failureCode: code }),
+      amount,
+      processedAt: `2026-11-${on}T10:00:00Z`,
+    })),
+  ];
+}
+
+const cancelled = (on: string) => ({
+  status: 'cancelled',
+  statusEvents: [{ at: `2026-11-${on}T00:00:00Z`, to: 'cancelled' }],
+});
+
+/** As of 20 November 2026, 12:00 UTC. */
+const records = [
+  plan(),
+  ...troubled(1001, '20.00', [['10', 'insufficient_funds']], {
+    nextBillingDate: '2026-11-24T00:00:00Z',
+  }),
+  ...troubled(1002, '5.50', [
+    ['18', 'R-05'],
+    ['19', 'R-05'],
+  ]),
+  ...troubled(1003, '100.00', [['15', null]]),
+  ...troubled(1004, '30.00', [['02', 'expired_card'], ['04']]),
+  ...troubled(1005, '30.00', [['02', 'insufficient_funds'], ['03', 'insufficient_funds'], ['05']]),
+  ...troubled(
+    1006,
+    '40.00',
+    [
+      ['02', 'expired_card'],
+      ['06', 'expired_card'],
+    ],
+    cancelled('08'),
+  ),
+];
+
+onEveryDatabase('the recovery page', (open) => {
+  let world: World;
+  let visitor: Visitor;
+  let home: string;
+  before(async () => {
+    world = await startWorld(open(), { currency: 'EUR' });
+    assert.deepEqual((await importAll(world.store, world.shop, records)).refused, []);
+    ({ visitor } = await signedInOwner(world));
+    home = `/app/shops/${world.shop.id}/recovery`;
+  });
+  after(() => world.close());
+
+  const get = async (path: string, status = 200) => {
+    const page = await visitor.get(path, { 'accept-language': 'en-US' });
+    assert.equal(page.status, status, path);
+    return page.text.replaceAll('\u00A0', ' ');
+  };
+  const answerOf = (page: string) =>
+    plain(/<p class="value">.*?<\/p>\s*<p>.*?<\/p>/s.exec(page)?.[0] ?? '');
+  /** The rows of a table in the section of this heading. */
+  const tableOf = (page: string, id: string) =>
+    rowsOf(page.slice(page.indexOf(`<h3 id="${id}"`)).split('</section>', 1)[0] ?? '');
+  const linesOf = async (path: string) => (await get(path)).slice(1).split('\r\n').slice(1, -1);
+
+  test('says first what is outstanding and how much came back', async () => {
+    const page = await get(home);
+    assert.equal(
+      answerOf(page),
+      '3 payments outstanding, €125.50. 66.67% of those closed in the last 30 days were recovered.',
+    );
+    assert.match(page, /<h3 id="recovered">.*?2 recovered, 1 lost/s);
+    assert.match(page, /<h3 id="recovered-amount">.*?€60.00 recovered, €40.00 lost/s);
+    assert.deepEqual(tableOf(page, 'recovery-attempts'), [
+      ['1st', '1', '2', '33.33%', '€30.00'],
+      ['2nd', '1', '0', '100%', '€30.00'],
+      ['3rd', '0', '0', '–', '€0.00'],
+      ['4th or later', '0', '0', '–', '€0.00'],
+    ]);
+    assert.deepEqual(tableOf(page, 'recovery-codes'), [
+      ['Card expired expired_card', '1', '1', '50%', '€30.00'],
+      ['Insufficient funds insufficient_funds', '1', '0', '100%', '€30.00'],
+    ]);
+    const earlier = await get(`${home}?from=2026-11-01&to=2026-11-04`);
+    assert.match(answerOf(earlier), /100% of those closed during Nov 1 – 4, 2026 \(UTC\)/);
+    const before = await get(`${home}?from=2026-11-05&to=2026-11-08`);
+    assert.match(answerOf(before), /50% of those closed .* recovered; 100% in the period before/);
+    assert.match(
+      await get(`${home}?from=2026-09-05&to=2026-09-08`),
+      /No failed payment was recovered or lost during/,
+    );
+  });
+
+  test('lists what is outstanding by age or amount, by code, with links', async () => {
+    const rows = async (query: string) => rowsOf(await get(`${home}/open${query}`));
+    assert.deepEqual(await rows(''), [
+      [
+        '1001',
+        'Insufficient funds insufficient_funds',
+        '1 failed',
+        '€20.00',
+        '10 days ago',
+        'Nov 24, 2026',
+        '1501',
+      ],
+      ['1003', 'No code given', '1 failed', '€100.00', '5 days ago', 'Unknown', '1503'],
+      ['1002', 'R-05', '2 failed', '€5.50', '2 days ago', 'Unknown', '1502'],
+    ]);
+    const ids = async (query: string) => (await rows(query)).map(([id]) => id);
+    assert.deepEqual(await ids('?order=newest'), ['1002', '1003', '1001']);
+    assert.deepEqual(await ids('?order=amount'), ['1003', '1001', '1002']);
+    assert.deepEqual(await ids('?code=R-05'), ['1002']);
+    assert.deepEqual(await ids('?code=(none)&order=amount'), ['1003']);
+    const page = await get(`${home}/open`);
+    const shop = home.replace('/recovery', '');
+    assert.match(page, new RegExp(`href="${shop}/subscriptions/1001"`));
+    assert.match(page, new RegExp(`href="${shop}/subscriptions\\?customer=1501"`));
+    assert.match(page, /code=%28none%29"\s*>No code given \(1\)/);
+    assert.match(
+      await get(`${home}/open?code=none`),
+      /No outstanding payments match these filters/,
+    );
+    assert.deepEqual(await linesOf(`${home}/open.csv?order=amount`), [
+      '1003,1503,,1,100,EUR,2026-11-15T10:00:00.000Z,',
+      '1001,1501,insufficient_funds,1,20,EUR,2026-11-10T10:00:00.000Z,2026-11-24T00:00:00.000Z',
+      '1002,1502,R-05,2,5.5,EUR,2026-11-18T10:00:00.000Z,',
+    ]);
+  });
+
+  test('lists what closed, by result, code, attempts and days', async () => {
+    const ids = async (query: string) =>
+      rowsOf(await get(`${home}/closed${query}`)).map(([id]) => id);
+    assert.deepEqual(rowsOf(await get(`${home}/closed`)), [
+      [
+        '1006',
+        'Card expired expired_card',
+        '2 failed',
+        '€40.00',
+        'Lost',
+        'Nov 8, 2026',
+        'Nov 2, 2026',
+        '1506',
+      ],
+      [
+        '1005',
+        'Insufficient funds insufficient_funds',
+        '2 failed',
+        '€30.00',
+        'Recovered',
+        'Nov 5, 2026',
+        'Nov 2, 2026',
+        '1505',
+      ],
+      [
+        '1004',
+        'Card expired expired_card',
+        '1 failed',
+        '€30.00',
+        'Recovered',
+        'Nov 4, 2026',
+        'Nov 2, 2026',
+        '1504',
+      ],
+    ]);
+    assert.deepEqual(await ids('?result=lost'), ['1006']);
+    assert.deepEqual(await ids('?code=expired_card&result=recovered'), ['1004']);
+    assert.deepEqual(await ids('?attempts=2'), ['1006', '1005']);
+    assert.deepEqual(await ids('?attempts=1%2B&first=2026-11-04&last=2026-11-05'), [
+      '1005',
+      '1004',
+    ]);
+    assert.deepEqual(await ids('?from=2026-11-05&to=2026-11-05'), ['1005']);
+    assert.deepEqual(await linesOf(`${home}/closed.csv?result=lost`), [
+      '1006,1506,expired_card,2,40,EUR,2026-11-02T10:00:00.000Z,2026-11-08T00:00:00.000Z,lost',
+    ]);
+  });
+
+  test('says what is wrong with an address, and what would be right', async () => {
+    for (const [query, message] of [
+      ['/open?order=age', /order must be one of oldest, newest, amount\./],
+      ['/open?cursor=x', /cursor is not valid here\./],
+      ['/open?cursor=1_2_3', /cursor is not valid here\./],
+      ['/closed?cursor=1.5_2_3_4', /cursor is not valid here\./],
+      ['/closed?result=paid', /result must be one of recovered, lost\./],
+      ['/closed?attempts=0', /attempts must be a number such as 2, or 4\+ for 4 or more\./],
+      ['/closed?first=yesterday', /first must be a day such as 2026-11-20\./],
+      ['?order=x', /order must be one of oldest, newest, amount\./],
+    ] as const) {
+      assert.match(await get(home + query, 400), message);
+    }
+    assert.match(await get(`${home}?days=31`), /“31” is not one of the periods/);
+    const { status, location } = await visitor.get(`${home}/closed.csv?result=paid`);
+    assert.deepEqual([status, location], [303, `${home}/closed?result=paid`]);
+    assert.equal((await visitor.get(`${home}/charts.csv?chart=none`)).status, 404);
+  });
+
+  test('has files of its charts and tables', async () => {
+    assert.deepEqual(await linesOf(`${home}/charts.csv?chart=recovery-codes`), [
+      'expired_card,1,1,0.5,30,40,EUR',
+      'insufficient_funds,1,0,1,30,0,EUR',
+    ]);
+    const days = await linesOf(
+      `${home}/charts.csv?chart=recovered-amount&from=2026-11-04&to=2026-11-05`,
+    );
+    assert.deepEqual(days, [
+      '2026-11-04,2026-11-04,30,0,0,0,EUR',
+      '2026-11-05,2026-11-05,30,0,0,0,EUR',
+    ]);
+  });
+
+  test('shows the code of a failed payment on the page of its subscription', async () => {
+    const page = await get(home.replace('/recovery', '/subscriptions/1001'));
+    assert.match(plain(page), /Failed Payment declined Insufficient funds insufficient_funds/);
+    assert.doesNotMatch(
+      await get(home.replace('/recovery', '/subscriptions/1003')),
+      /No code given/,
+    );
+  });
+
+  test('explains itself in a shop without data, and in one that owes nothing', async () => {
+    const empty = await createShop(world.store);
+    const { visitor: owner } = await signedInOwner(world, { shopId: empty.id });
+    const path = `/app/shops/${empty.id}/recovery`;
+    assert.match((await owner.get(path)).text, /No payments yet.*Go to Sources/s);
+    assert.match((await owner.get(`${path}/open`)).text, /Nothing is outstanding.*Go to Sources/s);
+    assert.match((await owner.get(`${path}/closed`)).text, /Nothing closed in this period/);
+    await importAll(world.store, empty, [plan(), subscription(1001)]);
+    const { text } = await owner.get(path);
+    assert.match(text, /Nothing is outstanding\./);
+    assert.match(text, /No failed payment was recovered or lost in the last 30 days\./);
+  });
+
+  test('shows amounts in the shop’s currency, exactly', async () => {
+    for (const [currency, amount, shown] of [
+      ['JPY', '1200', '¥1,200'],
+      ['KWD', '1.005', 'KWD 1.005'],
+    ] as const) {
+      const shop = await createShop(world.store, { currency });
+      await importAll(world.store, shop, [plan(), ...troubled(1001, amount, [['10', 'x']])]);
+      const { visitor: owner } = await signedInOwner(world, { shopId: shop.id });
+      const page = await owner.get(`/app/shops/${shop.id}/recovery`, {
+        'accept-language': 'en-US',
+      });
+      assert.match(
+        answerOf(page.text.replaceAll('\u00A0', ' ')),
+        new RegExp(`^1 payment outstanding, ${shown}\\.`),
+      );
+    }
+  });
+
+  test('agrees with the summary for any period, and every number leads to its rows', async () => {
+    const shop = await createShop(world.store, { currency: 'EUR' });
+    const options = { subscriptions: 300, seed: 7, endAt: at, currency: 'EUR', minorDigits: 2 };
+    await importAll(world.store, shop, [...generateShop(options)]);
+    const { visitor: owner } = await signedInOwner(world, { shopId: shop.id });
+    const path = `/app/shops/${shop.id}/recovery`;
+    const load = async (url: string) =>
+      (await owner.get(url, { 'accept-language': 'en-US' })).text.replaceAll('\u00A0', ' ');
+    const rowsIn = async (url: string) => {
+      const csv = url.replace('/closed', '/closed.csv').replace('/open', '/open.csv');
+      return (await load(csv)).split('\r\n').length - 2;
+    };
+    for (const [query, period] of [
+      ['', { from: at - 30 * day, until: at }],
+      ['?days=365', { from: at - 365 * day, until: at }],
+      [
+        '?from=2026-10-05&to=2026-11-02',
+        { from: Date.parse('2026-10-05'), until: Date.parse('2026-11-03') },
+      ],
+    ] as const) {
+      const page = await load(path + query);
+      const row = await summariseMetrics(world.store.primary.analyse, shop.id, at, period);
+      const { recoveryRate } = toSummary(row, 'EUR', at);
+      const now30 = await summariseMetrics(world.store.primary.analyse, shop.id, at);
+      const shown = new Intl.NumberFormat('en-US', {
+        style: 'percent',
+        maximumFractionDigits: 2,
+      }).format(recoveryRate);
+      assert.ok(answerOf(page).startsWith(`${now30.dunningActive} payments outstanding, €`));
+      assert.ok(answerOf(page).includes(` ${shown} of those closed`), answerOf(page));
+      const lost = row.dunningClosed - row.dunningRecovered;
+      assert.ok(plain(page).includes(`${row.dunningRecovered} recovered, ${lost} lost`));
+      // Every number of the tables, and every bar.
+      const links = [
+        ...page.matchAll(/href="([^"]*\/recovery\/(?:closed|open)\?[^"]*)"\s*>(\d+)</g),
+      ];
+      assert.notEqual(links.length, 0);
+      for (const [, href = '', count] of links) {
+        assert.equal(await rowsIn(href.replaceAll('&amp;', '&')), Number(count), href);
+      }
+      const [figure = ''] = /<h3 id="recovered">.*?<\/figure>/s.exec(page) ?? [];
+      const bars = [
+        ...figure.matchAll(
+          /<th scope="row">\s*<a href="([^"]*)".*?<td>(\d+)<\/td>\s*<td>(\d+)<\/td>/gs,
+        ),
+      ];
+      const counts = bars.map(([, , recovered, gone]) => Number(recovered) + Number(gone));
+      assert.equal(
+        counts.reduce((sum, each) => sum + each, 0),
+        row.dunningClosed,
+      );
+      for (const [index, [, href = '']] of bars.entries()) {
+        assert.equal(await rowsIn(href.replaceAll('&amp;', '&')), counts[index], href);
+      }
+      assert.equal(await rowsIn(`${path}/closed${query}`), row.dunningClosed);
+      assert.equal(await rowsIn(`${path}/open`), row.dunningActive);
+    }
+  });
+});
