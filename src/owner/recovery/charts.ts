@@ -1,11 +1,11 @@
-import { day } from '../../metrics/bounds.ts';
+import { type Period, day } from '../../metrics/bounds.ts';
 import { type Cases, type ClosedCases, amountOf, results } from '../../metrics/recovery/figures.ts';
 import type { Chart } from '../charts/chart.ts';
 import { spansOf, timesOf } from '../charts/times.ts';
 import { type Values, unitsOf } from '../charts/values.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
-import { type Period, type View, viewPath } from '../view/view.ts';
+import { type View, viewPath } from '../view/view.ts';
 import { type Recovery, ended } from './figures.ts';
 
 /** A UTC day, and what closed on it. */
