@@ -140,26 +140,27 @@ function listProjected(weeks: readonly RenewalWeek[], { currency }: ShopOfFigure
   );
 }
 
-/** Numbers and amounts of cases, by all that tells them apart. */
-function listRecoveryFigures({
-  outstanding,
-  closed,
-}: {
+interface RecoveryCases {
   readonly outstanding: readonly OpenCases[];
   readonly closed: readonly ClosedCases[];
-}): [string, unknown][] {
-  const figures = <Kind extends Cases>(cases: readonly Kind[], nameOf: (each: Kind) => string) =>
-    [...Map.groupBy(cases, nameOf)].map(([name, alike]): [string, unknown] => {
-      const { count, units } = totalOf(alike);
-      return [`recovery ${name}`, `${count} ${units}`];
-    });
-  const codeOf = ({ failureCode }: OpenCases) => failureCode ?? 'without a code';
+}
+
+/** Numbers and amounts of cases, by all that tells them apart. */
+function listRecoveryFigures({ outstanding, closed }: RecoveryCases): [string, unknown][] {
   return [
-    ...figures(outstanding, (each) => `outstanding ${codeOf(each)}`),
-    ...figures(closed, (each) =>
+    ...listSums(outstanding, (each) => `outstanding ${codeOf(each)}`),
+    ...listSums(closed, (each) =>
       [isoDay(each.day), each.result, each.attempts, codeOf(each)].join(' '),
     ),
   ];
 }
 
+function listSums<Kind extends Cases>(cases: readonly Kind[], nameOf: (each: Kind) => string) {
+  return [...Map.groupBy(cases, nameOf)].map(([name, alike]): [string, unknown] => {
+    const { count, units } = totalOf(alike);
+    return [`recovery ${name}`, `${count} ${units}`];
+  });
+}
+
+const codeOf = ({ failureCode }: OpenCases) => failureCode ?? 'without a code';
 const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
