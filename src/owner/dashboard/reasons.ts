@@ -26,7 +26,7 @@ export function reasonsTable(
   const format = countFormat(visit);
   const saved = reasons.reduce((sum, row) => sum + row.saved, 0);
   const rows = (row: ReasonRow, more: Readonly<Record<string, string>> = {}) =>
-    viewPath(shopPath(visit.shop, '/cancel-flow'), view, { reason: row.reason, ...more });
+    viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), view, { reason: row.reason, ...more });
   const max = Math.max(...reasons.map(totalOf), 1);
   const body =
     reasons.length === 0

@@ -59,7 +59,7 @@ function figures(visit: ShopVisit, view: View, revenue: Revenue): Html {
       ${mrr && html`<div class="wide">${draw(mrr)}</div>`}
       ${others.filter((each) => !isProjection(each)).map(draw)}
     </div>
-    <section class="projection">
+    <section class="projection" id="renewals">
       <h2>
         Renewals to come
         ${help(
