@@ -92,6 +92,9 @@ onEveryDatabase('the cancel-flow page', (open) => {
     assert.equal((await ids('reason=too_expensive&offer=offer_discount')).length, 10);
     assert.equal((await ids('reason=not_using&outcome=saved')).length, 9);
     assert.deepEqual(await ids('from=2026-10-01&to=2026-10-01'), ['7901']);
+    const ofBar = 'outcome=saved&from=2026-11-10&to=2026-11-10';
+    assert.ok((await see('')).includes(`/sessions?${ofBar.replaceAll('&', '&amp;')}"`));
+    assert.deepEqual(await ids(ofBar), ['7001']);
     assert.equal((await ids('days=90')).length, 27);
     const file = await load('/sessions.csv?offer=none&outcome=cancelled');
     assert.equal(file.length, 1 + 2);

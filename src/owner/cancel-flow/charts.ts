@@ -1,11 +1,12 @@
 import type { Chart } from '../charts/chart.ts';
+import type { Series } from '../charts/drawing.ts';
 import { spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, unitsOf } from '../charts/values.ts';
 import { totalsOf } from '../../metrics/cancel-flow/sessions.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
 import { formatCount, formatShare } from '../ui/locale.ts';
-import { type View, viewPath } from '../view/view.ts';
+import { type View, viewOfDays, viewPath } from '../view/view.ts';
 import { type Flow, daysOf, saveRateOf } from './flow.ts';
 
 /** What became of the sessions, and the share that was saved, over time. */
@@ -14,16 +15,23 @@ export function flowCharts(visit: ShopVisit, view: View, flow: Flow): Chart[] {
   const groups = spansOf(daysOf(flow, view));
   const spans = groups.map((days) => totalsOf(days.flatMap(({ sessions }) => sessions)));
   const { times, timeHeading } = timesOf(visit, groups);
+  /** The sessions of each time. */
+  const rows = (more: Readonly<Record<string, string>> = {}) =>
+    times.map((time) =>
+      viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), viewOfDays(view, time), more),
+    );
+  const outcome = (
+    name: string,
+    tone: Series['tone'],
+    value: 'saved' | 'cancelled' | 'abandoned',
+  ): Series => ({
+    ...seriesOf(name, tone, spans, (each) => each[value]),
+    hrefs: rows({ outcome: value }),
+  });
   const frame = {
     initial: 'last',
     times,
     timeHeading,
-    hrefs: times.map(({ first, last }) =>
-      viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), {
-        ...view,
-        range: { from: first, to: last },
-      }),
-    ),
   } as const;
   const per = groups.some((days) => days.length > 1) ? 'Per 7 days, UTC' : 'Per day, UTC';
   const caption = `${per}, by when a session began`;
@@ -43,9 +51,9 @@ export function flowCharts(visit: ShopVisit, view: View, flow: Flow): Chart[] {
       caption,
       marks: 'bars',
       series: [
-        seriesOf('Saved', 'good', spans, ({ saved }) => saved),
-        seriesOf('Cancelled', 'bad', spans, ({ cancelled }) => cancelled),
-        seriesOf('Abandoned', 'quiet', spans, ({ abandoned }) => abandoned),
+        outcome('Saved', 'good', 'saved'),
+        outcome('Cancelled', 'bad', 'cancelled'),
+        outcome('Abandoned', 'quiet', 'abandoned'),
       ],
       ...frame,
       ...counts,
@@ -60,6 +68,7 @@ export function flowCharts(visit: ShopVisit, view: View, flow: Flow): Chart[] {
       caption: `${caption}; none where no session ended`,
       marks: 'line',
       series: [{ name: 'Save rate', tone: 'plain', values: spans.map(saveRateOf) }],
+      hrefs: rows(),
       ...frame,
       ...shares,
     },
