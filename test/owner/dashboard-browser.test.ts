@@ -215,7 +215,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
 
   test('chooses dates and a comparison, and keeps both, without scripts', async () => {
     const { page, context } = await open(demo, '?compare=year', { javaScriptEnabled: false });
-    await page.getByText('Choose dates. Shown:').click();
+    await page.locator('.picker summary').first().click();
     await page.getByLabel('First day').fill('2026-10-01');
     await page.getByLabel('Last day').fill('2026-10-31');
     await page.getByRole('button', { name: 'Show' }).click();
@@ -242,7 +242,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
   test('follows a change of the colour scheme while the page is open', async () => {
     const { page, context } = await open(demo, '', { colorScheme: 'light' });
     const stroke = () =>
-      page.evaluate('getComputedStyle(document.querySelector(".plot .line")).stroke');
+      page.evaluate('getComputedStyle(document.querySelector(".plot .plain.line")).stroke');
     assert.equal(await stroke(), 'rgb(11, 87, 168)');
     await page.emulateMedia({ colorScheme: 'dark' });
     assert.equal(await stroke(), 'rgb(130, 188, 255)');

@@ -139,8 +139,10 @@ describe('the overview of a shop', () => {
     const { open } = await owner(shop);
     await importAll(world.store, shop, [plan(), subscription(1)]);
     const { text } = await open('?days=90');
-    const links = [...text.matchAll(/<a[^>]*href="([^"]*)"[^>]*>/g)].map(([, href = '']) =>
-      href.replaceAll('&amp;', '&').replace(`/app/shops/${shop.id}`, ''),
+    const links = new Set(
+      [...text.matchAll(/<a[^>]*href="([^"]*)"[^>]*>/g)].map(([, href = '']) =>
+        href.replaceAll('&amp;', '&').replace(`/app/shops/${shop.id}`, ''),
+      ),
     );
     for (const href of [
       '/revenue?days=90',
@@ -156,7 +158,7 @@ describe('the overview of a shop', () => {
       // The first day is only partly in the period.
       '/churn?from=2026-08-22T12%3A00%3A00.000Z&to=2026-08-28',
     ]) {
-      assert.ok(links.includes(href), href);
+      assert.ok(links.has(href), href);
     }
   });
 

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { csvLink } from '../ui/listing.ts';
 import { type Plot, type Series, type Value, drawing } from './drawing.ts';
 
@@ -61,10 +61,13 @@ export function columnsOf(series: Chart['series']): Pick<Series, 'name' | 'value
   ];
 }
 
+/** A cell of a time or value that may lead to its rows. */
+function link(href: string | undefined, text: string): HtmlValue {
+  return href === undefined ? text : html`<a href="${href}">${text}</a>`;
+}
+
 function table({ series, times, timeHeading, hrefs, format }: Chart): Html {
   const columns = columnsOf(series);
-  const link = (href: string | undefined, text: string) =>
-    href === undefined ? text : html`<a href="${href}">${text}</a>`;
   const rows = times.map(
     ({ full }, index) =>
       html`<tr>

@@ -1,5 +1,12 @@
 // Shows a chart's values at the pointer or for the arrow keys. Without this script, charts stay static and have
 // tables and links.
+
+const line = (kind, text) => {
+  const element = document.createElement(kind);
+  element.textContent = text;
+  return element;
+};
+
 for (const figure of document.querySelectorAll('figure.chart')) {
   const plot = figure.querySelector('.plot');
   const marks = plot.querySelector('.marks');
@@ -21,12 +28,6 @@ for (const figure of document.querySelectorAll('figure.chart')) {
   tip.className = 'tip';
   tip.setAttribute('aria-hidden', 'true');
   plot.append(slider, tip);
-
-  const line = (kind, text) => {
-    const element = document.createElement(kind);
-    element.textContent = text;
-    return element;
-  };
 
   const select = (index, isShown) => {
     selected = Math.min(Math.max(index, 0), last);

@@ -169,13 +169,14 @@ function growthChart(visit: ShopVisit, data: Dashboard, counts: Values): Chart {
   ]);
 }
 
+const recovered = (each: DashboardDay) => each.recoveredPayments;
+
 function paymentsChart(visit: ShopVisit, data: Dashboard, counts: Values): Chart {
   const texts = {
     id: 'chart-payments',
     title: 'Failed and recovered payments',
     caption: 'A billing cycle counts once, on the day on which it failed last',
   };
-  const recovered = (each: DashboardDay) => each.recoveredPayments;
   return eventsChart(visit, data, counts, texts, [
     {
       name: 'Failed',

@@ -77,12 +77,12 @@ export function figureRows(visit: ShopVisit, data: Shown): Html {
   return html`<div class="groups">${groups}</div>`;
 }
 
-/** By day, or by week where days would be too narrow. */
+/** By day, or by whole week where days would be too narrow. */
 function lineOf({ byDay }: Figure, days: Dashboard['history']): Html | undefined {
-  return (
-    byDay &&
-    sparkline(spansOf(days).map((span) => span.reduce((sum, each) => sum + byDay(each), 0)))
-  );
+  if (!byDay) return undefined;
+  const spans = spansOf(days);
+  const whole = spans.filter(({ length }) => length === spans.at(-1)?.length);
+  return sparkline(whole.map((span) => span.reduce((sum, each) => sum + byDay(each), 0)));
 }
 
 function definition({ field, name, definition: text }: Figure): Html {

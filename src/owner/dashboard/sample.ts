@@ -42,6 +42,25 @@ function wave(middle: number, day: number, pace: number): number {
   return Math.round(middle * (1 + 0.3 * Math.sin(day * pace) + 0.15 * Math.sin(day * 2.3 * pace)));
 }
 
+const history = (from: { readonly active: number; readonly mrr: number }) =>
+  Array.from({ length: 30 }, (_, day): Dashboard['history'][number] => ({
+    day: '2026-01-31',
+    activeSubscribers: from.active + day * 3 - (day % 4) * 2,
+    mrr: from.mrr + day * 110 - (day % 5) * 60,
+    newSubscribers: wave(50, day, 0.5),
+    cancelled: wave(30, day, 0.4),
+    churned: 3 + (day % 3),
+    revenue: wave(1450, day, 0.6),
+    failedPayments: wave(20, day, 0.7),
+    recoveredPayments: wave(12, day, 0.7),
+    sessions: {
+      saved: wave(12, day, 0.45),
+      cancelled: wave(20, day, 0.5),
+      abandoned: 1,
+      inProgress: 0,
+    },
+  }));
+
 /** The figures of a made-up shop, for the overview of a shop without data. */
 export function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) {
   const figures = (summary: Omit<Summary, 'currency'>) => ({
@@ -49,24 +68,6 @@ export function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) 
     undefinedFigures: new Set<string>(),
     bases: { atRisk: 1300, dunningClosed: 60, sessionsEnded: 110 },
   });
-  const history = (from: { readonly active: number; readonly mrr: number }) =>
-    Array.from({ length: 30 }, (_, day): Dashboard['history'][number] => ({
-      day: '2026-01-31',
-      activeSubscribers: from.active + day * 3 - (day % 4) * 2,
-      mrr: from.mrr + day * 110 - (day % 5) * 60,
-      newSubscribers: wave(50, day, 0.5),
-      cancelled: wave(30, day, 0.4),
-      churned: 3 + (day % 3),
-      revenue: wave(1450, day, 0.6),
-      failedPayments: wave(20, day, 0.7),
-      recoveredPayments: wave(12, day, 0.7),
-      sessions: {
-        saved: wave(12, day, 0.45),
-        cancelled: wave(20, day, 0.5),
-        abandoned: 1,
-        inProgress: 0,
-      },
-    }));
   return {
     ...figures(current),
     view,

@@ -13,7 +13,7 @@ const comparisons: Readonly<Record<Comparison, string>> = {
 };
 
 /** What the picker itself sets, and a place in a list of the period shown before. */
-const own = ['days', 'from', 'to', 'compare', 'cursor'];
+const own = new Set(['days', 'from', 'to', 'compare', 'cursor']);
 
 /**
  * Chooses the period of a page of figures and what it is compared with, by links and a form; says what is wrong
@@ -21,7 +21,7 @@ const own = ['days', 'from', 'to', 'compare', 'cursor'];
  * @param path of the page, without its query
  */
 export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
-  const others = [...visit.query].filter(([name]) => !own.includes(name));
+  const others = [...visit.query].filter(([name]) => !own.has(name));
   const { range, comparison, period, before } = view;
   const link = (changed: Partial<View>, isCurrent: boolean, label: string) => {
     const query = viewQuery({ ...view, ...changed });
