@@ -52,7 +52,9 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     await context.addInitScript(watchShifts);
     const page = await context.newPage();
     const problems: string[] = [];
-    page.on('console', ({ type, text }) => type() === 'error' && problems.push(text()));
+    page.on('console', (message) => {
+      if (message.type() === 'error') problems.push(message.text());
+    });
     page.on('pageerror', (error) => problems.push(error.message));
     page.on('request', (request) => {
       if (!/^(?:data:|http:\/\/127\.0\.0\.1:)/.test(request.url())) problems.push(request.url());

@@ -4,7 +4,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { Source } from '../sources/sources.ts';
 import { shopPath } from '../ui/layout.ts';
-import type { View } from '../view/view.ts';
+import { type View, viewOf } from '../view/view.ts';
 import { type Concerns, attention } from './attention.ts';
 import { overviewPage, verdict } from './page.ts';
 import { figureRows, heroFigures } from './rows.ts';
@@ -17,7 +17,7 @@ export function emptyDashboardPage(
   sources: readonly Source[],
   concerns: Concerns,
 ): Answer {
-  const sample = sampleFigures(visit.shop, view);
+  const sample = sampleFigures(visit.shop, viewOf(new URLSearchParams(), view.now));
   const connected = sources.find(({ state }) => state === 'connected');
   const isArriving = connected !== undefined && concerns.problems.length === 0;
   return overviewPage(

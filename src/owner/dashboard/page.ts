@@ -8,6 +8,7 @@ import { chartAssets } from '../charts/assets.ts';
 import type { ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
 import { readAsset } from '../ui/assets.ts';
+import { helpAssets } from '../ui/help.ts';
 import { layout, shopPath } from '../ui/layout.ts';
 import { csvLink } from '../ui/listing.ts';
 import { showTime } from '../ui/times.ts';
@@ -65,7 +66,7 @@ export function overviewPage(visit: ShopVisit, main: Html): Answer {
       content,
       shop,
       current: 'overview',
-      assets: [...chartAssets, ...dashboardAssets],
+      assets: [...chartAssets, ...helpAssets, ...dashboardAssets],
     }),
   );
 }
@@ -73,7 +74,9 @@ export function overviewPage(visit: ShopVisit, main: Html): Answer {
 /** The answer in words, and how it is made. */
 export function verdict(visit: ShopVisit, judged: Judged): Html {
   return html`<section class="summary" aria-label="Verdict">
-    <p>${verdictOf(judged, wordsOf(visit)).join(' ')}</p>
+    <p class="answer">
+      ${verdictOf(judged, wordsOf(visit)).map((each, index) => html`${index === 0 ? html`<strong>${each}</strong>` : each} `)}
+    </p>
     <details>
       <summary>How this is made</summary>
       <ol>

@@ -1,11 +1,13 @@
 import { type Html, html } from '../../http/html.ts';
+import { day } from '../../metrics/bounds.ts';
 import { sparkline } from '../charts/sparkline.ts';
 import { spansOf } from '../charts/times.ts';
 import type { ShopVisit } from '../pages.ts';
+import { help } from '../ui/help.ts';
 import { shopPath } from '../ui/layout.ts';
 import { viewPath } from '../view/view.ts';
 import { type Compared, changeOf } from './changes.ts';
-import type { Dashboard } from './dashboard.ts';
+import type { Dashboard, DashboardDay } from './dashboard.ts';
 import { type Figure, figureGroups, heroes } from './figures.ts';
 import { type Words, showChange, wordsOf } from './words.ts';
 
@@ -20,7 +22,7 @@ export function heroFigures(visit: ShopVisit, data: Shown): Html {
     return html`<div class="hero">
       <h2>
         <a class="row" href="${rowsOf(visit, figure, data)}">${figure.name}</a>
-        ${definition(figure)}
+        ${help(figure.field, figure.name, figure.definition)}
       </h2>
       <p class="value"><bdi data-figure="${figure.field}">${valueOf(words, figure, data)}</bdi></p>
       <p class="was">
@@ -61,13 +63,13 @@ export function figureRows(visit: ShopVisit, data: Shown): Html {
                 html`<tr>
                   <th scope="row">
                     <a class="row" href="${rowsOf(visit, figure, data)}">${figure.name}</a>
-                    ${definition(figure)}
+                    ${help(figure.field, figure.name, figure.definition)}
                   </th>
                   <td class="value">
                     <bdi data-figure="${figure.field}">${valueOf(words, figure, data)}</bdi>
                   </td>
                   <td class="changed">${showChange(words, figure, changeOf(figure, data))}</td>
-                  <td class="line">${lineOf(figure, data.history)}</td>
+                  <td class="line">${lineOf(figure, data)}</td>
                 </tr>`,
             )}
           </tbody>
@@ -77,24 +79,14 @@ export function figureRows(visit: ShopVisit, data: Shown): Html {
   return html`<div class="groups">${groups}</div>`;
 }
 
-/** By day, or by whole week where days would be too narrow. */
-function lineOf({ byDay }: Figure, days: Dashboard['history']): Html | undefined {
+/** By day, or by week where days would be too narrow; without days or weeks of which only a part is in the period. */
+function lineOf({ byDay }: Figure, { history, view: { period } }: Shown): Html | undefined {
   if (!byDay) return undefined;
-  const spans = spansOf(days);
+  const isWhole = ({ day: start }: DashboardDay) =>
+    Date.parse(start) >= period.from && Date.parse(start) + day <= period.until;
+  const spans = spansOf(history.filter(isWhole));
   const whole = spans.filter(({ length }) => length === spans.at(-1)?.length);
   return sparkline(whole.map((span) => span.reduce((sum, each) => sum + byDay(each), 0)));
-}
-
-function definition({ field, name, definition: text }: Figure): Html {
-  return html`<button
-      class="help"
-      type="button"
-      popovertarget="definition-${field}"
-      aria-label="${name}: definition"
-    >
-      ?
-    </button>
-    <span class="definition" id="definition-${field}" popover>${text}</span>`;
 }
 
 function valueOf(words: Words, figure: Figure, data: Compared): string {

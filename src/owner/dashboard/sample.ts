@@ -1,3 +1,4 @@
+import { type Period, day as dayMs } from '../../metrics/bounds.ts';
 import type { Summary } from '../../metrics/figures.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { View } from '../view/view.ts';
@@ -42,9 +43,10 @@ function wave(middle: number, day: number, pace: number): number {
   return Math.round(middle * (1 + 0.3 * Math.sin(day * pace) + 0.15 * Math.sin(day * 2.3 * pace)));
 }
 
-const history = (from: { readonly active: number; readonly mrr: number }) =>
-  Array.from({ length: 30 }, (_, day): Dashboard['history'][number] => ({
-    day: '2026-01-31',
+/** The whole days of a period, from these figures on. */
+const history = (period: Period, from: { readonly active: number; readonly mrr: number }) =>
+  Array.from({ length: 29 }, (_, day): Dashboard['history'][number] => ({
+    day: new Date(period.from + (day + 1) * dayMs).toISOString().slice(0, 10),
     activeSubscribers: from.active + day * 3 - (day % 4) * 2,
     mrr: from.mrr + day * 110 - (day % 5) * 60,
     newSubscribers: wave(50, day, 0.5),
@@ -73,8 +75,8 @@ export function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) 
     view,
     earlier: figures(earlier),
     firstDay: 0,
-    history: history({ active: 1164, mrr: 38_200 }),
-    historyBefore: history({ active: 1120, mrr: 37_000 }),
+    history: history(view.period, { active: 1164, mrr: 38_200 }),
+    historyBefore: history(view.before, { active: 1120, mrr: 37_000 }),
     reasons: [
       { reason: 'too_expensive', saved: 14, cancelled: 24, abandoned: 3 },
       { reason: 'too_much_product', saved: 17, cancelled: 9, abandoned: 1 },

@@ -10,7 +10,7 @@ export const helpAssets = [readAsset('help.css', import.meta.url)];
  */
 export function help(id: string, name: string, definition: string): Html {
   return html`<button
-      class="help inline"
+      class="help"
       type="button"
       popovertarget="definition-${id}"
       aria-label="${name}: definition"
