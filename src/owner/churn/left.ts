@@ -1,4 +1,5 @@
 import { ServiceError } from '../../errors.ts';
+import type { Period } from '../../metrics/bounds.ts';
 import {
   type AgeBand,
   type ChurnFilter,
@@ -7,11 +8,10 @@ import {
   listChurned,
   listChurnGroups,
 } from '../../metrics/churn.ts';
-import { decodeCursor, encodeCursor } from '../../operations/cursor.ts';
+import { decodeCursor } from '../../operations/cursor.ts';
 import type { Store } from '../../store/open.ts';
-import { type ShopVisit } from '../pages.ts';
-import { parameter } from '../ui/listing.ts';
-import type { Period } from '../../metrics/bounds.ts';
+import type { ShopVisit } from '../pages.ts';
+import { type PageOfRows, pageOfRows, parameter } from '../ui/listing.ts';
 import { type View, viewQuery } from '../view/view.ts';
 
 /** Which of those that left are listed, as the address says it. */
@@ -21,10 +21,7 @@ export interface LeftFilter extends ChurnFilter {
   readonly query: Readonly<Record<'cause' | 'plan' | 'age' | 'since', string | undefined>>;
 }
 
-export interface LeftPage {
-  readonly rows: readonly ChurnedRow[];
-  readonly nextCursor: string | null;
-}
+export type LeftPage = PageOfRows<ChurnedRow>;
 
 /** @throws ServiceError invalid */
 export function leftFilter(visit: ShopVisit, { period }: View): LeftFilter {
@@ -72,13 +69,10 @@ export async function readLeft(
   const found = await store.readRecent(shopId, ({ analyse }) =>
     listChurned(analyse, shopId, window, { after, limit: page.limit + 1, cause, planId, age }),
   );
-  const rows = found.slice(0, page.limit);
-  const last = rows.at(-1);
-  const nextCursor =
-    last && found.length > page.limit
-      ? encodeCursor(listing, { createdAt: last.leftAt, id: last.subscriptionId })
-      : null;
-  return { rows, nextCursor };
+  return pageOfRows(found, page.limit, listing, ({ leftAt, subscriptionId }) => ({
+    createdAt: leftAt,
+    id: subscriptionId,
+  }));
 }
 
 /** How many there are on all pages. */

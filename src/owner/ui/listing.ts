@@ -2,6 +2,8 @@ import { ServiceError } from '../../errors.ts';
 import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Asset } from '../../http/look/asset.ts';
+import { encodeCursor } from '../../operations/cursor.ts';
+import type { Position } from '../../store/records/paging.ts';
 import { page, redirect } from './answers.ts';
 import type { ShopVisit } from '../pages.ts';
 import { alert, layout, shopPath } from './layout.ts';
@@ -50,6 +52,28 @@ export interface Listing<Row> {
   readonly csv: Path;
   /** Shown if there are no rows without any filter. */
   readonly emptyState: Html;
+}
+
+export interface PageOfRows<Row> {
+  readonly rows: readonly Row[];
+  readonly nextCursor: string | null;
+}
+
+/**
+ * A page of rows, and where the next one begins.
+ * @param found up to limit + 1 rows; the extra one shows that there is a next page
+ * @param identity of the list and its filters
+ */
+export function pageOfRows<Row>(
+  found: readonly Row[],
+  limit: number,
+  identity: string,
+  positionOf: (row: Row) => Position,
+): PageOfRows<Row> {
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const hasMore = last !== undefined && found.length > limit;
+  return { rows, nextCursor: hasMore ? encodeCursor(identity, positionOf(last)) : null };
 }
 
 /** A query parameter; undefined if it is empty, as forms send it. */
