@@ -136,13 +136,14 @@ export async function listCohortMembers(
   page: Paging,
 ): Promise<CohortMember[]> {
   const { planId = null, keptAt = null } = only;
+  const start = `${month}-01T00:00:00Z`;
   const after = startOf(page.after);
   return sql<CohortMember[]>`
     select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
       p.name as "planName", (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status
     from (
       select * from subscriptions
-      where shop_id = ${shopId} and created_at >= ${`${month}-01T00:00:00Z`} and created_at < ${end}
+      where shop_id = ${shopId} and created_at >= ${start} and created_at < ${end}
         and (created_at, subscription_id) < (${after.at}, ${after.id})
       order by created_at desc, subscription_id desc offset 0
     ) s

@@ -1,10 +1,10 @@
 import { ServiceError } from '../../errors.ts';
 import { listMonths, type Month } from '../../metrics/cohort-rows.ts';
 import { type CohortMember, listCohortMembers } from '../../metrics/cohorts.ts';
-import { decodeCursor, encodeCursor } from '../../operations/cursor.ts';
+import { decodeCursor } from '../../operations/cursor.ts';
 import type { Store } from '../../store/open.ts';
 import type { ShopVisit } from '../pages.ts';
-import { parameter } from '../ui/listing.ts';
+import { type PageOfRows, pageOfRows, parameter } from '../ui/listing.ts';
 
 /** Which customers are listed, as the address says it. */
 export interface MembersFilter {
@@ -17,10 +17,7 @@ export interface MembersFilter {
   readonly query: Readonly<Record<'plan' | 'kept', string | undefined>>;
 }
 
-export interface MembersPage {
-  readonly rows: readonly CohortMember[];
-  readonly nextCursor: string | null;
-}
+export type MembersPage = PageOfRows<CohortMember>;
 
 /** The months from one until now. */
 function monthsFrom(month: string, now: number): Month[] {
@@ -75,11 +72,8 @@ export async function readMembers(
       { after, limit: page.limit + 1 },
     ),
   );
-  const rows = found.slice(0, page.limit);
-  const last = rows.at(-1);
-  const nextCursor =
-    last && found.length > page.limit
-      ? encodeCursor(listing, { createdAt: last.createdAt, id: last.subscriptionId })
-      : null;
-  return { rows, nextCursor };
+  return pageOfRows(found, page.limit, listing, ({ createdAt, subscriptionId }) => ({
+    createdAt,
+    id: subscriptionId,
+  }));
 }

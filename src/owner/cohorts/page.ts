@@ -167,10 +167,10 @@ function answer(
             ><bdi>${points.format(Math.abs(by))} points</bdi> ${by > 0 ? 'more' : 'less'}</strong
           >
           than`;
-  return html`<p class="answer">
+  return html`<h2 class="answer">
     ${name(first.month)} kept <bdi>${percent(a)}</bdi> ${kept} after ${months}: ${difference}
     ${name(second.month)}, with <bdi>${percent(b)}</bdi>.
-  </p>`;
+  </h2>`;
 }
 
 /** Both cohorts, as far as their months are over. */

@@ -36,7 +36,7 @@ test('compares the newest cohorts of which three months are over, in the last th
 
 test('compares the cohorts that are chosen, as far as they can be', () => {
   assert.deepEqual(compared(['2026-03', '2026-02']), ['2026-03', '2026-02', 2, 0.6, 0.6]);
-  assert.deepEqual(compared(['2026-01']), ['2026-01', '2026-03', 2, 0.8, 0.6]);
+  assert.deepEqual(compared(['2026-01']), ['2026-01', '2026-02', 3, 0.7, 0.4]);
   assert.deepEqual(compared(['2026-03', '2026-03']), ['2026-03', '2026-02', 2, 0.6, 0.6]);
   // Of May, only its own month is over.
   assert.deepEqual(compared(['2026-05', '2026-02']), compared([undefined, '2026-02']));
