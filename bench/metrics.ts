@@ -1,5 +1,5 @@
 import { type Sql, connect } from '../src/store/database.ts';
-import { listChurnDays, listChurned } from '../src/metrics/churn.ts';
+import { listChurnDays, listChurnGroups, listChurned } from '../src/metrics/churn.ts';
 import { listCohorts, listCohortsOfPlan } from '../src/metrics/cohorts.ts';
 import { summariseMovements } from '../src/metrics/movements.ts';
 import { summariseMetrics } from '../src/metrics/summary.ts';
@@ -107,6 +107,7 @@ async function measurePast(sql: Sql): Promise<void> {
     'movements of 30 days': ({ id }) => summariseMovements(sql, id, window.from, now),
     'movements of 36 months': ({ id }) => summariseMovements(sql, id, last.from, now),
     'churn by day, 36 months': ({ id }) => listChurnDays(sql, id, last),
+    'churn by plan, cause and age, 30 days': ({ id }) => listChurnGroups(sql, id, window),
     'last 50 that left': ({ id }) => listChurned(sql, id, last, page),
   };
   print('');
