@@ -64,6 +64,22 @@ onEveryDatabase('the pages of cohorts', (open) => {
     assert.match(words((await visitor.get(`${home}?plan=11`)).text), /March 2026 kept 60%/);
   });
 
+  test('say which customers a value counts', async () => {
+    const list = async (query: string) =>
+      words((await visitor.get(`${home}/2026-03/customers${query}`)).text);
+    assert.match(
+      await list(''),
+      /Customers whose first subscription began in March 2026 \(UTC\)\./,
+    );
+    assert.match(
+      await list('?kept=2&plan=11'),
+      /first subscription of Monthly box began in March 2026 \(UTC\), and of whom one was active or paused at the end of month 2 since\./,
+    );
+    assert.match(await list('?kept=8'), /active or paused in this month, so far\./);
+    assert.match(await list('?kept=8'), /305 305 Monthly box Active Mar 1, 2026/);
+    assert.doesNotMatch(await list('?kept=8'), / 306 306 /);
+  });
+
   test('name what is wrong with an address of customers', async () => {
     for (const [path, status, message] of [
       ['2026-03/customers?kept=9', 400, 'kept must be a number from 0 to 8.'],

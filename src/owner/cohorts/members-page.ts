@@ -21,19 +21,23 @@ interface Parts extends MembersPage {
 export function membersContent(visit: ShopVisit, parts: Parts): Html {
   const { filter, planNames, rows, cursor, nextCursor } = parts;
   const path = shopPath(visit.shop, `/cohorts/${filter.month.month}/customers`);
-  const since = filter.kept === undefined ? {} : { [filter.kept]: [sinceOf(filter.kept)] as const };
+  const { kept, current } = filter;
+  const options = {
+    ...(kept === undefined ? {} : { [kept]: [`Kept in month ${kept}`] as const }),
+    [current]: ['Kept now'] as const,
+  };
   return html`<p>
       Customers whose first
       subscription${filter.planId === undefined ? '' : ` of ${planNames.get(filter.planId) ?? 'this plan'}`}
       began in ${monthFormat(visit, 'long')(filter.month.month)}
-      (UTC)${filter.kept === undefined ? undefined : html`, and of whom one was active or paused ${endOf(filter)}`}.
+      (UTC)${kept === undefined ? '' : `, and of whom one was active or paused ${endOf(filter)}`}.
     </p>
     ${listing({
       caption: 'Customers of the cohort, the newest first',
       noun: 'customers',
       path,
       query: filter.query,
-      filter: { name: 'kept', label: 'Kept', options: since },
+      filter: { name: 'kept', label: 'Kept', options },
       columns: columnsFor(visit),
       rows,
       cursor,
@@ -44,13 +48,8 @@ export function membersContent(visit: ShopVisit, parts: Parts): Html {
     })}`;
 }
 
-const sinceOf = (kept: number) => `Kept in month ${kept}`;
-
-function endOf({ kept, keptAt = '' }: MembersFilter): Html {
-  return keptAt.endsWith('-01T00:00:00.000Z')
-    ? html`at the end of month ${kept} since`
-    : html`in month ${kept} since, so far`;
-}
+const endOf = ({ kept, current }: MembersFilter) =>
+  kept === current ? 'in this month, so far' : `at the end of month ${kept} since`;
 
 function columnsFor(visit: ShopVisit): readonly Column<CohortMember>[] {
   const { shop } = visit;

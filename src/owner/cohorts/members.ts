@@ -12,6 +12,8 @@ export interface MembersFilter {
   readonly planId: number | undefined;
   /** Only those kept at the end of this month since the cohort's own. */
   readonly kept: number | undefined;
+  /** The current month, since the cohort's own. */
+  readonly current: number;
   /** ISO 8601; now for the current month. */
   readonly keptAt: string | undefined;
   readonly query: Readonly<Record<'plan' | 'kept', string | undefined>>;
@@ -50,6 +52,7 @@ export function membersFilter(visit: ShopVisit, month: string, now: number): Mem
     month: months[0] as Month,
     planId: plan === undefined ? undefined : Number(plan),
     kept: kept === undefined ? undefined : Number(kept),
+    current: months.length - 1,
     keptAt: last?.end,
     query: { plan, kept },
   };
