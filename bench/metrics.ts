@@ -1,6 +1,7 @@
 import { type Sql, connect } from '../src/store/database.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../src/metrics/churn.ts';
-import { listCohorts, listCohortsOfPlan } from '../src/metrics/cohorts.ts';
+import { listCohorts } from '../src/metrics/cohorts.ts';
+import { cohortsFromRecords } from '../src/metrics/plain-cohorts.ts';
 import { summariseMovements } from '../src/metrics/movements.ts';
 import { summariseMetrics } from '../src/metrics/summary.ts';
 import { migrate } from '../src/store/migrate.ts';
@@ -103,7 +104,7 @@ async function measurePast(sql: Sql): Promise<void> {
   const readings: Readonly<Record<string, (shop: Shop) => Promise<unknown>>> = {
     'cohorts of 36 months': (shop) => listCohorts(sql, shop, { months: 36, now }),
     'cohorts of 36 months, one plan of eight': (shop) =>
-      listCohortsOfPlan(sql, shop, 1, { months: 36, now, timeoutMilliseconds: 120_000 }),
+      cohortsFromRecords(sql, shop.id, { months: 36, now }, { segment: { plan: 1 }, now }),
     'movements of 30 days': ({ id }) => summariseMovements(sql, id, window.from, now),
     'movements of 36 months': ({ id }) => summariseMovements(sql, id, last.from, now),
     'churn by day, 36 months': ({ id }) => listChurnDays(sql, id, last),

@@ -30,6 +30,7 @@ export async function captureStatement(
       plans: watch(primary.plans),
       cancellations: watch(primary.cancellations),
       analyse: watch(primary.analyse),
+      segments: watch(primary.segments),
     });
     const [one, another] = sent;
     if (!one || another) throw new Error(`${sent.length} statements were sent, not one.`);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { listChurned } from '../src/metrics/churn.ts';
-import { listCohorts, listCohortsOfPlan } from '../src/metrics/cohorts.ts';
+import { listCohorts } from '../src/metrics/cohorts.ts';
+import { readFigures } from '../src/metrics/segments/figures.ts';
 import { summariseMovements, toMovements } from '../src/metrics/movements.ts';
 import type { Service } from '../src/service.ts';
 import type { Store } from '../src/store/open.ts';
@@ -88,7 +89,11 @@ onEveryDatabase('the golden data set', (open) => {
     assert.deepEqual(causes, expected.churned);
     const options = { months: 12, now };
     assert.deepEqual(await listCohorts(sql, shop, options), expected.cohorts);
-    assert.deepEqual(await listCohortsOfPlan(sql, shop, 12, options), expected.cohortsOfPlan12);
+    const selection = { segment: { plan: 12 }, now };
+    assert.deepEqual(
+      await readFigures(store.primary, shop, selection, (figures) => figures.cohorts(options)),
+      expected.cohortsOfPlan12,
+    );
   });
 
   test('gives the same summary if the records are imported in reverse order', async () => {

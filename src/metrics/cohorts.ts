@@ -1,4 +1,3 @@
-import { CommandError } from '../errors.ts';
 import { decimalText } from '../money.ts';
 import { type Sql, type Transaction, withTimeout } from '../store/database.ts';
 import {
@@ -12,7 +11,6 @@ import {
 import { type Paging, startOf } from '../store/records/paging.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import { priceDecimals } from './history-rows.ts';
-import { cohortsFromRecords } from './plain-cohorts.ts';
 
 interface ShopOfCohorts {
   readonly id: number;
@@ -75,37 +73,6 @@ function sumUp(changes: readonly Change[], months: readonly string[]): CohortRow
     });
   });
 }
-
-/**
- * The same as if a shop had no subscriptions but those of one plan; computed from these, so the cost grows with
- * them.
- * @throws CommandError if that takes too long
- */
-export async function listCohortsOfPlan(
-  sql: Sql,
-  shop: ShopOfCohorts,
-  planId: number,
-  { timeoutMilliseconds = 10_000, ...options }: CohortOptions & { timeoutMilliseconds?: number },
-): Promise<Cohort[]> {
-  try {
-    const rows = await sql.begin('read only', async (tx) => {
-      await tx`select set_config('statement_timeout', ${String(timeoutMilliseconds)}, true)`;
-      return cohortsFromRecords(tx, shop.id, { ...options, planId });
-    });
-    return toCohorts(rows, listMonths(options), shop.currency);
-  } catch (error) {
-    if (!isCancelled(error)) throw error;
-    throw new CommandError(
-      `The cohorts of plan ${planId} are computed from its subscriptions, and that took longer than ${timeoutMilliseconds / 1000} s. Ask for fewer months.`,
-      { cause: error },
-    );
-  }
-}
-
-/** PostgreSQL's query_canceled. */
-const isCancelled = (error: unknown) =>
-  error instanceof Error && 'code' in error && error.code === '57014';
-
 /** A customer of a cohort. */
 export interface CohortMember {
   readonly customerId: number;

@@ -1,4 +1,4 @@
-import type { Sql } from '../store/database.ts';
+import type { Sql, Transaction } from '../store/database.ts';
 import { type Period, day, restOfTime } from './bounds.ts';
 import { decimalText } from '../money.ts';
 import { type ActiveValue, type IntervalText, parseInterval } from './facts.ts';
@@ -32,16 +32,17 @@ export interface DayRow {
   readonly sessionsOpen: number;
 }
 
-type EventsOfDay = Omit<DayRow, 'activeSubscribers' | 'activeValue'>;
+export type EventsOfDay = Omit<DayRow, 'activeSubscribers' | 'activeValue'>;
 
-interface Shift {
+/** What was active at the end of a period, or changed that on a day. */
+export interface Shift {
   /** Start of the day, epoch milliseconds; null for the state at the end of the period. */
   readonly day: number | null;
   /** Of active subscriptions; null for subscribers. */
   readonly interval: IntervalText | null;
   readonly count: number;
-  /** In units of the sixth decimal place; prices have fewer places. */
-  readonly amount: bigint;
+  /** A whole number, in units of the sixth decimal place; prices have fewer places. */
+  readonly amount: string;
 }
 
 export const priceDecimals = 6;
@@ -56,12 +57,21 @@ export async function listDays(sql: Sql, shopId: number, period: Period): Promis
     listEvents(sql, shopId, period),
     listShifts(sql, shopId, period),
   ]);
+  return toDays(period, events, shifts);
+}
+
+/** The days of a period. @param shifts those of its end first, then the latest first */
+export function toDays(
+  period: Period,
+  events: readonly EventsOfDay[],
+  shifts: readonly Shift[],
+): DayRow[] {
   const eventsByDay = new Map(events.map((each) => [each.day, each]));
   let subscribers = 0;
   const values = new Map<IntervalText, bigint>();
   const move = ({ interval, count, amount }: Shift, sign: 1 | -1) => {
     if (interval === null) subscribers += sign * count;
-    else values.set(interval, (values.get(interval) ?? 0n) + BigInt(sign) * amount);
+    else values.set(interval, (values.get(interval) ?? 0n) + BigInt(sign) * BigInt(amount));
   };
   for (const each of shifts) if (each.day === null) move(each, 1);
 
@@ -96,6 +106,18 @@ function listEvents(sql: Sql, shopId: number, period: Period) {
     with kept as materialized (${keptOf(sql, shopId)}),
     ends as materialized (${endsOf(sql, scope.bounds)}),
     superseded as materialized (${superseded(sql, shopId, scope.at)})
+    ${sumsByDay(sql)}
+    from (
+      select * from (${happened(sql, scope)}) h
+      union all select * from (${failingAgain(sql, scope)}) f
+      union all select * from (${corrections(sql, scope)}) c
+    ) facts
+    group by metric_day(at)`;
+}
+
+/** What is selected of facts, grouped by their day. */
+export function sumsByDay(sql: Sql | Transaction) {
+  return sql`
     select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,
       coalesce(sum(count) filter (where fact = 'new_subscriber'), 0)::bigint as "newSubscribers",
       coalesce(sum(count) filter (where fact = 'cancelled'), 0)::bigint as cancelled,
@@ -109,20 +131,14 @@ function listEvents(sql: Sql, shopId: number, period: Period) {
         as "sessionsCancelled",
       coalesce(sum(count) filter (where fact = 'session_abandoned'), 0)::bigint
         as "sessionsAbandoned",
-      coalesce(sum(count) filter (where fact = 'session_open'), 0)::bigint as "sessionsOpen"
-    from (
-      select * from (${happened(sql, scope)}) h
-      union all select * from (${failingAgain(sql, scope)}) f
-      union all select * from (${corrections(sql, scope)}) c
-    ) facts
-    group by metric_day(at)`;
+      coalesce(sum(count) filter (where fact = 'session_open'), 0)::bigint as "sessionsOpen"`;
 }
 
 /** The state at the end of the period, and how it changed on each day but the first, last one first. */
-async function listShifts(sql: Sql, shopId: number, { from, until }: Period): Promise<Shift[]> {
+function listShifts(sql: Sql, shopId: number, { from, until }: Period): Promise<Shift[]> {
   const after = restOfTime(until);
   const second = new Date((Math.floor(from / day) + 1) * day).toISOString();
-  const rows = await sql<(Omit<Shift, 'amount'> & { readonly amount: string })[]>`
+  return sql<Shift[]>`
     with changed_after as materialized (${changesIn(sql, shopId, after.end)})
     select (date_part('epoch', day) * 1000)::bigint as day, interval, sum(count)::bigint as count,
       round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
@@ -152,7 +168,6 @@ async function listShifts(sql: Sql, shopId: number, { from, until }: Period): Pr
     ) shifts
     group by shifts.day, interval
     order by shifts.day desc nulls first`;
-  return rows.map((each): Shift => ({ ...each, amount: BigInt(each.amount) }));
 }
 
 const noEvents: Omit<EventsOfDay, 'day'> = {

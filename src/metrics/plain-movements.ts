@@ -4,6 +4,8 @@ import { type AgeBand, type ChurnGroup, type Window, ageBands } from './churn.ts
 import { type ActiveValue, movements } from './facts.ts';
 import { monthlyValue } from './figures.ts';
 import type { MovementValues } from './movements.ts';
+import type { Selection } from './segments/chosen.ts';
+import { periodsOf } from './segments/periods.ts';
 
 interface Sum extends ActiveValue {
   readonly part: keyof MovementValues;
@@ -15,85 +17,37 @@ const iso = (at: number) => new Date(at).toISOString();
  * The same as summariseMovements, following the definitions directly: each subscription's status before and after
  * each instant at which it changed, from the records alone.
  * @param from, to epoch milliseconds; includes `from`, excludes `to`
+ * @param selection if only its subscriptions are to exist
  */
 export async function movementsFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   from: number,
   to: number,
+  selection?: Selection,
 ): Promise<MovementValues> {
   const sums = await sql<Sum[]>`
-    with instants as materialized (
-      select subscription_id, at from status_events
-      where shop_id = ${shopId} and at >= ${iso(from)} and at < ${iso(to)}
-      union
-      select subscription_id, created_at from subscriptions
-      where shop_id = ${shopId} and created_at >= ${iso(from)} and created_at < ${iso(to)}
-    ),
-    changes as (
-      select i.at, h.*,
-        case when h.created_at < i.at then coalesce(before.to_status, 'active') else '' end as was,
-        coalesce(after.to_status, 'active') as became
-      from instants i
-      cross join lateral (
-        select * from subscriptions
-        where shop_id = ${shopId}
-          and subscription_id between i.subscription_id and i.subscription_id
-        order by subscription_id limit 1
-      ) h
-      left join lateral (
-        select e.to_status from status_events e
-        where e.shop_id = ${shopId} and e.subscription_id = i.subscription_id and e.at < i.at
-        order by e.position desc limit 1
-      ) before on true
-      left join lateral (
-        select e.to_status from status_events e
-        where e.shop_id = ${shopId} and e.subscription_id = i.subscription_id and e.at <= i.at
-        order by e.position desc limit 1
-      ) after on true
-    ),
-    moved as (
-      select c.plan_id, c.own_interval_unit, c.own_interval_count, c.current_price,
-        case
-          when c.became <> 'active' then c.became
-          when c.was = 'paused' then 'resumed'
-          when c.was <> '' then 'reactivated'
-          when earlier.is_there then 'added'
-          else 'new'
-        end as part
-      from changes c
-      left join lateral (
-        select true as is_there from (
-          select * from subscriptions
-          where shop_id = ${shopId} and customer_id between c.customer_id and c.customer_id
-          order by customer_id offset 0
-        ) o
-        where (o.created_at, o.subscription_id) < (c.created_at, c.subscription_id)
-        limit 1
-      ) earlier on true
-      where (c.was = 'active') <> (c.became = 'active')
-    ),
-    active as (
-      select s.plan_id, s.own_interval_unit, s.own_interval_count, s.current_price, v.part
-      from (
-        select * from subscriptions where shop_id = ${shopId} order by subscription_id offset 0
-      ) s
+    with ${periodsOf(sql, shopId, selection)},
+    parts as (
+      select p.unit, p.count, p.current_price, v.part
+      from periods p
       join (values ('opening', ${iso(from)}::timestamptz), ('closing', ${iso(to)})) v (part, at)
-        on s.created_at < v.at
-      left join lateral (
-        select e.to_status from status_events e
-        where e.shop_id = ${shopId} and e.subscription_id = s.subscription_id and e.at < v.at
-        order by e.position desc limit 1
-      ) past on true
-      where coalesce(past.to_status, 'active') = 'active'
+        on v.at > p.since and v.at <= p.until
+      where p.status = 'active'
+      union all
+      select p.unit, p.count, p.current_price,
+        case
+          when p.status <> 'active' then p.status
+          when p.was = 'paused' then 'resumed'
+          when p.was <> '' then 'reactivated'
+          when p.is_first then 'new'
+          else 'added'
+        end
+      from periods p
+      where p.since >= ${iso(from)} and p.since < ${iso(to)}
+        and (p.status = 'active') <> (p.was = 'active')
     )
-    select f.part, coalesce(f.own_interval_unit, p.interval_unit) as unit,
-      coalesce(f.own_interval_count, p.interval_count) as count, sum(f.current_price) as sum
-    from (select * from active union all select * from moved) f
-    cross join lateral (
-      select * from plans where shop_id = ${shopId} and plan_id = f.plan_id limit 1
-    ) p
-    group by 1, 2, 3`;
+    select part, unit, count, sum(current_price) as sum from parts group by part, unit, count`;
   const names = ['opening', ...movements, 'closing'] as const;
   const values = names.map((name) => [
     name,

@@ -1,42 +1,42 @@
 import type { Sql, Transaction } from '../store/database.ts';
+import { day, monthBefore } from './bounds.ts';
 import type { MetricsRow } from './row.ts';
-
-const hour = 3_600_000;
+import { type RecordTable, type Selection, chosenOf, recordsOf } from './segments/chosen.ts';
 
 /**
- * The same as summariseMetrics, following the definitions directly: reads all records of the shop
- * and none of the precomputed tables, so the cost grows with the shop.
+ * The same as summariseMetrics, following the definitions directly: reads all records of the shop, or of a selection
+ * of its subscriptions, and none of the precomputed tables, so the cost grows with them.
  * @param now epoch milliseconds; renewals are those of the 7 × 24 h after it
- * @param from start of the window that ends at `now`; by default 30 × 24 h before
+ * @param from start of the period that ends at `now`; by default 30 × 24 h before
  */
 export async function summariseFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   now: number,
-  from = now - 30 * 24 * hour,
+  from = monthBefore(now).from,
+  selection?: Selection,
 ): Promise<MetricsRow> {
-  const at = new Date(now).toISOString();
-  const since = new Date(from).toISOString();
-  const until = new Date(now + 7 * 24 * hour).toISOString();
+  const [since, at, until] = [from, now, now + 7 * day].map((each) =>
+    new Date(each).toISOString(),
+  ) as [string, string, string];
+  const records = (table: RecordTable) => recordsOf(sql, shopId, table, [since, at], selection);
 
   const [row] = await sql<MetricsRow[]>`
-    with instants as materialized (
+    with chosen as materialized (${chosenOf(sql, shopId, selection)}),
+    instants as materialized (
       select ${at}::timestamptz as now, ${since}::timestamptz as since,
         ${until}::timestamptz as until
     ),
     -- Each subscription at the instant: its stored status, unless that is dated in the future.
     seen as materialized (
       select s.subscription_id, s.customer_id, s.current_price, s.created_at, s.next_billing_at,
-        s.status_since as changed_at,
-        coalesce(s.own_interval_unit, p.interval_unit) as unit,
-        coalesce(s.own_interval_count, p.interval_count) as count,
+        s.status_since as changed_at, s.unit, s.count,
         case when s.status_since <= i.now then s.status
           else coalesce(past.to_status, 'active') end as status,
         case when s.status_since <= i.now then s.status_since
           else coalesce(past.at, s.created_at) end as since
       from instants i
-      join subscriptions s on s.shop_id = ${shopId} and s.created_at <= i.now
-      join plans p on p.shop_id = ${shopId} and p.plan_id = s.plan_id
+      join chosen s on s.created_at <= i.now
       left join lateral (
         select e.to_status, e.at from status_events e
         where s.status_since > i.now
@@ -58,9 +58,12 @@ export async function summariseFromRecords(
             order by e.position desc limit 1
           ), 'active') in ('active', 'paused')
           or exists (
-            select from status_events e
-            where e.shop_id = ${shopId} and e.subscription_id = v.subscription_id
-              and e.at >= i.since and e.at < i.now
+            select from (
+              select * from status_events
+              where shop_id = ${shopId} and subscription_id = v.subscription_id
+              order by position offset 0
+            ) e
+            where e.at >= i.since and e.at < i.now
               and e.to_status in ('active', 'paused') and e.from_status not in ('active', 'paused')
           )
       end
@@ -70,42 +73,7 @@ export async function summariseFromRecords(
         min(created_at) as first_at
       from seen group by customer_id
     ),
-    -- In chronological order, a failed payment opens a case unless one is open or the subscription has
-    -- ended. A successful payment, or the end of the subscription, closes it. Ignores everything dated
-    -- after now.
-    timeline as (
-      select subscription_id, processed_at as at, 0 as rank, payment_id as id, null as became,
-        case when status = 'succeeded' then 'recovered' end as closes
-      from instants i, payments
-      where shop_id = ${shopId} and processed_at <= i.now and (status = 'succeeded'
-        or status = 'failed' and failure_kind is distinct from 'inventory')
-      union all
-      select subscription_id, at, 1, position, to_status,
-        case when to_status in ('cancelled', 'expired', 'failed') then 'lost' end
-      from instants i, status_events
-      where shop_id = ${shopId} and at <= i.now
-    ),
-    numbered as (
-      select *, count(became) over in_order as change_number,
-        count(closes) over (in_order rows between unbounded preceding and 1 preceding)
-          as case_number
-      from timeline
-      window in_order as (partition by subscription_id order by at, rank, id)
-    ),
-    with_status as (
-      select *, coalesce(max(became) over (partition by subscription_id, change_number), 'active')
-          as status
-      from numbered
-    ),
-    cases as (
-      select subscription_id, max(at) filter (where closes is not null) as closed_at,
-        max(closes) as result
-      from with_status
-      group by subscription_id, case_number
-      having bool_or(
-        became is null and closes is null and status not in ('cancelled', 'expired', 'failed')
-      )
-    ),
+    cases as (${selection ? storedCases(sql, shopId, at) : plainCases(sql, shopId)}),
     by_interval as (
       select unit, count, count(*) as subscriptions, sum(current_price) as sum
       from seen where status = 'active' group by unit, count
@@ -146,12 +114,11 @@ export async function summariseFromRecords(
         count(distinct (subscription_id, cycle)) filter (
           where status = 'failed' and failure_kind is distinct from 'inventory'
         ) as "failedPayments"
-      from payments
-      where shop_id = ${shopId} and processed_at >= i.since and processed_at < i.now
+      from (${records('payments')}) payments
     ) paid,
     lateral (
-      select coalesce(sum(amount), 0) as refunded from refunds
-      where shop_id = ${shopId} and refunded_at >= i.since and refunded_at < i.now
+      select coalesce(sum(amount), 0) as refunded
+      from (${records('refunds')}) refunds
     ) refunded,
     lateral (
       select count(*) filter (where closed_at is null) as "dunningActive",
@@ -164,8 +131,63 @@ export async function summariseFromRecords(
     lateral (
       select count(*) as sessions, count(*) filter (where outcome = 'saved') as "sessionsSaved",
         count(outcome) as "sessionsEnded"
-      from cancellation_sessions
-      where shop_id = ${shopId} and created_at >= i.since and created_at < i.now
+      from (${records('cancellation_sessions')}) sessions
     ) sessions`;
   return row as MetricsRow;
+}
+
+/**
+ * Dunning cases from the records. In chronological order, a failed payment opens a case unless one is open or the
+ * subscription has ended. A successful payment, or the end of the subscription, closes it. Ignores everything dated
+ * after now.
+ */
+function plainCases(sql: Sql | Transaction, shopId: number) {
+  return sql`
+    with timeline as (
+      select subscription_id, processed_at as at, 0 as rank, payment_id as id, null as became,
+        case when status = 'succeeded' then 'recovered' end as closes
+      from instants i, payments
+      where shop_id = ${shopId} and processed_at <= i.now and (status = 'succeeded'
+        or status = 'failed' and failure_kind is distinct from 'inventory')
+      union all
+      select subscription_id, at, 1, position, to_status,
+        case when to_status in ('cancelled', 'expired', 'failed') then 'lost' end
+      from instants i, status_events
+      where shop_id = ${shopId} and at <= i.now
+    ),
+    numbered as (
+      select *, count(became) over in_order as change_number,
+        count(closes) over (in_order rows between unbounded preceding and 1 preceding)
+          as case_number
+      from timeline
+      window in_order as (partition by subscription_id order by at, rank, id)
+    ),
+    with_status as (
+      select *, coalesce(max(became) over (partition by subscription_id, change_number), 'active')
+          as status
+      from numbered
+    )
+    select subscription_id, max(at) filter (where closes is not null) as closed_at,
+      max(closes) as result
+    from with_status
+    group by subscription_id, case_number
+    having bool_or(
+      became is null and closes is null and status not in ('cancelled', 'expired', 'failed')
+    )`;
+}
+
+/**
+ * The cases of a selection's subscriptions, `chosen`, as they are stored; without what is dated later.
+ * @param at ISO 8601
+ */
+export function storedCases(sql: Sql | Transaction, shopId: number, at: string) {
+  return sql`
+    select d.subscription_id, d.result, case when d.closed_at <= ${at} then d.closed_at end as closed_at
+    from chosen c
+    cross join lateral (
+      select * from dunning_cases
+      where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
+      order by subscription_id, position offset 0
+    ) d
+    where d.opened_at <= ${at}`;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
+import { readFigures } from '../../src/metrics/segments/figures.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { newShopId, run } from '../cli/process.ts';
 import { serverUrl } from '../support/databases.ts';
@@ -169,21 +169,29 @@ describe('metrics movements and metrics cohorts', { skip }, () => {
     assert.equal((await metrics('verify', '--shop', shop)).code, 0);
   });
 
-  test('cohorts of a plan that take too long say so', async () => {
+  test('figures of a segment that take too long say so, and what to do', async () => {
     const { write, primary, close } = connectAll(DATABASE_URL);
     const rollback = new Error('taken back');
+    const read = (milliseconds: number) =>
+      readFigures(
+        primary,
+        { id: Number(shop), currency: 'JPY' },
+        { segment: { plan: 12 }, now: Date.now() },
+        (figures) => figures.cohorts({ months: 36, now: Date.now() }),
+        { milliseconds },
+      );
     const locking = write.begin(async (tx) => {
       await tx`lock table plans in access exclusive mode`;
-      const options = { months: 36, now: Date.now(), timeoutMilliseconds: 50 };
-      const its = { id: Number(shop), currency: 'JPY' };
-      await assert.rejects(listCohortsOfPlan(primary.analyse, its, 12, options), {
+      await assert.rejects(read(50), {
         name: 'CommandError',
         message:
-          'The cohorts of plan 12 are computed from its subscriptions, and that took longer than 0.05 s. Ask for fewer months.',
+          'What a segment has is computed from its records, and that took longer than 0.05 s. Choose a smaller segment or a shorter period.',
       });
       throw rollback;
     });
     await assert.rejects(locking, rollback);
+    // The limit was that of one transaction.
+    assert.notEqual((await read(60_000)).length, 0);
     await close();
   });
 });

@@ -8,11 +8,12 @@ import {
   listChurned,
 } from '../../src/metrics/churn.ts';
 import { listMonths, toCohorts } from '../../src/metrics/cohort-rows.ts';
-import { listCohorts, listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
+import { listCohorts } from '../../src/metrics/cohorts.ts';
 import { movements } from '../../src/metrics/facts.ts';
 import { type MovementValues, summariseMovements } from '../../src/metrics/movements.ts';
 import { cohortsFromRecords } from '../../src/metrics/plain-cohorts.ts';
 import { churnFromRecords, movementsFromRecords } from '../../src/metrics/plain-movements.ts';
+import { readFigures } from '../../src/metrics/segments/figures.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
 import type { Ratio } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -209,8 +210,9 @@ onEveryDatabase('movements, churn and cohorts', (open) => {
         assert.deepEqual(plain, expected, `plainly, ${where}`);
         const planId = 1 + random.integer(3);
         const own = held.filter((each) => each.planId === planId);
+        const selection = { segment: { plan: planId }, now };
         assert.deepEqual(
-          await listCohortsOfPlan(store.primary.analyse, shop, planId, options),
+          await readFigures(store.primary, shop, selection, (figures) => figures.cohorts(options)),
           rounded(own, options.months, now),
           `plan ${planId}, ${where}`,
         );

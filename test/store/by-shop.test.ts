@@ -128,7 +128,7 @@ const filesOfSchema = new Set([
  */
 function listTemplates() {
   return globSync(
-    ['src/store/**/*.ts', 'src/metrics/*.ts', 'src/platforms/**/*.ts', 'src/ingest/*.ts'],
+    ['src/store/**/*.ts', 'src/metrics/**/*.ts', 'src/platforms/**/*.ts', 'src/ingest/*.ts'],
     { cwd: root },
   )
     .filter((file) => !file.endsWith('.test.ts') && !filesOfSchema.has(file))

@@ -82,7 +82,8 @@ async function fill(
  *   planned again while its tables grow, and `test/import/cost.test.ts` limits what they read.
  */
 const anyPlan = [
-  /^with (?:instants|facts|seen) as/,
+  /^with (?:facts|seen) as/,
+  /^with chosen as .*timeline as/,
   /^select \( exists \(select from plans/,
   /^(?:delete|update) /,
   /^(?:DELETE|SELECT 1) FROM ONLY /,

@@ -26,10 +26,11 @@ import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
-import { listCohortMembers, listCohorts, listCohortsOfPlan } from '../../src/metrics/cohorts.ts';
+import { listCohortMembers, listCohorts } from '../../src/metrics/cohorts.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
 import { cohortsFromRecords } from '../../src/metrics/plain-cohorts.ts';
 import { churnFromRecords, movementsFromRecords } from '../../src/metrics/plain-movements.ts';
+import { useSegments } from './use-segments.ts';
 import { hasPlan, listPlanNames } from '../../src/store/records/plans.ts';
 import { findFirstDay, listDays } from '../../src/metrics/history-rows.ts';
 import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
@@ -215,7 +216,8 @@ export async function useEverything(store: Store): Promise<void> {
 }
 
 /** Movements, churn and cohorts, from the ledger and from the records. */
-async function usePast({ primary: { analyse }, write }: Store, shop: TestShop): Promise<void> {
+async function usePast({ primary, write }: Store, shop: TestShop): Promise<void> {
+  const { analyse } = primary;
   const window = { from: endAt - 40 * 86_400_000 - 1, until: endAt - 1, now: endAt };
   await summariseMovements(analyse, shop.id, window.from, window.until);
   await movementsFromRecords(write, shop.id, window.from, window.until);
@@ -229,7 +231,7 @@ async function usePast({ primary: { analyse }, write }: Store, shop: TestShop): 
   await cohortsFromRecords(write, shop.id, options);
   const [{ planId } = { planId: 0 }] = churned;
   assert.ok(await hasPlan(analyse, shop.id, planId));
-  assert.notEqual((await listCohortsOfPlan(analyse, shop, planId, options)).length, 0);
+  await useSegments(primary, write, shop, planId);
   assert.ok((await listPlanNames(analyse, shop.id)).has(planId));
   const [{ leftAt } = { leftAt: 0 }] = churned;
   const month = new Date(leftAt).toISOString().slice(0, 7);

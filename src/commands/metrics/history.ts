@@ -2,9 +2,9 @@ import { systemClock } from '../../clock.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 import { day } from '../../metrics/bounds.ts';
 import type { Cohort, CohortOptions } from '../../metrics/cohort-rows.ts';
-import { listCohorts, listCohortsOfPlan } from '../../metrics/cohorts.ts';
 import { listHistory } from '../../metrics/history.ts';
 import { summariseMovements, toMovements } from '../../metrics/movements.ts';
+import { readFigures } from '../../metrics/segments/figures.ts';
 import {
   type Command,
   type CommandContext,
@@ -104,16 +104,17 @@ const cohorts: Command = {
 };
 
 async function readCohorts(
-  { primary: { analyse } }: Store,
+  { primary }: Store,
   shop: Shop,
   planId: number | undefined,
   options: CohortOptions,
 ): Promise<Cohort[]> {
-  if (planId === undefined) return listCohorts(analyse, shop, options);
-  if (!(await hasPlan(analyse, shop.id, planId))) {
+  if (planId !== undefined && !(await hasPlan(primary.analyse, shop.id, planId))) {
     throw new CommandError(`Shop ${shop.id} has no plan ${planId}.`);
   }
-  return listCohortsOfPlan(analyse, shop, planId, options);
+  const selection =
+    planId === undefined ? undefined : { segment: { plan: planId }, now: options.now };
+  return readFigures(primary, shop, selection, (figures) => figures.cohorts(options));
 }
 
 function describeCohorts(rows: readonly Cohort[], currency: string): string {

@@ -1,7 +1,7 @@
 import { CommandError } from '../../errors.ts';
 import type { Route } from '../../http/shell.ts';
 import type { Cohort } from '../../metrics/cohort-rows.ts';
-import { listCohorts, listCohortsOfPlan } from '../../metrics/cohorts.ts';
+import { readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { Shop } from '../../store/shops.ts';
@@ -92,12 +92,11 @@ async function readCohorts(
   { months, planId }: CohortView,
   now: number,
 ): Promise<Found> {
+  const selection = planId === undefined ? undefined : { segment: { plan: planId }, now };
   try {
     return {
-      cohorts: await store.readRecent(shop.id, ({ analyse }) =>
-        planId === undefined
-          ? listCohorts(analyse, shop, { months, now })
-          : listCohortsOfPlan(analyse, shop, planId, { months, now }),
+      cohorts: await store.readRecent(shop.id, (from) =>
+        readFigures(from, shop, selection, (figures) => figures.cohorts({ months, now })),
       ),
     };
   } catch (error) {

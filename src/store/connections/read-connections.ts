@@ -15,6 +15,8 @@ export interface ReadConnections {
   readonly cancellations: Sql;
   /** For longer computations. */
   readonly analyse: Sql;
+  /** For what owners' pages compute of segments, which may take seconds; one at a time. */
+  readonly segments: Sql;
 }
 
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
@@ -28,6 +30,14 @@ export function connectForReading(target: string, { allowStandby = false } = {})
       allowStandby,
       statementTimeoutMilliseconds: 5_000,
     });
+  const connectAnalysing = (name: string, connections: number) =>
+    connect(target, {
+      name,
+      connections,
+      readOnly: true,
+      allowStandby,
+      statementTimeoutMilliseconds: 30_000,
+    });
   const subscriptions = connectShared('subscriptions');
   return {
     keys: connectShared('keys'),
@@ -35,16 +45,11 @@ export function connectForReading(target: string, { allowStandby = false } = {})
     entitlements: new Entitlements(subscriptions),
     plans: connectShared('plans'),
     cancellations: connectShared('cancellations'),
-    analyse: connect(target, {
-      name: 'analyse',
-      connections: 2,
-      readOnly: true,
-      allowStandby,
-      statementTimeoutMilliseconds: 30_000,
-    }),
+    analyse: connectAnalysing('analyse', 2),
+    segments: connectAnalysing('segments', 1),
   };
 }
 
 export function listConnections(of: ReadConnections): readonly Sql[] {
-  return [of.keys, of.subscriptions, of.plans, of.cancellations, of.analyse];
+  return [of.keys, of.subscriptions, of.plans, of.cancellations, of.analyse, of.segments];
 }

@@ -4,7 +4,7 @@
  * the rest of the request.
  */
 import type { Query } from '../connections/query.ts';
-import { type Sql, withTimeout } from '../database.ts';
+import { type Sql, type Transaction, withTimeout } from '../database.ts';
 
 /** SQL for the text of one JSON value; SQL null if the value is null. */
 type JsonSql = string;
@@ -54,7 +54,10 @@ const none: JsonLines = { lines: '', count: 0 };
  * Returns a subquery's rows as one value, which is cheaper to receive than many short ones.
  * @param rows must have one column, `json`
  */
-export async function linesOf(sql: Sql, rows: Query<readonly object[]>): Promise<JsonLines> {
+export async function linesOf(
+  sql: Sql | Transaction,
+  rows: Query<readonly object[]>,
+): Promise<JsonLines> {
   const [found = none] = await withTimeout(sql<JsonLines[]>`
     select coalesce(string_agg(json, chr(10)), '') as lines, count(*) from (${rows}) found`);
   return found;

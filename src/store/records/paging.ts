@@ -1,5 +1,5 @@
 import type { Query } from '../connections/query.ts';
-import type { Sql } from '../database.ts';
+import type { Sql, Transaction } from '../database.ts';
 
 /** Position of a page's last row in the order. Times are epoch milliseconds. */
 export interface Position {
@@ -25,7 +25,7 @@ export interface Paging {
  * @param filter a column, and the only value that it may have; undefined for any
  */
 export function newestFirst(
-  sql: Sql,
+  sql: Sql | Transaction,
   idColumn: string,
   [filter, value]: readonly [column: string, value: string | undefined],
   { after, limit }: Paging,

@@ -1,5 +1,6 @@
 import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
-import { withTimeout, arrayText, type Sql } from '../database.ts';
+import type { Query } from '../connections/query.ts';
+import { withTimeout, arrayText, type Sql, type Transaction } from '../database.ts';
 import {
   type JsonLines,
   array,
@@ -40,7 +41,7 @@ const subscription = object(fields);
 const subscriptionDetail = object({ ...fields, lineItems: array('l.items') });
 
 /** The plan of the subscription `s`, as `p`. */
-const itsPlan = (sql: Sql, shopId: number) => sql`
+const itsPlan = (sql: Sql | Transaction, shopId: number) => sql`
   cross join lateral (
     select * from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
   ) p`;
@@ -61,6 +62,18 @@ export function listSubscriptions(
     select ${sql.unsafe(subscription)} as json
     from subscriptions s ${itsPlan(sql, shopId)}
     where s.shop_id = ${shopId} ${newestFirst(sql, 'subscription_id', ['status', status], page)}`,
+  );
+}
+
+/** Some subscriptions, each with its plan. @param subscriptions a part of a statement, in their order */
+export function subscriptionLines(
+  sql: Sql | Transaction,
+  shopId: number,
+  subscriptions: Query<Record<string, unknown>[]>,
+): Promise<JsonLines> {
+  return linesOf(
+    sql,
+    sql`select ${sql.unsafe(subscription)} as json from (${subscriptions}) s ${itsPlan(sql, shopId)}`,
   );
 }
 
@@ -128,7 +141,8 @@ export async function findSubscription(
       select string_agg(json, ',' order by position) as items
       from (
         select ${sql.unsafe(lineItem)} as json, position from subscription_lines
-        where shop_id = ${shopId} and subscription_id = s.subscription_id offset 0
+        where shop_id = ${shopId} and subscription_id = s.subscription_id
+        order by line_id offset 0
       ) line
     ) l`);
   return found?.json;

@@ -1,0 +1,157 @@
+import type { Query } from '../../store/connections/query.ts';
+import type { Sql, Transaction } from '../../store/database.ts';
+import type { Interval } from '../bounds.ts';
+import { type Segment, createdWithin } from './segment.ts';
+
+/** Some of a shop's subscriptions: those that a segment has at an instant, epoch milliseconds. */
+export interface Selection {
+  readonly segment: Segment;
+  readonly now: number;
+}
+
+/** A part of a statement. */
+export type Part = Query<Record<string, unknown>[]>;
+
+/**
+ * The subscriptions of a selection, or all of a shop's, each with its billing interval (`unit`, `count`) and its
+ * plan's name. Reads no others than those of a product, plan, group, status or age, the first that is given.
+ */
+export function chosenOf(
+  sql: Sql | Transaction,
+  shopId: number,
+  selection: Selection = { segment: {}, now: 0 },
+): Part {
+  const { plan, group, product, status, age } = selection.segment;
+  const { after, until } = createdWithin(age, selection.now);
+  const byProduct = (id: number) => sql`
+    select s.* from (
+      select distinct subscription_id from (
+        select * from subscription_lines
+        where shop_id = ${shopId} and product_id between ${id} and ${id}
+        order by product_id offset 0
+      ) lines
+    ) l
+    cross join lateral (
+      select * from subscriptions
+      where shop_id = ${shopId} and subscription_id between l.subscription_id and l.subscription_id
+      order by subscription_id limit 1
+    ) s`;
+  const byPlan = (id: number) => sql`
+    select * from subscriptions where shop_id = ${shopId} and plan_id between ${id} and ${id}
+    order by plan_id offset 0`;
+  const byGroup = (name: string) => sql`
+    select s.* from plans p
+    cross join lateral (
+      select * from subscriptions where shop_id = ${shopId} and plan_id between p.plan_id and p.plan_id
+      order by plan_id offset 0
+    ) s
+    where p.shop_id = ${shopId} and p.group_name = ${name}`;
+  const byStatus = (name: string) => sql`
+    select * from subscriptions
+    where shop_id = ${shopId} and (status, created_at) > (${name}, ${after})
+      and (status, created_at) <= (${name}, ${until})
+    order by status, created_at, subscription_id offset 0`;
+  const byAge = () => sql`
+    select * from subscriptions
+    where shop_id = ${shopId} and created_at > ${after} and created_at <= ${until}
+    order by created_at, subscription_id offset 0`;
+  const all = () => sql`
+    select * from subscriptions where shop_id = ${shopId} order by subscription_id offset 0`;
+  const [way = all] = [
+    product !== undefined && (() => byProduct(product)),
+    plan !== undefined && (() => byPlan(plan)),
+    group !== undefined && (() => byGroup(group)),
+    status !== undefined && (() => byStatus(status)),
+    age !== undefined && byAge,
+  ].filter((each) => each !== false);
+  return matching(sql, shopId, way(), selection, { isOfProduct: product !== undefined });
+}
+
+/**
+ * Those of some subscriptions that belong to a selection, in the same order.
+ * @param isOfProduct whether all of them are known to have the segment's product
+ */
+export function matching(
+  sql: Sql | Transaction,
+  shopId: number,
+  subscriptions: Part,
+  { segment, now }: Selection,
+  { isOfProduct = false } = {},
+): Part {
+  const { plan = null, group = null, interval = null, status = null, age, price } = segment;
+  const { after, until } = createdWithin(age, now);
+  const ofProduct =
+    segment.product === undefined || isOfProduct
+      ? sql``
+      : sql`
+        cross join lateral (
+          select from (
+            select * from subscription_lines
+            where shop_id = ${shopId} and subscription_id = s.subscription_id
+            order by line_id offset 0
+          ) l
+          where l.product_id = ${segment.product} limit 1
+        ) l`;
+  return sql`
+    select s.*, p.name as plan_name, p.unit, p.count
+    from (${subscriptions}) s
+    cross join lateral (
+      select name, group_name, coalesce(s.own_interval_unit, interval_unit) as unit,
+        coalesce(s.own_interval_count, interval_count) as count
+      from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
+    ) p ${ofProduct}
+    where (${plan}::bigint is null or s.plan_id = ${plan})
+      and (${group}::text is null or p.group_name = ${group})
+      and (${interval}::text is null or p.unit || ' ' || p.count = ${interval})
+      and (${status}::text is null or s.status = ${status})
+      and s.created_at > ${after} and s.created_at <= ${until}
+      and s.current_price between ${price?.from ?? '0'} and ${price?.to ?? 'Infinity'}`;
+}
+
+/** The tables whose rows count through their subscription: when each happened, and the order by subscription. */
+const tables = {
+  payments: { at: 'processed_at', order: 'subscription_id, processed_at' },
+  cancellation_sessions: { at: 'created_at', order: 'subscription_id' },
+  refunds: { at: 'refunded_at', order: 'refunded_at' },
+} as const;
+export type RecordTable = keyof typeof tables;
+
+/**
+ * The rows of a table in an interval of time: those of a selection, or all of a shop's. A part of a statement in which
+ * the selection's subscriptions are called `chosen`.
+ */
+export function recordsOf(
+  sql: Sql | Transaction,
+  shopId: number,
+  table: RecordTable,
+  [from, until]: Interval,
+  selection: Selection | undefined,
+): Part {
+  const [name, at, order] = [table, tables[table].at, tables[table].order].map((text) =>
+    sql.unsafe(text),
+  ) as [Part, Part, Part];
+  const within = sql`shop_id = ${shopId} and ${at} >= ${from} and ${at} < ${until}`;
+  if (!selection) return sql`select * from ${name} where ${within}`;
+  if (table !== 'refunds') {
+    return sql`
+      select r.* from chosen c
+      cross join lateral (
+        select * from ${name}
+        where ${within} and subscription_id between c.subscription_id and c.subscription_id
+        order by ${order} offset 0
+      ) r`;
+  }
+  // A refund names only a payment. As a value, not as a condition, `in` finds the subscription by a hash.
+  return sql`
+    select * from (
+      select r.*, p.subscription_id in (select subscription_id from chosen) as is_chosen
+      from (select * from ${name} where ${within} order by ${order} offset 0) r
+      cross join lateral (
+        select subscription_id from payments
+        where shop_id = ${shopId} and payment_id between r.payment_id and r.payment_id
+        order by payment_id limit 1
+      ) p
+      offset 0
+    ) r
+    where is_chosen`;
+}

@@ -1,0 +1,79 @@
+import type { Sql, Transaction } from '../../store/database.ts';
+import { type Position, startOf } from '../../store/records/paging.ts';
+import type { ChurnDay, ChurnedRow, Window } from '../churn.ts';
+import { type Selection, chosenOf } from './chosen.ts';
+
+const iso = (at: number) => new Date(at).toISOString();
+
+/** The same as listChurnDays, from the records of a selection. */
+export function churnDaysFromRecords(
+  sql: Sql | Transaction,
+  shopId: number,
+  window: Window,
+  selection: Selection,
+): Promise<ChurnDay[]> {
+  return sql<ChurnDay[]>`
+    with ${leaversOf(sql, shopId, window, selection)}
+    select (date_part('epoch', metric_day(left_at)) * 1000)::bigint as day,
+      count(*) filter (where cause = 'cancelled') as cancelled,
+      count(*) filter (where cause = 'failed') as failed
+    from leavers group by metric_day(left_at) order by 1`;
+}
+
+/** The same as listChurned, from the records of a selection. */
+export function churnedFromRecords(
+  sql: Sql | Transaction,
+  shopId: number,
+  window: Window,
+  page: { readonly after: Position | undefined; readonly limit: number },
+  selection: Selection,
+): Promise<ChurnedRow[]> {
+  const after = startOf(page.after);
+  return sql<ChurnedRow[]>`
+    with ${leaversOf(sql, shopId, window, selection)}
+    select subscription_id as "subscriptionId", customer_id as "customerId", plan_id as "planId",
+      plan_name as "planName", (date_part('epoch', left_at) * 1000)::bigint as "leftAt", cause
+    from leavers
+    where (left_at, subscription_id) < (${after.at}, ${after.id})
+    order by left_at desc, subscription_id desc
+    limit ${page.limit}`;
+}
+
+/** The beginning of a statement: `leavers`, the subscriptions that left in a window and had not come back by now. */
+function leaversOf(
+  sql: Sql | Transaction,
+  shopId: number,
+  { from, until, now }: Window,
+  selection: Selection,
+) {
+  return sql`
+    chosen as (${chosenOf(sql, shopId, selection)}),
+    events as (
+      select c.subscription_id, c.customer_id, c.plan_id, c.plan_name, e.position, e.at, e.to_status,
+        last_value(e.to_status) over whole as last,
+        max(e.position) filter (where e.to_status in ('active', 'paused')) over whole as live_at
+      from chosen c
+      cross join lateral (
+        select * from status_events where shop_id = ${shopId} and subscription_id = c.subscription_id
+        order by position offset 0
+      ) e
+      where e.at <= ${iso(now)}
+      window whole as (partition by c.subscription_id order by e.position
+        rows between unbounded preceding and unbounded following)
+    ),
+    -- What followed the last time a subscription was live; its first event is when it left.
+    ends as (
+      select subscription_id, customer_id, plan_id, plan_name, min(at) as left_at,
+        array_agg(to_status order by position) as statuses, array_agg(at order by position) as times
+      from events
+      where position > coalesce(live_at, -1) and last in ('cancelled', 'failed')
+      group by subscription_id, customer_id, plan_id, plan_name
+    ),
+    leavers as (
+      select e.*, case (
+          select to_status from unnest(statuses, times) with ordinality s (to_status, at, number)
+          where s.at = e.left_at order by number desc limit 1
+        ) when 'failed' then 'failed' else 'cancelled' end as cause
+      from ends e where left_at >= ${iso(from)} and left_at < ${iso(until)}
+    )`;
+}

@@ -1,0 +1,90 @@
+import type { ReadConnections } from '../../store/connections/read-connections.ts';
+import type { Position } from '../../store/records/paging.ts';
+import type { Period } from '../bounds.ts';
+import {
+  type ChurnDay,
+  type ChurnedRow,
+  type Window,
+  listChurnDays,
+  listChurned,
+} from '../churn.ts';
+import { type Cohort, type CohortOptions, listMonths, toCohorts } from '../cohort-rows.ts';
+import { listCohorts } from '../cohorts.ts';
+import { type MovementValues, summariseMovements } from '../movements.ts';
+import { type DayRow, listDays } from '../history-rows.ts';
+import { cohortsFromRecords } from '../plain-cohorts.ts';
+import { movementsFromRecords } from '../plain-movements.ts';
+import { summariseFromRecords } from '../plain.ts';
+import type { MetricsRow } from '../row.ts';
+import { summariseMetrics } from '../summary.ts';
+import type { Selection } from './chosen.ts';
+import { churnDaysFromRecords, churnedFromRecords } from './churn.ts';
+import { daysFromRecords } from './days.ts';
+import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
+
+interface ShopOfFigures {
+  readonly id: number;
+  readonly currency: string;
+}
+
+/** What pages show, of a whole shop or of a segment of it. */
+export interface Figures {
+  /** @param now epoch milliseconds; the period ends then or earlier */
+  summary(period: Period, now: number): Promise<MetricsRow>;
+  days(period: Period): Promise<DayRow[]>;
+  movements(period: Period): Promise<MovementValues>;
+  churnDays(window: Window): Promise<ChurnDay[]>;
+  churned(
+    window: Window,
+    page: { readonly after: Position | undefined; readonly limit: number },
+  ): Promise<ChurnedRow[]>;
+  cohorts(options: CohortOptions): Promise<Cohort[]>;
+}
+
+/**
+ * Reads figures of a shop from the ledger, or those of a selection from its records. Only the subscriptions of the
+ * selection exist then; payments, refunds, dunning and cancel-flow sessions count through their subscription.
+ * @throws SegmentTooLarge if reading a selection takes longer than the limit, in all
+ */
+export async function readFigures<Result>(
+  { analyse, segments }: Pick<ReadConnections, 'analyse' | 'segments'>,
+  shop: ShopOfFigures,
+  selection: Selection | undefined,
+  work: (figures: Figures) => Promise<Result>,
+  { milliseconds = segmentMilliseconds } = {},
+): Promise<Result> {
+  if (!selection) {
+    return work({
+      summary: (period, now) => summariseMetrics(analyse, shop.id, now, period),
+      days: (period) => listDays(analyse, shop.id, period),
+      movements: ({ from, until }) => summariseMovements(analyse, shop.id, from, until),
+      churnDays: (window) => listChurnDays(analyse, shop.id, window),
+      churned: (window, page) => listChurned(analyse, shop.id, window, page),
+      cohorts: (options) => listCohorts(analyse, shop, options),
+    });
+  }
+  return withinTimeLimit(segments, milliseconds, (inTurn) =>
+    work({
+      summary: (period, now) =>
+        inTurn(async (tx) => {
+          const { from, until } = period;
+          const row = await summariseFromRecords(tx, shop.id, until, from, selection);
+          // Billing dates of the past are not kept.
+          return until === now
+            ? row
+            : { ...row, upcomingRenewals: undefined, upcomingRenewalsValue: undefined };
+        }),
+      days: (period) => inTurn((tx) => daysFromRecords(tx, shop.id, period, selection)),
+      movements: ({ from, until }) =>
+        inTurn((tx) => movementsFromRecords(tx, shop.id, from, until, selection)),
+      churnDays: (window) => inTurn((tx) => churnDaysFromRecords(tx, shop.id, window, selection)),
+      churned: (window, page) =>
+        inTurn((tx) => churnedFromRecords(tx, shop.id, window, page, selection)),
+      cohorts: (options) =>
+        inTurn(async (tx) => {
+          const rows = await cohortsFromRecords(tx, shop.id, options, selection);
+          return toCohorts(rows, listMonths(options), shop.currency);
+        }),
+    }),
+  );
+}

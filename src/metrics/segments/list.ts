@@ -1,0 +1,33 @@
+import type { ReadConnections } from '../../store/connections/read-connections.ts';
+import type { JsonLines } from '../../store/records/json-text.ts';
+import { type Paging, newestFirst } from '../../store/records/paging.ts';
+import { subscriptionLines } from '../../store/records/subscriptions.ts';
+import { type Selection, matching } from './chosen.ts';
+import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
+
+/**
+ * The subscriptions of a selection, as listSubscriptions has them. Reads the shop's, or those of the status, until a
+ * page is full.
+ * @throws SegmentTooLarge if that takes too long
+ */
+export function listSegmentSubscriptions(
+  { segments }: Pick<ReadConnections, 'segments'>,
+  shopId: number,
+  selection: Selection,
+  { after, limit }: Paging,
+  { milliseconds = segmentMilliseconds } = {},
+): Promise<JsonLines> {
+  const { status } = selection.segment;
+  return withinTimeLimit(segments, milliseconds, (inTurn) =>
+    inTurn((tx) => {
+      const toTheEnd = { after, limit: Number.MAX_SAFE_INTEGER };
+      const walk = newestFirst(tx, 'subscription_id', ['status', status], toTheEnd);
+      const all = tx`select * from subscriptions where shop_id = ${shopId} ${walk}`;
+      return subscriptionLines(
+        tx,
+        shopId,
+        tx`select * from (${matching(tx, shopId, all, selection)}) s limit ${limit}`,
+      );
+    }),
+  );
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { monthBefore } from '../../src/metrics/bounds.ts';
+import { listSegmentSubscriptions } from '../../src/metrics/segments/list.ts';
+import { readFigures } from '../../src/metrics/segments/figures.ts';
+import type { Segment } from '../../src/metrics/segments/segment.ts';
+import type { Sql } from '../../src/store/database.ts';
+import type { Store } from '../../src/store/open.ts';
+import { listProducts } from '../../src/store/records/products.ts';
+import { deleteSegment, insertSegment, listSegments } from '../../src/store/owners/segments.ts';
+import { now, type TestShop } from '../support/world.ts';
+
+const endAt = Date.parse(now);
+
+/** Every figure and list of segments, found in every way; and those that are saved. */
+export async function useSegments(
+  from: Store['primary'],
+  write: Sql,
+  shop: TestShop,
+  plan: number,
+): Promise<void> {
+  const period = monthBefore(endAt);
+  const window = { ...period, now: endAt };
+  const segments: readonly Segment[] = [
+    { plan },
+    { group: 'House Blend', price: { from: '1', to: '1000' } },
+    { product: 81 },
+    { status: 'active', age: '3-6' },
+    { age: '12-' },
+    { interval: 'month 1' },
+  ];
+  for (const segment of segments) {
+    const selection = { segment, now: endAt };
+    const where = JSON.stringify(segment);
+    const [days] = await readFigures(from, shop, selection, (figures) =>
+      Promise.all([
+        figures.days(period),
+        figures.summary(period, endAt),
+        figures.movements(period),
+        figures.churnDays(window),
+        figures.churned(window, { after: undefined, limit: 3 }),
+        figures.cohorts({ months: 36, now: endAt }),
+      ]),
+    );
+    assert.equal(days.length, 31, where);
+    const page = { after: undefined, limit: 3 };
+    assert.notEqual(
+      (await listSegmentSubscriptions(from, shop.id, selection, page)).count,
+      0,
+      where,
+    );
+  }
+  assert.notEqual((await listProducts(from.subscriptions, shop.id, 5)).length, 0);
+  const saved = { name: 'Monthly', query: 'interval=month-1' };
+  assert.equal(await insertSegment(write, shop.id, saved), 'saved');
+  assert.deepEqual([...(await listSegments(write, shop.id))], [saved]);
+  await deleteSegment(write, shop.id, 'Monthly');
+}
