@@ -18,6 +18,8 @@ import {
 } from './message-pages.ts';
 import { redirect, returnPath } from './ui/answers.ts';
 import type { Log } from '../log/log.ts';
+import { SegmentTooLarge } from '../metrics/segments/time-limit.ts';
+import { segmentTooLargePage } from './segments/too-large-page.ts';
 import type { Operation } from '../operations/define.ts';
 import type { Store } from '../store/open.ts';
 import { listShopIdsOfOwner } from '../store/owners/owners.ts';
@@ -212,7 +214,13 @@ export function createPages(parts: OwnerParts): Pages {
     asOwner(async (visit, ...rest: Rest) => {
       const { shops } = visit;
       const shop = shops.find(({ id }) => String(id) === visit.params['shopId']);
-      return shop ? handle({ ...visit, shop }, ...rest) : notFoundPage(visit);
+      if (!shop) return notFoundPage(visit);
+      try {
+        return await handle({ ...visit, shop }, ...rest);
+      } catch (error) {
+        if (error instanceof SegmentTooLarge) return segmentTooLargePage({ ...visit, shop }, error);
+        throw error;
+      }
     });
 
   return {

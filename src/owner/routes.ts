@@ -36,6 +36,7 @@ import { revenueRoutes } from './revenue/routes.ts';
 import { helpAssets } from './ui/help.ts';
 import { recoveryRoutes } from './recovery/routes.ts';
 import { searchRoutes } from './search/routes.ts';
+import { segmentRoutes } from './segments/routes.ts';
 import { sourceRoutes } from './sources/routes.ts';
 import { Sources } from './sources/sources.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
@@ -72,6 +73,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...notificationRoutes(pages, parts),
     ...recoveryRoutes(pages, parts),
     ...searchRoutes(pages, parts),
+    ...segmentRoutes(pages, parts),
     ...sourceRoutes(pages, parts, sources),
     ...keyRoutes(pages, parts),
     ...developerRoutes(pages, parts),

@@ -57,14 +57,14 @@ export function chosenOf(
     order by created_at, subscription_id offset 0`;
   const all = () => sql`
     select * from subscriptions where shop_id = ${shopId} order by subscription_id offset 0`;
-  const [way = all] = [
+  const way = [
     product !== undefined && (() => byProduct(product)),
     plan !== undefined && (() => byPlan(plan)),
     group !== undefined && (() => byGroup(group)),
     status !== undefined && (() => byStatus(status)),
     age !== undefined && byAge,
-  ].filter((each) => each !== false);
-  return matching(sql, shopId, way(), selection, { isOfProduct: product !== undefined });
+  ].find((each) => each !== false);
+  return matching(sql, shopId, (way ?? all)(), selection, { isOfProduct: product !== undefined });
 }
 
 /**

@@ -2,7 +2,10 @@ import type { z } from 'zod';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { subscription } from '../../operations/shapes.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
+import { parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
+import type { SegmentChoices } from '../segments/choices.ts';
+import { segmentPicker } from '../segments/picker.ts';
 import { alert, shopPath } from '../ui/layout.ts';
 import { type Column, listing, parameter, rowLink, sourcesLink } from '../ui/listing.ts';
 import { formatMoney } from '../ui/locale.ts';
@@ -30,12 +33,16 @@ type Shown = SubscriptionsPage &
   Search & {
     /** By subscription id; without those that were deleted in the meantime. */
     readonly intervals: ReadonlyMap<number, Interval>;
+    /** Of its segments; undefined for the subscriptions of one customer. */
+    readonly choices: SegmentChoices | undefined;
   };
 
 export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
-  const { subscriptions, nextCursor, intervals, missing, customer, sourceId } = parts;
+  const { subscriptions, nextCursor, intervals, missing, customer, sourceId, choices } = parts;
   const { shop } = visit;
   const path = shopPath(shop, '/subscriptions');
+  const { segment } = parseSegment(visit.query);
+  const status = parameter(visit, 'status');
   const sought = (noun: string) => (missing?.noun === noun ? missing.text : undefined);
   return html`
     ${alert(missing && explainMissing(missing))}
@@ -50,12 +57,13 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
             Subscriptions of customer <strong>${customer}</strong>${sourceId && ` (${sourceId})`}.
             <a href="${path}">Show all customers</a>
           </p>`
-        }`,
+        }
+        ${choices && segmentPicker(visit, segment, choices, path)}`,
       caption: 'Subscriptions, newest first',
       noun: 'subscriptions',
       path,
       csv: shopPath(shop, '/subscriptions.csv'),
-      query: { customer, status: parameter(visit, 'status') },
+      query: choices ? Object.fromEntries(segmentQuery(segment)) : { customer, status },
       filter: { name: 'status', label: 'Status', options: statusLabels },
       columns: columnsFor(visit, intervals),
       rows: subscriptions,

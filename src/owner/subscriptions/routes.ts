@@ -9,13 +9,14 @@ import type { RecordKind } from '../../store/records/tables.ts';
 import { listIntervals } from '../../store/records/subscriptions.ts';
 import { redirect } from '../ui/answers.ts';
 import { ask } from '../ask.ts';
+import { readSegmentChoices } from '../segments/choices.ts';
 import { customerSubscriptions } from './of-customer.ts';
+import { segmentOf, segmentSubscriptions } from './of-segment.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { Pages, OwnerParts, ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
 import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
 import { subscriptionsFile } from '../csv/subscriptions.ts';
-import type { Shop } from '../../store/shops.ts';
 import { subscriptionPage } from './page.ts';
 import { type Search, type SubscriptionsPage, subscriptionsContent } from './list-page.ts';
 
@@ -30,9 +31,8 @@ export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
     pages.shopPage(`${base}.csv`, (visit) =>
       listingFile(visit, '/subscriptions', () => {
         const customer = parameter(visit, 'customer');
-        const status = parameter(visit, 'status');
         return subscriptionsFile(parts, visit, (cursor) =>
-          list(parts, visit.shop, rowsPerRead, { customer, status, cursor }),
+          list(parts, visit, rowsPerRead, { customer, cursor }),
         );
       }),
     ),
@@ -74,27 +74,37 @@ async function showList(parts: OwnerParts, visit: ShopVisit, search: Search): Pr
   } as const;
   return listingPage(visit, { ...frame, status: search.missing ? 404 : 200 }, async () => {
     const { customer } = search;
-    const [status, cursor] = [parameter(visit, 'status'), parameter(visit, 'cursor')];
-    const listed = await list(parts, visit.shop, rowsPerPage, { customer, status, cursor });
+    const listed = await list(parts, visit, rowsPerPage, {
+      customer,
+      cursor: parameter(visit, 'cursor'),
+    });
     const ids = listed.subscriptions.map(({ subscriptionId }) => subscriptionId);
     const intervals = await parts.store.readRecent(visit.shop.id, ({ subscriptions }) =>
       listIntervals(subscriptions, visit.shop.id, ids),
     );
-    return subscriptionsContent(visit, { ...listed, ...search, intervals });
+    const choices =
+      customer === undefined ? await readSegmentChoices(parts, visit.shop) : undefined;
+    return subscriptionsContent(visit, { ...listed, ...search, intervals, choices });
   });
 }
 
-type Filters = Readonly<Record<'customer' | 'status' | 'cursor', string | undefined>>;
-
+/** The subscriptions of a customer, of the segment in the address, or all of the shop's. */
 async function list(
   parts: OwnerParts,
-  shop: Shop,
+  visit: ShopVisit,
   limit: number,
-  { customer, ...input }: Filters,
+  { customer, cursor }: Readonly<Record<'customer' | 'cursor', string | undefined>>,
 ): Promise<SubscriptionsPage> {
-  return customer === undefined
-    ? ask(parts, shop, listSubscriptions, { ...input, limit })
-    : customerSubscriptions(parts.store, shop.id, limit, { ...input, customer });
+  const { store, clock } = parts;
+  const { shop } = visit;
+  const status = parameter(visit, 'status');
+  if (customer !== undefined) {
+    return customerSubscriptions(store, shop.id, limit, { customer, status, cursor });
+  }
+  const segment = segmentOf(visit.query);
+  return segment
+    ? segmentSubscriptions(store, shop.id, segment, { limit, cursor, now: clock.now() })
+    : ask(parts, shop, listSubscriptions, { status, cursor, limit });
 }
 
 async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {

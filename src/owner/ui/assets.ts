@@ -19,6 +19,7 @@ export const frameAssets: readonly Asset[] = [
   readAsset('style.css', import.meta.url, pageStyle),
   readAsset('tables.css', import.meta.url),
   readAsset('../view/picker.css', import.meta.url),
+  readAsset('../segments/segments.css', import.meta.url),
   readAsset('frame.js', import.meta.url),
   readAsset('../../http/look/copy.js', import.meta.url),
   readAsset('search.js', import.meta.url),

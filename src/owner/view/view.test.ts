@@ -80,3 +80,9 @@ test('begins with the first part of a day that is only partly in the period', ()
   const query = viewQuery(viewOfDays(view, days)).toString();
   assert.deepEqual(show(query).period, ['2026-10-21T12:00', '2026-10-22T00:00']);
 });
+
+test('shows a segment, and leaves out what is no condition of one', () => {
+  const { query, problem } = show('status=active&price=10&price=20&age=2-3&days=90');
+  assert.equal(query, 'status=active&price=10-20&days=90');
+  assert.match(problem ?? '', /“2-3” is not an age in months/);
+});

@@ -1,4 +1,5 @@
 import { type Period, day } from '../../metrics/bounds.ts';
+import { type Segment, parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 
 /** The selectable periods up to now, in days. */
 export const periods = [30, 90, 365] as const;
@@ -17,26 +18,33 @@ export interface View {
   readonly period: Period;
   /** The period compared with. */
   readonly before: Period;
+  /** Which subscriptions the figures are of; undefined for all. */
+  readonly segment: Segment | undefined;
   /** The instant at which the page is read, epoch milliseconds. */
   readonly now: number;
   /** Why the address was not understood, and what it could say; the default is shown instead. */
   readonly problem: string | undefined;
 }
 
-/** Reads `days`, or `from` and `to`, and `compare`. The default is the last 30 days. */
+/** What an address has of a view. */
+type ViewOfQuery = Pick<View, 'range' | 'comparison'> & Partial<Pick<View, 'segment'>>;
+
+/** Reads `days`, or `from` and `to`, `compare`, and a segment. The default is the last 30 days of all subscriptions. */
 export function viewOf(query: URLSearchParams, now: number): View {
   const text = query.get('compare');
   const comparison = comparisons.find((each) => each === text) ?? 'before';
   const parsed = parseRange(query, now);
   const range = typeof parsed === 'string' ? ({ days: 30 } as const) : parsed;
+  const { segment, problem } = parseSegment(query);
   const period = periodOf(range, now);
   return {
     range,
     comparison,
     period,
     before: comparison === 'before' ? periodBefore(period) : yearBefore(period),
+    segment,
     now,
-    problem: typeof parsed === 'string' ? parsed : undefined,
+    problem: typeof parsed === 'string' ? parsed : problem,
   };
 }
 
@@ -45,10 +53,10 @@ export function viewOf(query: URLSearchParams, now: number): View {
  * @param more other parameters of the page that it leads to
  */
 export function viewQuery(
-  { range, comparison }: Pick<View, 'range' | 'comparison'>,
+  { range, comparison, segment }: ViewOfQuery,
   more: Readonly<Record<string, string>> = {},
 ): URLSearchParams {
-  const query = new URLSearchParams(more);
+  const query = new URLSearchParams([...segmentQuery(segment), ...Object.entries(more)]);
   if ('from' in range) {
     query.set('from', range.from);
     query.set('to', range.to);
@@ -112,7 +120,7 @@ function yearEarlier(at: number): number {
  */
 export function viewPath(
   path: `/app${string}`,
-  view: Pick<View, 'range' | 'comparison'>,
+  view: ViewOfQuery,
   more: Readonly<Record<string, string>> = {},
 ): `/app${string}` {
   const query = viewQuery(view, more);
@@ -121,10 +129,10 @@ export function viewPath(
 
 /** The same for some days of it, such as those of a bar; the first may begin with the period. */
 export function viewOfDays(
-  { period, comparison }: View,
+  { period, comparison, segment }: View,
   { first, last }: { readonly first: string; readonly last: string },
-): Pick<View, 'range' | 'comparison'> {
+): ViewOfQuery {
   const isCut = period.from > Date.parse(first);
   const from = isCut ? new Date(period.from).toISOString() : first;
-  return { range: { from, to: last }, comparison };
+  return { range: { from, to: last }, comparison, segment };
 }

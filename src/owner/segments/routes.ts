@@ -1,0 +1,59 @@
+import type { Answer } from '../../http/answer.ts';
+import type { Route } from '../../http/shell.ts';
+import { html } from '../../http/html.ts';
+import { parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
+import { deleteSegment, insertSegment, maxSegments } from '../../store/owners/segments.ts';
+import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
+import { page, redirect, returnPath } from '../ui/answers.ts';
+import { alert, layout, shopPath, token } from '../ui/layout.ts';
+import { nameField, nameProblem } from '../ui/name-field.ts';
+
+const base = '/app/shops/:shopId/segments';
+
+/** Saving and deleting segments of a shop; both lead back to the page that they came from. */
+export function segmentRoutes(pages: Pages, { store }: OwnerParts): Route[] {
+  return [
+    pages.shopForm(base, async (visit, form) => {
+      const name = (form.get('name') ?? '').trim();
+      const next = returnPath(form.get('next'));
+      const { segment } = parseSegment(new URLSearchParams(form.get('query') ?? ''));
+      if (!segment) return redirect(next);
+      const query = String(segmentQuery(segment));
+      const again = (problem: string) => savePage(visit, { name, query, next, problem });
+      const problem = nameProblem(name, 'segment');
+      if (problem !== undefined) return again(problem);
+      const saved = await insertSegment(store.write, visit.shop.id, { name, query });
+      return saved === 'saved' ? redirect(next) : again(refusals[saved]);
+    }),
+    pages.shopForm(`${base}/delete`, async (visit, form) => {
+      await deleteSegment(store.write, visit.shop.id, form.get('name') ?? '');
+      return redirect(returnPath(form.get('next')));
+    }),
+  ];
+}
+
+const refusals = {
+  taken:
+    'The shop has another segment of this name. Choose another name, or delete that one first.',
+  full: `The shop has ${maxSegments} saved segments, as many as it can have. Delete one first.`,
+};
+
+interface Refused {
+  readonly name: string;
+  readonly query: string;
+  readonly next: string;
+  readonly problem: string;
+}
+
+function savePage(visit: ShopVisit, { name, query, next, problem }: Refused): Answer {
+  const { shop } = visit;
+  const content = html`${alert(problem)}
+    <form class="card" method="post" action="${shopPath(shop, '/segments')}">
+      ${token(visit)}
+      <input type="hidden" name="query" value="${query}" />
+      <input type="hidden" name="next" value="${next}" />
+      ${nameField(name, 'For your shop’s owners, such as “Monthly, active”.', true)}
+      <p class="actions"><button>Save segment</button> <a href="${next}">Cancel</a></p>
+    </form>`;
+  return page(layout(visit, { title: 'Save segment', content, shop }), 422);
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { line, plan, subscription } from '../rest/records.ts';
+import { onEveryDatabase } from '../support/databases.ts';
+import { type World, createShop, importAll, startWorld } from '../support/world.ts';
+import { plain, rowsOf } from './page-text.ts';
+import { type Visitor, signedInOwner } from './visitor.ts';
+
+const statuses = ['active', 'paused', 'cancelled'];
+
+/** 120 subscriptions: of two plans, two products, three statuses, and prices from 0.50 to 119.50. */
+const records = [
+  plan({ groupName: 'Boxes' }),
+  plan({ id: 12, name: 'Tea & <b>more</b>', groupName: 'Teas', intervalUnit: 'week' }),
+  ...Array.from({ length: 120 }, (_, index) =>
+    subscription(1001 + index, {
+      customerId: 501 + index,
+      planId: 11 + (index % 2),
+      status: statuses[index % 3],
+      createdAt: `2026-0${1 + Math.floor(index / 20)}-10T00:00:00Z`,
+      lines: [
+        {
+          ...line,
+          productId: index % 4 < 2 ? 81 : 82,
+          productTitle: index % 4 < 2 ? 'Blend' : 'Cup',
+          currentPrice: `${index}.50`,
+          quantity: 1,
+        },
+      ],
+    }),
+  ),
+];
+
+onEveryDatabase('segments on the owner’s pages', (open) => {
+  let world: World;
+  let visitor: Visitor;
+  let home: string;
+  before(async () => {
+    world = await startWorld(open(), { currency: 'EUR' });
+    assert.deepEqual((await importAll(world.store, world.shop, records)).refused, []);
+    ({ visitor } = await signedInOwner(world));
+    home = `/app/shops/${world.shop.id}`;
+  });
+  after(() => world.close());
+
+  const see = async (path: string, status = 200) => {
+    const page = await visitor.get(path, { 'accept-language': 'en-GB' });
+    assert.equal(page.status, status, path);
+    return page.text.replaceAll(/\s+/g, ' ');
+  };
+  const idsOf = (body: string) => rowsOf(body).map(([id]) => Number(id));
+  const expected = (test: (index: number) => boolean) =>
+    Array.from({ length: 120 }, (_, index) => index)
+      .filter(test)
+      .map((index) => 1001 + index)
+      .toReversed();
+
+  test('the list has the subscriptions that meet all conditions, newest first', async () => {
+    for (const [query, isIn] of [
+      ['plan=12', (index) => index % 2 === 1],
+      ['group=Boxes', (index) => index % 2 === 0],
+      ['product=82', (index) => index % 4 >= 2],
+      ['interval=week-1&price=100-', (index) => index % 2 === 1 && index >= 100],
+      [
+        'status=paused&price=10&price=20.5',
+        (index) => index % 3 === 1 && index >= 10 && index <= 20,
+      ],
+      ['product=81&status=active&plan=11', (index) => index % 12 === 0],
+      ['plan=13', () => false],
+    ] as readonly [string, (index: number) => boolean][]) {
+      const found: number[] = [];
+      for (let path: string | undefined = `${home}/subscriptions?${query}`; path;) {
+        const body: string = await see(path);
+        found.push(...idsOf(body));
+        const [, next] = /class="next" href="([^"]+)"/.exec(body) ?? [];
+        path = next?.replaceAll('&amp;', '&');
+      }
+      assert.deepEqual(found, expected(isIn), query);
+    }
+  });
+
+  test('the file has the same rows', async () => {
+    const { text: body } = await visitor.get(`${home}/subscriptions.csv?plan=12&status=active`);
+    const ids = body
+      .trim()
+      .split('\r\n')
+      .slice(1)
+      .map((row) => Number(row.split(',')[0]));
+    assert.deepEqual(
+      ids,
+      expected((index) => index % 2 === 1 && index % 3 === 0),
+    );
+  });
+
+  test('the page says what is chosen, and removes each condition', async () => {
+    const body = await see(`${home}/subscriptions?plan=12&status=active&price=10-20`);
+    assert.match(plain(body), /Tea & <b>more<\/b> × active × €10\.00 to €20\.00 ×/);
+    assert.ok(
+      body.includes(
+        `href="${home}/subscriptions?plan=12&amp;price=10-20" aria-label="Remove active"`,
+      ),
+    );
+    assert.match(
+      body,
+      /<option value="12" selected>\s*Tea &amp; &lt;b&gt;more&lt;\/b&gt;\s*<\/option>/,
+    );
+    // The other ways to filter keep the segment.
+    assert.ok(body.includes(`${home}/subscriptions?plan=12&amp;status=paused&amp;price=10-20`));
+  });
+
+  test('what is no condition is refused, with what would be one', async () => {
+    for (const [query, problem] of [
+      ['plan=x', '“x” is not a plan number. Choose one of the plans.'],
+      ['product=0', '“0” is not a product number.'],
+      [
+        'interval=month',
+        '“month” is not a billing interval. Write, for example, month-1 or week-2.',
+      ],
+      ['age=5', '“5” is not an age in months. Choose 0-1, 1-3, 3-6, 6-12 or 12-.'],
+      ['price=20-10', '“20-10” is not a price from and to.'],
+      ['group=%00', 'is not a group of plans.'],
+      [
+        'plan=11&status=open',
+        '“open” is not a status. Choose active, paused, cancelled, expired or failed.',
+      ],
+    ] as const) {
+      assert.ok(plain(await see(`${home}/subscriptions?${query}`, 400)).includes(problem), query);
+    }
+  });
+
+  const next = () => `${home}/subscriptions?plan=12&status=active`;
+  const save = (name: string, query = 'status=active&plan=12', path = home) =>
+    visitor.post(`${path}/segments`, { name, query, next: next() });
+  const savedIn = async () =>
+    [...(await see(next())).matchAll(/aria-label="Delete ([^"]+)"/g)].map(([, name]) => name);
+
+  test('segments are saved under a name, and deleted', async () => {
+    assert.ok((await see(next())).includes('Save segment'));
+    const saved = await save(' Teas ');
+    assert.deepEqual([saved.status, saved.location], [303, next()]);
+    const body = await see(next());
+    assert.match(plain(body), /Teas Delete/);
+    assert.ok(body.includes(`href="${next().replace('&', '&amp;')}" aria-current="true"`));
+    assert.ok(!body.includes('Save segment'));
+    const again = await save('Teas');
+    assert.equal(again.status, 422);
+    assert.match(plain(again.text), /another segment of this name/);
+    assert.equal((await save('')).status, 422);
+    assert.equal((await save('x'.repeat(81))).status, 422);
+    // Not a segment at all.
+    assert.equal((await save('Nothing', 'plan=x')).status, 303);
+    assert.deepEqual(await savedIn(), ['Teas']);
+    await visitor.post(`${home}/segments/delete`, { name: 'Teas', next: next() });
+    assert.deepEqual(await savedIn(), []);
+  });
+
+  test('a shop has at most 50', async () => {
+    for (let number = 1; number <= 50; number += 1) {
+      assert.equal((await save(`Segment ${number}`)).status, 303);
+    }
+    const { status, text: body } = await save('One more');
+    assert.equal(status, 422);
+    assert.match(plain(body), /50 saved segments, as many as it can have/);
+  });
+
+  test('those of another shop cannot be seen, saved or deleted', async () => {
+    const other = await createShop(world.store);
+    const { visitor: stranger } = await signedInOwner({ ...world, shop: other });
+    await stranger.get(`/app/shops/${other.id}/subscriptions`);
+    const theirs = `/app/shops/${other.id}/segments`;
+    assert.equal((await save('Ours', undefined, `/app/shops/${other.id}`)).status, 404);
+    assert.equal(
+      (await visitor.post(`${theirs}/delete`, { name: 'Ours', next: next() })).status,
+      404,
+    );
+    assert.equal(
+      (await stranger.post(theirs, { name: 'Theirs', query: 'plan=11', next: '/app' })).status,
+      303,
+    );
+    // The name is theirs only: deleting it here deletes nothing there.
+    await visitor.post(`${home}/segments/delete`, { name: 'Theirs', next: next() });
+    const { text: theirPage } = await stranger.get(`/app/shops/${other.id}/subscriptions?plan=11`);
+    assert.deepEqual(
+      [...theirPage.matchAll(/aria-label="Delete ([^"]+)"/g)].map(([, name]) => name),
+      ['Theirs'],
+    );
+    assert.ok(!(await savedIn()).includes('Theirs'));
+  });
+});
