@@ -135,13 +135,16 @@ onEveryDatabase('segments', (open) => {
     });
     return async (figures: Figures) => {
       const period = { from, until };
-      const [summary, days, movements, churnDays, cohorts] = await Promise.all([
+      const [summary, days, movements, churnDays, churnGroups, cohorts] = await Promise.all([
         figures.summary(period, now),
         figures.days(period),
         figures.movements(period),
         figures.churnDays({ ...period, now }),
+        figures.churnGroups({ ...period, now }),
         figures.cohorts({ months: 5, now }),
       ]);
+      const { cause, planId, age } = { planId: undefined, cause: undefined, ...churnGroups[0] };
+      const group = { cause, planId, age, after: undefined, limit: 50 };
       const first = await figures.churned({ ...period, now }, { after: undefined, limit: 2 });
       const last = first.at(-1);
       const after = last && { createdAt: last.leftAt, id: last.subscriptionId };
@@ -158,6 +161,8 @@ onEveryDatabase('segments', (open) => {
         })),
         movements: toMovements(movements, currency),
         churnDays: [...churnDays],
+        churnGroups,
+        ofGroup: [...(await figures.churned({ ...period, now }, group))],
         churned: [...first, ...(await figures.churned({ ...period, now }, { after, limit: 50 }))],
         cohorts,
       };

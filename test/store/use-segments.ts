@@ -37,6 +37,7 @@ export async function useSegments(
         figures.summary(period, endAt),
         figures.movements(period),
         figures.churnDays(window),
+        figures.churnGroups(window),
         figures.churned(window, { after: undefined, limit: 3 }),
         figures.cohorts({ months: 36, now: endAt }),
       ]),

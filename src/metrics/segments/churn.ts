@@ -1,6 +1,14 @@
 import type { Sql, Transaction } from '../../store/database.ts';
 import { type Position, startOf } from '../../store/records/paging.ts';
-import type { ChurnDay, ChurnedRow, Window } from '../churn.ts';
+import {
+  type AgeBand,
+  type ChurnDay,
+  type ChurnFilter,
+  type ChurnGroup,
+  type ChurnedRow,
+  type Window,
+  ageBands,
+} from '../churn.ts';
 import { type Selection, chosenOf } from './chosen.ts';
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -20,23 +28,55 @@ export function churnDaysFromRecords(
     from leavers group by metric_day(left_at) order by 1`;
 }
 
+/** The same as listChurnGroups, from the records of a selection. */
+export async function churnGroupsFromRecords(
+  sql: Sql | Transaction,
+  shopId: number,
+  window: Window,
+  selection: Selection,
+): Promise<ChurnGroup[]> {
+  const starts = `{${ageBands.map(({ from }) => from).join(',')}}`;
+  const rows = await sql<(Omit<ChurnGroup, 'age'> & { readonly band: number })[]>`
+    with ${leaversOf(sql, shopId, window, selection)}
+    select plan_id as "planId", cause, width_bucket(age_days, ${starts}::integer[]) - 1 as band,
+      count(*) as count
+    from leavers group by 1, 2, 3 order by 1, 2, 3`;
+  return rows.map(({ band, ...row }) => ({ ...row, age: ageBands[band] as AgeBand }));
+}
+
 /** The same as listChurned, from the records of a selection. */
 export function churnedFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   window: Window,
-  page: { readonly after: Position | undefined; readonly limit: number },
+  page: { readonly after: Position | undefined; readonly limit: number } & ChurnFilter,
   selection: Selection,
 ): Promise<ChurnedRow[]> {
   const after = startOf(page.after);
+  const { cause = null, planId = null, age } = page;
   return sql<ChurnedRow[]>`
     with ${leaversOf(sql, shopId, window, selection)}
-    select subscription_id as "subscriptionId", customer_id as "customerId", plan_id as "planId",
-      plan_name as "planName", (date_part('epoch', left_at) * 1000)::bigint as "leftAt", cause
-    from leavers
-    where (left_at, subscription_id) < (${after.at}, ${after.id})
-    order by left_at desc, subscription_id desc
-    limit ${page.limit}`;
+    select l.subscription_id as "subscriptionId", l.customer_id as "customerId", l.plan_id as "planId",
+      l.plan_name as "planName", (date_part('epoch', l.left_at) * 1000)::bigint as "leftAt", l.cause,
+      l.age_days as "ageDays", said.reason
+    from (
+      select * from leavers
+      where (left_at, subscription_id) < (${after.at}, ${after.id})
+        and cause = coalesce(${cause}, cause) and plan_id = coalesce(${planId}::bigint, plan_id)
+        and age_days >= ${age?.from ?? 0} and age_days < ${age?.until ?? 2 ** 31 - 1}
+      order by left_at desc, subscription_id desc limit ${page.limit}
+    ) l
+    left join lateral (
+      select detected_reason as reason from (
+        select * from cancellation_sessions
+        where shop_id = ${shopId}
+          and subscription_id between l.subscription_id and l.subscription_id
+        order by subscription_id offset 0
+      ) session
+      where outcome = 'cancelled' and created_at <= ${iso(window.now)}
+      order by created_at desc, session_id desc limit 1
+    ) said on true
+    order by l.left_at desc, l.subscription_id desc`;
 }
 
 /** The beginning of a statement: `leavers`, the subscriptions that left in a window and had not come back by now. */
@@ -49,7 +89,7 @@ function leaversOf(
   return sql`
     chosen as (${chosenOf(sql, shopId, selection)}),
     events as (
-      select c.subscription_id, c.customer_id, c.plan_id, c.plan_name, e.position, e.at, e.to_status,
+      select c.subscription_id, c.customer_id, c.plan_id, c.plan_name, c.created_at, e.position, e.at, e.to_status,
         last_value(e.to_status) over whole as last,
         max(e.position) filter (where e.to_status in ('active', 'paused')) over whole as live_at
       from chosen c
@@ -63,17 +103,18 @@ function leaversOf(
     ),
     -- What followed the last time a subscription was live; its first event is when it left.
     ends as (
-      select subscription_id, customer_id, plan_id, plan_name, min(at) as left_at,
+      select subscription_id, customer_id, plan_id, plan_name, created_at, min(at) as left_at,
         array_agg(to_status order by position) as statuses, array_agg(at order by position) as times
       from events
       where position > coalesce(live_at, -1) and last in ('cancelled', 'failed')
-      group by subscription_id, customer_id, plan_id, plan_name
+      group by subscription_id, customer_id, plan_id, plan_name, created_at
     ),
     leavers as (
       select e.*, case (
           select to_status from unnest(statuses, times) with ordinality s (to_status, at, number)
           where s.at = e.left_at order by number desc limit 1
-        ) when 'failed' then 'failed' else 'cancelled' end as cause
+        ) when 'failed' then 'failed' else 'cancelled' end as cause,
+        floor(date_part('epoch', left_at - created_at) / 86400)::integer as age_days
       from ends e where left_at >= ${iso(from)} and left_at < ${iso(until)}
     )`;
 }

@@ -3,9 +3,12 @@ import type { Position } from '../../store/records/paging.ts';
 import type { Period } from '../bounds.ts';
 import {
   type ChurnDay,
+  type ChurnFilter,
+  type ChurnGroup,
   type ChurnedRow,
   type Window,
   listChurnDays,
+  listChurnGroups,
   listChurned,
 } from '../churn.ts';
 import { type Cohort, type CohortOptions, listMonths, toCohorts } from '../cohort-rows.ts';
@@ -18,7 +21,7 @@ import { summariseFromRecords } from '../plain.ts';
 import type { MetricsRow } from '../row.ts';
 import { summariseMetrics } from '../summary.ts';
 import type { Selection } from './chosen.ts';
-import { churnDaysFromRecords, churnedFromRecords } from './churn.ts';
+import { churnDaysFromRecords, churnGroupsFromRecords, churnedFromRecords } from './churn.ts';
 import { daysFromRecords } from './days.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
 
@@ -34,9 +37,10 @@ export interface Figures {
   days(period: Period): Promise<DayRow[]>;
   movements(period: Period): Promise<MovementValues>;
   churnDays(window: Window): Promise<ChurnDay[]>;
+  churnGroups(window: Window): Promise<ChurnGroup[]>;
   churned(
     window: Window,
-    page: { readonly after: Position | undefined; readonly limit: number },
+    page: { readonly after: Position | undefined; readonly limit: number } & ChurnFilter,
   ): Promise<ChurnedRow[]>;
   cohorts(options: CohortOptions): Promise<Cohort[]>;
 }
@@ -59,6 +63,7 @@ export async function readFigures<Result>(
       days: (period) => listDays(analyse, shop.id, period),
       movements: ({ from, until }) => summariseMovements(analyse, shop.id, from, until),
       churnDays: (window) => listChurnDays(analyse, shop.id, window),
+      churnGroups: (window) => listChurnGroups(analyse, shop.id, window),
       churned: (window, page) => listChurned(analyse, shop.id, window, page),
       cohorts: (options) => listCohorts(analyse, shop, options),
     });
@@ -78,6 +83,8 @@ export async function readFigures<Result>(
       movements: ({ from, until }) =>
         inTurn((tx) => movementsFromRecords(tx, shop.id, from, until, selection)),
       churnDays: (window) => inTurn((tx) => churnDaysFromRecords(tx, shop.id, window, selection)),
+      churnGroups: (window) =>
+        inTurn((tx) => churnGroupsFromRecords(tx, shop.id, window, selection)),
       churned: (window, page) =>
         inTurn((tx) => churnedFromRecords(tx, shop.id, window, page, selection)),
       cohorts: (options) =>

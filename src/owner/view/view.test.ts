@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseSegment } from '../../metrics/segments/segment.ts';
 import { viewOf, viewOfDays, viewPath, viewQuery } from './view.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const show = (text: string) => {
-  const view = viewOf(new URLSearchParams(text), now);
+  const query = new URLSearchParams(text);
+  const view = viewOf(query, now, parseSegment(query));
   const iso = (at: number) => new Date(at).toISOString().slice(0, 16);
   const { period, before, problem } = view;
   return {

@@ -1,5 +1,5 @@
 import { type Period, day } from '../../metrics/bounds.ts';
-import { type Segment, parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
+import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/segments/segment.ts';
 
 /** The selectable periods up to now, in days. */
 export const periods = [30, 90, 365] as const;
@@ -29,22 +29,24 @@ export interface View {
 /** What an address has of a view. */
 type ViewOfQuery = Pick<View, 'range' | 'comparison'> & Partial<Pick<View, 'segment'>>;
 
-/** Reads `days`, or `from` and `to`, `compare`, and a segment. The default is the last 30 days of all subscriptions. */
-export function viewOf(query: URLSearchParams, now: number): View {
+/**
+ * Reads `days`, or `from` and `to`, and `compare`. The default is the last 30 days.
+ * @param of the segment that the address has, on pages that show segments
+ */
+export function viewOf(query: URLSearchParams, now: number, of?: ParsedSegment): View {
   const text = query.get('compare');
   const comparison = comparisons.find((each) => each === text) ?? 'before';
   const parsed = parseRange(query, now);
   const range = typeof parsed === 'string' ? ({ days: 30 } as const) : parsed;
-  const { segment, problem } = parseSegment(query);
   const period = periodOf(range, now);
   return {
     range,
     comparison,
     period,
     before: comparison === 'before' ? periodBefore(period) : yearBefore(period),
-    segment,
+    segment: of?.segment,
     now,
-    problem: typeof parsed === 'string' ? parsed : problem,
+    problem: typeof parsed === 'string' ? parsed : of?.problem,
   };
 }
 
@@ -56,7 +58,8 @@ export function viewQuery(
   { range, comparison, segment }: ViewOfQuery,
   more: Readonly<Record<string, string>> = {},
 ): URLSearchParams {
-  const query = new URLSearchParams([...segmentQuery(segment), ...Object.entries(more)]);
+  const query = segmentQuery(segment);
+  for (const [name, value] of Object.entries(more)) query.set(name, value);
   if ('from' in range) {
     query.set('from', range.from);
     query.set('to', range.to);
