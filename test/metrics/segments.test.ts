@@ -122,16 +122,13 @@ onEveryDatabase('segments', (open) => {
 
   /** Every figure, each amount rounded once. */
   function readAll({ currency }: TestShop, { now, from, until }: Instants) {
-    const rowOf = ({
-      activeValue: _,
-      paid,
-      refunded,
-      upcomingRenewalsValue: __,
-      ...counts
-    }: MetricsRow) => ({
-      ...counts,
-      paid: Number(paid),
-      refunded: Number(refunded),
+    const rowOf = (row: MetricsRow) => ({
+      ...row,
+      // The summary has what these two come to.
+      activeValue: undefined,
+      upcomingRenewalsValue: undefined,
+      paid: Number(row.paid),
+      refunded: Number(row.refunded),
     });
     return async (figures: Figures) => {
       const period = { from, until };
@@ -147,7 +144,7 @@ onEveryDatabase('segments', (open) => {
       const group = { cause, planId, age, after: undefined, limit: 50 };
       const first = await figures.churned({ ...period, now }, { after: undefined, limit: 2 });
       const last = first.at(-1);
-      const after = last && { createdAt: last.leftAt, id: last.subscriptionId };
+      const next = last && { createdAt: last.leftAt, id: last.subscriptionId };
       return {
         counts: rowOf(summary),
         summary: toSummary(summary, currency, until),
@@ -163,7 +160,10 @@ onEveryDatabase('segments', (open) => {
         churnDays: [...churnDays],
         churnGroups,
         ofGroup: [...(await figures.churned({ ...period, now }, group))],
-        churned: [...first, ...(await figures.churned({ ...period, now }, { after, limit: 50 }))],
+        churned: [
+          ...first,
+          ...(await figures.churned({ ...period, now }, { after: next, limit: 50 })),
+        ],
         cohorts,
       };
     };

@@ -49,9 +49,9 @@ onEveryDatabase('segments on the owner’s pages', (open) => {
     return page.text.replaceAll(/\s+/g, ' ');
   };
   const idsOf = (body: string) => rowsOf(body).map(([id]) => Number(id));
-  const expected = (test: (index: number) => boolean) =>
+  const expected = (isIn: (index: number) => boolean) =>
     Array.from({ length: 120 }, (_, index) => index)
-      .filter(test)
+      .filter(isIn)
       .map((index) => 1001 + index)
       .toReversed();
 

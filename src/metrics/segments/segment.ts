@@ -7,7 +7,7 @@ export const ages = ['0-1', '1-3', '3-6', '6-12', '12-'] as const;
 export type Age = (typeof ages)[number];
 
 /** Both are included; decimals as text, in the shop's currency. */
-export interface PriceBand {
+interface PriceBand {
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
