@@ -1,5 +1,5 @@
 import { type Ratio, shopDigitsOf, parseDecimal, roundHalfAway, subtract } from '../money.ts';
-import { listDays } from './history-rows.ts';
+import { type DayRow, listDays } from './history-rows.ts';
 import type { Period } from './bounds.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
 import { monthlyValue } from './figures.ts';
@@ -40,9 +40,13 @@ export async function listHistory(
   shop: { readonly id: number; readonly currency: string },
   period: Period,
 ): Promise<DayOfHistory[]> {
-  const minorDigits = shopDigitsOf(shop.currency);
+  return toHistory(await listDays(store.analyse, shop.id, period), shop.currency);
+}
+
+/** Rounds each amount once. @param currency the shop's, ISO 4217 */
+export function toHistory(rows: readonly DayRow[], currency: string): DayOfHistory[] {
+  const minorDigits = shopDigitsOf(currency);
   const money = (value: Ratio) => roundHalfAway(value, minorDigits);
-  const rows = await listDays(store.analyse, shop.id, period);
   return rows.map((row) => ({
     day: isoDay(row.day),
     activeSubscribers: row.activeSubscribers,

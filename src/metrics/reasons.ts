@@ -1,5 +1,5 @@
 import type { detectedReasons } from '../vocabulary.ts';
-import type { Sql } from '../store/database.ts';
+import type { Sql, Transaction } from '../store/database.ts';
 
 /** The outcomes of cancel-flow sessions with one reason. */
 export interface ReasonRow {
@@ -21,14 +21,20 @@ export async function listOutcomesByReason(
   until: number,
 ): Promise<ReasonRow[]> {
   return sql<ReasonRow[]>`
-    select detected_reason as reason,
-      count(*) filter (where outcome = 'saved') as saved,
-      count(*) filter (where outcome = 'cancelled') as cancelled,
-      count(*) filter (where outcome = 'abandoned') as abandoned
+    ${outcomes(sql)}
     from cancellation_sessions
     where shop_id = ${shopId} and outcome is not null
       and created_at >= ${new Date(from).toISOString()}
       and created_at < ${new Date(until).toISOString()}
     group by detected_reason
     order by count(*) desc, detected_reason`;
+}
+
+/** What is selected of sessions, grouped by their reason. */
+export function outcomes(sql: Sql | Transaction) {
+  return sql`
+    select detected_reason as reason,
+      count(*) filter (where outcome = 'saved') as saved,
+      count(*) filter (where outcome = 'cancelled') as cancelled,
+      count(*) filter (where outcome = 'abandoned') as abandoned`;
 }

@@ -132,14 +132,16 @@ onEveryDatabase('segments', (open) => {
     });
     return async (figures: Figures) => {
       const period = { from, until };
-      const [summary, days, movements, churnDays, churnGroups, cohorts] = await Promise.all([
-        figures.summary(period, now),
-        figures.days(period),
-        figures.movements(period),
-        figures.churnDays({ ...period, now }),
-        figures.churnGroups({ ...period, now }),
-        figures.cohorts({ months: 5, now }),
-      ]);
+      const [summary, history, reasons, movements, churnDays, churnGroups, cohorts] =
+        await Promise.all([
+          figures.summary(period, now),
+          figures.history(period),
+          figures.reasons(period),
+          figures.movements(period),
+          figures.churnDays({ ...period, now }),
+          figures.churnGroups({ ...period, now }),
+          figures.cohorts({ months: 5, now }),
+        ]);
       const { cause, planId, age } = { planId: undefined, cause: undefined, ...churnGroups[0] };
       const group = { cause, planId, age, after: undefined, limit: 50 };
       const first = await figures.churned({ ...period, now }, { after: undefined, limit: 2 });
@@ -148,14 +150,8 @@ onEveryDatabase('segments', (open) => {
       return {
         counts: rowOf(summary),
         summary: toSummary(summary, currency, until),
-        days: days.map(({ activeValue, paid, refunded, ...counts }) => ({
-          ...counts,
-          paid: Number(paid),
-          refunded: Number(refunded),
-          active: activeValue
-            .map(({ unit, count, sum }) => `${count} ${unit} ${Number(sum)}`)
-            .toSorted(),
-        })),
+        history,
+        reasons: [...reasons],
         movements: toMovements(movements, currency),
         churnDays: [...churnDays],
         churnGroups,

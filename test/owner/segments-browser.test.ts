@@ -40,9 +40,9 @@ describe('segments in a browser', { skip: browserMissing }, () => {
     await page.getByRole('button', { name: 'Accept' }).click();
 
     await page.goto(`${service.baseUrl}/app/shops/${shop.id}/subscriptions`);
-    await page.getByText('All subscriptions').click();
+    await page.getByText('All subscriptions', { exact: true }).click();
     await page.getByLabel('Group').selectOption('House Blend');
-    await page.getByLabel('Status').last().selectOption('Active');
+    await page.locator('#segment-status').selectOption('Active');
     await page.getByLabel('Price from, EUR').fill('20');
     await inspect(page, 'segment-picker');
     await page.getByRole('button', { name: 'Show', exact: true }).last().click();

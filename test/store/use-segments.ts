@@ -33,7 +33,8 @@ export async function useSegments(
     const where = JSON.stringify(segment);
     const [days] = await readFigures(from, shop, selection, (figures) =>
       Promise.all([
-        figures.days(period),
+        figures.history(period),
+        figures.reasons(period),
         figures.summary(period, endAt),
         figures.movements(period),
         figures.churnDays(window),

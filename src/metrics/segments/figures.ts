@@ -14,15 +14,17 @@ import {
 import { type Cohort, type CohortOptions, listMonths, toCohorts } from '../cohort-rows.ts';
 import { listCohorts } from '../cohorts.ts';
 import { type MovementValues, summariseMovements } from '../movements.ts';
-import { type DayRow, listDays } from '../history-rows.ts';
+import { type DayOfHistory, listHistory, toHistory } from '../history.ts';
 import { cohortsFromRecords } from '../plain-cohorts.ts';
 import { movementsFromRecords } from '../plain-movements.ts';
 import { summariseFromRecords } from '../plain.ts';
 import type { MetricsRow } from '../row.ts';
+import { type ReasonRow, listOutcomesByReason } from '../reasons.ts';
 import { summariseMetrics } from '../summary.ts';
 import type { Selection } from './chosen.ts';
 import { churnDaysFromRecords, churnGroupsFromRecords, churnedFromRecords } from './churn.ts';
 import { daysFromRecords } from './days.ts';
+import { reasonsFromRecords } from './reasons.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
 
 interface ShopOfFigures {
@@ -34,7 +36,8 @@ interface ShopOfFigures {
 export interface Figures {
   /** @param now epoch milliseconds; the period ends then or earlier */
   summary(period: Period, now: number): Promise<MetricsRow>;
-  days(period: Period): Promise<DayRow[]>;
+  history(period: Period): Promise<DayOfHistory[]>;
+  reasons(period: Period): Promise<ReasonRow[]>;
   movements(period: Period): Promise<MovementValues>;
   churnDays(window: Window): Promise<ChurnDay[]>;
   churnGroups(window: Window): Promise<ChurnGroup[]>;
@@ -60,7 +63,8 @@ export async function readFigures<Result>(
   if (!selection) {
     return work({
       summary: (period, now) => summariseMetrics(analyse, shop.id, now, period),
-      days: (period) => listDays(analyse, shop.id, period),
+      history: (period) => listHistory({ analyse }, shop, period),
+      reasons: ({ from, until }) => listOutcomesByReason(analyse, shop.id, from, until),
       movements: ({ from, until }) => summariseMovements(analyse, shop.id, from, until),
       churnDays: (window) => listChurnDays(analyse, shop.id, window),
       churnGroups: (window) => listChurnGroups(analyse, shop.id, window),
@@ -79,7 +83,11 @@ export async function readFigures<Result>(
             ? row
             : { ...row, upcomingRenewals: undefined, upcomingRenewalsValue: undefined };
         }),
-      days: (period) => inTurn((tx) => daysFromRecords(tx, shop.id, period, selection)),
+      history: (period) =>
+        inTurn(async (tx) =>
+          toHistory(await daysFromRecords(tx, shop.id, period, selection), shop.currency),
+        ),
+      reasons: (period) => inTurn((tx) => reasonsFromRecords(tx, shop.id, period, selection)),
       movements: ({ from, until }) =>
         inTurn((tx) => movementsFromRecords(tx, shop.id, from, until, selection)),
       churnDays: (window) => inTurn((tx) => churnDaysFromRecords(tx, shop.id, window, selection)),
