@@ -40,7 +40,7 @@ describe('segments in a browser', { skip: browserMissing }, () => {
     await page.getByRole('button', { name: 'Accept' }).click();
 
     await page.goto(`${service.baseUrl}/app/shops/${shop.id}/subscriptions`);
-    await page.getByText('All subscriptions', { exact: true }).click();
+    await page.locator('.segment summary').first().click();
     await page.getByLabel('Group').selectOption('House Blend');
     await page.locator('#segment-status').selectOption('Active');
     await page.getByLabel('Price from, EUR').fill('20');

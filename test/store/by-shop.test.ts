@@ -139,7 +139,11 @@ function listTemplates() {
         .filter(([, text = '']) => !/[\s']owners\.|[\s']shopify\.|[\s']jobs\./.test(text))
         .map(([, text = '']) => ({
           file,
-          pieces: text.split(/\$\{[^}]*\}/).filter((piece) => piece.trim() !== ''),
+          // In a template, two backslashes are one.
+          pieces: text
+            .replaceAll('\\\\', '\\')
+            .split(/\$\{[^}]*\}/)
+            .filter((piece) => piece.trim() !== ''),
         }));
     });
 }

@@ -15,7 +15,14 @@ onEveryDatabase('what serves requests', (open) => {
   });
   after(() => store.close());
 
-  for (const name of ['keys', 'subscriptions', 'plans', 'cancellations', 'analyse', 'segments'] as const) {
+  for (const name of [
+    'keys',
+    'subscriptions',
+    'plans',
+    'cancellations',
+    'analyse',
+    'segments',
+  ] as const) {
     // Requirements: rest.service.read-only.
     test(`the connection "${name}" cannot write`, async () => {
       const sql: Sql = store.primary[name];
