@@ -30,7 +30,7 @@ export const caseOrders = ['oldest', 'newest', 'amount'] as const;
 export type CaseOrder = (typeof caseOrders)[number];
 
 /** The last row of the page before. */
-export type After<Fields extends keyof ClosedCaseRow> = Pick<ClosedCaseRow, Fields> | undefined;
+type After<Fields extends keyof ClosedCaseRow> = Pick<ClosedCaseRow, Fields> | undefined;
 export type AfterOpen = After<'amount' | 'openedAt' | 'subscriptionId' | 'position'>;
 export type AfterClosed = After<'closedAt' | 'openedAt' | 'subscriptionId' | 'position'>;
 

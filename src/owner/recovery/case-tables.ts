@@ -6,7 +6,7 @@ import {
   type OpenCaseRow,
   caseOrders,
 } from '../../metrics/recovery/cases.ts';
-import { type OpenCases, type Result, totalOf } from '../../metrics/recovery/figures.ts';
+import type { OpenCases, Result } from '../../metrics/recovery/figures.ts';
 import type { ShopVisit } from '../pages.ts';
 import { failureWords, showFailureCode } from '../ui/failure-codes.ts';
 import { type Tone, state } from '../ui/labels.ts';
@@ -15,9 +15,10 @@ import { type Column, listing, parameter, rowLink, sourcesLink } from '../ui/lis
 import { formatCount, formatMoney } from '../ui/locale.ts';
 import { showAgo, showDay } from '../ui/times.ts';
 import { type View, viewQuery } from '../view/view.ts';
+import type { CasePage } from './files.ts';
 import { codeParameter, orderOf } from './filters.ts';
 
-export const resultLabels: Readonly<Record<Result, readonly [label: string, tone: Tone]>> = {
+const resultLabels: Readonly<Record<Result, readonly [label: string, tone: Tone]>> = {
   recovered: ['Recovered', 'good'],
   lost: ['Lost', 'bad'],
 };
@@ -28,18 +29,12 @@ const orderLabels: Readonly<Record<CaseOrder, string>> = {
   amount: 'Highest amount first',
 };
 
-/** Some rows of a list, and where the rest is. */
-interface Page<Row> {
-  readonly rows: readonly Row[];
-  readonly nextCursor: string | null;
-}
-
 /** More would be more than a choice. */
 const maxCodes = 12;
 
 export function openCases(
   visit: ShopVisit,
-  { rows, nextCursor }: Page<OpenCaseRow>,
+  { rows, nextCursor }: CasePage<OpenCaseRow>,
   outstanding: readonly OpenCases[],
   now: number,
 ): Html {
@@ -93,7 +88,6 @@ export function openCases(
     emptyState: html`<h2>Nothing is outstanding</h2>
       <p>
         A payment appears here when it fails, until it is paid or its subscription ends.
-        ${totalOf(outstanding).count === 0 ? undefined : 'Open the list again.'}
       </p>
       <p>${sourcesLink(visit)}</p>`,
   });
@@ -105,7 +99,7 @@ const linked = ['code', 'attempts', 'first', 'last'] as const;
 export function closedCases(
   visit: ShopVisit,
   view: View,
-  { rows, nextCursor }: Page<ClosedCaseRow>,
+  { rows, nextCursor }: CasePage<ClosedCaseRow>,
 ): Html {
   const { shop } = visit;
   const filters = Object.fromEntries(linked.map((name) => [name, parameter(visit, name)]));

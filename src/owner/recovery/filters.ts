@@ -42,7 +42,7 @@ export function closedFilterOf(visit: ShopVisit, { period }: View): ClosedFilter
   };
 }
 
-export function resultOf(visit: ShopVisit): Result | undefined {
+function resultOf(visit: ShopVisit): Result | undefined {
   return oneOf('result', results, parameter(visit, 'result'));
 }
 
