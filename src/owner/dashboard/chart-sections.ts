@@ -48,18 +48,18 @@ const states = {
   activeSubscribers: {
     id: 'chart-active',
     title: 'Active subscribers',
-    caption: 'At the end of each day, UTC',
+    caption: '',
     rows: '/churn',
   },
   mrr: {
     id: 'chart-mrr',
     title: 'Monthly recurring revenue',
-    caption: 'At the end of each day, UTC, at today’s prices',
+    caption: ', at today’s prices',
     rows: '/revenue',
   },
 } as const;
 
-/** What was so at the end of each day. */
+/** What was so at the end of each day or week. */
 function stateChart(
   visit: ShopVisit,
   { view, summary, earlier, history, historyBefore }: Dashboard,
@@ -67,18 +67,20 @@ function stateChart(
   values: Values,
 ): Chart {
   const { rows, ...texts } = states[field];
-  const valueOf = (each: DashboardDay) => each[field];
-  const frame = timesOf(
-    visit,
-    history.map((each) => [each]),
-  );
+  const valueOf = (span: readonly DashboardDay[]) => span.at(-1)?.[field] ?? 0;
+  const spans = spansOf(history);
+  const frame = timesOf(visit, spans);
+  const perSpan = spans.length === history.length ? 'day' : 'week';
   return {
     ...texts,
     ...frame,
     ...values,
+    caption: `At the end of each ${perSpan}, UTC${texts.caption}`,
     marks: 'line',
     initial: 'last',
-    series: [seriesOf(texts.title, 'plain', history, valueOf, historyBefore)],
+    series: [
+      seriesOf(texts.title, 'plain', spans, valueOf, historyBefore && spansOf(historyBefore)),
+    ],
     headline: {
       now: values.format(summary[field]),
       before:
