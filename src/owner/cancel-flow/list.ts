@@ -13,6 +13,7 @@ import { shopPath } from '../ui/layout.ts';
 import { type Column, listing, parameter, rowLink, sourcesLink } from '../ui/listing.ts';
 import { showDay } from '../ui/times.ts';
 import { periodPicker } from '../view/picker.ts';
+import { selectField } from '../view/select.ts';
 import { type View, viewQuery } from '../view/view.ts';
 
 type SessionsPage = z.infer<typeof cancellationPage>;
@@ -101,38 +102,29 @@ export function sessionsList(visit: ShopVisit, listed: Listed): Html {
 function filterForm(visit: ShopVisit, view: View, filters: Omit<ListQuery, 'cursor'>): Html {
   const { outcome } = filters;
   const hidden = [...viewQuery(view), ...(outcome === undefined ? [] : [['outcome', outcome]])];
-  const select = (
-    name: 'reason' | 'offer',
-    label: string,
-    options: readonly (readonly [value: string, label: string])[],
-  ) =>
-    html`<p>
-      <label for="${name}">${label}</label>
-      <select id="${name}" name="${name}">
-        <option value="">Any</option>
-        ${options.map(
-          ([value, text]) =>
-            html`<option value="${value}" ${value === filters[name] ? html`selected` : undefined}>
-              ${text}
-            </option>`,
-        )}
-      </select>
-    </p>`;
   return html`<form
-    class="choices"
+    class="choose"
     method="get"
     action="${shopPath(visit.shop, '/cancel-flow/sessions')}"
   >
     ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-    ${select(
-      'reason',
-      'Reason',
-      detectedReasons.map((each) => [each, reasonLabels[each]]),
-    )}
-    ${select('offer', 'Offer', [
-      ...offerTypes.map((each) => [each, offerLabel(each)] as const),
-      ['none', offerLabel(null)],
-    ])}
+    ${selectField({
+      name: 'reason',
+      label: 'Reason',
+      none: 'Any',
+      selected: filters.reason,
+      options: detectedReasons.map((each) => [each, reasonLabels[each]]),
+    })}
+    ${selectField({
+      name: 'offer',
+      label: 'Offer',
+      none: 'Any',
+      selected: filters.offer,
+      options: [
+        ...offerTypes.map((each) => [each, offerLabel(each)] as const),
+        ['none', offerLabel(null)],
+      ],
+    })}
     <button class="plain">Filter</button>
   </form>`;
 }

@@ -7,7 +7,7 @@ import type { ShopVisit } from '../pages.ts';
 import { reasonLabels, state } from '../ui/labels.ts';
 import { shopPath } from '../ui/layout.ts';
 import { type Column, listing, rowLink } from '../ui/listing.ts';
-import { planOptions, selectField } from '../ui/select.ts';
+import { planOptions, selectField } from '../view/select.ts';
 import { formatCount } from '../ui/locale.ts';
 import { showDay, showTime } from '../ui/times.ts';
 import { periodPicker, showPeriod } from '../view/picker.ts';

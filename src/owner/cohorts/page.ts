@@ -10,7 +10,7 @@ import { readAsset } from '../ui/assets.ts';
 import { alert, layout } from '../ui/layout.ts';
 import { csvLink, sourcesLink } from '../ui/listing.ts';
 import { localeOf } from '../ui/locale.ts';
-import { planOptions, selectField } from '../ui/select.ts';
+import { planOptions, selectField } from '../view/select.ts';
 import { showTime } from '../ui/times.ts';
 import { monthFormat } from './months.ts';
 import { type Comparison, compare, monthsOver, shareOf } from './shares.ts';
