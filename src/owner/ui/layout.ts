@@ -3,9 +3,9 @@ import { iconLink, mark } from '../../http/look/mark.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Asset } from '../../http/look/asset.ts';
 import { frameAssets } from './assets.ts';
-import { icons } from './icons.ts';
+import { icons } from './navigation/icons.ts';
 import { formToken } from './form-token.ts';
-import { type NavigationLink, navigation } from './navigation.ts';
+import { type NavigationLink, navigation } from './navigation/navigation.ts';
 import { searchDialog } from './search.ts';
 import type { Visit } from '../visit.ts';
 

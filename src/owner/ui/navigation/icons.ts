@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../../http/html.ts';
 
 /** Decorative line icons on a 20 × 20 grid, in the colour of the text beside them. */
 const icon = (drawing: Html): Html =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shopPages } from './layout.ts';
+import { shopPages } from '../layout.ts';
 import { navigation } from './navigation.ts';
 
 test('leads to every page of a shop once beside the page, and to those most used in the bar', () => {
