@@ -47,7 +47,7 @@ function legend(series: readonly Series[]): Html | undefined {
 }
 
 /** How a value is written; one that cannot be known differs from 0. */
-export function show(value: Value | undefined, format: Chart['format']): string {
+function show(value: Value | undefined, format: Chart['format']): string {
   return value === null || value === undefined ? '–' : format(value);
 }
 

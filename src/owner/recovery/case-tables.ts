@@ -86,9 +86,7 @@ export function openCases(
     nextCursor,
     csv: shopPath(shop, '/recovery/open.csv'),
     emptyState: html`<h2>Nothing is outstanding</h2>
-      <p>
-        A payment appears here when it fails, until it is paid or its subscription ends.
-      </p>
+      <p>A payment appears here when it fails, until it is paid or its subscription ends.</p>
       <p>${sourcesLink(visit)}</p>`,
   });
 }

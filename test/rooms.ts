@@ -1,0 +1,144 @@
+/** What a room may import: rooms or single files. From `types` it may import types only. */
+interface Rule {
+  readonly imports: readonly string[];
+  readonly types?: readonly string[];
+}
+
+const leaves = [
+  'clock',
+  'config',
+  'errors',
+  'intervals',
+  'iso-time',
+  'json',
+  'log',
+  'money',
+  'own-number',
+  'refusals',
+  'time-limit',
+  'version',
+  'vocabulary',
+];
+const transport = ['http', 'operations'];
+
+/** A room is a folder of src, or a file beside these folders. */
+export const rooms: Readonly<Record<string, Rule>> = {
+  clock: { imports: [] },
+  config: { imports: ['errors'] },
+  errors: { imports: [] },
+  intervals: { imports: [], types: ['vocabulary'] },
+  'iso-time': { imports: [] },
+  json: { imports: [] },
+  log: { imports: [] },
+  'time-limit': { imports: [] },
+  money: { imports: [] },
+  'own-number': { imports: [] },
+  refusals: { imports: ['errors'] },
+  version: { imports: [] },
+  vocabulary: { imports: [] },
+
+  store: { imports: leaves },
+  access: { imports: [...leaves, 'store'] },
+  metrics: { imports: [...leaves, 'store'] },
+  operations: {
+    imports: [...leaves, 'metrics', 'store', 'access/scopes'],
+    types: ['access', 'telemetry'],
+  },
+  ingest: { imports: [...leaves, 'store'] },
+  mapping: { imports: [...leaves, 'ingest', 'store'] },
+  demo: { imports: leaves },
+
+  telemetry: { imports: leaves },
+  http: {
+    imports: [...leaves, 'access/limiter/rate-limiter', 'telemetry/trace-context'],
+    types: ['access', 'telemetry'],
+  },
+  reference: { imports: [...leaves, 'operations', 'access/scopes', 'access/tiers'] },
+  docs: { imports: [...leaves, 'http', 'reference'], types: ['operations'] },
+  rest: { imports: [...leaves, ...transport], types: ['access', 'store', 'telemetry'] },
+  mcp: { imports: [...leaves, ...transport], types: ['access', 'store', 'telemetry'] },
+  accounts: { imports: [...leaves, 'store'] },
+  mail: { imports: [], types: ['config'] },
+  owner: {
+    imports: [
+      ...leaves,
+      'access',
+      'accounts',
+      'http',
+      'mail',
+      'metrics',
+      'operations',
+      'platforms',
+      'store',
+      'door',
+    ],
+    types: ['ingest', 'mapping'],
+  },
+
+  platforms: { imports: [...leaves, 'access/keys', 'http', 'ingest', 'store'] },
+
+  door: {
+    imports: [
+      ...leaves,
+      'access/client-network',
+      'access/tiers',
+      'http',
+      'ingest',
+      'mapping',
+      'store',
+      'platforms/keeper',
+      'platforms/credentials/sealing',
+      'platforms/webhooks/queue',
+    ],
+    types: ['platforms'],
+  },
+  inbound: {
+    imports: ['config', 'door', 'errors', 'platforms'],
+    types: [...leaves, 'http', 'store'],
+  },
+
+  status: { imports: ['http', 'time-limit'], types: ['access', 'store'] },
+  gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },
+  service: {
+    imports: [
+      ...leaves,
+      'gauges',
+      'inbound',
+      'status',
+      'access',
+      'accounts',
+      'docs',
+      'door/upload',
+      'http',
+      'mail',
+      'mcp',
+      'operations',
+      'owner',
+      'rest',
+      'store',
+      'telemetry',
+      'platforms',
+    ],
+  },
+  commands: {
+    imports: [
+      ...leaves,
+      'access',
+      'accounts',
+      'demo',
+      'door',
+      'ingest',
+      'mail',
+      'mapping',
+      'metrics',
+      'operations',
+      'owner',
+      'platforms',
+      'service',
+      'store',
+    ],
+  },
+  cli: {
+    imports: ['commands', 'config', 'env-file', 'errors', 'log', 'platforms/registry', 'version'],
+  },
+};
