@@ -202,8 +202,8 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     assert.ok(box);
     // The last bar of the second series.
     await page.mouse.click(box.x + box.width - 0.14 * (box.width / 13) - 2, box.y + 20);
-    await page.waitForURL((url) => url.pathname === `${shop}/churn`);
-    assert.equal(new URL(page.url()).search, '?from=2026-11-14&to=2026-11-20');
+    await page.waitForURL((url) => url.pathname === `${shop}/churn/left`);
+    assert.equal(new URL(page.url()).search, '?cause=cancelled&from=2026-11-14&to=2026-11-20');
     await page.goBack();
     await page.getByRole('link', { name: 'Churn rate' }).click();
     await page.waitForURL((url) => url.pathname === `${shop}/churn`);

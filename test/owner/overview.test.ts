@@ -153,6 +153,8 @@ describe('the overview of a shop', () => {
       '/recovery?days=90',
       '/cancel-flow?days=90',
       '/churn?from=2026-11-14&to=2026-11-20',
+      '/churn/left?cause=cancelled&days=90',
+      '/churn/left?cause=cancelled&from=2026-11-14&to=2026-11-20',
       '/recovery?from=2026-11-14&to=2026-11-20',
       '/revenue?from=2026-11-20&to=2026-11-20',
       // The first day is only partly in the period.

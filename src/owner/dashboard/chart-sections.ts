@@ -6,6 +6,7 @@ import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
 import { type Comparison, viewOfDays, viewPath } from '../view/view.ts';
 import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
+import { type Figure, cancelled } from './figures.ts';
 import { reasonsTable } from './reasons.ts';
 
 /** What a chart is compared with. */
@@ -86,7 +87,7 @@ function stateChart(
       before:
         historyBefore && `${befores[view.comparison]}: ${values.format(earlier.summary[field])}`,
     },
-    hrefs: hrefsOf(visit, view, frame.times, rows),
+    hrefs: hrefsOf(visit, view, frame.times, { rows }),
   };
 }
 
@@ -97,15 +98,14 @@ function hrefsOf(
   { shop }: ShopVisit,
   view: Dashboard['view'],
   times: Times,
-  path: string,
+  { rows, filter }: Pick<Figure, 'rows' | 'filter'>,
 ): string[] {
-  return times.map((time) => viewPath(shopPath(shop, path), viewOfDays(view, time)));
+  return times.map((time) => viewPath(shopPath(shop, rows), viewOfDays(view, time), filter));
 }
 
-interface Kind {
+interface Kind extends Pick<Figure, 'rows' | 'filter'> {
   readonly name: string;
   readonly tone: Chart['series'][number]['tone'];
-  readonly rows: string;
   byDay(day: DashboardDay): number;
   total(figures: Figures, days: readonly DashboardDay[]): number;
 }
@@ -136,9 +136,9 @@ function eventsChart(
     caption: `${spans.length === history.length ? 'Per day' : 'Per 7 days'}, UTC. ${texts.caption}`,
     marks: 'bars',
     initial: 'last',
-    series: kinds.map(({ name, tone, rows, byDay }) => ({
+    series: kinds.map(({ name, tone, byDay, ...page }) => ({
       ...seriesOf(name, tone, spans, sumOf(byDay), spansBefore),
-      hrefs: hrefsOf(visit, view, frame.times, rows),
+      hrefs: hrefsOf(visit, view, frame.times, page),
     })),
     headline: {
       now: totals(data, history),
@@ -164,7 +164,8 @@ function growthChart(visit: ShopVisit, data: Dashboard, counts: Values): Chart {
     {
       name: 'Cancelled',
       tone: 'bad',
-      rows: '/churn',
+      rows: '/churn/left',
+      filter: cancelled,
       byDay: (each) => each.cancelled,
       total: ({ summary }) => summary.cancelled30d,
     },

@@ -23,6 +23,7 @@ export interface Figure {
 }
 
 const active = { status: 'active' } as const;
+export const cancelled = { cause: 'cancelled' } as const;
 
 /** Shown largest. */
 export const heroes: readonly Figure[] = [
@@ -90,8 +91,8 @@ export const figureGroups: readonly FigureGroup[] = [
         format: 'count',
         definition:
           'Subscriptions that were cancelled in the period and were still cancelled at its end.',
-        rows: '/churn',
-        filter: { cause: 'cancelled' },
+        rows: '/churn/left',
+        filter: cancelled,
         comparison: 'window',
         betterWhen: 'lower',
         byDay: (day) => day.cancelled,
