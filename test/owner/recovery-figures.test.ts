@@ -19,7 +19,7 @@ onEveryDatabase('the figures of the recovery page', (open) => {
   after(() => world.close());
 
   const answerOf = (page: string) =>
-    plain(/<p class="value">.*?<\/p>\s*<p>.*?<\/p>/s.exec(page)?.[0] ?? '');
+    plain(/<p class="answer">.*?<\/p>\s*<p>.*?<\/p>/s.exec(page)?.[0] ?? '');
 
   test('agrees with the summary for any period, and every number leads to its rows', async () => {
     const shop = await createShop(world.store, { currency: 'EUR' });

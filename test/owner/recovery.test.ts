@@ -81,7 +81,7 @@ onEveryDatabase('the recovery page', (open) => {
     return page.text.replaceAll('\u00A0', ' ');
   };
   const answerOf = (page: string) =>
-    plain(/<p class="value">.*?<\/p>\s*<p>.*?<\/p>/s.exec(page)?.[0] ?? '');
+    plain(/<p class="answer">.*?<\/p>\s*<p>.*?<\/p>/s.exec(page)?.[0] ?? '');
   /** The rows of a table in the section of this heading. */
   const tableOf = (page: string, id: string) =>
     rowsOf(page.slice(page.indexOf(`<h3 id="${id}"`)).split('</section>', 1)[0] ?? '');

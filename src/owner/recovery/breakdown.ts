@@ -124,7 +124,7 @@ export function breakdownTable(
         <td class="amount">${formatMoney(visit, shop, amountOf(recovered, shop.currency))}</td>
       </tr>`,
   );
-  const table = html`<div class="scroll" tabindex="0" role="group" aria-labelledby="${id}">
+  const table = html`<div class="wide-table" tabindex="0" role="group" aria-labelledby="${id}">
     <table class="plain">
       <thead>
         <tr>

@@ -136,12 +136,12 @@ function filterNote(
   const notes = [
     code === undefined ? [] : failureWords(code === codeParameter(null) ? null : code),
     attempts === undefined ? [] : `failed attempts: ${attempts.replace('+', ' or more')}`,
-    first === undefined ? [] : `from ${first}`,
-    last === undefined ? [] : `to ${last}`,
+    first === undefined ? [] : `from ${first} (UTC)`,
+    last === undefined ? [] : `to ${last} (UTC)`,
   ].flat();
   if (notes.length === 0) return html``;
   return html`<p class="quiet">
-    Only ${notes.join(', ')} (UTC).
+    Only ${notes.join(', ')}.
     <a href="${shopPath(visit.shop, '/recovery/closed')}">See all</a>
   </p>`;
 }

@@ -47,8 +47,7 @@ function answer(visit: ShopVisit, view: View, recovery: Recovery): Html {
       ? `in the last ${view.range.days} days`
       : `during ${showPeriod(visit, view.period)} (UTC)`;
   const payments = `${formatCount(visit, owed.count)} ${owed.count === 1 ? 'payment' : 'payments'}`;
-  return html`<section class="card figure">
-    <p class="value">
+  return html`<p class="answer">
       ${
         owed.count === 0
           ? 'Nothing is outstanding.'
@@ -68,8 +67,7 @@ function answer(visit: ShopVisit, view: View, recovery: Recovery): Html {
       A failed payment is outstanding until it is paid, and then recovered, or until its
       subscription is cancelled, expires or fails, and then lost. Its amount is that of the first
       failed attempt.
-    </p>
-  </section>`;
+    </p>`;
 }
 
 /** For a shop without data. */
