@@ -5,7 +5,7 @@ import { type Cases, type ClosedCases, amountOf, totalOf } from '../../metrics/r
 import { tableFile } from '../csv/charts.ts';
 import type { Cell } from '../csv/csv.ts';
 import type { ShopVisit } from '../pages.ts';
-import { failureWords, showFailureCode } from '../ui/failure-codes.ts';
+import { failureWords, showFailureCode } from './failure-codes.ts';
 import { shopPath } from '../ui/layout.ts';
 import { csvLink } from '../ui/listing.ts';
 import { formatCount, formatMoney, formatShare } from '../ui/locale.ts';

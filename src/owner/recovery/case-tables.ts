@@ -8,7 +8,7 @@ import {
 } from '../../metrics/recovery/cases.ts';
 import type { OpenCases, Result } from '../../metrics/recovery/figures.ts';
 import type { ShopVisit } from '../pages.ts';
-import { failureWords, showFailureCode } from '../ui/failure-codes.ts';
+import { failureWords, showFailureCode } from './failure-codes.ts';
 import { type Tone, state } from '../ui/labels.ts';
 import { shopPath } from '../ui/layout.ts';
 import { type Column, listing, parameter, rowLink, sourcesLink } from '../ui/listing.ts';
@@ -72,6 +72,7 @@ export function openCases(
     },
     columns: [
       ...commonColumns(visit),
+      attemptsColumn(visit, 'number'),
       { label: 'First failed', kind: 'date', cell: ({ openedAt }) => showAgo(openedAt, now) },
       {
         label: 'Next billing',
@@ -116,6 +117,7 @@ export function closedCases(
       ...commonColumns(visit),
       { label: 'Result', kind: 'state', cell: ({ result }) => state(resultLabels[result]) },
       { label: 'Closed', kind: 'date', cell: ({ closedAt }) => showDay(visit, closedAt) },
+      attemptsColumn(visit, 'minor'),
       { label: 'First failed', kind: 'minor', cell: ({ openedAt }) => showDay(visit, openedAt) },
       customerColumn(visit),
     ],
@@ -156,16 +158,22 @@ function commonColumns<Row extends CaseRow>(visit: ShopVisit): readonly Column<R
     },
     { label: 'Failure', kind: 'name', cell: ({ failureCode }) => showFailureCode(failureCode) },
     {
-      label: 'Attempts',
-      kind: 'number',
-      cell: ({ attempts }) => `${formatCount(visit, attempts)} failed`,
-    },
-    {
       label: 'Amount',
       kind: 'amount',
       cell: ({ amount }) => formatMoney(visit, shop, Number(amount)),
     },
   ];
+}
+
+function attemptsColumn<Row extends CaseRow>(
+  visit: ShopVisit,
+  kind: 'number' | 'minor',
+): Column<Row> {
+  return {
+    label: 'Attempts',
+    kind,
+    cell: ({ attempts }) => `${formatCount(visit, attempts)} failed`,
+  };
 }
 
 function customerColumn<Row extends CaseRow>({ shop }: ShopVisit): Column<Row> {

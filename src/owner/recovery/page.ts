@@ -25,7 +25,10 @@ export function recoveryContent(
   const tables = breakdownsOf(recovery.closed).map((each) => breakdownTable(visit, view, each));
   return html`${answer(visit, view, recovery)}
     ${periodPicker(visit, view, shopPath(shop, '/recovery'))}
-    <section class="charts"><div class="grid">${charts} ${tables}</div></section>
+    <section class="charts">
+      <h2>Recovered and lost</h2>
+      <div class="grid">${charts} ${tables}</div>
+    </section>
     <section>
       <h2>Outstanding now</h2>
       ${open}

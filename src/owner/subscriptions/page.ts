@@ -15,7 +15,7 @@ import type { RecordKind } from '../../store/records/tables.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import { page } from '../ui/answers.ts';
 import type { ShopVisit } from '../pages.ts';
-import { showFailureCode } from '../ui/failure-codes.ts';
+import { showFailureCode } from '../recovery/failure-codes.ts';
 import { layout, shopPath } from '../ui/layout.ts';
 import { formatCount, formatMoney } from '../ui/locale.ts';
 import { showNextBilling, showValue } from './list-page.ts';

@@ -46,7 +46,5 @@ export function failureWords(code: string | null): string {
 /** The same, with the code beside the words. */
 export function showFailureCode(code: string | null): Html {
   const words = failureWords(code);
-  return code === null || words === code
-    ? html`${words}`
-    : html`${words} <code class="quiet">${code}</code>`;
+  return code === null || words === code ? html`${words}` : html`${words} <code>${code}</code>`;
 }
