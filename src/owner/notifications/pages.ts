@@ -76,18 +76,16 @@ export function notificationsPage(visit: ShopVisit, parts: NotificationsPage): A
 }
 
 function checkbox(name: string, isChecked: boolean, label: string, hint: string): Html {
-  return html`<p class="field check">
+  return html`<label class="choice">
     <input
       type="checkbox"
       id="${name}"
       name="${name}"
       value="on"
-      aria-describedby="${name}-hint"
       ${isChecked ? html`checked` : undefined}
     />
-    <label for="${name}">${label}</label>
-    <span class="hint" id="${name}-hint">${hint}</span>
-  </p>`;
+    <span>${label} <span class="hint">${hint}</span></span>
+  </label>`;
 }
 
 /** For a link in a mail; opening it changes nothing, because mail programs open links too. */
