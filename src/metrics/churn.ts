@@ -1,8 +1,9 @@
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Position, startOf } from '../store/records/paging.ts';
-import { wholeDaysOf } from './bounds.ts';
-import { intervalsOf } from './pieces.ts';
+import { boundsOf } from './bounds.ts';
+import { endsOf, keptOf, piecesOf } from './pieces.ts';
 import type { ReasonRow } from './reasons.ts';
+import { superseded } from './summary-parts.ts';
 
 /** Why a subscription left: cancelled, or lost to failed payments. */
 export type ChurnCause = 'cancelled' | 'failed';
@@ -26,70 +27,47 @@ const iso = (at: number) => new Date(at).toISOString();
 
 /**
  * The subscriptions that left in a window and had not come back by now, by the UTC day on which they left; days
- * without any have no row. The cost grows with the number of days, and with the changes on the first and the last.
+ * without any have no row. The cost grows with the number of days.
  */
 export async function listChurnDays(
   sql: Sql | Transaction,
   shopId: number,
-  { from, until, now }: Window,
+  { from, now, ...window }: Window,
 ): Promise<ChurnDay[]> {
-  const { days, ends } = wholeDaysOf(from, until);
+  // What happens later has not happened.
+  const until = Math.min(window.until, now + 1);
+  const bounds = boundsOf(from, until);
   const at = iso(now);
   return sql<ChurnDay[]>`
-    with changing as (
-      (
-        select subscription_id from status_events
-        where shop_id = ${shopId} and at > ${at} order by at offset 0
-      )
-      union
-      (
-        select subscription_id from subscriptions
-        where shop_id = ${shopId} and created_at > ${at} order by created_at offset 0
-      )
-    ),
+    with kept as materialized (${keptOf(sql, shopId)}),
+    ends as materialized (${endsOf(sql, bounds)}),
+    superseded as materialized (${superseded(sql, shopId, at)}),
     churned as (
-      select bucket as at, count, 0 as failed from metric_ledger
-      where shop_id = ${shopId} and grain = 'day' and bucket >= ${days[0]} and bucket < ${days[1]}
-        and fact = 'churned'
+      select l.at, case when fact = 'churned' then count else 0 end as count,
+        case when fact = 'churned_failed' then count else 0 end as failed
+      from (${piecesOf(sql, bounds)}) piece
+      cross join lateral (
+        select bucket as at, fact, count from metric_ledger
+        where shop_id = ${shopId} and grain = piece.grain
+          and bucket >= piece.since and bucket < piece.until
+          and fact in ('churned', 'churned_failed')
+        offset 0
+      ) l
       union all
-      select bucket, 0, count from metric_ledger
-      where shop_id = ${shopId} and grain = 'day' and bucket >= ${days[0]} and bucket < ${days[1]}
-        and fact = 'churned_failed'
-      union all
-      select c.at, c.churned, c.churned_failed from (${intervalsOf(sql, ends)}) e
+      select c.at, c.churned, c.churned_failed from ends e
       cross join lateral (
         select at, churned, churned_failed from subscriber_changes
         where shop_id = ${shopId} and at >= e.since and at < e.until order by at offset 0
       ) c
       union all
       -- The ledger counts subscriptions by their final status: what holds now replaces it.
-      select leaving.at, seen.sign, seen.sign * (after.to_status = 'failed')::int
-      from changing c
-      cross join (values (1, ${at}::timestamptz), (-1, 'infinity')) seen (sign, until)
-      cross join lateral (
-        select to_status from status_events
-        where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= seen.until
-        order by position desc limit 1
-      ) last
-      cross join lateral (
-        select max(at) as at
-        from (
-          select * from status_events
-          where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= seen.until
-          order by position offset 0
-        ) e
-        where from_status in ('active', 'paused') and to_status not in ('active', 'paused')
-      ) leaving
-      cross join lateral (
-        select to_status from (
-          select * from status_events
-          where shop_id = ${shopId} and subscription_id = c.subscription_id
-          order by position desc offset 0
-        ) e
-        where at = leaving.at limit 1
-      ) after
-      where last.to_status in ('cancelled', 'failed')
-        and leaving.at >= ${iso(from)} and leaving.at < ${iso(until)}
+      select s.began_at, s.sign, s.sign * (s.left_as = 'failed')::int
+      from (
+        select began_at, left_as,
+          (fact in ('cancelled', 'failed'))::int - (final not in ('', 'expired'))::int as sign
+        from superseded where fact <> 'cycle_failed' and until > ${at}
+      ) s
+      where s.began_at >= ${iso(from)} and s.began_at < ${iso(until)}
     )
     select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,
       sum(count - failed)::bigint as cancelled, sum(failed)::bigint as failed

@@ -9,6 +9,7 @@ import {
   failingAgain,
   happened,
   scopeOf,
+  state,
   superseded,
 } from './summary-parts.ts';
 
@@ -60,30 +61,28 @@ export async function listDays(sql: Sql, shopId: number, period: Period): Promis
   return toDays(period, events, shifts);
 }
 
-/** The days of a period. @param shifts those of its end first, then the latest first */
+/** The days of a period. */
 export function toDays(
   period: Period,
   events: readonly EventsOfDay[],
   shifts: readonly Shift[],
 ): DayRow[] {
   const eventsByDay = new Map(events.map((each) => [each.day, each]));
+  const shiftsByDay = Map.groupBy(shifts, (each) => each.day);
   let subscribers = 0;
   const values = new Map<IntervalText, bigint>();
-  const move = ({ interval, count, amount }: Shift, sign: 1 | -1) => {
-    if (interval === null) subscribers += sign * count;
-    else values.set(interval, (values.get(interval) ?? 0n) + BigInt(sign) * BigInt(amount));
+  const move = (at: number | null, sign: 1 | -1) => {
+    for (const { interval, count, amount } of shiftsByDay.get(at) ?? []) {
+      if (interval === null) subscribers += sign * count;
+      else values.set(interval, (values.get(interval) ?? 0n) + BigInt(sign) * BigInt(amount));
+    }
   };
-  for (const each of shifts) if (each.day === null) move(each, 1);
+  move(null, 1);
 
-  const dated = shifts.filter((each) => each.day !== null);
   const first = Math.floor(period.from / day) * day;
   const last = Math.floor((period.until - 1) / day) * day;
   const rows: DayRow[] = [];
-  let next = 0;
   for (let at = last; at >= first; at -= day) {
-    for (; next < dated.length && (dated[next]?.day as number) > at; next += 1) {
-      move(dated[next] as Shift, -1);
-    }
     rows.push({
       ...noEvents,
       ...eventsByDay.get(at),
@@ -95,6 +94,7 @@ export function toDays(
           : [{ ...parseInterval(interval), sum: decimalText(amount, priceDecimals) }],
       ),
     });
+    move(at, -1);
   }
   return rows.toReversed();
 }
@@ -134,40 +134,35 @@ export function sumsByDay(sql: Sql | Transaction) {
       coalesce(sum(count) filter (where fact = 'session_open'), 0)::bigint as "sessionsOpen"`;
 }
 
-/** The state at the end of the period, and how it changed on each day but the first, last one first. */
-function listShifts(sql: Sql, shopId: number, { from, until }: Period): Promise<Shift[]> {
-  const after = restOfTime(until);
-  const second = new Date((Math.floor(from / day) + 1) * day).toISOString();
+/** The state at the end of the period, and how it changed on each of its days but the first. */
+function listShifts(sql: Sql, shopId: number, period: Period): Promise<Shift[]> {
+  const scope = scopeOf(shopId, period);
+  const after = restOfTime(period.until);
+  const second = new Date((Math.floor(period.from / day) + 1) * day).toISOString();
   return sql<Shift[]>`
     with changed_after as materialized (${changesIn(sql, shopId, after.end)})
-    select (date_part('epoch', day) * 1000)::bigint as day, interval, sum(count)::bigint as count,
-      round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
+    select (date_part('epoch', day) * 1000)::bigint as day,
+      case when fact <> 'subscriber' then interval_of_fact(fact) end as interval, count,
+      round(amount * 10::numeric ^ ${priceDecimals}::int)::text as amount
     from (
-      select s.day, case when fact <> 'subscriber' then interval_of_fact(fact) end as interval,
-        s.sign * count as count, s.sign * amount as amount
-      from (
-        select null::timestamptz as day, 1 as sign, fact, count, amount from metric_ledger
-        where shop_id = ${shopId} and grain = 'all'
-        union all
-        select case when bucket < ${after.days} then bucket end,
-          case when bucket < ${after.days} then 1 else -1 end, fact, count, amount
-        from metric_ledger
-        where shop_id = ${shopId} and grain = 'shift' and bucket >= ${second}
-        union all
-        -- Not yet at the end of the period, and so not on its last day.
-        select each.day, -1, f.fact, f.count, f.amount
-        from changed_after c
-        cross join lateral (
-          select 'subscriber' as fact, c.subscriber as count, 0 as amount
-          union all
-          select fact, count, amount from unnest(c.active) a
-        ) f
-        cross join lateral (values (null), (metric_day(c.at))) each (day)
-      ) s
+      select null::timestamptz as day, fact, sum(count)::bigint as count, sum(amount) as amount
+      from (${state(sql, scope, after)}) s
       where fact = 'subscriber' or fact like 'active %'
-    ) shifts
-    group by shifts.day, interval
-    order by shifts.day desc nulls first`;
+      group by fact
+      union all
+      select bucket, case when fact = 'subscriber' then fact else 'active ' || interval_of_fact(fact) end,
+        sum(count)::bigint, sum(amount)
+      from metric_ledger
+      where shop_id = ${shopId} and grain = 'shift' and bucket >= ${second} and bucket < ${after.days}
+        and (fact = 'subscriber' or fact like 'active %')
+      group by 1, 2
+      union all
+      -- What is later than the period is not taken back from its last day.
+      select metric_day(at), 'subscriber', -sum(subscriber), 0 from changed_after group by 1
+      union all
+      select metric_day(c.at), a.fact, -sum(a.count), -sum(a.amount)
+      from changed_after c cross join lateral unnest(c.active) a group by 1, 2
+    ) shifts`;
 }
 
 const noEvents: Omit<EventsOfDay, 'day'> = {
