@@ -2,6 +2,7 @@ import { type Sql, connect } from '../src/store/database.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../src/metrics/churn.ts';
 import { listCohorts } from '../src/metrics/cohorts.ts';
 import { cohortsFromRecords } from '../src/metrics/plain-cohorts.ts';
+import { listDays } from '../src/metrics/history-rows.ts';
 import { summariseMovements } from '../src/metrics/movements.ts';
 import { summariseMetrics } from '../src/metrics/summary.ts';
 import { migrate } from '../src/store/migrate.ts';
@@ -107,6 +108,13 @@ async function measurePast(sql: Sql): Promise<void> {
       cohortsFromRecords(sql, shop.id, { months: 36, now }, { segment: { plan: 1 }, now }),
     'movements of 30 days': ({ id }) => summariseMovements(sql, id, window.from, now),
     'movements of 36 months': ({ id }) => summariseMovements(sql, id, last.from, now),
+    'figures of the 30 days before': ({ id }) =>
+      summariseMetrics(sql, id, now, { from: now - 2 * month, until: now - month }),
+    'figures of 30 days two years ago': ({ id }) =>
+      summariseMetrics(sql, id, now, { from: now - 25 * month, until: now - 24 * month }),
+    'figures of 12 months': ({ id }) =>
+      summariseMetrics(sql, id, now, { from: now - 12 * month, until: now }),
+    'history of 12 months': ({ id }) => listDays(sql, id, { from: now - 12 * month, until: now }),
     'churn by day, 36 months': ({ id }) => listChurnDays(sql, id, last),
     'churn by plan, cause and age, 30 days': ({ id }) => listChurnGroups(sql, id, window),
     'last 50 that left': ({ id }) => listChurned(sql, id, last, page),

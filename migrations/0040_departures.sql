@@ -141,7 +141,7 @@ begin
   end loop;
 end $do$;
 
--- Everything of a shop anew, as 0018 made it, with its departures.
+-- Everything of a shop anew, as 0018 made it, with its departures, and what 0038 keeps.
 create or replace function rebuild_metrics(shop bigint) returns void language plpgsql as $$
 declare
   slice constant integer := 10000;
@@ -152,6 +152,7 @@ begin
   delete from subscriber_changes where shop_id = shop;
   delete from failed_cycles where shop_id = shop;
   delete from departures where shop_id = shop;
+  delete from superseded_facts where shop_id = shop;
   loop
     select array_agg(c.customer_id order by c.customer_id) into ids
     from (

@@ -9,7 +9,12 @@ export interface LedgerDifference {
   readonly expected: string | null;
 }
 
-type FactTable = 'subscriber_changes' | 'failed_cycles' | 'dunning_cases' | 'departures';
+type FactTable =
+  | 'subscriber_changes'
+  | 'failed_cycles'
+  | 'dunning_cases'
+  | 'departures'
+  | 'superseded_facts';
 
 interface Row {
   readonly key: string;
@@ -39,6 +44,10 @@ const factTables: Readonly<Record<FactTable, Facts>> = {
   subscriber_changes: {
     owner: { id: 'customer_id', table: 'customers' },
     key: 'customer_id, at',
+  },
+  superseded_facts: {
+    owner: { id: 'subscription_id', table: 'subscriptions' },
+    key: 'subscription_id, fact, cycle, until',
   },
 };
 

@@ -24,6 +24,7 @@ const servedTables = [
   'subscriber_facts',
   'subscription_lines',
   'subscriptions',
+  'superseded_facts',
 ] as const;
 
 const served = `{${servedTables.join(',')}}`;

@@ -59,6 +59,7 @@ export async function deleteShop(
     await tx`delete from subscriber_changes where shop_id = ${shopId}`;
     await tx`delete from failed_cycles where shop_id = ${shopId}`;
     await tx`delete from departures where shop_id = ${shopId}`;
+    await tx`delete from superseded_facts where shop_id = ${shopId}`;
     await tx`delete from metric_ledger where shop_id = ${shopId}`;
     await tx`delete from metric_shops where shop_id = ${shopId}`;
     // Keys created in the meantime.

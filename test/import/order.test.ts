@@ -180,6 +180,7 @@ onEveryDatabase('the order of records', (open) => {
           ['subscriber_changes', 1],
           ['subscription_lines', 1],
           ['subscriptions', 1],
+          ['superseded_facts', 0],
         ],
       );
       assert.match(dump['cancellation_sessions']?.[0] ?? '', /"subscription_id": null/);

@@ -130,6 +130,7 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
       'subscriber_changes',
       'failed_cycles',
       'departures',
+      'superseded_facts',
       'metric_shops',
     ]) {
       const rows = await write`select from ${write.unsafe(table)} where shop_id = ${shop.id}`;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
+import { listDays } from '../../src/metrics/history-rows.ts';
 import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { add, decimalText, parseDecimal } from '../../src/money.ts';
 import type { MetricsRow } from '../../src/metrics/row.ts';
@@ -11,12 +12,14 @@ import { onEveryDatabase } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
 import { createShop } from '../support/world.ts';
 import { instantOf } from './instants.ts';
-import { randomOf } from './random.ts';
+import { type Random, randomOf } from './random.ts';
 import { preparePlans, writeSomething } from './writers.ts';
 
 /** More runs find more, but the suite should be fast. A failure prints its seed. */
 const { numRuns: worlds, seed: firstSeed } = runs(6);
 const batches = 6;
+const day = 24 * 3_600_000;
+const iso = (at: number) => new Date(at).toISOString();
 
 const decimal = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 
@@ -48,17 +51,47 @@ onEveryDatabase('the metrics summary', (open) => {
   });
   after(() => store.close());
 
-  async function compare(shopId: number, instants: readonly number[], what: string) {
-    for (const instant of instants) {
-      assert.deepEqual(
-        canonical(await summariseMetrics(store.primary.analyse, shopId, instant)),
-        canonical(await summariseFromRecords(store.write, shopId, instant)),
-        `${what}, at ${new Date(instant).toISOString()}`,
-      );
+  async function compare(shopId: number, random: Random, what: string) {
+    const now = instantOf(random);
+    assert.deepEqual(
+      canonical(await summariseMetrics(store.primary.analyse, shopId, now)),
+      canonical(await summariseFromRecords(store.write, shopId, now)),
+      `${what}, at ${iso(now)}`,
+    );
+    const until = instantOf(random);
+    const from = random.oneOf([
+      until - 1,
+      until - 1 - random.integer(2 * day),
+      Math.min(instantOf(random), until - 1),
+      until - 400 * day,
+    ]);
+    const where = `${what}, from ${iso(from)} to ${iso(until)}`;
+    const period = { from, until };
+    const row = await summariseMetrics(store.primary.analyse, shopId, until + 1, period);
+    assert.equal(row.upcomingRenewals, undefined);
+    const plain = await summariseFromRecords(store.write, shopId, until, from);
+    const past = { upcomingRenewals: undefined, upcomingRenewalsValue: undefined };
+    assert.deepEqual(canonical(row), canonical({ ...plain, ...past }), where);
+
+    const days = await listDays(store.primary.analyse, shopId, period);
+    const counts = [
+      'newSubscribers',
+      'cancelled',
+      'failedPayments',
+      'dunningRecovered',
+      'sessionsSaved',
+    ] as const;
+    for (const name of counts) {
+      const total = days.reduce((sum, each) => sum + each[name], 0);
+      assert.equal(total, row[name], `the days of ${name}, ${where}`);
+    }
+    for (const figure of ['paid', 'refunded'] as const) {
+      const total = totalOf(['0', ...days.map((each) => each[figure])]);
+      assert.equal(total, decimal(row[figure]), `the days of ${figure}, ${where}`);
     }
   }
 
-  test('matches its definition at any instant, for any writes, sequential or concurrent', async () => {
+  test('matches its definition at any instant and for any period, for any writes, sequential or concurrent', async () => {
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
       const random = randomOf(seed);
       const shopIds = [(await createShop(store)).id, (await createShop(store)).id];
@@ -78,8 +111,9 @@ onEveryDatabase('the metrics summary', (open) => {
           ),
         );
         for (const shopId of shopIds) {
-          const instants = [1, 2, 3, 4].map(() => instantOf(random));
-          await compare(shopId, instants, `seed ${seed}, batch ${batch}`);
+          for (let time = 0; time < 6; time += 1) {
+            await compare(shopId, random, `seed ${seed}, batch ${batch}`);
+          }
         }
       }
       for (const shopId of shopIds) {

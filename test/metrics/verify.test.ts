@@ -47,6 +47,8 @@ onEveryDatabase('the stored metrics of a shop', (open) => {
       departures: write`update departures set age_days = age_days + 1 where shop_id = ${shop.id}`,
       failed_cycles: write`
         update failed_cycles set is_last = not is_last where shop_id = ${shop.id}`,
+      superseded_facts: write`
+        update superseded_facts set since = since - interval '1 hour' where shop_id = ${shop.id}`,
     };
     for (const [table, tampering] of Object.entries(tamperings)) {
       assert.notEqual((await tampering).count, 0);

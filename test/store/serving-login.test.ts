@@ -121,7 +121,7 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
       readable.map(({ name }) => name).join(' '),
       'api_keys cancellation_sessions departures dunning_cases failed_cycles feeds metric_ledger ' +
         'metric_shops payments plans refunds shops status_events subscriber_changes subscriber_facts ' +
-        'subscription_lines subscriptions',
+        'subscription_lines subscriptions superseded_facts',
     );
     for (const table of ['owners.accounts', 'owners.sessions', 'shopify.shops', 'request_log']) {
       await assert.rejects(store.primary.keys.unsafe(`select * from ${table}`), forbidden, table);

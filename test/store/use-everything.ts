@@ -24,6 +24,7 @@ import { useRecovery } from './use-recovery.ts';
 import { usePushSources, useUploads } from './use-push-sources.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
+import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
 import { listCohortMembers, listCohorts } from '../../src/metrics/cohorts.ts';
@@ -181,6 +182,7 @@ export async function useEverything(store: Store): Promise<void> {
   await listShops(store.write);
   await updateShopTier(store.write, shop.id, 'pro');
   await listDays(store.primary.analyse, shop.id, monthBefore(endAt - 1));
+  await summariseMetrics(store.primary.analyse, shop.id, endAt, monthBefore(endAt - 1));
   await listFeeds(store.write, shop.id);
   await useShopifySync(store, shop.id);
   await useConnections(store, shop.id);
