@@ -10,8 +10,9 @@ import type { Store } from '../../src/store/open.ts';
 import { dumpShop } from '../model/dump.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
-import { createShop } from '../support/world.ts';
-import { instantOf } from './instants.ts';
+import { plan, subscription } from '../rest/records.ts';
+import { createShop, importAll } from '../support/world.ts';
+import { about, instantOf } from './instants.ts';
 import { type Random, randomOf } from './random.ts';
 import { preparePlans, writeSomething } from './writers.ts';
 
@@ -19,7 +20,8 @@ import { preparePlans, writeSomething } from './writers.ts';
 const { numRuns: worlds, seed: firstSeed } = runs(6);
 const batches = 6;
 const day = 24 * 3_600_000;
-const iso = (at: number) => new Date(at).toISOString();
+const at = (text: string) => `2026-11-${text}:00.000Z`;
+const iso = (time: number) => new Date(time).toISOString();
 
 const decimal = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 
@@ -123,6 +125,70 @@ onEveryDatabase('the metrics summary', (open) => {
         await rebuildMetrics(store.write, shopId);
         assert.deepEqual(await dumpShop(store.write, shopId), kept, `seed ${seed}`);
       }
+    }
+  });
+
+  test('counts a cycle once in each period in which it failed, however often it failed later', async () => {
+    const shop = await createShop(store);
+    const failures = ['10T08:00', '10T10:00', '10T14:00', '12T09:00'].map((time, index) => ({
+      type: 'payment',
+      id: index + 1,
+      subscriptionId: 1,
+      cycle: '1',
+      status: 'failed',
+      amount: '10',
+      processedAt: at(time),
+    }));
+    await importAll(store, shop, [plan(), subscription(1), ...failures]);
+    const periods: [string, string, number][] = [
+      ['10T00:00', '10T08:00', 0],
+      ['10T00:00', '10T09:00', 1],
+      ['10T09:00', '10T12:00', 1],
+      ['10T10:00', '10T14:00', 1],
+      ['10T11:00', '10T12:00', 0],
+      ['10T12:00', '11T00:00', 1],
+      ['11T00:00', '12T00:00', 0],
+      ['10T00:00', '12T09:00', 1],
+      ['11T00:00', '12T09:01', 1],
+      ['10T00:00', '13T00:00', 1],
+    ];
+    for (const [from, until, expected] of periods) {
+      const period = { from: Date.parse(at(from)), until: Date.parse(at(until)) };
+      const row = await summariseMetrics(store.primary.analyse, shop.id, about, period);
+      assert.equal(row.failedPayments, expected, `${from} to ${until}`);
+      const days = await listDays(store.primary.analyse, shop.id, period);
+      const total = days.reduce((sum, each) => sum + each.failedPayments, 0);
+      assert.equal(total, expected, `the days of ${from} to ${until}`);
+    }
+  });
+
+  test('a subscription that failed and was cancelled is lost in the period in which it failed', async () => {
+    const shop = await createShop(store);
+    await importAll(store, shop, [
+      plan(),
+      subscription(1, {
+        status: 'cancelled',
+        statusEvents: [
+          { at: at('10T08:00'), to: 'failed' },
+          { at: at('12T00:00'), to: 'cancelled' },
+        ],
+      }),
+    ]);
+    const periods: [string, string, number, number, number][] = [
+      ['10T00:00', '10T08:00', 0, 0, 1],
+      ['10T00:00', '11T00:00', 0, 1, 1],
+      ['11T00:00', '13T00:00', 1, 0, 0],
+      ['10T00:00', '13T00:00', 1, 1, 1],
+      // At the end it became something else, which is not yet part of the period.
+      ['10T00:00', '12T00:00', 0, 0, 1],
+    ];
+    for (const [from, until, ...expected] of periods) {
+      const period = { from: Date.parse(at(from)), until: Date.parse(at(until)) };
+      const row = await summariseMetrics(store.primary.analyse, shop.id, about, period);
+      const { cancelled, churned, atRisk } = row;
+      assert.deepEqual([cancelled, churned, atRisk], expected, `${from} to ${until}`);
+      const plain = await summariseFromRecords(store.write, shop.id, period.until, period.from);
+      assert.deepEqual([plain.cancelled, plain.churned, plain.atRisk], expected, 'plainly');
     }
   });
 });
