@@ -130,15 +130,17 @@ onEveryDatabase('the metrics summary', (open) => {
 
   test('counts a cycle once in each period in which it failed, however often it failed later', async () => {
     const shop = await createShop(store);
-    const failures = ['10T08:00', '10T10:00', '10T14:00', '12T09:00'].map((time, index) => ({
-      type: 'payment',
-      id: index + 1,
-      subscriptionId: 1,
-      cycle: '1',
-      status: 'failed',
-      amount: '10',
-      processedAt: at(time),
-    }));
+    const failures = ['10T08:00', '10T10:00', '10T14:00', '12T09:00', '12T11:00'].map(
+      (time, index) => ({
+        type: 'payment',
+        id: index + 1,
+        subscriptionId: 1,
+        cycle: '1',
+        status: 'failed',
+        amount: '10',
+        processedAt: at(time),
+      }),
+    );
     await importAll(store, shop, [plan(), subscription(1), ...failures]);
     const periods: [string, string, number][] = [
       ['10T00:00', '10T08:00', 0],
@@ -150,6 +152,7 @@ onEveryDatabase('the metrics summary', (open) => {
       ['11T00:00', '12T00:00', 0],
       ['10T00:00', '12T09:00', 1],
       ['11T00:00', '12T09:01', 1],
+      ['12T00:00', '12T10:00', 1],
       ['10T00:00', '13T00:00', 1],
     ];
     for (const [from, until, expected] of periods) {
