@@ -43,7 +43,7 @@ export function reachesOf(sql: Sql | Transaction, at: string) {
   const until = reaches.map((days, index) =>
     index + 1 === reaches.length ? 'infinity' : new Date(Date.parse(at) + days * day).toISOString(),
   );
+  const [lengths, ends] = [reaches, until].map((each) => `{${each.join(',')}}`) as [string, string];
   return sql`
-    select * from unnest(${`{${reaches.join(',')}}`}::smallint[],
-      ${`{${until.join(',')}}`}::timestamptz[]) r (reach, until)`;
+    select * from unnest(${lengths}::smallint[], ${ends}::timestamptz[]) r (reach, until)`;
 }

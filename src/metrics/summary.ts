@@ -32,6 +32,10 @@ export async function summariseMetrics(
   const scope = scopeOf(shopId, period);
   // The state at an instant includes changes at that instant.
   const after = restOfTime(period.until + 1);
+  const renewals = renewing(sql, shopId, { from: now, until: now + 7 * day });
+  const coming = isCurrent
+    ? sql`union all select 'renewal', count, amount from (${renewals}) r`
+    : sql``;
   const sums = await withTimeout(sql<FactSum[]>`
     with kept as materialized (${keptOf(sql, shopId)}),
     ends as materialized (${endsOf(sql, scope.bounds)}),
@@ -43,12 +47,7 @@ export async function summariseMetrics(
       union all select fact, count, amount from (${failingAgain(sql, scope)}) f
       union all select fact, count, amount from (${corrections(sql, scope)}) c
       union all select * from (${state(sql, scope, after)}) s
-      ${
-        isCurrent
-          ? sql`union all select 'renewal', count, amount
-              from (${renewing(sql, shopId, { from: now, until: now + 7 * day })}) r`
-          : sql``
-      }
+      ${coming}
     ) facts
     group by fact`);
   return rowOf(sums, isCurrent);
