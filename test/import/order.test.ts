@@ -175,6 +175,7 @@ onEveryDatabase('the order of records', (open) => {
           ['payments', 0],
           ['plans', 1],
           ['refunds', 0],
+          ['snapshot_dates', 0],
           ['source_ids', 0],
           ['status_events', 1],
           ['subscriber_changes', 1],

@@ -68,9 +68,9 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
     await write.begin((tx) => tx.script(migration('0002_metrics.sql')));
     await write`insert into schema_migrations values (2, '0002_metrics.sql', now())`;
 
-    await isReadableDuring('0003_minutes.sql', /(?=^drop table metric_ledger;)/m, () =>
-      summariseMetrics(read, shop.id, endAt),
-    );
+    await isReadableDuring('0003_minutes.sql', /(?=^drop table metric_ledger;)/m, async () => {
+      await read`select count(*) from metric_ledger where shop_id = ${shop.id}`;
+    });
     assert.deepEqual((await migrate(write))[0], '0003_minutes.sql');
     const [cases] = await write`select count(*) as count from dunning_cases`;
     assert.notEqual(cases?.['count'], 0);
