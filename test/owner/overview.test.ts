@@ -156,7 +156,7 @@ describe('the overview of a shop', () => {
       '/churn/left?cause=cancelled&days=90',
       '/churn/left?cause=cancelled&from=2026-11-14&to=2026-11-20',
       '/recovery?from=2026-11-14&to=2026-11-20',
-      '/revenue?from=2026-11-20&to=2026-11-20',
+      '/revenue?from=2026-11-14&to=2026-11-20',
       // The first day is only partly in the period.
       '/churn?from=2026-08-22T12%3A00%3A00.000Z&to=2026-08-28',
     ]) {
