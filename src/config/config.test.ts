@@ -37,6 +37,7 @@ const defaults = {
   credentialsKeys: [],
   syncs: true,
   uploads: defaultUploads,
+  mail: undefined,
   platforms: { shopify: { credentialsFile: undefined, webhookSecrets: [], ...noApp } },
   setsHeapLimit: false,
   tracing: undefined,
@@ -137,6 +138,7 @@ test('reads and trims every variable', () => {
       credentialsKeys: [Buffer.alloc(32), Buffer.from('B'.repeat(43), 'base64')],
       syncs: false,
       uploads: defaultUploads,
+      mail: undefined,
       platforms: {
         shopify: {
           credentialsFile: '/etc/retention/shopify.json',

@@ -3,6 +3,7 @@ import type { Route } from '../http/shell.ts';
 import type { OwnerLink } from '../store/owners/links.ts';
 import { deleteSessions } from '../store/owners/sessions.ts';
 import { findShop } from '../store/shops.ts';
+import { parseSegment } from '../metrics/segments/segment.ts';
 import { redirect, returnPath } from './ui/answers.ts';
 import { frameAssets } from './ui/assets.ts';
 import { accountPage } from './account/pages.ts';
@@ -36,6 +37,7 @@ import { revenueRoutes } from './revenue/routes.ts';
 import { helpAssets } from './ui/help.ts';
 import { recoveryRoutes } from './recovery/routes.ts';
 import { searchRoutes } from './search/routes.ts';
+import { readSegmentChoices } from './segments/choices.ts';
 import { segmentRoutes } from './segments/routes.ts';
 import { sourceRoutes } from './sources/routes.ts';
 import { Sources } from './sources/sources.ts';
@@ -202,18 +204,19 @@ function shopRoutes(pages: Pages, parts: OwnerParts, sources: Sources): Route[] 
     pages.ownerPage('/app/shops', async (visit) => shopsPage(visit, visit.shops)),
     pages.shopPage('/app/shops/:shopId', async (visit) => {
       const { shop, query } = visit;
-      const view = viewOf(query, parts.clock.now());
-      const [data, concerns] = await Promise.all([
+      const view = viewOf(query, parts.clock.now(), parseSegment(query));
+      const [data, choices, concerns] = await Promise.all([
         readDashboard(parts.store, shop, view),
+        readSegmentChoices(parts, shop),
         readConcerns(parts, shop.id),
       ]);
       return data
-        ? dashboardPage(visit, data, concerns)
+        ? dashboardPage(visit, data, choices, concerns)
         : emptyDashboardPage(visit, view, await sources.list(shop.id), concerns);
     }),
     pages.shopPage('/app/shops/:shopId/charts.csv', async (visit) => {
       const { shop, query } = visit;
-      const view = viewOf(query, parts.clock.now());
+      const view = viewOf(query, parts.clock.now(), parseSegment(query));
       const data = await readDashboard(parts.store, shop, view);
       return (data && overviewFile(visit, data)) ?? notFoundPage(visit);
     }),

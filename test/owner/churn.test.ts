@@ -103,8 +103,8 @@ onEveryDatabase('the pages of churn', (open) => {
     assert.deepEqual(await ids('/left'), [3, 2, 5]);
     assert.deepEqual(await ids('cause=failed'), [3]);
     assert.deepEqual(await ids('from=2026-11-19'), [3, 2]);
-    assert.deepEqual(await ids('plan=12'), [3, 5]);
-    assert.deepEqual(await ids('age=0-29'), [2]);
+    assert.deepEqual(await ids('left-plan=12'), [3, 5]);
+    assert.deepEqual(await ids('left-age=0-29'), [2]);
     // The bar of the day in which the period begins.
     assert.deepEqual(await ids('from=2026-10-21'), [5]);
   });
@@ -121,8 +121,8 @@ onEveryDatabase('the pages of churn', (open) => {
   test('name what is wrong with an address', async () => {
     for (const [query, message] of [
       ['cause=bored', 'cause must be cancelled or failed.'],
-      ['plan=x', 'plan must be a number.'],
-      ['age=old', 'age must be one of 0-29, 30-89, 90-179, 180-364, 365.'],
+      ['left-plan=x', 'left-plan must be a number.'],
+      ['left-age=old', 'left-age must be one of 0-29, 30-89, 90-179, 180-364, 365.'],
       ['since=noon', 'since must be a time, such as 2026-11-20T12:00:00Z.'],
       ['cursor=x', 'cursor is not valid here.'],
     ] as const) {
@@ -130,8 +130,8 @@ onEveryDatabase('the pages of churn', (open) => {
       assert.equal(status, 400, query);
       assert.ok(words(text).includes(message), `${query}: ${words(text)}`);
     }
-    const file = await visitor.get(`${home}/left.csv?plan=x`);
-    assert.equal(file.location, `${home}/left?plan=x`);
+    const file = await visitor.get(`${home}/left.csv?left-plan=x`);
+    assert.equal(file.location, `${home}/left?left-plan=x`);
     const { status, text } = await visitor.get(`${home}?from=2026-11-31&to=x`);
     assert.equal(status, 200);
     assert.match(text, /Both dates are needed/);
@@ -182,7 +182,7 @@ onEveryDatabase('the pages of churn', (open) => {
         assert.deepEqual([Number(Left), Number(failed)], [own.length, lost.length], Plan);
       }
       for (const band of ageBands) {
-        const own = await rowsAt(`${path}/left.csv?days=${days}&age=${band.name}`, owner);
+        const own = await rowsAt(`${path}/left.csv?days=${days}&left-age=${band.name}`, owner);
         assert.equal(own.length, sum(groups.filter(({ age }) => age === band)), band.name);
       }
       const bars = await rowsAt(`${path}.csv?table=chart-churn&days=${days}`, owner);

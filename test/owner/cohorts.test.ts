@@ -60,7 +60,7 @@ onEveryDatabase('the pages of cohorts', (open) => {
 
   test('are those of a plan, if one is chosen', async () => {
     const { text } = await visitor.get(`${home}?plan=12`);
-    assert.match(text, /No subscription of this plan began in these months/);
+    assert.match(text, /No subscription of this segment began in these months/);
     assert.match(words((await visitor.get(`${home}?plan=11`)).text), /March 2026 kept 60%/);
   });
 

@@ -186,4 +186,33 @@ onEveryDatabase('segments on the owner’s pages', (open) => {
     );
     assert.ok(!(await savedIn()).includes('Theirs'));
   });
+
+  test('figures, churn and cohorts are those of a shop that has only the segment', async () => {
+    const alone = await createShop(world.store, { currency: 'EUR' });
+    const teas = records.filter(
+      (each) => !('planId' in each) || (each as { planId: number }).planId === 12,
+    );
+    assert.deepEqual((await importAll(world.store, alone, teas)).refused, []);
+    const owner = await signedInOwner(world, { shopId: alone.id });
+    const seen = async (shopVisitor: Visitor, path: string, query: string) => {
+      const { status, text } = await shopVisitor.get(`${path}?days=365${query}`);
+      assert.equal(status, 200, path);
+      return [
+        ...[...text.matchAll(/data-figure="\w+">([^<]*)</g)].map(([, value]) => value),
+        ...[...text.matchAll(/<td[^>]*>([^<]*)<\/td>/g)].map(([, value]) => value?.trim()),
+      ];
+    };
+    for (const page of ['', '/churn', '/churn/left', '/cohorts']) {
+      const own = await seen(owner.visitor, `/app/shops/${alone.id}${page}`, '');
+      assert.ok(own.length > 0, page);
+      assert.deepEqual(await seen(visitor, home + page, '&plan=12'), own, page);
+    }
+  });
+
+  test('a page without segments says that it shows all subscriptions', async () => {
+    for (const page of ['/revenue', '/recovery', '/cancel-flow']) {
+      assert.match(await see(`${home}${page}?plan=12`), /segments do not apply to it/);
+      assert.doesNotMatch(await see(home + page), /segments do not apply/);
+    }
+  });
 });

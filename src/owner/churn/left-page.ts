@@ -5,6 +5,8 @@ import type { Shop } from '../../store/shops.ts';
 import { type Cell, csvFile, followPages } from '../csv/csv.ts';
 import type { ShopVisit } from '../pages.ts';
 import { reasonLabels, state } from '../ui/labels.ts';
+import type { SegmentChoices } from '../segments/choices.ts';
+import { segmentPicker } from '../segments/picker.ts';
 import { shopPath } from '../ui/layout.ts';
 import { type Column, listing, rowLink } from '../ui/listing.ts';
 import { planOptions, selectField } from '../view/select.ts';
@@ -21,6 +23,7 @@ interface Parts extends LeftPage {
   readonly cursor: string | undefined;
   readonly count: number;
   readonly planNames: ReadonlyMap<number, string>;
+  readonly choices: SegmentChoices;
 }
 
 /** Those that left in a period, with filters. */
@@ -30,8 +33,9 @@ export function leftContent(visit: ShopVisit, parts: Parts): Html {
   // Another period begins where it says.
   const query = new URLSearchParams(visit.query);
   query.delete('since');
-  return html`${periodPicker({ ...visit, query }, view, path)} ${total(visit, filter, count)}
-  ${filterForm(parts, path)}
+  return html`${periodPicker({ ...visit, query }, view, path)}
+  ${segmentPicker({ ...visit, query }, view.segment, parts.choices, path)}
+  ${total(visit, filter, count)} ${filterForm(parts, path)}
   ${listing({
     caption: 'Subscriptions that left, the last to leave first',
     noun: 'subscriptions',
@@ -61,19 +65,19 @@ function total(visit: ShopVisit, { window, query }: LeftFilter, count: number): 
 
 /** Plan and age; the cause has links. */
 function filterForm({ view, filter, planNames }: Parts, path: string): Html {
-  const { plan, age, ...others } = filter.query;
+  const { 'left-plan': plan, 'left-age': age, ...others } = filter.query;
   const hidden = [...viewQuery(view), ...Object.entries(others)].filter(([, value]) => value);
   return html`<form class="choose" method="get" action="${path}">
     ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     ${selectField({
-      name: 'plan',
+      name: 'left-plan',
       label: 'Plan',
       none: 'All',
       selected: plan,
       options: planOptions(planNames),
     })}
     ${selectField({
-      name: 'age',
+      name: 'left-age',
       label: 'Age when it left',
       none: 'All',
       selected: age,

@@ -1,43 +1,39 @@
 import { ServiceError } from '../../errors.ts';
 import type { Period } from '../../metrics/bounds.ts';
-import {
-  type AgeBand,
-  type ChurnFilter,
-  type ChurnedRow,
-  ageBands,
-  listChurned,
-  listChurnGroups,
-} from '../../metrics/churn.ts';
+import { type AgeBand, type ChurnFilter, type ChurnedRow, ageBands } from '../../metrics/churn.ts';
 import { decodeCursor } from '../../operations/cursor.ts';
+import { readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
+import type { Shop } from '../../store/shops.ts';
 import type { ShopVisit } from '../pages.ts';
 import { type PageOfRows, pageOfRows, parameter } from '../ui/listing.ts';
-import { type View, viewQuery } from '../view/view.ts';
+import { type View, selectionOf, viewQuery } from '../view/view.ts';
+
+/** Plan and age when it left: a segment's are those of now. */
+const parameters = ['cause', 'left-plan', 'left-age', 'since'] as const;
 
 /** Which of those that left are listed, as the address says it. */
 export interface LeftFilter extends ChurnFilter {
   readonly window: Period;
   /** The parameters of the address that say so, without its view. */
-  readonly query: Readonly<Record<'cause' | 'plan' | 'age' | 'since', string | undefined>>;
+  readonly query: Readonly<Record<(typeof parameters)[number], string | undefined>>;
 }
 
 export type LeftPage = PageOfRows<ChurnedRow>;
 
 /** @throws ServiceError invalid */
 export function leftFilter(visit: ShopVisit, { period }: View): LeftFilter {
-  const [cause, plan, age, since] = ['cause', 'plan', 'age', 'since'].map((name) =>
-    parameter(visit, name),
-  );
+  const [cause, plan, age, since] = parameters.map((name) => parameter(visit, name));
   const band: AgeBand | undefined = ageBands.find(({ name }) => name === age);
   const at = since === undefined ? period.from : Date.parse(since);
   const problems = [
     cause === undefined || cause === 'cancelled' || cause === 'failed'
       ? undefined
       : 'cause must be cancelled or failed.',
-    plan === undefined || /^[1-9]\d{0,14}$/.test(plan) ? undefined : 'plan must be a number.',
+    plan === undefined || /^[1-9]\d{0,14}$/.test(plan) ? undefined : 'left-plan must be a number.',
     age === undefined || band !== undefined
       ? undefined
-      : `age must be one of ${ageBands.map(({ name }) => name).join(', ')}.`,
+      : `left-age must be one of ${ageBands.map(({ name }) => name).join(', ')}.`,
     Number.isNaN(at) ? 'since must be a time, such as 2026-11-20T12:00:00Z.' : undefined,
   ].filter((problem) => problem !== undefined);
   if (problems.length > 0) throw new ServiceError('invalid', problems.join(' '));
@@ -46,7 +42,7 @@ export function leftFilter(visit: ShopVisit, { period }: View): LeftFilter {
     cause: cause as ChurnFilter['cause'],
     planId: plan === undefined ? undefined : Number(plan),
     age: band,
-    query: { cause, plan, age, since },
+    query: { cause, 'left-plan': plan, 'left-age': age, since },
   };
 }
 
@@ -56,18 +52,20 @@ export function leftFilter(visit: ShopVisit, { period }: View): LeftFilter {
  */
 export async function readLeft(
   store: Store,
-  shopId: number,
+  shop: Shop,
   view: View,
   filter: LeftFilter,
   page: { readonly cursor: string | undefined; readonly limit: number },
 ): Promise<LeftPage> {
   // The period may end now, so that its ends are other instants on each page.
-  const listing = `${shopId} left ${viewQuery(view)} ${JSON.stringify(filter.query)}`;
+  const listing = `${shop.id} left ${viewQuery(view)} ${JSON.stringify(filter.query)}`;
   const after = page.cursor === undefined ? undefined : decodeCursor(listing, page.cursor);
   const { cause, planId, age } = filter;
   const window = { ...filter.window, now: view.now };
-  const found = await store.readRecent(shopId, ({ analyse }) =>
-    listChurned(analyse, shopId, window, { after, limit: page.limit + 1, cause, planId, age }),
+  const found = await store.readRecent(shop.id, (from) =>
+    readFigures(from, shop, selectionOf(view), (figures) =>
+      figures.churned(window, { after, limit: page.limit + 1, cause, planId, age }),
+    ),
   );
   return pageOfRows(found, page.limit, listing, ({ leftAt, subscriptionId }) => ({
     createdAt: leftAt,
@@ -78,12 +76,14 @@ export async function readLeft(
 /** How many there are on all pages. */
 export async function countLeft(
   store: Store,
-  shopId: number,
-  now: number,
+  shop: Shop,
+  view: View,
   { window, cause, planId, age }: LeftFilter,
 ): Promise<number> {
-  const groups = await store.readRecent(shopId, ({ analyse }) =>
-    listChurnGroups(analyse, shopId, { ...window, now }),
+  const groups = await store.readRecent(shop.id, (from) =>
+    readFigures(from, shop, selectionOf(view), (figures) =>
+      figures.churnGroups({ ...window, now: view.now }),
+    ),
   );
   return groups
     .filter(

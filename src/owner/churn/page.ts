@@ -5,6 +5,8 @@ import { type Chart, chart } from '../charts/chart.ts';
 import { spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
 import type { ShopVisit } from '../pages.ts';
+import type { SegmentChoices } from '../segments/choices.ts';
+import { segmentPicker } from '../segments/picker.ts';
 import { page } from '../ui/answers.ts';
 import { readAsset } from '../ui/assets.ts';
 import { layout, shopPath } from '../ui/layout.ts';
@@ -18,9 +20,16 @@ import { breakdown, tablesOf } from './tables.ts';
 
 export const churnAssets = [readAsset('churn.css', import.meta.url)];
 
-export function churnPage(visit: ShopVisit, view: View, churn: Churn | undefined): Answer {
+export function churnPage(
+  visit: ShopVisit,
+  view: View,
+  choices: SegmentChoices,
+  churn: Churn | undefined,
+): Answer {
   const { shop } = visit;
-  const content = html`${periodPicker(visit, view, shopPath(shop, '/churn'))}
+  const path = shopPath(shop, '/churn');
+  const content = html`${periodPicker(visit, view, path)}
+  ${segmentPicker(visit, view.segment, choices, path)}
   ${churn ? figures(visit, churn) : nothingYet(visit)}`;
   const assets = [...chartAssets, ...churnAssets];
   return page(layout(visit, { title: 'Churn', content, shop, current: 'churn', assets }));
@@ -84,7 +93,7 @@ function answer(visit: ShopVisit, { view, rate, days, before }: Churn): Html {
     </p>
     <p>
       <a
-        href="${viewPath(list, { range: { from: yesterday, to: yesterday }, comparison: 'before' })}"
+        href="${viewPath(list, { ...view, range: { from: yesterday, to: yesterday }, comparison: 'before' })}"
         >Who left yesterday</a
       >
     </p>

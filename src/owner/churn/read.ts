@@ -1,19 +1,13 @@
 import { type Period, day } from '../../metrics/bounds.ts';
-import {
-  type ChurnDay,
-  type ChurnGroup,
-  listChurnDays,
-  listChurnGroups,
-} from '../../metrics/churn.ts';
+import type { ChurnDay, ChurnGroup } from '../../metrics/churn.ts';
 import { toSummary, undefinedFigures } from '../../metrics/figures.ts';
 import { findFirstDay } from '../../metrics/history-rows.ts';
-import { type ReasonRow, listOutcomesByReason } from '../../metrics/reasons.ts';
-import { summariseMetrics } from '../../metrics/summary.ts';
-import type { ReadConnections } from '../../store/connections/read-connections.ts';
+import type { ReasonRow } from '../../metrics/reasons.ts';
+import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { View } from '../view/view.ts';
+import { type View, selectionOf } from '../view/view.ts';
 
 /** A UTC day of a period; the first and the last may be cut by it. */
 export interface DayOfChurn extends Omit<ChurnDay, 'day'> {
@@ -43,15 +37,20 @@ export async function readChurn(store: Store, shop: Shop, view: View): Promise<C
     const firstDay = await findFirstDay(from.analyse, shop.id);
     if (firstDay === null) return undefined;
     const hasBefore = firstDay <= before.from;
-    const [rate, days, rateBefore, daysBefore, groups, planNames, reasons] = await Promise.all([
-      readRate(from, shop, now, period),
-      readDays(from, shop, now, period),
-      hasBefore ? readRate(from, shop, now, before) : undefined,
-      hasBefore ? readDays(from, shop, now, before) : undefined,
-      listChurnGroups(from.analyse, shop.id, { ...period, now }),
+    const [planNames, found] = await Promise.all([
       listPlanNames(from.analyse, shop.id),
-      listOutcomesByReason(from.analyse, shop.id, period.from, period.until),
+      readFigures(from, shop, selectionOf(view), (figures) =>
+        Promise.all([
+          readRate(figures, shop, now, period),
+          readDays(figures, now, period),
+          hasBefore ? readRate(figures, shop, now, before) : undefined,
+          hasBefore ? readDays(figures, now, before) : undefined,
+          figures.churnGroups({ ...period, now }),
+          figures.reasons(period),
+        ]),
+      ),
     ]);
+    const [rate, days, rateBefore, daysBefore, groups, reasons] = found;
     return {
       view,
       rate,
@@ -65,20 +64,19 @@ export async function readChurn(store: Store, shop: Shop, view: View): Promise<C
 }
 
 /** As seen from the end of the period, like every figure of a period. */
-async function readRate({ analyse }: ReadConnections, shop: Shop, now: number, period: Period) {
-  const row = await summariseMetrics(analyse, shop.id, now, period);
+async function readRate(figures: Figures, shop: Shop, now: number, period: Period) {
+  const row = await figures.summary(period, now);
   return undefinedFigures(row).has('churnRate30d')
     ? undefined
     : toSummary(row, shop.currency, period.until).churnRate30d;
 }
 
 async function readDays(
-  { analyse }: ReadConnections,
-  shop: Shop,
+  figures: Figures,
   now: number,
   { from, until }: Period,
 ): Promise<DayOfChurn[]> {
-  const rows = await listChurnDays(analyse, shop.id, { from, until, now });
+  const rows = await figures.churnDays({ from, until, now });
   const byDay = new Map(rows.map((row) => [row.day, row]));
   const first = Math.floor(from / day);
   return Array.from({ length: Math.ceil(until / day) - first }, (_, index) => {

@@ -3,6 +3,8 @@ import { listPlanNames } from '../../store/records/plans.ts';
 import { chartFile, tableFile } from '../csv/charts.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
+import { parseSegment } from '../../metrics/segments/segment.ts';
+import { readSegmentChoices } from '../segments/choices.ts';
 import { shopPath } from '../ui/layout.ts';
 import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
 import { viewOf } from '../view/view.ts';
@@ -15,12 +17,17 @@ import { tablesOf } from './tables.ts';
 const base = '/app/shops/:shopId/churn';
 
 /** How many subscriptions left, and which. */
-export function churnRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
-  const viewIn = (visit: ShopVisit) => viewOf(visit.query, clock.now());
+export function churnRoutes(pages: Pages, parts: OwnerParts): Route[] {
+  const { store, clock } = parts;
+  const viewIn = ({ query }: ShopVisit) => viewOf(query, clock.now(), parseSegment(query));
   return [
     pages.shopPage(base, async (visit) => {
       const view = viewIn(visit);
-      return churnPage(visit, view, await readChurn(store, visit.shop, view));
+      const [churn, choices] = await Promise.all([
+        readChurn(store, visit.shop, view),
+        readSegmentChoices(parts, visit.shop),
+      ]);
+      return churnPage(visit, view, choices, churn);
     }),
     pages.shopPage(`${base}.csv`, async (visit) => {
       const view = viewIn(visit);
@@ -52,12 +59,13 @@ export function churnRoutes(pages: Pages, { store, clock }: OwnerParts): Route[]
         const view = viewIn(visit);
         const filter = leftFilter(visit, view);
         const cursor = parameter(visit, 'cursor');
-        const [page, count, planNames] = await Promise.all([
-          readLeft(store, shop.id, view, filter, { cursor, limit: rowsPerPage }),
-          countLeft(store, shop.id, view.now, filter),
+        const [page, count, choices, planNames] = await Promise.all([
+          readLeft(store, shop, view, filter, { cursor, limit: rowsPerPage }),
+          countLeft(store, shop, view, filter),
+          readSegmentChoices(parts, shop),
           store.readRecent(shop.id, ({ analyse }) => listPlanNames(analyse, shop.id)),
         ]);
-        return leftContent(visit, { view, filter, cursor, ...page, count, planNames });
+        return leftContent(visit, { view, filter, cursor, ...page, count, choices, planNames });
       });
     }),
     pages.shopPage(`${base}/left.csv`, (visit) =>
@@ -65,7 +73,7 @@ export function churnRoutes(pages: Pages, { store, clock }: OwnerParts): Route[]
         const view = viewIn(visit);
         const filter = leftFilter(visit, view);
         return leftFile(visit.shop, view.now, (cursor) =>
-          readLeft(store, visit.shop.id, view, filter, { cursor, limit: rowsPerRead }),
+          readLeft(store, visit.shop, view, filter, { cursor, limit: rowsPerRead }),
         );
       }),
     ),

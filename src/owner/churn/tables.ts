@@ -40,7 +40,7 @@ export function tablesOf(visit: ShopVisit, churn: Churn): ChurnTable[] {
   const { groups, planNames, reasons } = churn;
   const plans = [...Map.groupBy(groups, ({ planId }) => planId)].map(([planId, of]) => ({
     label: planNames.get(planId) ?? `Plan ${planId}`,
-    href: left({ plan: String(planId) }),
+    href: left({ 'left-plan': String(planId) }),
     ...sumsOf(of),
   }));
   const byAge = Map.groupBy(groups, ({ age }) => age.name);
@@ -61,7 +61,7 @@ export function tablesOf(visit: ShopVisit, churn: Churn): ChurnTable[] {
       counted: 'Left',
       rows: ageBands.map(({ name }) => ({
         label: ageLabels[name],
-        href: left({ age: name }),
+        href: left({ 'left-age': name }),
         ...sumsOf(byAge.get(name) ?? []),
       })),
     },

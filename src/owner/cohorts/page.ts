@@ -10,7 +10,9 @@ import { readAsset } from '../ui/assets.ts';
 import { alert, layout } from '../ui/layout.ts';
 import { csvLink, sourcesLink } from '../ui/listing.ts';
 import { localeOf } from '../ui/locale.ts';
-import { planOptions, selectField } from '../view/select.ts';
+import type { SegmentChoices } from '../segments/choices.ts';
+import { segmentPicker } from '../segments/picker.ts';
+import { selectField } from '../view/select.ts';
 import { showTime } from '../ui/times.ts';
 import { monthFormat } from './months.ts';
 import { type Comparison, compare, monthsOver, shareOf } from './shares.ts';
@@ -25,13 +27,13 @@ interface Parts {
   /** Why there are none: they took too long. */
   readonly problem?: string;
   readonly cohorts: readonly Cohort[];
-  readonly planNames: ReadonlyMap<number, string>;
+  readonly choices: SegmentChoices;
 }
 
 export function cohortsPage(visit: ShopVisit, parts: Parts): Answer {
   const { shop } = visit;
   const { cohorts, view, problem } = parts;
-  const isEmpty = cohorts.length === 0 && view.planId === undefined;
+  const isEmpty = cohorts.length === 0 && !view.segment;
   const content = isEmpty
     ? html`<div class="card">
         <h2>No data yet</h2>
@@ -43,7 +45,7 @@ export function cohortsPage(visit: ShopVisit, parts: Parts): Answer {
       </div>`
     : problem === undefined
       ? figures(visit, parts)
-      : html`${alert(problem)} ${choices(visit, parts)}`;
+      : html`${alert(problem)} ${controls(visit, parts)}`;
   const assets = [...chartAssets, ...cohortAssets];
   const status = problem === undefined ? 200 : 503;
   return page(
@@ -53,7 +55,7 @@ export function cohortsPage(visit: ShopVisit, parts: Parts): Answer {
 }
 
 /** What is shown, by links and a form. */
-function choices(visit: ShopVisit, { view, cohorts, planNames }: Parts): Html {
+function controls(visit: ShopVisit, { view, cohorts, choices }: Parts): Html {
   const link = (changed: Partial<CohortView>, isCurrent: boolean, label: string) =>
     html`<li>
       <a
@@ -72,35 +74,25 @@ function choices(visit: ShopVisit, { view, cohorts, planNames }: Parts): Html {
         link({ [field]: name }, view[field] === name, text),
       )}
     </ul>`;
-  return html`<div class="picker">
+  return html`${alert(view.problem)}
+    <div class="picker">
       ${links('Measure', measures, 'measure')} ${links('Unit', units, 'unit')}
       <ul class="periods" aria-label="Months">
         ${monthCounts.map((months) => link({ months }, view.months === months, `${months} months`))}
       </ul>
     </div>
-    ${form(visit, view, cohorts, planNames)}`;
+    ${segmentPicker(visit, view.segment, choices, cohortPath(visit.shop, {}))}
+    ${form(visit, view, cohorts)}`;
 }
 
-function form(
-  visit: ShopVisit,
-  view: CohortView,
-  cohorts: readonly Cohort[],
-  planNames: Parts['planNames'],
-): Html {
-  const { plan: _plan, a: _a, b: _b, ...others } = cohortQuery(view);
+function form(visit: ShopVisit, view: CohortView, cohorts: readonly Cohort[]): Html {
+  const { a: _a, b: _b, ...others } = cohortQuery(view);
   const name = monthFormat(visit, 'short');
   const months = cohorts.toReversed().map(({ month }) => [month, name(month)] as const);
   return html`<form class="choose" method="get" action="${cohortPath(visit.shop, {})}">
     ${Object.entries(others).map(
       ([field, value]) => html`<input type="hidden" name="${field}" value="${value}" />`,
     )}
-    ${selectField({
-      name: 'plan',
-      label: 'Plan',
-      none: 'All plans',
-      selected: view.planId?.toString(),
-      options: planOptions(planNames),
-    })}
     ${selectField({
       name: 'a',
       label: 'Compare',
@@ -122,12 +114,12 @@ function form(
 function figures(visit: ShopVisit, parts: Parts): Html {
   const { view, cohorts, now } = parts;
   if (cohorts.length === 0) {
-    return html`${choices(visit, parts)}
-      <p class="quiet">No subscription of this plan began in these months.</p>`;
+    return html`${controls(visit, parts)}
+      <p class="quiet">No subscription of this segment began in these months.</p>`;
   }
   const compared = compare(cohorts, view, now);
   return html`${compared ? answer(visit, view, compared) : nothingToCompare}
-    ${choices(visit, parts)} ${compared && pairChart(visit, view, compared, now)}
+    ${controls(visit, parts)} ${compared && pairChart(visit, view, compared, now)}
     <section aria-labelledby="all">
       <h2 id="all">All cohorts</h2>
       ${heatmap(visit, view, cohorts, now)}

@@ -10,6 +10,7 @@ import { tableFile } from '../csv/charts.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { OwnerParts, Pages } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
+import { readSegmentChoices } from '../segments/choices.ts';
 import { shopPath } from '../ui/layout.ts';
 import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
 import { membersContent, membersFile } from './members-page.ts';
@@ -17,23 +18,25 @@ import { isMonth, membersFilter, readMembers } from './members.ts';
 import { monthFormat } from './months.ts';
 import { cohortsPage } from './page.ts';
 import { monthsOver, shareOf } from './shares.ts';
+import { selectionOf } from '../view/view.ts';
 import { type CohortView, cohortViewOf } from './view.ts';
 
 const base = '/app/shops/:shopId/cohorts';
 const members = `${base}/:month/customers`;
 
 /** The customers of each month, and how many were kept. */
-export function cohortRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
+export function cohortRoutes(pages: Pages, parts: OwnerParts): Route[] {
+  const { store, clock } = parts;
   return [
     pages.shopPage(base, async (visit) => {
       const { shop } = visit;
       const view = cohortViewOf(visit.query);
       const now = clock.now();
-      const [found, planNames] = await Promise.all([
+      const [found, choices] = await Promise.all([
         readCohorts(store, shop, view, now),
-        store.readRecent(shop.id, ({ analyse }) => listPlanNames(analyse, shop.id)),
+        readSegmentChoices(parts, shop),
       ]);
-      return cohortsPage(visit, { view, now, planNames, ...found });
+      return cohortsPage(visit, { view, now, choices, ...found });
     }),
     pages.shopPage(`${base}.csv`, async (visit) => {
       const { shop, query } = visit;
@@ -89,14 +92,15 @@ interface Found {
 async function readCohorts(
   store: Store,
   shop: Shop,
-  { months, planId }: CohortView,
+  { months, segment }: CohortView,
   now: number,
 ): Promise<Found> {
-  const selection = planId === undefined ? undefined : { segment: { plan: planId }, now };
   try {
     return {
       cohorts: await store.readRecent(shop.id, (from) =>
-        readFigures(from, shop, selection, (figures) => figures.cohorts({ months, now })),
+        readFigures(from, shop, selectionOf({ segment, now }), (figures) =>
+          figures.cohorts({ months, now }),
+        ),
       ),
     };
   } catch (error) {

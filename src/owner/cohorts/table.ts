@@ -34,12 +34,10 @@ export function heatmap(
     const share = shareOf(cohort, measure, since);
     const isOver = since < monthsOver(cohort, now);
     const shown = unit === 'share' ? (share === undefined ? '–' : percent(share)) : format(value);
+    const content = html`${shown}${isOver ? undefined : html`<span class="visually-hidden"> so far</span>`}`;
+    const title = `${format(value)} of ${format(sizeOf(cohort, measure))}`;
     return html`<td class="heat-${stepOf(share ?? 0)}${isOver ? '' : ' open'}">
-      <a
-        href="${membersPath(visit, view, cohort.month, since)}"
-        title="${format(value)} of ${format(sizeOf(cohort, measure))}"
-        >${shown}${isOver ? undefined : html`<span class="visually-hidden"> so far</span>`}</a
-      >
+      ${linked(membersPath(visit, view, cohort.month, since), content, title)}
     </td>`;
   };
   return html`<div
@@ -64,7 +62,7 @@ export function heatmap(
             (cohort) =>
               html`<tr>
                 <th scope="row">
-                  <a href="${membersPath(visit, view, cohort.month)}">${name(cohort.month)}</a>
+                  ${linked(membersPath(visit, view, cohort.month), html`${name(cohort.month)}`)}
                 </th>
                 <td>${format(sizeOf(cohort, measure))}</td>
                 ${months.map((since) => cell(cohort, since))}
@@ -94,13 +92,28 @@ export function heatmap(
     </p>`;
 }
 
-/** The list of a cohort's customers; of those kept in a month since, if one is given. */
-function membersPath(visit: ShopVisit, view: CohortView, month: string, since?: number) {
-  const { planId } = view;
+function linked(path: `/app${string}` | undefined, content: Html, title?: string): Html {
+  return path === undefined
+    ? html`<span title="${title}">${content}</span>`
+    : html`<a href="${path}" title="${title}">${content}</a>`;
+}
+
+/**
+ * The list of a cohort's customers; of those kept in a month since, if one is given. It knows no segment but those of a
+ * plan.
+ */
+function membersPath(
+  visit: ShopVisit,
+  { segment = {} }: CohortView,
+  month: string,
+  since?: number,
+): `/app${string}` | undefined {
+  const { plan, ...others } = segment;
+  if (Object.keys(others).length > 0) return undefined;
   return cohortPath(
     visit.shop,
     {
-      ...(planId === undefined ? {} : { plan: String(planId) }),
+      ...(plan === undefined ? {} : { plan: String(plan) }),
       ...(since === undefined ? {} : { kept: String(since) }),
     },
     `/${month}/customers`,

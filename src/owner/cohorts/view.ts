@@ -1,3 +1,4 @@
+import { type Segment, parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { Shop } from '../../store/shops.ts';
 import { shopPath } from '../ui/layout.ts';
 
@@ -10,7 +11,10 @@ export interface CohortView {
   readonly months: (typeof monthCounts)[number];
   readonly measure: keyof typeof measures;
   readonly unit: keyof typeof units;
-  readonly planId: number | undefined;
+  /** Which subscriptions the cohorts are of; undefined for all. */
+  readonly segment: Segment | undefined;
+  /** Why the segment in the address was not understood. */
+  readonly problem: string | undefined;
   /** The cohorts to compare, such as 2026-03; undefined for the newest that can be. */
   readonly pair: readonly [string | undefined, string | undefined];
 }
@@ -28,23 +32,23 @@ export function cohortViewOf(query: URLSearchParams): CohortView {
     months: monthCounts.find((each) => String(each) === text('months')) ?? defaults.months,
     measure: known(measures, 'of') ?? defaults.measure,
     unit: known(units, 'as') ?? defaults.unit,
-    planId: /^[1-9]\d{0,14}$/.test(text('plan')) ? Number(text('plan')) : undefined,
+    ...parseSegment(query),
     pair: [month('a'), month('b')],
   };
 }
 
 /** The parameters of a view's address: only what differs from the default. */
 export function cohortQuery(view: CohortView): Record<string, string> {
-  const { months, measure, unit, planId, pair } = view;
+  const { months, measure, unit, segment, pair } = view;
   return Object.fromEntries(
     [
       ['months', months === defaults.months ? undefined : String(months)],
       ['of', measure === defaults.measure ? undefined : measure],
       ['as', unit === defaults.unit ? undefined : unit],
-      ['plan', planId === undefined ? undefined : String(planId)],
+      ...segmentQuery(segment),
       ['a', pair[0]],
       ['b', pair[1]],
-    ].filter((pairOf): pairOf is [string, string] => pairOf[1] !== undefined),
+    ].filter((each): each is [string, string] => each[1] !== undefined),
   );
 }
 

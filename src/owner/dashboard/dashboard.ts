@@ -1,16 +1,19 @@
 import { type Period, monthBefore } from '../../metrics/bounds.ts';
-import { listChurnDays } from '../../metrics/churn.ts';
 import { type Summary, toSummary, undefinedFigures } from '../../metrics/figures.ts';
-import { type DayOfHistory, listHistory } from '../../metrics/history.ts';
+import type { DayOfHistory } from '../../metrics/history.ts';
 import { findFirstDay } from '../../metrics/history-rows.ts';
-import { type ReasonRow, listOutcomesByReason } from '../../metrics/reasons.ts';
+import type { ReasonRow } from '../../metrics/reasons.ts';
 import type { MetricsRow } from '../../metrics/row.ts';
+import {
+  type Figures as Source,
+  readFigures as readSource,
+} from '../../metrics/segments/figures.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
 import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { View } from '../view/view.ts';
+import { type View, selectionOf } from '../view/view.ts';
 
 /** The figures of a period. */
 export interface Figures {
@@ -54,20 +57,26 @@ export async function readDashboard(
   const firstDay = await store.readRecent(shop.id, (from) => findFirstDay(from.analyse, shop.id));
   if (firstDay === null) return undefined;
 
-  const read = <Found>(query: (from: ReadConnections) => Promise<Found>) =>
-    store.readRecent(shop.id, query);
-  const [figures, earlier, history, historyBefore, reasons, feeds] = await Promise.all([
-    read((from) => readFigures(from, shop, now, period)),
-    read((from) => readFigures(from, shop, now, before)),
-    read((from) => readDays(from, shop, period)),
-    firstDay > before.from ? undefined : read((from) => readDays(from, shop, before)),
-    read((from) => listOutcomesByReason(from.analyse, shop.id, period.from, period.until)),
-    read((from) => listFeeds(from.analyse, shop.id)),
+  const hasBefore = firstDay <= before.from;
+  const [feeds, found] = await Promise.all([
+    store.readRecent(shop.id, (from) => listFeeds(from.analyse, shop.id)),
+    store.readRecent(shop.id, (from) =>
+      readSource(from, shop, selectionOf(view), (source) =>
+        Promise.all([
+          source.summary(period, now),
+          source.summary(before, now),
+          readDays(source, period),
+          hasBefore ? readDays(source, before) : undefined,
+          source.reasons(period),
+        ]),
+      ),
+    ),
   ]);
+  const [row, rowBefore, history, historyBefore, reasons] = found;
   return {
-    ...figures,
+    ...toFigures(row, shop, period),
     view,
-    earlier,
+    earlier: toFigures(rowBefore, shop, before),
     firstDay,
     history,
     // A year before, a leap day may be missing or too many.
@@ -84,23 +93,22 @@ export async function readFigures(
   now: number,
   period: Period = monthBefore(now),
 ): Promise<Figures> {
-  const row = await summariseMetrics(analyse, shop.id, now, period);
+  return toFigures(await summariseMetrics(analyse, shop.id, now, period), shop, period);
+}
+
+function toFigures(row: MetricsRow, { currency }: Shop, { until }: Period): Figures {
   const { atRisk, dunningClosed, sessionsEnded } = row;
   return {
-    summary: toSummary(row, shop.currency, period.until),
+    summary: toSummary(row, currency, until),
     undefinedFigures: undefinedFigures(row),
     bases: { atRisk, dunningClosed, sessionsEnded },
   };
 }
 
-async function readDays(
-  from: ReadConnections,
-  shop: Shop,
-  period: Period,
-): Promise<DashboardDay[]> {
+async function readDays(source: Source, period: Period): Promise<DashboardDay[]> {
   const [days, churn] = await Promise.all([
-    listHistory(from, shop, period),
-    listChurnDays(from.analyse, shop.id, { ...period, now: period.until }),
+    source.history(period),
+    source.churnDays({ ...period, now: period.until }),
   ]);
   const byDay = new Map(churn.map((each) => [each.day, each.cancelled + each.failed]));
   return days.map((each) => ({ ...each, churned: byDay.get(Date.parse(each.day)) ?? 0 }));

@@ -6,6 +6,8 @@ import { platforms } from '../../platforms/registry.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
 import { chartAssets } from '../charts/assets.ts';
 import type { ShopVisit } from '../pages.ts';
+import type { SegmentChoices } from '../segments/choices.ts';
+import { segmentPicker } from '../segments/picker.ts';
 import { page } from '../ui/answers.ts';
 import { readAsset } from '../ui/assets.ts';
 import { helpAssets } from '../ui/help.ts';
@@ -24,18 +26,24 @@ import { wordsOf } from './words.ts';
 
 export const dashboardAssets: readonly Asset[] = [readAsset('dashboard.css', import.meta.url)];
 
-export function dashboardPage(visit: ShopVisit, data: Dashboard, concerns: Concerns): Answer {
+export function dashboardPage(
+  visit: ShopVisit,
+  data: Dashboard,
+  choices: SegmentChoices,
+  concerns: Concerns,
+): Answer {
   const { summary, feeds, view, firstDay } = data;
   const { shop } = visit;
   const home = shopPath(shop);
   const isCurrent = view.period.until === view.now;
-  const outstanding = isCurrent ? summary.dunningActive : undefined;
+  // Needs attention whatever is chosen; a segment knows only its own.
+  const outstanding = isCurrent && !view.segment ? summary.dunningActive : undefined;
   const receivedAt = lastArrival(feeds);
   return overviewPage(
     visit,
-    html`${periodPicker(visit, view, home)} ${verdict(visit, data)}
-      ${attention(visit, concerns, { outstanding, now: view.now })} ${heroFigures(visit, data)}
-      ${figureRows(visit, data)}
+    html`${periodPicker(visit, view, home)} ${segmentPicker(visit, view.segment, choices, home)}
+      ${verdict(visit, data)} ${attention(visit, concerns, { outstanding, now: view.now })}
+      ${heroFigures(visit, data)} ${figureRows(visit, data)}
       <div class="figures-file">
         ${csvLink(viewPath(shopPath(shop, '/charts.csv'), view, { chart: 'figures' }))}
       </div>

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Period } from '../../metrics/bounds.ts';
+import { conditionNames } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
 import { alert } from '../ui/layout.ts';
 import { localeOf } from '../ui/locale.ts';
@@ -34,7 +35,13 @@ export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
       >
     </li>`;
   };
+  const isIgnored = !view.segment && conditionNames.some((name) => visit.query.has(name));
   return html`${alert(view.problem)}
+    ${
+      isIgnored && view.problem === undefined
+        ? html`<p class="quiet">This page shows all subscriptions; segments do not apply to it.</p>`
+        : undefined
+    }
     <div class="picker">
       <ul class="periods" aria-label="Period">
         ${periods.map((days) =>

@@ -1,4 +1,5 @@
 import { type Period, day } from '../../metrics/bounds.ts';
+import type { Selection } from '../../metrics/segments/chosen.ts';
 import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/segments/segment.ts';
 
 /** The selectable periods up to now, in days. */
@@ -48,6 +49,14 @@ export function viewOf(query: URLSearchParams, now: number, of?: ParsedSegment):
     now,
     problem: typeof parsed === 'string' ? parsed : of?.problem,
   };
+}
+
+/** The subscriptions that the figures of a view are of; undefined for all. */
+export function selectionOf({
+  segment,
+  now,
+}: Pick<View, 'segment' | 'now'>): Selection | undefined {
+  return segment && { segment, now };
 }
 
 /**
