@@ -289,13 +289,9 @@ test('DATABASE_READ_URL needs DATABASE_URL and a valid address for each host', (
     problemsOf({ DATABASE_READ_URL: standbys }),
     /DATABASE_READ_URL names standbys of DATABASE_URL, which is not set\./,
   );
-  for (const wrong of [
-    'one,two',
-    'postgres://,two/d',
-    'postgres://one,/d',
-    'mysql://u:sesame@h/d',
-  ]) {
-    const message = problemsOf({ DATABASE_URL: 'postgres://h/d', DATABASE_READ_URL: wrong });
+  const wrong = ['one,two', 'postgres://,two/d', 'postgres://one,/d', 'mysql://u:sesame@h/d'];
+  for (const DATABASE_READ_URL of wrong) {
+    const message = problemsOf({ DATABASE_URL: 'postgres://h/d', DATABASE_READ_URL });
     assert.match(message, /DATABASE_READ_URL must be an address such as/);
     assert.doesNotMatch(message, /sesame/);
   }
