@@ -52,7 +52,6 @@ for (const [database, createPlace] of places) {
       for (const shop of shops) {
         await storeInOldSchema(write, shop, troubledRecords);
         assert.deepEqual(await listCases(write, shop.id), casesBefore);
-        assert.deepEqual(await dunningOf(shop), [3, 0.5]);
       }
 
       // The embedded database is one session, which the migration would share with readers.
@@ -62,8 +61,6 @@ for (const [database, createPlace] of places) {
         const migrating = write.begin(async (tx) => {
           await tx.script(migrationText(name));
           const { primary } = store;
-          const row = await summariseMetrics(primary.analyse, shop.id, at);
-          assert.equal(row.dunningActive, 3);
           assert.equal((await listCases(primary.keys, shop.id)).length, 7);
           assert.equal((await primary.entitlements.of(shop.id, 1)).length, 1);
           throw rollback;

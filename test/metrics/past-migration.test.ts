@@ -4,7 +4,7 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
 import { listCohorts } from '../../src/metrics/cohorts.ts';
 import { findFigureDifferences } from '../../src/metrics/figure-check.ts';
-import { summariseMetrics } from '../../src/metrics/summary.ts';
+import type { Sql } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { type Place, places } from '../support/empty-database.ts';
@@ -18,6 +18,11 @@ const filling = '0030_fill_movements_and_cohorts.sql';
 const records = [
   ...generateShop({ subscriptions: 80, seed: 2, endAt: at, currency: 'USD', minorDigits: 2 }),
 ];
+
+/** What the previous version reads its figures from. */
+const readSums = (sql: Sql, shopId: number) => sql`
+  select * from metric_ledger where shop_id = ${shopId} and fact not like 'cohort %'
+  order by grain, bucket, fact`;
 
 for (const [database, createPlace] of places) {
   const skip = createPlace === undefined && `${database} is not available on this machine`;
@@ -38,13 +43,14 @@ for (const [database, createPlace] of places) {
       await migrateBefore(write, expanding);
       const shops = [await createShop(store), await createShop(store)];
       for (const shop of shops) await storeInOldSchema(write, shop, records);
-      const summary = await summariseMetrics(write, shops[0]!.id, at);
+      const stored = await readSums(write, shops[0]!.id);
+      assert.notDeepEqual(stored, []);
 
       await write.begin(async (tx) => {
         await tx.script(migrationText(expanding));
         await tx`insert into schema_migrations values (29, ${expanding}, now())`;
       });
-      assert.deepEqual(await summariseMetrics(write, shops[0]!.id, at), summary);
+      assert.deepEqual(await readSums(write, shops[0]!.id), stored);
       // The functions are still those of the version before.
       await write`
         update subscriptions set current_price = current_price + 1
@@ -56,7 +62,7 @@ for (const [database, createPlace] of places) {
         const migrating = write.begin(async (tx) => {
           await tx.script(migrationText(filling));
           const { analyse } = store.primary;
-          assert.deepEqual(await summariseMetrics(analyse, shops[0]!.id, at), summary);
+          assert.deepEqual(await readSums(analyse, shops[0]!.id), stored);
           throw rollback;
         });
         await assert.rejects(migrating, rollback);
