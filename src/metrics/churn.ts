@@ -50,9 +50,9 @@ export async function listChurnDays(
         select bucket as at, fact, count from metric_ledger
         where shop_id = ${shopId} and grain = piece.grain
           and bucket >= piece.since and bucket < piece.until
-          and fact in ('churned', 'churned_failed')
         offset 0
       ) l
+      where fact in ('churned', 'churned_failed')
       union all
       select c.at, c.churned, c.churned_failed from ends e
       cross join lateral (

@@ -148,7 +148,7 @@ describe('the overview of a shop', () => {
       '/revenue?days=90',
       '/revenue?days=90#renewals',
       '/subscriptions?status=active&days=90',
-      '/subscriptions?days=90',
+      '/subscriptions?created=period&days=90',
       '/churn?days=90',
       '/recovery?days=90',
       '/cancel-flow?days=90',

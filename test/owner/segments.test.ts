@@ -209,6 +209,22 @@ onEveryDatabase('segments on the owner’s pages', (open) => {
     }
   });
 
+  test('the list has those that began in a period, page by page and as a file', async () => {
+    const query = 'created=period&from=2026-02-01&to=2026-04-30&plan=12';
+    const began = expected((index) => index % 2 === 1 && index >= 20 && index < 80);
+    const body = await see(`${home}/subscriptions?${query}`);
+    assert.match(body, /Only those that began 1 Feb\W+30 Apr 2026 \(UTC\)/);
+    assert.deepEqual(idsOf(body), began.slice(0, 50));
+    const file = await visitor.get(`${home}/subscriptions.csv?${query}`);
+    assert.equal(file.text.trim().split('\n').length, 1 + began.length);
+    const both = await see(`${home}/subscriptions?${query}&status=paused`);
+    assert.deepEqual(
+      idsOf(both),
+      began.filter((id) => (id - 1001) % 3 === 1),
+    );
+    await see(`${home}/subscriptions?created=period&from=2026-02-01`, 400);
+  });
+
   test('a page without segments says that it shows all subscriptions', async () => {
     for (const page of ['/revenue', '/recovery', '/cancel-flow']) {
       assert.match(await see(`${home}${page}?plan=12`), /segments do not apply to it/);

@@ -17,8 +17,9 @@ export async function keptFromRecords(
     saved as (
       select c.subscription_id, max(c.created_at) as at
       from instants i
-      join cancellation_sessions c
-        on c.shop_id = ${shopId} and c.outcome = 'saved' and c.created_at <= i.now
+      join (
+        select * from cancellation_sessions where shop_id = ${shopId} order by created_at offset 0
+      ) c on c.outcome = 'saved' and c.created_at <= i.now
       group by c.subscription_id
     )
     select coalesce(s.own_interval_unit, p.interval_unit) as unit,
@@ -26,15 +27,21 @@ export async function keptFromRecords(
       count(*) as subscriptions, sum(s.current_price) as sum
     from instants i
     join saved on saved.at >= i.since and saved.at < i.until
-    join subscriptions s on s.shop_id = ${shopId} and s.subscription_id = saved.subscription_id
-      and s.created_at <= i.now
-    join plans p on p.shop_id = ${shopId} and p.plan_id = s.plan_id
+    cross join lateral (
+      select * from subscriptions
+      where shop_id = ${shopId}
+        and subscription_id between saved.subscription_id and saved.subscription_id
+      order by subscription_id limit 1
+    ) s
+    cross join lateral (
+      select * from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
+    ) p
     left join lateral (
       select e.to_status from status_events e
       where e.shop_id = ${shopId} and e.subscription_id = s.subscription_id and e.at <= i.now
       order by e.position desc limit 1
     ) seen on true
-    where coalesce(seen.to_status, 'active') = 'active'
+    where s.created_at <= i.now and coalesce(seen.to_status, 'active') = 'active'
     group by 1, 2`,
   );
 }

@@ -25,9 +25,12 @@ export async function projectionFromRecords(
         coalesce(s.own_interval_unit, p.interval_unit) as unit,
         coalesce(s.own_interval_count, p.interval_count) as count
       from instants i
-      join subscriptions s on s.shop_id = ${shopId} and s.created_at <= i.now
-        and s.next_billing_at >= i.now and s.next_billing_at < i.until
-      join plans p on p.shop_id = ${shopId} and p.plan_id = s.plan_id
+      join (
+        select * from subscriptions where shop_id = ${shopId} order by subscription_id offset 0
+      ) s on s.created_at <= i.now and s.next_billing_at >= i.now and s.next_billing_at < i.until
+      cross join lateral (
+        select * from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
+      ) p
       left join lateral (
         select e.to_status from status_events e
         where e.shop_id = ${shopId} and e.subscription_id = s.subscription_id and e.at <= i.now

@@ -6,7 +6,7 @@ import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
 import { type Comparison, viewOfDays, viewPath } from '../view/view.ts';
 import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
-import { type Figure, cancelled } from './figures.ts';
+import { type Figure, began, cancelled } from './figures.ts';
 import { reasonsTable } from './reasons.ts';
 
 /** What a chart is compared with. */
@@ -158,6 +158,7 @@ function growthChart(visit: ShopVisit, data: Dashboard, counts: Values): Chart {
       name: 'New',
       tone: 'plain',
       rows: '/subscriptions',
+      filter: began,
       byDay: (each) => each.newSubscribers,
       total: ({ summary }) => summary.newSubscribers30d,
     },

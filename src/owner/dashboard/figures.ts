@@ -23,6 +23,8 @@ export interface Figure {
 }
 
 const active = { status: 'active' } as const;
+/** Of those that the list has, the ones that began in the period. */
+export const began = { created: 'period' } as const;
 export const cancelled = { cause: 'cancelled' } as const;
 
 /** Shown largest. */
@@ -81,6 +83,7 @@ export const figureGroups: readonly FigureGroup[] = [
         definition:
           'Customers whose first subscription ever started in the period. Returning customers do not count.',
         rows: '/subscriptions',
+        filter: began,
         comparison: 'window',
         betterWhen: 'higher',
         byDay: (day) => day.newSubscribers,

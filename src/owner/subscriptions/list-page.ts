@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { subscription } from '../../operations/shapes.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
+import type { Period } from '../../metrics/bounds.ts';
 import { parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
@@ -11,6 +12,7 @@ import { type Column, listing, parameter, rowLink, sourcesLink } from '../ui/lis
 import { formatMoney } from '../ui/locale.ts';
 import { showDay } from '../ui/times.ts';
 import { everyInterval, state, statusLabels } from '../ui/labels.ts';
+import { showPeriod } from '../view/picker.ts';
 
 type SubscriptionRow = z.infer<typeof subscription>;
 
@@ -35,10 +37,13 @@ type Shown = SubscriptionsPage &
     readonly intervals: ReadonlyMap<number, Interval>;
     /** Of its segments; undefined for the subscriptions of one customer. */
     readonly choices: SegmentChoices | undefined;
+    /** When they began, if only those of a period are listed. */
+    readonly created: { readonly period: Period } | undefined;
   };
 
 export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
-  const { subscriptions, nextCursor, intervals, missing, customer, sourceId, choices } = parts;
+  const { subscriptions, nextCursor, intervals, missing, customer, sourceId, choices, created } =
+    parts;
   const { shop } = visit;
   const path = shopPath(shop, '/subscriptions');
   const { segment } = parseSegment(visit.query);
@@ -58,12 +63,21 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
             <a href="${path}">Show all customers</a>
           </p>`
         }
-        ${choices && segmentPicker(visit, segment, choices, path)}`,
+        ${choices && segmentPicker(visit, segment, choices, path)}
+        ${
+          created &&
+          html`<p>
+            Only those that began ${showPeriod(visit, created.period)} (UTC).
+            <a href="${withQuery(path, segmentQuery(segment))}">Show all</a>
+          </p>`
+        }`,
       caption: 'Subscriptions, newest first',
       noun: 'subscriptions',
       path,
       csv: shopPath(shop, '/subscriptions.csv'),
-      query: choices ? Object.fromEntries(segmentQuery(segment)) : { customer, status },
+      query: choices
+        ? { ...Object.fromEntries(segmentQuery(segment)), ...createdQuery(visit) }
+        : { customer, status },
       filter: { name: 'status', label: 'Status', options: statusLabels },
       columns: columnsFor(visit, intervals),
       rows: subscriptions,
@@ -77,6 +91,17 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
         <p>${sourcesLink(visit)}</p>`,
     })}
   `;
+}
+
+/** The parameters that say in which period the subscriptions began. */
+function createdQuery({ query }: ShopVisit): Record<string, string> {
+  if (query.get('created') !== 'period') return {};
+  const names = ['created', 'days', 'from', 'to'];
+  return Object.fromEntries([...query].filter(([name]) => names.includes(name)));
+}
+
+function withQuery(path: string, query: URLSearchParams): string {
+  return query.size === 0 ? path : `${path}?${query}`;
 }
 
 /** Ids have digits, and no spaces or @. */

@@ -11,7 +11,7 @@ import { redirect } from '../ui/answers.ts';
 import { ask } from '../ask.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { customerSubscriptions } from './of-customer.ts';
-import { segmentOf, segmentSubscriptions } from './of-segment.ts';
+import { createdIn, segmentOf, segmentSubscriptions } from './of-segment.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { Pages, OwnerParts, ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
@@ -84,7 +84,8 @@ async function showList(parts: OwnerParts, visit: ShopVisit, search: Search): Pr
     );
     const choices =
       customer === undefined ? await readSegmentChoices(parts, visit.shop) : undefined;
-    return subscriptionsContent(visit, { ...listed, ...search, intervals, choices });
+    const created = choices && createdIn(visit.query, parts.clock.now());
+    return subscriptionsContent(visit, { ...listed, ...search, intervals, choices, created });
   });
 }
 
@@ -101,9 +102,11 @@ async function list(
   if (customer !== undefined) {
     return customerSubscriptions(store, shop.id, limit, { customer, status, cursor });
   }
-  const segment = segmentOf(visit.query);
+  const now = clock.now();
+  const created = createdIn(visit.query, now);
+  const segment = segmentOf(visit.query, created !== undefined);
   return segment
-    ? segmentSubscriptions(store, shop.id, segment, { limit, cursor, now: clock.now() })
+    ? segmentSubscriptions(store, shop.id, segment, { limit, cursor, now, created })
     : ask(parts, shop, listSubscriptions, { status, cursor, limit });
 }
 
