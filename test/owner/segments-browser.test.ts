@@ -27,11 +27,11 @@ describe('segments in a browser', { skip: browserMissing }, () => {
     await store.close();
   });
 
-  test('are chosen, narrowed, saved and shown again without scripts', async (t) => {
+  test('are chosen, narrowed, saved and shown again', async (t) => {
     const shop = await createShop(store, { tier: 'growth', currency: 'EUR' });
     const options = { subscriptions: 150, seed: 7, endAt: Date.parse(now), currency: 'EUR' };
     await importAll(store, shop, [...generateShop({ ...options, minorDigits: 2 })]);
-    const { context, page, problems } = await openOwnerPage(browser, [service.baseUrl], false);
+    const { context, page, problems } = await openOwnerPage(browser, [service.baseUrl]);
     t.after(() => context.close());
     const email = newEmail();
     const { path } = await inviteOwner(store.write, clock, { shopId: shop.id, email });
