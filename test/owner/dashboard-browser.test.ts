@@ -217,13 +217,13 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
 
   test('chooses dates and a comparison, and keeps both, without scripts', async () => {
     const { page, context } = await open(demo, '?compare=year', { javaScriptEnabled: false });
-    await page.locator('.picker summary').first().click();
+    await page.locator('.picker:not(.segment) summary').first().click();
     await page.getByLabel('First day').fill('2026-10-01');
     await page.getByLabel('Last day').fill('2026-10-31');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.waitForURL('**?compare=year&from=2026-10-01&to=2026-10-31');
     assert.match(
-      await page.locator('.picker').innerText(),
+      await page.locator('.picker:not(.segment)').innerText(),
       /Oct 1\s–\s31, 2026\s.*the year before/s,
     );
     assert.match(await page.locator('figure.chart').first().innerText(), /Year before: /);

@@ -244,7 +244,7 @@ describe('the dashboard', () => {
     const { open, visitor } = await owner(shop);
     const { text } = await open('?days=365');
     const paths = [...text.matchAll(/<(?:link rel="stylesheet" href|script src)="([^"]*)"/g)];
-    assert.equal(paths.length, 10);
+    assert.equal(paths.length, 11);
     let bytes = 0;
     for (const [, path = ''] of paths) {
       const { status, headers, text: body } = await visitor.get(path);

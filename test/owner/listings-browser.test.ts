@@ -120,7 +120,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await enter(page, one, other);
     assert.equal(await page.getByRole('link', { name: 'Subscriptions' }).count(), 0);
     await page.goto(`${service.baseUrl}/app/shops/${one.id}/subscriptions?status=paused`);
-    const menu = page.locator('details.menu');
+    const menu = page.locator('details.shop.menu');
     const focused = () => page.evaluate('document.activeElement.tagName');
 
     await menu.locator('summary').focus();
@@ -182,7 +182,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.goto(`${service.baseUrl}/app/shops/${shop.id}/subscriptions`);
     await inspect(page, 'subscriptions-endless');
     await page.setViewportSize({ width: 360, height: 800 });
-    await page.locator('details.menu summary').click();
+    await page.locator('details.shop.menu summary').click();
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
     await page.goto(`${service.baseUrl}/app/shops/${shop.id}/subscriptions/1001`);
     await inspect(page, 'subscription-endless');
@@ -196,7 +196,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.goto(`${service.baseUrl}/app/shops/${one.id}/subscriptions`);
     await page.getByText('No subscriptions yet').waitFor();
     await page.getByRole('link', { name: 'Go to Sources' }).waitFor();
-    await page.locator('details.menu summary').click();
+    await page.locator('details.shop.menu summary').click();
     await page.getByRole('link', { name: 'Kaffee & Kuchen' }).click();
     await page.waitForURL(`**/app/shops/${other.id}/subscriptions`);
     await page.getByRole('link', { name: 'Active' }).click();

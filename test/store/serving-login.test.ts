@@ -77,10 +77,12 @@ describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
     t.after(() => Promise.all([withLogin.close(), without.close()]));
     const { id } = await createShop(without);
     const insert = `insert into customers (shop_id, customer_id) values (${id}, 1)`;
-    const { analyse } = withLogin.primary;
+    const { analyse, segments } = withLogin.primary;
     for (const sql of listConnections(withLogin.primary)) {
       const attack = async (statement: string) => {
-        if (sql === analyse) await sql.begin('read write', (tx) => tx.unsafe(statement));
+        if (sql === analyse || sql === segments) {
+          await sql.begin('read write', (tx) => tx.unsafe(statement));
+        }
         // Shared connections; this test is their only user.
         await sql`begin read write`;
         await sql.unsafe(statement).finally(() => sql`rollback`);

@@ -41,9 +41,9 @@ export function dashboardPage(
   const receivedAt = lastArrival(feeds);
   return overviewPage(
     visit,
-    html`${periodPicker(visit, view, home)} ${segmentPicker(visit, view.segment, choices, home)}
-      ${verdict(visit, data)} ${attention(visit, concerns, { outstanding, now: view.now })}
-      ${heroFigures(visit, data)} ${figureRows(visit, data)}
+    html`${periodPicker(visit, view, home)} ${verdict(visit, data)}
+      ${attention(visit, concerns, { outstanding, now: view.now })} ${heroFigures(visit, data)}
+      ${figureRows(visit, data)}
       <div class="figures-file">
         ${csvLink(viewPath(shopPath(shop, '/charts.csv'), view, { chart: 'figures' }))}
       </div>
@@ -59,10 +59,12 @@ export function dashboardPage(
         }
         ${feeds.some(isFirstSync) ? 'The first sync is still running, so figures are too low.' : undefined}
       </p>`,
+    // Beside the title, it takes no room on a phone.
+    segmentPicker(visit, view.segment, choices, home),
   );
 }
 
-export function overviewPage(visit: ShopVisit, main: Html): Answer {
+export function overviewPage(visit: ShopVisit, main: Html, action?: Html): Answer {
   const { shop } = visit;
   const content = html`
     ${main}
@@ -74,6 +76,7 @@ export function overviewPage(visit: ShopVisit, main: Html): Answer {
       content,
       shop,
       current: 'overview',
+      action,
       assets: [...chartAssets, ...helpAssets, ...dashboardAssets],
     }),
   );

@@ -27,17 +27,15 @@ export interface Recipient extends NotificationChoice {
   readonly alertsUntil: Date;
 }
 
-const choice = (sql: Sql) => sql`
-  n.digest, n.unusual, n.max_churn_rate::float8 as "maxChurnRate",
-  n.max_outstanding as "maxOutstanding", n.min_mrr::float8 as "minMrr"`;
-
 export async function findNotificationChoice(
   sql: Sql,
   shopId: number,
   ownerId: string,
 ): Promise<NotificationChoice | undefined> {
   const [row] = await withTimeout(sql<NotificationChoice[]>`
-    select ${choice(sql)} from owners.notifications n
+    select digest, unusual, max_churn_rate::float8 as "maxChurnRate",
+      max_outstanding as "maxOutstanding", min_mrr::float8 as "minMrr"
+    from owners.notifications
     where shop_id = ${shopId} and owner_id = ${ownerId}`);
   return row;
 }
@@ -127,7 +125,9 @@ export async function claimRecipient(
       )
     returning n.owner_id as "ownerId", n.shop_id as "shopId", a.email,
       n.unsubscribe_secret as "unsubscribeSecret", n.exceeded, n.digest_until as "digestUntil",
-      n.alerts_until as "alertsUntil", ${choice(sql)}`;
+      n.alerts_until as "alertsUntil", n.digest, n.unusual,
+      n.max_churn_rate::float8 as "maxChurnRate", n.max_outstanding as "maxOutstanding",
+      n.min_mrr::float8 as "minMrr"`;
   return row;
 }
 
