@@ -96,8 +96,8 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
 /** The parameters that say in which period the subscriptions began. */
 function createdQuery({ query }: ShopVisit): Record<string, string> {
   if (query.get('created') !== 'period') return {};
-  const names = ['created', 'days', 'from', 'to'];
-  return Object.fromEntries([...query].filter(([name]) => names.includes(name)));
+  const names = new Set(['created', 'days', 'from', 'to']);
+  return Object.fromEntries([...query].filter(([name]) => names.has(name)));
 }
 
 function withQuery(path: string, query: URLSearchParams): string {
