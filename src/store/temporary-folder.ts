@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Lock, acquireLock } from './embedded/lock.ts';
@@ -22,13 +22,16 @@ const locks = new Map<string, Lock | undefined>();
 export function createTemporaryFolder(kind: Kind): TemporaryFolder {
   const prefix = `retention-${kind}-`;
   removeLeftovers(prefix);
-  const folder = mkdtempSync(path.join(tmpdir(), prefix));
+  const unlocked = mkdtempSync(path.join(tmpdir(), `.${prefix}`));
+  const lock = acquireLock(unlocked);
+  // Only now can other processes find it: they would take one without a lock for a leftover.
+  const folder = path.join(tmpdir(), path.basename(unlocked).slice(1));
+  renameSync(unlocked, folder);
   if (locks.size === 0) {
     process.on('exit', removeAll);
     for (const signal of signals) process.on(signal, endBySignal);
   }
-  locks.set(folder, undefined);
-  locks.set(folder, acquireLock(folder));
+  locks.set(folder, lock);
   return { path: folder, remove: () => remove(folder) };
 }
 
@@ -59,11 +62,11 @@ function removeLeftovers(prefix: string): void {
   }
 }
 
-/** Removes a folder whose process has ended. Without a lock file, its process is just creating it. */
+/** Removes a folder whose process has ended. */
 function removeUnlocked(folder: string): void {
   try {
     const isOurs = statSync(folder).uid === process.getuid?.();
-    if (!isOurs || locks.has(folder) || !existsSync(path.join(folder, 'lock'))) return;
+    if (!isOurs || locks.has(folder)) return;
     const lock = acquireLock(folder);
     if (!lock) return;
     rmSync(folder, { recursive: true, force: true });
