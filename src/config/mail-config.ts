@@ -1,3 +1,5 @@
+import type { Check } from './check.ts';
+
 /** How mail is sent. */
 export interface MailConfig {
   /** With its password; never shown. */
@@ -5,13 +7,6 @@ export interface MailConfig {
   /** The sender's address; undefined means one at the host of the service's address. */
   readonly from: string | undefined;
 }
-
-type Check = <T>(
-  name: string,
-  fallback: T,
-  parse: (text: string) => T | undefined,
-  expected: string,
-) => T;
 
 /** @returns undefined if no mail is sent */
 export function parseMail(check: Check): MailConfig | undefined {

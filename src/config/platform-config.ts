@@ -1,3 +1,5 @@
+import type { Check } from './check.ts';
+
 /** The environment variables that configure a platform. */
 export interface PlatformSettings {
   /** The platform's name. */
@@ -21,14 +23,6 @@ export interface PlatformConfig {
   /** Replaces the platform's address, for a proxy or a stand-in. */
   readonly baseUrl: string | undefined;
 }
-
-/** Reads one variable. @param expected completes "must be …" */
-type Check = <T>(
-  name: string,
-  fallback: T,
-  parse: (text: string) => T | undefined,
-  expected: string,
-) => T;
 
 /** @param check collects what is wrong @param read returns a variable, undefined if it is unset */
 export function parsePlatform(

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Check } from './check.ts';
 
 /** Where files that owners upload are kept, and how large they may be. */
 export interface UploadConfig {
@@ -14,13 +15,6 @@ export const defaultUploads: UploadConfig = {
   folder: path.join(tmpdir(), `retention-uploads-${process.getuid?.() ?? 0}`),
   maxBytes: 1024 * megabyte,
 };
-
-type Check = <T>(
-  name: string,
-  fallback: T,
-  parse: (text: string) => T | undefined,
-  expected: string,
-) => T;
 
 export function parseUploads(
   check: Check,
