@@ -60,19 +60,29 @@ export function renewing(sql: Sql | Transaction, shopId: number, window: Period)
     union all
     select s.next_billing_at, s.sign, s.sign * s.current_price
     from changing c
-    cross join lateral (
-      select next_billing_at, current_price,
-        (created_at <= ${at} and coalesce(seen.to_status, 'active') = 'active')::int
-          - (status = 'active')::int as sign
-      from subscriptions
-      left join lateral (
-        select to_status from status_events
-        where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
-        order by position desc limit 1
-      ) seen on true
-      where shop_id = ${shopId}
-        and subscription_id between c.subscription_id and c.subscription_id
-        and next_billing_at >= ${at} and next_billing_at < ${until}
-      order by subscription_id limit 1
-    ) s`;
+    cross join lateral (${renewalChange(sql, shopId, at, until)}) s`;
 }
+
+/**
+ * How the subscription of `changing` called c differs from what the ledger has of its renewal in an interval: it counts
+ * subscriptions by their final status.
+ */
+export const renewalChange = (
+  sql: Sql | Transaction,
+  shopId: number,
+  at: string,
+  until: string,
+) => sql`
+  select next_billing_at, plan_id, own_interval_unit, own_interval_count, current_price,
+    (created_at <= ${at} and coalesce(seen.to_status, 'active') = 'active')::int
+      - (status = 'active')::int as sign
+  from subscriptions
+  left join lateral (
+    select to_status from status_events
+    where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
+    order by position desc limit 1
+  ) seen on true
+  where shop_id = ${shopId}
+    and subscription_id between c.subscription_id and c.subscription_id
+    and next_billing_at >= ${at} and next_billing_at < ${until}
+  order by subscription_id limit 1`;

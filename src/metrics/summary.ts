@@ -20,7 +20,7 @@ import {
  * ends from the facts. States are the final state minus all changes after the end.
  * @param now epoch milliseconds
  * @param period any that ends at `now` or earlier. The renewals of the 7 × 24 h after its end are known only if
- * that is now, as nobody keeps earlier billing dates; else they are undefined.
+ * that is now, as earlier billing dates are not kept; else they are undefined.
  */
 export async function summariseMetrics(
   sql: Sql | Transaction,

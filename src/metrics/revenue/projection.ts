@@ -5,6 +5,7 @@ import { day } from '../bounds.ts';
 import { type IntervalText, parseInterval } from '../facts.ts';
 import { priceDecimals } from '../history-rows.ts';
 import { keptOf } from '../pieces.ts';
+import { renewalChange } from '../renewals.ts';
 import { type DayPart, dayPartsOf } from './day-parts.ts';
 
 /** The subscriptions expected to renew in 7 × 24 hours. */
@@ -113,21 +114,7 @@ async function listDue(sql: Sql | Transaction, shopId: number, now: number): Pro
       select s.next_billing_at, null, s.sign, s.plan_id, s.own_interval_unit, s.own_interval_count,
         s.current_price
       from changing c
-      cross join lateral (
-        select next_billing_at, plan_id, own_interval_unit, own_interval_count, current_price,
-          (created_at <= ${at} and coalesce(seen.to_status, 'active') = 'active')::int
-            - (status = 'active')::int as sign
-        from subscriptions
-        left join lateral (
-          select to_status from status_events
-          where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
-          order by position desc limit 1
-        ) seen on true
-        where shop_id = ${shopId}
-          and subscription_id between c.subscription_id and c.subscription_id
-          and next_billing_at >= ${at} and next_billing_at < ${until}
-        order by subscription_id limit 1
-      ) s
+      cross join lateral (${renewalChange(sql, shopId, at, until)}) s
     ),
     due as (
       select part.at, part.except_at, l.* from parts part
