@@ -44,7 +44,11 @@ describe('churn and cohorts in a browser', { skip: browserMissing }, () => {
   /** A shop's page in a new browser context, with its errors. */
   async function open(path: string, options: BrowserContextOptions = {}, shop = demo) {
     const { visitor } = await signedInOwner({ ...world, shop });
-    const context = await browser.newContext({ locale: 'en-US', ...options });
+    const context = await browser.newContext({
+      locale: 'en-US',
+      reducedMotion: 'reduce',
+      ...options,
+    });
     context.setDefaultTimeout(timeoutMilliseconds);
     const url = world.service.baseUrl;
     await context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url })));

@@ -45,7 +45,11 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
   /** A shop's page in a new browser context, with its console errors and foreign requests. */
   async function open(shop: TestShop, query = '', options: BrowserContextOptions = {}) {
     const { visitor } = await signedInOwner({ ...world, shop });
-    const context = await browser.newContext({ locale: 'en-US', ...options });
+    const context = await browser.newContext({
+      locale: 'en-US',
+      reducedMotion: 'reduce',
+      ...options,
+    });
     context.setDefaultTimeout(timeoutMilliseconds);
     const url = world.service.baseUrl;
     await context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url })));

@@ -57,7 +57,8 @@ export async function openOwnerPage(
   baseUrls: readonly string[],
   javaScriptEnabled = true,
 ) {
-  const context = await browser.newContext({ javaScriptEnabled });
+  // Chromium reports a transition between pages that a change of size aborts as an error.
+  const context = await browser.newContext({ javaScriptEnabled, reducedMotion: 'reduce' });
   context.setDefaultTimeout(timeoutMilliseconds);
   const page = await context.newPage();
   const problems: string[] = [];

@@ -20,14 +20,21 @@ interface State {
   readonly statistics: Statistics;
 }
 
-const states: readonly State[] = (['no', 'empty', 'old', 'fresh'] as const).flatMap(
-  (statistics) => [
-    { shops: 0, subscriptions: 0, statistics },
-    { shops: 1, subscriptions: 2000, statistics },
-    { shops: 3, subscriptions: 2000, statistics },
-    { shops: 1000, subscriptions: 6, statistics },
-  ],
-);
+const none = { shops: 0, subscriptions: 0 };
+const one = { shops: 1, subscriptions: 2000 };
+const some = { shops: 3, subscriptions: 2000 };
+const many = { shops: 1000, subscriptions: 6 };
+
+const states: readonly State[] = [
+  { ...one, statistics: 'no' },
+  { ...many, statistics: 'no' },
+  { ...one, statistics: 'empty' },
+  { ...many, statistics: 'empty' },
+  { ...none, statistics: 'old' },
+  { ...many, statistics: 'old' },
+  { ...some, statistics: 'fresh' },
+  { ...many, statistics: 'fresh' },
+];
 const nameOf = ({ shops, statistics }: State) => `${statistics} statistics, ${shops} shops`;
 
 /** Tables of a shop, filled for every shop s and number n. */
