@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { plan, subscription } from '../rest/records.ts';
 import {
@@ -184,6 +185,19 @@ describe('the overview of a shop', () => {
         update api_keys set name = ${name}, expires_at = ${expiresAt.toISOString()}
         where shop_id = ${shop.id} and key_id = ${id}`;
     }
+    for (const [sourceId, name, receivedAt] of [
+      ['src_billing', 'Billing', '2026-11-18T00:00:00Z'],
+      ['src_old', 'Old', '2026-11-01T00:00:00Z'],
+    ] as const) {
+      await world.store.write`
+        insert into ingest.sources (shop_id, source_id, name, scheme, created_by, created_at, secret)
+        values (${shop.id}, ${sourceId}, ${name}, 'standard', 'owner', ${receivedAt}, '')`;
+      await world.store.write`
+        insert into ingest.batches (shop_id, source_id, batch_id, digest, received_at, lines, outcomes,
+          refused, refused_count, finished_at)
+        values (${shop.id}, ${sourceId}, ${randomUUID()}, '', ${receivedAt}, '', '{}',
+          '[{"line":1,"reason":"no"}]', 2, ${receivedAt})`;
+    }
     const concerns = async (query: string) => {
       const list = /<ul class="concerns".*?<\/ul>/s.exec((await open(query)).text)?.[0] ?? '';
       return [...list.matchAll(/<li>(.*?)<\/li>/gs)].map(([, markup = '']) =>
@@ -194,7 +208,8 @@ describe('the overview of a shop', () => {
       );
     };
     const key = 'Key “Till” expires Nov 25, 2026 Replace it →';
-    assert.deepEqual(await concerns(''), ['1 payment outstanding See who →', key]);
-    assert.deepEqual(await concerns('?from=2026-10-01&to=2026-10-31'), [key]);
+    const refused = '2 records of “Billing” refused in the last 30 days See why →';
+    assert.deepEqual(await concerns(''), ['1 payment outstanding See who →', refused, key]);
+    assert.deepEqual(await concerns('?from=2026-10-01&to=2026-10-31'), [refused, key]);
   });
 });

@@ -2,6 +2,7 @@ import { day } from '../../metrics/bounds.ts';
 import type { UploadView } from '../../door/upload/uploads.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { type SyncProblem, listSyncProblems } from '../../platforms/sync/problems.ts';
+import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
@@ -13,18 +14,20 @@ export interface Concerns {
   readonly problems: readonly SyncProblem[];
   readonly keys: readonly KeyListing[];
   readonly upload: UploadView | undefined;
+  readonly pushSources: readonly PushSourceListing[];
 }
 
 export async function readConcerns(
-  { store, uploads }: Pick<OwnerParts, 'store' | 'uploads'>,
+  { store, uploads, clock }: Pick<OwnerParts, 'store' | 'uploads' | 'clock'>,
   shopId: number,
 ): Promise<Concerns> {
-  const [problems, keys, upload] = await Promise.all([
+  const [problems, keys, upload, pushSources] = await Promise.all([
     listSyncProblems(store.write, shopId),
     listKeys(store.write, shopId),
     uploads.find(shopId),
+    listPushSources(store.write, shopId, clock.now()),
   ]);
-  return { problems, keys, upload };
+  return { problems, keys, upload, pushSources };
 }
 
 interface Item {
@@ -37,6 +40,8 @@ interface Item {
 
 /** How long before its end an owner should hear of a key that expires. */
 const noticeMs = 7 * day;
+/** How long an owner is reminded of records that were refused after they had arrived. */
+const reminderMs = 7 * day;
 
 /**
  * What needs attention, with links to what can be done.
@@ -44,7 +49,7 @@ const noticeMs = 7 * day;
  */
 export function attention(
   visit: ShopVisit,
-  { problems, keys, upload }: Concerns,
+  { problems, keys, upload, pushSources }: Concerns,
   { outstanding = 0, now }: { readonly outstanding?: number | undefined; readonly now: number },
 ): Html | undefined {
   const many = (count: number, one: string, more: string) =>
@@ -72,6 +77,18 @@ export function attention(
             path: '/sources/file',
           },
         ]),
+    ...pushSources.flatMap(({ name, refusedRecords, lastRefusedAt, revokedAt }) =>
+      lastRefusedAt && !revokedAt && lastRefusedAt.getTime() > now - reminderMs
+        ? [
+            {
+              tone: 'attention' as const,
+              text: `${many(refusedRecords, 'record', 'records')} of “${name}” refused in the last 30 days`,
+              link: 'See why',
+              path: '/sources#push',
+            },
+          ]
+        : [],
+    ),
     ...keys.flatMap(({ id, name, expiresAt, revokedAt }) => {
       const left = (expiresAt?.getTime() ?? Infinity) - now;
       return expiresAt && !revokedAt && left > 0 && left < noticeMs
