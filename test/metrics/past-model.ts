@@ -48,16 +48,14 @@ export async function readHeld(sql: Sql, shopId: number): Promise<HeldSubscripti
       round(current_price * 1000000)::text as price,
       coalesce(own_interval_unit, interval_unit) as unit,
       coalesce(own_interval_count, interval_count) as count,
-      (
-        select jsonb_agg(jsonb_build_object('at', round(date_part('epoch', at) * 1000), 'to', "to")
+      jsonb_build_array(
+        jsonb_build_object('at', round(date_part('epoch', created_at) * 1000), 'to', 'active')
+      ) || coalesce((
+        select jsonb_agg(jsonb_build_object('at', round(date_part('epoch', at) * 1000), 'to', to_status)
           order by position)
-        from (
-          select created_at as at, 'active' as "to", -1 as position
-          union all
-          select at, to_status, position from status_events e
-          where e.shop_id = s.shop_id and e.subscription_id = s.subscription_id
-        ) steps
-      ) as steps
+        from status_events e
+        where e.shop_id = s.shop_id and e.subscription_id = s.subscription_id
+      ), '[]') as steps
     from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
     where s.shop_id = ${shopId}`;
   return rows.map((row) => ({

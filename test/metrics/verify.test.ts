@@ -48,7 +48,9 @@ onEveryDatabase('the stored metrics of a shop', (open) => {
       failed_cycles: write`
         update failed_cycles set is_last = not is_last where shop_id = ${shop.id}`,
       superseded_facts: write`
-        update superseded_facts set since = since - interval '1 hour' where shop_id = ${shop.id}`,
+        update superseded_facts
+        set since = (since at time zone 'UTC' - interval '1 hour') at time zone 'UTC'
+        where shop_id = ${shop.id}`,
     };
     for (const [table, tampering] of Object.entries(tamperings)) {
       assert.notEqual((await tampering).count, 0);
