@@ -81,6 +81,12 @@ export interface Period {
 /** The 30 × 24 h before an instant. */
 export const monthBefore = (now: number): Period => ({ from: now - 30 * day, until: now });
 
+/**
+ * The last instant before a time, ISO 8601: what happens exactly at the end of a past period is not yet in it.
+ * Records have whole milliseconds.
+ */
+export const lastBefore = (at: number): string => iso(at - 1).replace('Z', '999Z');
+
 /** Everything from an instant on: the rest of its UTC day, and the day after it. */
 export function restOfTime(from: number): { readonly end: Interval; readonly days: string } {
   const days = ceiling(from, day);

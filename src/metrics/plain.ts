@@ -1,24 +1,25 @@
 import type { Sql, Transaction } from '../store/database.ts';
-import { day, monthBefore } from './bounds.ts';
+import { type Period, day, lastBefore, monthBefore } from './bounds.ts';
 import type { MetricsRow } from './row.ts';
 import { type RecordTable, type Selection, chosenOf, recordsOf } from './segments/chosen.ts';
 
 /**
  * The same as summariseMetrics, following the definitions directly: reads all records of the shop, or of a selection
  * of its subscriptions, and none of the precomputed tables, so the cost grows with them.
- * @param now epoch milliseconds; renewals are those of the 7 × 24 h after it
- * @param from start of the period that ends at `now`; by default 30 × 24 h before
+ * @param now epoch milliseconds
+ * @param period any that ends at `now` or earlier. Renewals are of the 7 × 24 h after now, and undefined if it ends
+ * earlier.
  */
 export async function summariseFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   now: number,
-  from = monthBefore(now).from,
+  period: Period = monthBefore(now),
   selection?: Selection,
 ): Promise<MetricsRow> {
-  const [since, at, until] = [from, now, now + 7 * day].map((each) =>
-    new Date(each).toISOString(),
-  ) as [string, string, string];
+  const isCurrent = period.until === now;
+  const [since, until] = [iso(period.from), iso(now + 7 * day)];
+  const at = isCurrent ? iso(now) : lastBefore(period.until);
   const records = (table: RecordTable) => recordsOf(sql, shopId, table, [since, at], selection);
 
   const [row] = await sql<MetricsRow[]>`
@@ -133,8 +134,11 @@ export async function summariseFromRecords(
         count(outcome) as "sessionsEnded"
       from (${records('cancellation_sessions')}) sessions
     ) sessions`;
-  return row as MetricsRow;
+  const past = { upcomingRenewals: undefined, upcomingRenewalsValue: undefined };
+  return { ...(row as MetricsRow), ...(isCurrent ? {} : past) };
 }
+
+const iso = (at: number) => new Date(at).toISOString();
 
 /**
  * Dunning cases from the records. In chronological order, a failed payment opens a case unless one is open or the

@@ -1,5 +1,12 @@
 import type { Sql, Transaction } from '../store/database.ts';
-import { type Bounds, type Interval, type Period, boundsOf, type restOfTime } from './bounds.ts';
+import {
+  type Bounds,
+  type Interval,
+  type Period,
+  boundsOf,
+  lastBefore,
+  type restOfTime,
+} from './bounds.ts';
 import { piecesOf, reachesOf } from './pieces.ts';
 
 /*
@@ -10,7 +17,7 @@ import { piecesOf, reachesOf } from './pieces.ts';
 /** What the figures are about. Times are ISO 8601. */
 export interface Scope {
   readonly shopId: number;
-  /** The end of the period. */
+  /** The instant of which the state is, and what happens then is in it: the last of the period, or now. */
   readonly at: string;
   /** The start of the period. */
   readonly since: string;
@@ -19,9 +26,8 @@ export interface Scope {
 
 type Connection = Sql | Transaction;
 
-export function scopeOf(shopId: number, { from, until }: Period): Scope {
-  const [since, at] = [from, until].map((time) => new Date(time).toISOString()) as [string, string];
-  return { shopId, since, at, bounds: boundsOf(from, until) };
+export function scopeOf(shopId: number, { from, until }: Period, at = lastBefore(until)): Scope {
+  return { shopId, since: new Date(from).toISOString(), at, bounds: boundsOf(from, until) };
 }
 
 /** What happened in the period. What is read one by one has the start of its part of a day. */
@@ -84,7 +90,7 @@ export const happened = (sql: Connection, { shopId, bounds }: Scope) => sql`
     order by closed_at offset 0
   ) d`;
 
-/** What held at the end of the period, or failed around it, until something followed. */
+/** What held at an instant, or failed around it, until something followed. */
 export const superseded = (sql: Connection, shopId: number, at: string) => sql`
   select f.* from (${reachesOf(sql, at)}) r
   cross join lateral (
@@ -120,7 +126,7 @@ export const changesIn = (sql: Connection, shopId: number, [from, until]: Interv
   where shop_id = ${shopId} and at >= ${from} and at < ${until} order by at offset 0`;
 
 /**
- * The state at the end of the period: the final state, minus all changes after it.
+ * The state at the scope's instant: the final state, minus all changes after it.
  * @param after what is left of time after it
  */
 export const state = (
@@ -156,7 +162,7 @@ export const state = (
     order by closed_at offset 0
   )
   union all
-  -- Churn risk is determined just before the end.
+  -- Churn risk is determined just before it.
   select 'live', -c.live, 0
   from (
     select live from subscriber_changes
@@ -164,7 +170,7 @@ export const state = (
   ) c`;
 
 /**
- * Of subscriptions that changed at the end of the period or later: what held then, minus what the ledger has, which
+ * Of subscriptions that changed at the scope's instant or later: what held then, minus what the ledger has, which
  * counts them by their final status. Being `gone` only says that they were live in the period, or just before.
  */
 export const corrections = (sql: Connection, { at, since }: Scope) => sql`

@@ -29,9 +29,9 @@ export async function summariseMetrics(
   period: Period = monthBefore(now),
 ): Promise<MetricsRow> {
   const isCurrent = period.until === now;
-  const scope = scopeOf(shopId, period);
-  // The state at an instant includes changes at that instant.
-  const after = restOfTime(period.until + 1);
+  // What happens now is in the state of now; what happens at the end of a past period is not yet in its.
+  const scope = scopeOf(shopId, period, isCurrent ? new Date(now).toISOString() : undefined);
+  const after = restOfTime(isCurrent ? now + 1 : period.until);
   const renewals = renewing(sql, shopId, { from: now, until: now + 7 * day });
   const coming = isCurrent
     ? sql`union all select 'renewal', count, amount from (${renewals}) r`

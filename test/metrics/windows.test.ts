@@ -165,12 +165,8 @@ onEveryDatabase('chart data besides the history', (open) => {
     assert.deepEqual([row.dunningActive, row.failedPayments, row.paid], [1, 1, '0']);
     const plain = await summariseFromRecords(store.write, shop.id, then);
     assert.deepEqual([plain.cancelled, plain.churned, plain.atRisk], [1, 1, 3]);
-    const longer = await summariseFromRecords(
-      store.write,
-      shop.id,
-      then,
-      Date.parse('2026-08-01Z'),
-    );
+    const period = { from: Date.parse('2026-08-01Z'), until: then };
+    const longer = await summariseFromRecords(store.write, shop.id, then, period);
     assert.deepEqual([longer.newSubscribers, plain.newSubscribers], [3, 1]);
     assert.equal(await findFirstDay(store.primary.analyse, shop.id), Date.parse('2026-08-01Z'));
     const empty = await createShop(store);

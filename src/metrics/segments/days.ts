@@ -39,9 +39,9 @@ function listEvents(
       select created_at as at, 'new_subscriber' as fact, 1 as count, 0::numeric as amount
       from held where is_first
       union all
-      -- What holds at the end of the period.
+      -- What holds until the end of the period.
       select since, 'cancelled', 1, 0 from periods
-      where status = 'cancelled' and since <= ${end} and until > ${end}
+      where status = 'cancelled' and since < ${end} and until >= ${end}
       union all
       select processed_at, 'paid', 1, amount from (${records('payments')}) payments
       where status = 'succeeded'

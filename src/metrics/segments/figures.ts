@@ -75,14 +75,7 @@ export async function readFigures<Result>(
   return withinTimeLimit(segments, milliseconds, (inTurn) =>
     work({
       summary: (period, now) =>
-        inTurn(async (tx) => {
-          const { from, until } = period;
-          const row = await summariseFromRecords(tx, shop.id, until, from, selection);
-          // Billing dates of the past are not kept.
-          return until === now
-            ? row
-            : { ...row, upcomingRenewals: undefined, upcomingRenewalsValue: undefined };
-        }),
+        inTurn((tx) => summariseFromRecords(tx, shop.id, now, period, selection)),
       history: (period) =>
         inTurn(async (tx) =>
           toHistory(await daysFromRecords(tx, shop.id, period, selection), shop.currency),
