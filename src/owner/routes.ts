@@ -42,7 +42,8 @@ import { segmentRoutes } from './segments/routes.ts';
 import { sourceRoutes } from './sources/routes.ts';
 import { Sources } from './sources/sources.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
-import { viewOf } from './view/view.ts';
+import { listingFile } from './ui/listing.ts';
+import { understood, viewOf } from './view/view.ts';
 import type { Visit } from './visit.ts';
 
 const assets: readonly Asset[] = [
@@ -214,11 +215,13 @@ function shopRoutes(pages: Pages, parts: OwnerParts, sources: Sources): Route[] 
         ? dashboardPage(visit, data, choices, concerns)
         : emptyDashboardPage(visit, view, await sources.list(shop.id), concerns);
     }),
-    pages.shopPage('/app/shops/:shopId/charts.csv', async (visit) => {
-      const { shop, query } = visit;
-      const view = viewOf(query, parts.clock.now(), parseSegment(query));
-      const data = await readDashboard(parts.store, shop, view);
-      return (data && overviewFile(visit, data)) ?? notFoundPage(visit);
-    }),
+    pages.shopPage('/app/shops/:shopId/charts.csv', (visit) =>
+      listingFile(visit, '', async () => {
+        const { shop, query } = visit;
+        const view = understood(viewOf(query, parts.clock.now(), parseSegment(query)));
+        const data = await readDashboard(parts.store, shop, view);
+        return (data && overviewFile(visit, data)) ?? notFoundPage(visit);
+      }),
+    ),
   ];
 }

@@ -54,6 +54,27 @@ onEveryDatabase('files of the owner’s lists', (open) => {
     return { headers, lines: text.slice(0, -2).split('\r\n') };
   };
 
+  test('lead to their page if it has to say what is wrong with the address', async () => {
+    const [dates, segment] = ['from=2026-02-30&to=2026-03-01', 'plan=abc'];
+    for (const [file, page, queries] of [
+      ['charts.csv', '', [dates, segment]],
+      ['churn.csv', '/churn', [dates, segment]],
+      ['churn/left.csv', '/churn/left', [dates, segment]],
+      ['cohorts.csv', '/cohorts', [segment]],
+      ['revenue.csv', '/revenue', [dates]],
+      ['recovery/charts.csv', '/recovery', [dates]],
+      ['recovery/closed.csv', '/recovery/closed', [dates]],
+      ['cancel-flow.csv', '/cancel-flow', [dates]],
+      ['cancel-flow/sessions.csv', '/cancel-flow/sessions', [dates]],
+      ['subscriptions.csv', '/subscriptions', [`created=period&${dates}`, segment]],
+    ] as const) {
+      for (const query of queries) {
+        const { status, location } = await visitor.get(`${home}/${file}?${query}`);
+        assert.deepEqual([status, location], [303, `${home}${page}?${query}`]);
+      }
+    }
+  });
+
   test('have all subscriptions of the page’s filters, newest first', async () => {
     const { headers, lines } = await load('subscriptions.csv');
     assert.equal(headers.get('content-type'), 'text/csv; charset=utf-8');

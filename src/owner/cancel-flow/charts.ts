@@ -1,6 +1,6 @@
 import type { Chart } from '../charts/chart.ts';
 import type { Series } from '../charts/drawing.ts';
-import { spansOf, timesOf } from '../charts/times.ts';
+import { spanName, spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, unitsOf } from '../charts/values.ts';
 import { totalsOf } from '../../metrics/cancel-flow/sessions.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -33,8 +33,7 @@ export function flowCharts(visit: ShopVisit, view: View, flow: Flow): Chart[] {
     times,
     timeHeading,
   } as const;
-  const per = groups.some((days) => days.length > 1) ? 'Per 7 days, UTC' : 'Per day, UTC';
-  const caption = `${per}, by when a session began`;
+  const caption = `Per ${spanName(groups)}, UTC, by when a session began`;
   const { totals, before } = flow;
   const count = (value: number) => formatCount(visit, value);
   const share = (rate: number | null) => (rate === null ? '–' : formatShare(visit, rate));

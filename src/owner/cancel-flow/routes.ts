@@ -6,7 +6,7 @@ import { notFoundPage } from '../message-pages.ts';
 import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
 import { listingFile, listingPage, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
-import { viewOf } from '../view/view.ts';
+import { understood, viewOf } from '../view/view.ts';
 import { flowCharts } from './charts.ts';
 import { readFlow } from './flow.ts';
 import { listQuery, readSessions, sessionsList } from './list.ts';
@@ -24,24 +24,26 @@ export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const view = viewIn(visit);
       return flowPage(visit, view, await readFlow(store, visit.shop, view));
     }),
-    pages.shopPage(`${base}.csv`, async (visit) => {
-      const { shop, query } = visit;
-      const view = viewIn(visit);
-      const flow = await readFlow(store, shop, view);
-      if (!flow) return notFoundPage(visit);
-      const name = query.get('table');
-      if (name === 'matrix') {
-        return tableFile({
-          shop,
-          noun: 'save-rates',
-          now: view.now,
-          heads: ['Reason', 'Offer', 'Sessions ended', 'Saved', 'Save rate'],
-          rows: matrixCells(flow),
-        });
-      }
-      const chart = flowCharts(visit, view, flow).find(({ id }) => id === name);
-      return chart ? chartFile(visit, chart, view.now) : notFoundPage(visit);
-    }),
+    pages.shopPage(`${base}.csv`, (visit) =>
+      listingFile(visit, '/cancel-flow', async () => {
+        const { shop, query } = visit;
+        const view = understood(viewIn(visit));
+        const flow = await readFlow(store, shop, view);
+        if (!flow) return notFoundPage(visit);
+        const name = query.get('table');
+        if (name === 'matrix') {
+          return tableFile({
+            shop,
+            noun: 'save-rates',
+            now: view.now,
+            heads: ['Reason', 'Offer', 'Sessions ended', 'Saved', 'Save rate'],
+            rows: matrixCells(flow),
+          });
+        }
+        const chart = flowCharts(visit, view, flow).find(({ id }) => id === name);
+        return chart ? chartFile(visit, chart, view.now) : notFoundPage(visit);
+      }),
+    ),
     pages.shopPage(`${base}/sessions`, (visit) => {
       const { shop } = visit;
       const frame = {
@@ -63,7 +65,7 @@ export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
     }),
     pages.shopPage(`${base}/sessions.csv`, (visit) =>
       listingFile(visit, '/cancel-flow/sessions', async () => {
-        const [view, query] = [viewIn(visit), listQuery(visit)];
+        const [view, query] = [understood(viewIn(visit)), listQuery(visit)];
         return sessionsFile(parts, visit, (cursor) =>
           readSessions(store, visit.shop.id, view, { ...query, cursor }, rowsPerRead),
         );

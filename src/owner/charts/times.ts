@@ -11,20 +11,37 @@ interface Dated {
 
 /** Daily bars would be too thin beyond so many days. */
 const maxDailyDays = 45;
+/** And bars of 7 days beyond these; then they are of 28 days. */
+const maxWeeklyDays = 3 * 366;
+
+const lengthFor = (days: number) => (days <= maxDailyDays ? 1 : days <= maxWeeklyDays ? 7 : 28);
 
 /**
- * The days of a period one by one, or in weeks counted back from the last day, so that the first may be shorter.
+ * The days of a period one by one, or 7 or 28 together, counted back from the last day, so that the first may be
+ * shorter.
  * @param days consecutive, oldest first
  */
 export function spansOf<Row extends Dated>(days: readonly Row[]): Row[][] {
-  if (days.length <= maxDailyDays) return days.map((each) => [each]);
-  const first = days.length % 7;
+  const length = lengthFor(days.length);
+  const first = days.length % length;
   const starts = [
     ...(first === 0 ? [] : [0]),
-    ...Array.from({ length: Math.floor(days.length / 7) }, (_, index) => first + 7 * index),
+    ...Array.from(
+      { length: Math.floor(days.length / length) },
+      (_, index) => first + length * index,
+    ),
   ];
   return starts.map((start, index) => days.slice(start, starts[index + 1]));
 }
+
+/** What the spans of a chart are, after "per" or "every". */
+export function spanName(spans: readonly (readonly Dated[])[]): string {
+  const length = longestOf(spans);
+  return length === 1 ? 'day' : `${length} days`;
+}
+
+const longestOf = (spans: readonly (readonly Dated[])[]) =>
+  Math.max(1, ...spans.map((span) => span.length));
 
 /**
  * The times of a chart. Its axis has dates up to 45 days, and months beyond, with the year where it changes.
@@ -38,22 +55,20 @@ export function timesOf(
   const format = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
   const full = format({ dateStyle: 'medium' });
-  const isWeekly = spans.some((span) => span.length > 1);
+  const longest = longestOf(spans);
   const ends = spans.map((span) => [span[0]?.day ?? '', span.at(-1)?.day ?? ''] as const);
   const ticks = ticksOf(ends, format);
   const times = ends.map(([first, last], index): Time => {
     const days = spans[index]?.length ?? 0;
     const shorter = days === 1 ? ' (1 day)' : ` (${days} days)`;
     return {
-      full:
-        full.formatRange(Date.parse(first), Date.parse(last)) +
-        (isWeekly && days < 7 ? shorter : ''),
+      full: full.formatRange(Date.parse(first), Date.parse(last)) + (days < longest ? shorter : ''),
       first,
       last,
       tick: ticks.get(index),
     };
   });
-  return { times, timeHeading: isWeekly ? '7 days (UTC)' : 'Day (UTC)' };
+  return { times, timeHeading: longest === 1 ? 'Day (UTC)' : `${longest} days (UTC)` };
 }
 
 /** The texts of the axis, by the index of their time. */

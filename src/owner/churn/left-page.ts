@@ -1,5 +1,6 @@
 import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
+import { day } from '../../metrics/bounds.ts';
 import { type ChurnedRow, ageBands } from '../../metrics/churn.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Cell, csvFile, followPages } from '../csv/csv.ts';
@@ -30,12 +31,9 @@ interface Parts extends LeftPage {
 export function leftContent(visit: ShopVisit, parts: Parts): Html {
   const { view, filter, rows, nextCursor, cursor, count } = parts;
   const path = shopPath(visit.shop, '/churn/left');
-  // Another period begins where it says.
-  const query = new URLSearchParams(visit.query);
-  query.delete('since');
-  return html`${periodPicker({ ...visit, query }, view, path)}
-  ${segmentPicker({ ...visit, query }, view.segment, parts.choices, path)}
-  ${total(visit, filter, count)} ${filterForm(parts, path)}
+  return html`${periodPicker(visit, view, path)}
+  ${segmentPicker(visit, view.segment, parts.choices, path)} ${total(visit, view, count)}
+  ${filterForm(parts, path)}
   ${listing({
     caption: 'Subscriptions that left, the last to leave first',
     noun: 'subscriptions',
@@ -52,14 +50,12 @@ export function leftContent(visit: ShopVisit, parts: Parts): Html {
   })}`;
 }
 
-function total(visit: ShopVisit, { window, query }: LeftFilter, count: number): Html {
-  const from =
-    query.since === undefined
-      ? undefined
-      : html`, from ${showTime(visit, new Date(window.from))} on`;
+function total(visit: ShopVisit, { period, range }: View, count: number): Html {
+  const isCut = 'from' in range && period.from % day > 0;
+  const from = isCut ? html`, from ${showTime(visit, new Date(period.from))} on` : undefined;
   return html`<p>
     <strong>${formatCount(visit, count)} ${count === 1 ? 'subscription' : 'subscriptions'}</strong>
-    left ${showPeriod(visit, window)}${from}. Times are in UTC.
+    left ${showPeriod(visit, period)}${from}. Times are in UTC.
   </p>`;
 }
 

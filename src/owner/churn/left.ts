@@ -10,7 +10,7 @@ import { type PageOfRows, pageOfRows, parameter } from '../ui/listing.ts';
 import { type View, selectionOf, viewQuery } from '../view/view.ts';
 
 /** Plan and age when it left: a segment's are those of now. */
-const parameters = ['cause', 'left-plan', 'left-age', 'since'] as const;
+const parameters = ['cause', 'left-plan', 'left-age'] as const;
 
 /** Which of those that left are listed, as the address says it. */
 export interface LeftFilter extends ChurnFilter {
@@ -23,9 +23,8 @@ export type LeftPage = PageOfRows<ChurnedRow>;
 
 /** @throws ServiceError invalid */
 export function leftFilter(visit: ShopVisit, { period }: View): LeftFilter {
-  const [cause, plan, age, since] = parameters.map((name) => parameter(visit, name));
+  const [cause, plan, age] = parameters.map((name) => parameter(visit, name));
   const band: AgeBand | undefined = ageBands.find(({ name }) => name === age);
-  const at = since === undefined ? period.from : Date.parse(since);
   const problems = [
     cause === undefined || cause === 'cancelled' || cause === 'failed'
       ? undefined
@@ -34,15 +33,14 @@ export function leftFilter(visit: ShopVisit, { period }: View): LeftFilter {
     age === undefined || band !== undefined
       ? undefined
       : `left-age must be one of ${ageBands.map(({ name }) => name).join(', ')}.`,
-    Number.isNaN(at) ? 'since must be a time, such as 2026-11-20T12:00:00Z.' : undefined,
   ].filter((problem) => problem !== undefined);
   if (problems.length > 0) throw new ServiceError('invalid', problems.join(' '));
   return {
-    window: { from: Math.max(period.from, Math.min(at, period.until)), until: period.until },
+    window: period,
     cause: cause as ChurnFilter['cause'],
     planId: plan === undefined ? undefined : Number(plan),
     age: band,
-    query: { cause, 'left-plan': plan, 'left-age': age, since },
+    query: { cause, 'left-plan': plan, 'left-age': age },
   };
 }
 

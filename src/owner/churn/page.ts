@@ -2,7 +2,7 @@ import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import { chartAssets } from '../charts/assets.ts';
 import { type Chart, chart } from '../charts/chart.ts';
-import { spansOf, timesOf } from '../charts/times.ts';
+import { spanName, spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
@@ -14,7 +14,7 @@ import { sourcesLink } from '../ui/listing.ts';
 import { formatCount, formatShare, localeOf } from '../ui/locale.ts';
 import { showTime } from '../ui/times.ts';
 import { periodPicker } from '../view/picker.ts';
-import { type View, viewPath } from '../view/view.ts';
+import { type View, viewOfDays, viewPath } from '../view/view.ts';
 import type { Churn, DayOfChurn } from './read.ts';
 import { breakdown, tablesOf } from './tables.ts';
 
@@ -132,7 +132,7 @@ export function chartOf(visit: ShopVisit, { view, days, before }: Churn): Chart 
   return {
     id: 'chart-churn',
     title: 'Left over time',
-    caption: `${spans.length === days.length ? 'Per day' : 'Per 7 days'}, UTC, by when the subscription left`,
+    caption: `Per ${spanName(spans)}, UTC, by when the subscription left`,
     headline: { now: totals(days), before: before && `Before: ${totals(before.days)}` },
     marks: 'bars',
     series: [
@@ -141,13 +141,7 @@ export function chartOf(visit: ShopVisit, { view, days, before }: Churn): Chart 
     ],
     times,
     timeHeading,
-    hrefs: times.map(({ first, last }) => {
-      const range = { from: first, to: last };
-      // The period may begin within its first day.
-      const isCut = Date.parse(first) < view.period.from;
-      const more = isCut ? { since: new Date(view.period.from).toISOString() } : {};
-      return viewPath(list, { range, comparison: 'before' }, more);
-    }),
+    hrefs: times.map((time) => viewPath(list, viewOfDays(view, time))),
     initial: 'last',
     ...counts,
   };

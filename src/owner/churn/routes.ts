@@ -7,7 +7,7 @@ import { parseSegment } from '../../metrics/segments/segment.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { shopPath } from '../ui/layout.ts';
 import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
-import { viewOf } from '../view/view.ts';
+import { understood, viewOf } from '../view/view.ts';
 import { leftContent, leftFile } from './left-page.ts';
 import { countLeft, leftFilter, readLeft } from './left.ts';
 import { chartOf, churnAssets, churnPage } from './page.ts';
@@ -29,23 +29,25 @@ export function churnRoutes(pages: Pages, parts: OwnerParts): Route[] {
       ]);
       return churnPage(visit, view, choices, churn);
     }),
-    pages.shopPage(`${base}.csv`, async (visit) => {
-      const view = viewIn(visit);
-      const churn = await readChurn(store, visit.shop, view);
-      if (!churn) return notFoundPage(visit);
-      const name = parameter(visit, 'table');
-      const chart = chartOf(visit, churn);
-      if (name === chart.id) return chartFile(visit, chart, view.now);
-      const table = tablesOf(visit, churn).find(({ id }) => id === name);
-      if (!table) return notFoundPage(visit);
-      return tableFile({
-        shop: visit.shop,
-        noun: `churn-${table.id}`,
-        now: view.now,
-        heads: [table.heading, table.counted, 'Of these, failed payments'],
-        rows: table.rows.map(({ label, count, failed }) => [label, count, failed ?? null]),
-      });
-    }),
+    pages.shopPage(`${base}.csv`, (visit) =>
+      listingFile(visit, '/churn', async () => {
+        const view = understood(viewIn(visit));
+        const churn = await readChurn(store, visit.shop, view);
+        if (!churn) return notFoundPage(visit);
+        const name = parameter(visit, 'table');
+        const chart = chartOf(visit, churn);
+        if (name === chart.id) return chartFile(visit, chart, view.now);
+        const table = tablesOf(visit, churn).find(({ id }) => id === name);
+        if (!table) return notFoundPage(visit);
+        return tableFile({
+          shop: visit.shop,
+          noun: `churn-${table.id}`,
+          now: view.now,
+          heads: [table.heading, table.counted, 'Of these, failed payments'],
+          rows: table.rows.map(({ label, count, failed }) => [label, count, failed ?? null]),
+        });
+      }),
+    ),
     pages.shopPage(`${base}/left`, async (visit) => {
       const { shop } = visit;
       const frame = {
@@ -69,8 +71,8 @@ export function churnRoutes(pages: Pages, parts: OwnerParts): Route[] {
       });
     }),
     pages.shopPage(`${base}/left.csv`, (visit) =>
-      listingFile(visit, '/churn/left', () => {
-        const view = viewIn(visit);
+      listingFile(visit, '/churn/left', async () => {
+        const view = understood(viewIn(visit));
         const filter = leftFilter(visit, view);
         return leftFile(visit.shop, view.now, (cursor) =>
           readLeft(store, visit.shop, view, filter, { cursor, limit: rowsPerRead }),

@@ -18,7 +18,7 @@ import { isMonth, membersFilter, readMembers } from './members.ts';
 import { monthFormat } from './months.ts';
 import { cohortsPage } from './page.ts';
 import { monthsOver, shareOf } from './shares.ts';
-import { selectionOf } from '../view/view.ts';
+import { selectionOf, understood } from '../view/view.ts';
 import { type CohortView, cohortViewOf } from './view.ts';
 
 const base = '/app/shops/:shopId/cohorts';
@@ -38,15 +38,18 @@ export function cohortRoutes(pages: Pages, parts: OwnerParts): Route[] {
       ]);
       return cohortsPage(visit, { view, now, choices, ...found });
     }),
-    pages.shopPage(`${base}.csv`, async (visit) => {
-      const { shop, query } = visit;
-      const now = clock.now();
-      const { cohorts, problem } = await readCohorts(store, shop, cohortViewOf(query), now);
-      // The page says what is wrong.
-      if (problem !== undefined) return redirect(shopPath(shop, `/cohorts?${query}`));
-      const rows = cohorts.flatMap((cohort) => rowsOf(cohort, shop.currency, now));
-      return tableFile({ shop, noun: 'cohorts', now, heads, rows });
-    }),
+    pages.shopPage(`${base}.csv`, (visit) =>
+      listingFile(visit, '/cohorts', async () => {
+        const { shop, query } = visit;
+        const now = clock.now();
+        const view = understood(cohortViewOf(query));
+        const { cohorts, problem } = await readCohorts(store, shop, view, now);
+        // The page says what is wrong.
+        if (problem !== undefined) return redirect(shopPath(shop, `/cohorts?${query}`));
+        const rows = cohorts.flatMap((cohort) => rowsOf(cohort, shop.currency, now));
+        return tableFile({ shop, noun: 'cohorts', now, heads, rows });
+      }),
+    ),
     pages.shopPage(members, async (visit) => {
       const { shop } = visit;
       const now = clock.now();

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import { type Chart, chart } from '../charts/chart.ts';
-import { spansOf, timesOf } from '../charts/times.ts';
+import { spanName, spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
@@ -71,12 +71,11 @@ function stateChart(
   const valueOf = (span: readonly DashboardDay[]) => span.at(-1)?.[field] ?? 0;
   const spans = spansOf(history);
   const frame = timesOf(visit, spans);
-  const perSpan = spans.length === history.length ? 'day' : 'week';
   return {
     ...texts,
     ...frame,
     ...values,
-    caption: `At the end of each ${perSpan}, UTC${texts.caption}`,
+    caption: `At the end of every ${spanName(spans)}, UTC${texts.caption}`,
     marks: 'line',
     initial: 'last',
     series: [
@@ -133,7 +132,7 @@ function eventsChart(
     ...texts,
     ...frame,
     ...values,
-    caption: `${spans.length === history.length ? 'Per day' : 'Per 7 days'}, UTC. ${texts.caption}`,
+    caption: `Per ${spanName(spans)}, UTC. ${texts.caption}`,
     marks: 'bars',
     initial: 'last',
     series: kinds.map(({ name, tone, byDay, ...page }) => ({

@@ -1,7 +1,7 @@
 import { type Period, day } from '../../metrics/bounds.ts';
 import { type Cases, type ClosedCases, amountOf, results } from '../../metrics/recovery/figures.ts';
 import type { Chart } from '../charts/chart.ts';
-import { spansOf, timesOf } from '../charts/times.ts';
+import { spanName, spansOf, timesOf } from '../charts/times.ts';
 import { type Values, unitsOf } from '../charts/values.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
@@ -48,7 +48,7 @@ export function recoveryCharts(visit: ShopVisit, view: View, recovery: Recovery)
         now: totals(recovery.closed),
         before: recovery.before && `Before: ${totals(recovery.before)}`,
       },
-      caption: spans.every(({ length }) => length === 1) ? 'Per day, UTC' : 'Per 7 days, UTC',
+      caption: `Per ${spanName(spans)}, UTC`,
       marks: 'bars',
       series: results.map((result) => ({
         name: names[result],

@@ -10,7 +10,7 @@ import { shopPath } from '../ui/layout.ts';
 import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
 import { formatCount } from '../ui/locale.ts';
 import { periodPicker } from '../view/picker.ts';
-import { type View, viewOf } from '../view/view.ts';
+import { type View, understood, viewOf } from '../view/view.ts';
 import { breakdownFile, breakdownsOf } from './breakdown.ts';
 import { closedCases, openCases } from './case-tables.ts';
 import { recoveryCharts } from './charts.ts';
@@ -74,16 +74,18 @@ export function recoveryRoutes(pages: Pages, parts: OwnerParts): Route[] {
         return recoveryContent(visit, view, recovery, open.nextCursor === null ? list : more);
       });
     }),
-    pages.shopPage(`${base}/charts.csv`, async (visit) => {
-      const view = nowView(visit);
-      const recovery = await readRecovery(store, visit.shop, view);
-      const name = visit.query.get('chart');
-      if (!recovery) return notFoundPage(visit);
-      const breakdown = breakdownsOf(recovery.closed).find(({ id }) => id === name);
-      if (breakdown) return breakdownFile(visit, breakdown, view.now);
-      const chart = recoveryCharts(visit, view, recovery).find(({ id }) => id === name);
-      return chart ? chartFile(visit, chart, view.now) : notFoundPage(visit);
-    }),
+    pages.shopPage(`${base}/charts.csv`, (visit) =>
+      listingFile(visit, '/recovery', async () => {
+        const view = understood(nowView(visit));
+        const recovery = await readRecovery(store, visit.shop, view);
+        const name = visit.query.get('chart');
+        if (!recovery) return notFoundPage(visit);
+        const breakdown = breakdownsOf(recovery.closed).find(({ id }) => id === name);
+        if (breakdown) return breakdownFile(visit, breakdown, view.now);
+        const chart = recoveryCharts(visit, view, recovery).find(({ id }) => id === name);
+        return chart ? chartFile(visit, chart, view.now) : notFoundPage(visit);
+      }),
+    ),
     pages.shopPage(`${base}/open`, (visit) =>
       listingPage(visit, frameOf(visit, 'Outstanding payments', '/recovery/open'), async () => {
         const now = clock.now();
@@ -113,12 +115,14 @@ export function recoveryRoutes(pages: Pages, parts: OwnerParts): Route[] {
         },
       ),
     ),
-    pages.shopPage(`${base}/closed.csv`, (visit) => {
-      const view = nowView(visit);
-      return listingFile(visit, '/recovery/closed', () =>
-        closedFile(visit, view.now, (cursor) => listClosed(visit, view, rowsPerRead, cursor)),
-      );
-    }),
+    pages.shopPage(`${base}/closed.csv`, (visit) =>
+      listingFile(visit, '/recovery/closed', async () => {
+        const view = understood(nowView(visit));
+        return closedFile(visit, view.now, (cursor) =>
+          listClosed(visit, view, rowsPerRead, cursor),
+        );
+      }),
+    ),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Chart } from '../charts/chart.ts';
-import { spansOf, timesOf } from '../charts/times.ts';
+import { spanName, spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, unitsOf } from '../charts/values.ts';
 import { day } from '../../metrics/bounds.ts';
 import { closingOf } from '../../metrics/movements.ts';
@@ -22,7 +22,7 @@ function pastCharts(visit: ShopVisit, { days, before, whole, wholeBefore }: Reve
   const [spans, spansBefore] = [spansIn(days), before && spansIn(before).slice(0, groups.length)];
   const mrrAt = (some: readonly RevenueDay[]) =>
     some.map((each) => roundHalfAway(closingOf(each), shopDigitsOf(shop.currency)));
-  const per = groups.some((group) => group.length > 1) ? 'Per 7 days, UTC' : 'Per day, UTC';
+  const per = `Per ${spanName(groups)}, UTC`;
   const bars = { marks: 'bars', initial: 'last', ...timesOf(visit, groups), ...amounts } as const;
   return [
     {

@@ -3,7 +3,8 @@ import { movements } from '../../metrics/facts.ts';
 import { chartFile, tableFile } from '../csv/charts.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { OwnerParts, Pages } from '../pages.ts';
-import { viewOf } from '../view/view.ts';
+import { listingFile } from '../ui/listing.ts';
+import { understood, viewOf } from '../view/view.ts';
 import { revenueCharts } from './charts.ts';
 import { lines } from './movements.ts';
 import { revenuePage } from './page.ts';
@@ -18,30 +19,32 @@ export function revenueRoutes(pages: Pages, { store, clock }: OwnerParts): Route
       const view = viewOf(visit.query, clock.now());
       return revenuePage(visit, view, await readRevenue(store, visit.shop, view));
     }),
-    pages.shopPage(`${base}.csv`, async (visit) => {
-      const { shop, query } = visit;
-      const view = viewOf(query, clock.now());
-      const revenue = await readRevenue(store, shop, view);
-      if (!revenue) return notFoundPage(visit);
-      const name = query.get('table');
-      if (name === 'movements') {
-        const values = revenue.whole.movements;
-        const before = revenue.wholeBefore?.movements;
-        return tableFile({
-          shop,
-          noun: 'mrr-movements',
-          now: view.now,
-          heads: ['Change', 'This period', 'Compared with', 'Currency'],
-          rows: (['opening', ...movements, 'closing'] as const).map((each) => [
-            lines[each].label,
-            values[each],
-            before?.[each] ?? null,
-            shop.currency,
-          ]),
-        });
-      }
-      const chart = revenueCharts(visit, revenue).find(({ id }) => id === name);
-      return chart ? chartFile(visit, chart, view.now) : notFoundPage(visit);
-    }),
+    pages.shopPage(`${base}.csv`, (visit) =>
+      listingFile(visit, '/revenue', async () => {
+        const { shop, query } = visit;
+        const view = understood(viewOf(query, clock.now()));
+        const revenue = await readRevenue(store, shop, view);
+        if (!revenue) return notFoundPage(visit);
+        const name = query.get('table');
+        if (name === 'movements') {
+          const values = revenue.whole.movements;
+          const before = revenue.wholeBefore?.movements;
+          return tableFile({
+            shop,
+            noun: 'mrr-movements',
+            now: view.now,
+            heads: ['Change', 'This period', 'Compared with', 'Currency'],
+            rows: (['opening', ...movements, 'closing'] as const).map((each) => [
+              lines[each].label,
+              values[each],
+              before?.[each] ?? null,
+              shop.currency,
+            ]),
+          });
+        }
+        const chart = revenueCharts(visit, revenue).find(({ id }) => id === name);
+        return chart ? chartFile(visit, chart, view.now) : notFoundPage(visit);
+      }),
+    ),
   ];
 }

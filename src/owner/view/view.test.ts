@@ -51,6 +51,9 @@ test('says what is wrong with an address, and shows the default', () => {
     ['from=2026-02-31&to=2026-03-01', /Both dates/],
     ['from=2026-11-02&to=2026-11-01', /Exchange/],
     ['from=2026-11-21&to=2026-11-22', /future/],
+    ['from=0026-10-01&to=2026-10-31', /1970-01-01/],
+    ['from=0000-01-01&to=0001-01-01', /1970-01-01/],
+    ['from=2015-01-01&to=2026-10-31', /ten years/],
     ['from=2026-11-02T00:00:00Z&to=2026-11-01', /Exchange/],
     ['from=2026-11-02T25:00:00Z&to=2026-11-03', /Both dates/],
   ] as const) {

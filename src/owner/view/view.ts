@@ -1,9 +1,13 @@
+import { ServiceError } from '../../errors.ts';
 import { type Period, day } from '../../metrics/bounds.ts';
 import type { Selection } from '../../metrics/segments/chosen.ts';
 import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/segments/segment.ts';
 
 /** The selectable periods up to now, in days. */
 export const periods = [30, 90, 365] as const;
+
+/** Of a free period: ten years. More would be more than a page can show. */
+const maxDays = 3660;
 
 const comparisons = ['before', 'year'] as const;
 /** What a period is compared with: the same hours of as many days before, or of the same days of the year before. */
@@ -51,6 +55,15 @@ export function viewOf(query: URLSearchParams, now: number, of?: ParsedSegment):
   };
 }
 
+/**
+ * The same for a file, which has no room for a notice.
+ * @throws ServiceError invalid, with the problem
+ */
+export function understood<V extends Pick<View, 'problem'>>(view: V): V {
+  if (view.problem !== undefined) throw new ServiceError('invalid', view.problem);
+  return view;
+}
+
 /** The subscriptions that the figures of a view are of; undefined for all. */
 export function selectionOf({
   segment,
@@ -88,8 +101,12 @@ function parseRange(query: URLSearchParams, now: number): View['range'] | string
   if (first === undefined || last === undefined) {
     return 'Both dates are needed, as in 2026-11-20.';
   }
+  if (first < 0) return 'The first day is too early. Choose one from 1970-01-01 on.';
   if (first >= last + day) return 'The first day is after the last one. Exchange the two dates.';
   if (first > now) return 'The first day is in the future. Choose an earlier one.';
+  if (last - first > maxDays * day) {
+    return 'The period is longer than ten years. Choose days that are closer together.';
+  }
   return { from: from as string, to: to as string };
 }
 
