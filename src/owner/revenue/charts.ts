@@ -32,7 +32,7 @@ function pastCharts(visit: ShopVisit, { days, before, whole, wholeBefore }: Reve
         now: money(whole.movements.closing),
         before: compared(wholeBefore && money(wholeBefore.movements.closing)),
       },
-      caption: 'At the end of each day, UTC, at today’s prices',
+      caption: `At the end of every ${spanName(groups)}, UTC, at today’s prices`,
       marks: 'line',
       initial: 'last',
       ...timesOf(
