@@ -7,7 +7,7 @@ import { withEnvFile } from './config/env-file.ts';
 import { CommandError, UsageError, describeError } from './errors.ts';
 import { createLog, redact } from './log/log.ts';
 import { platforms } from './platforms/registry.ts';
-import { version } from './version.ts';
+import { commit, version } from './version.ts';
 
 /** Commands by their first word, loaded on use because most need little of the code. */
 const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
@@ -54,7 +54,9 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (args[0] === '--version') {
-    print(`retention ${version}\nNode.js ${process.version}, ${process.platform} ${process.arch}`);
+    print(
+      `retention ${version} (${commit})\nNode.js ${process.version}, ${process.platform} ${process.arch}`,
+    );
     return 0;
   }
   const command = await findCommand(args);

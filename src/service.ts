@@ -31,7 +31,7 @@ import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
 import { TimedOut, within } from './time-limit.ts';
-import { version } from './version.ts';
+import { commit, version } from './version.ts';
 import type { Pauses } from './platforms/pauses.ts';
 import { platforms } from './platforms/registry.ts';
 import { startInbound } from './inbound.ts';
@@ -90,7 +90,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const shared = await openSharedLimiter(parts);
   const limiter = shared ?? new MemoryRateLimiter(clock);
   const access = createAccess({ store, clock, log, limiter });
-  const metrics = config.metricsPort === undefined ? undefined : new ServiceMetrics(version);
+  const metrics =
+    config.metricsPort === undefined ? undefined : new ServiceMetrics({ version, commit });
   const tracer =
     config.tracing && (await startTracing({ config: config.tracing, log, clock, version }));
   const { uploads } = config;

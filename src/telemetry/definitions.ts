@@ -99,8 +99,8 @@ export const metricDefinitions = {
   },
   retention_build_info: {
     type: 'gauge',
-    help: 'Always 1; the labels identify the running version.',
-    labels: ['version', 'node'],
+    help: 'Always 1; the labels identify the running build.',
+    labels: ['version', 'commit', 'node'],
   },
   process_resident_memory_bytes: {
     type: 'gauge',

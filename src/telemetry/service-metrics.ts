@@ -27,15 +27,16 @@ export class ServiceMetrics {
   readonly #refusals: Readonly<Record<'rest' | 'mcp', Counter>>;
   readonly #eventLoop: ELDHistogram;
 
-  /** @param version of this service */
-  constructor(version: string) {
+  constructor(build: { readonly version: string; readonly commit: string }) {
     const refusals = this.#registry.counter('retention_limiter_refusals_total');
     this.#refusals = { rest: refusals('rest'), mcp: refusals('mcp') };
     // Samples each turn; a timer would miss delays shorter than its interval.
     this.#eventLoop = monitorEventLoopDelay({ samplePerIteration: true });
     this.#eventLoop.enable();
     this.gauge('retention_event_loop_delay_seconds', () => this.#eventLoopDelay());
-    this.gauge('retention_build_info', () => [{ labels: [version, process.version], value: 1 }]);
+    this.gauge('retention_build_info', () => [
+      { labels: [build.version, build.commit, process.version], value: 1 },
+    ]);
     this.#addProcess();
   }
 

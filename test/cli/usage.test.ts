@@ -39,10 +39,13 @@ test('help lists every command, and the exit statuses', async () => {
   );
 });
 
-test('--version shows the versions of the service and of Node.js, and the platform', async () => {
+test('--version shows the version and commit of the service, the version of Node.js, and the platform', async () => {
   const { code, out, err } = await run(['--version'], options);
   assert.deepEqual([code, err], [0, '']);
-  assert.equal(out, `retention 0.1.0\nNode.js v26.10.0, ${process.platform} ${process.arch}\n`);
+  const platform = `${process.platform} ${process.arch}`;
+  const [build, runtime] = out.split('\n');
+  assert.match(build ?? '', /^retention 1\.0\.0 \(([0-9a-f]{40}|unknown)\)$/);
+  assert.equal(runtime, `Node.js v26.10.0, ${platform}`);
 });
 
 test('every command has help', { concurrency: 2 }, async (t) => {

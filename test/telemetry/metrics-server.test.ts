@@ -123,7 +123,7 @@ test('serves no metrics without a port', async () => {
 });
 
 test('reads gauges at each scrape, and omits them while unknown', async () => {
-  const metrics = new ServiceMetrics('1.2.3');
+  const metrics = new ServiceMetrics({ version: '1.2.3', commit: 'c0ffee' });
   let isShared: boolean | undefined;
   metrics.gauge('retention_limiter_shared', () =>
     isShared === undefined ? undefined : Number(isShared),
@@ -135,6 +135,8 @@ test('reads gauges at each scrape, and omits them while unknown', async () => {
   try {
     const first = parseExposition(await metrics.expose());
     assert.ok(!first.has('retention_limiter_shared'));
+    const build = { version: '1.2.3', commit: 'c0ffee', node: process.version };
+    assert.equal(valueOf(first, 'retention_build_info', build), 1);
     assert.equal(valueOf(first, 'retention_replica_lag_seconds', { replica: 'two:5432' }), 3);
     isShared = true;
     assert.equal(valueOf(parseExposition(await metrics.expose()), 'retention_limiter_shared'), 1);
@@ -144,7 +146,7 @@ test('reads gauges at each scrape, and omits them while unknown', async () => {
 });
 
 test('reports a slow turn of the event loop once', async () => {
-  const metrics = new ServiceMetrics('1.2.3');
+  const metrics = new ServiceMetrics({ version: '1.2.3', commit: 'c0ffee' });
   const longest = async () => {
     // A turn is measured when it ends.
     await sleep(1);

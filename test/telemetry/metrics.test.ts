@@ -170,7 +170,9 @@ onEveryDatabase('metrics', (open) => {
     assert.ok(has('nodejs_heap_used_bytes') > 1e6);
     assert.ok(has('process_cpu_seconds_total') > 0);
     assert.ok(Math.abs(has('process_start_time_seconds') * 1000 - performance.timeOrigin) < 1);
-    assert.equal(has('retention_build_info', { version: '0.1.0', node: process.version }), 1);
+    const { commit, ...build } = families.get('retention_build_info')?.samples[0]?.labels ?? {};
+    assert.deepEqual(build, { version: '1.0.0', node: process.version });
+    assert.match(commit ?? '', /^(?:[0-9a-f]{40}|unknown)$/);
     const [median, p99, longest] = ['50', '99', '100'].map((percentile) =>
       has('retention_event_loop_delay_seconds', { percentile }),
     ) as [number, number, number];

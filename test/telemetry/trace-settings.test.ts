@@ -51,7 +51,7 @@ test('honours OpenTelemetry’s environment variables', async () => {
   const { resource = {} } = collector.spans[0] ?? {};
   assert.equal(resource['deployment.environment.name'], 'test');
   assert.equal(resource['service.name'], 'other');
-  assert.equal(resource['service.version'], '0.1.0');
+  assert.equal(resource['service.version'], '1.0.0');
 
   process.env['OTEL_SERVICE_NAME'] = 'retention-eu';
   process.env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] = `${collector.url}/elsewhere`;
