@@ -34,6 +34,8 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     ...(await import('./commands/metrics/history.ts')).historyCommands,
   ],
   'demo-data': async () => [(await import('./commands/demo-data.ts')).demoDataCommand],
+  completion: async () =>
+    (await import('./commands/completion/completion.ts')).completionCommands(listCommands),
   doctor: async () => [(await import('./commands/doctor.ts')).doctorCommand],
 };
 
