@@ -1,5 +1,5 @@
 # The service in a container. Not built by its authors, who had no Docker: they ran its steps by hand in an
-# empty folder, and test/deploy.test.ts compares it with the sources.
+# empty folder, and test/deploy/containers.test.ts compares it with the sources.
 #
 #   docker build -t retention .
 #   docker run --rm -p 127.0.0.1:8787:8787 -v retention-data:/data retention

@@ -1,42 +1,25 @@
 import assert from 'node:assert/strict';
-import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, globSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { openClient } from './support/client.ts';
-import { parseConfig } from '../src/config/config.ts';
-import { platforms } from '../src/platforms/registry.ts';
-import { launchServer, migratedFolder, root, run } from './cli/process.ts';
-import { findPostgresPrograms, startPostgres } from './support/postgres.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { launchServer, migratedFolder, root, run } from '../cli/process.ts';
+import { openClient } from '../support/client.ts';
+import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { all, known, read } from './variables.ts';
 
 /**
  * Checks the deployment files against what they refer to, since test machines may not have Docker or
  * systemd.
  */
-const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const dockerfile = withoutComments(read('Dockerfile'));
 const compose = withoutComments(read('compose.yaml'));
 const unit = withoutComments(read('deploy/retention.service'));
 const example = withoutComments(read('.env.example'));
 const { optionalDependencies } = JSON.parse(read('package.json'));
 
-/** The variables that the configuration reads. */
-const known = new Set([
-  ...['config', 'upload-config'].flatMap((name) =>
-    all(read(`src/config/${name}.ts`), /(?:check|readEnv|read)\([^']*'([A-Z_]+)'/g),
-  ),
-  ...platforms.flatMap(({ settings: { credentialsFile, webhookSecrets, clientId, baseUrl } }) =>
-    [credentialsFile, webhookSecrets.variable, clientId, baseUrl].filter(
-      (name) => name !== undefined,
-    ),
-  ),
-]);
-
 function withoutComments(text: string): string {
   return text.replace(/^\s*#.*\n/gm, '').replace(/ #.*$/gm, '');
-}
-
-function all(text: string, pattern: RegExp): string[] {
-  return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
 /** The source text of a service in compose.yaml. */
