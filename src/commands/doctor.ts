@@ -28,7 +28,7 @@ export const doctorCommand: Command = {
   summary: 'shows the configuration without secrets, and checks database, Redis, schema and clock',
   options: { json: { type: 'boolean' } },
   async run({ config, options }) {
-    const { platforms: _, syncs, mail, ...settings } = config;
+    const { platforms: _, syncs, mail, uploads, ...settings } = config;
     const shown = {
       ...settings,
       ...Object.assign({}, ...platforms.map((platform) => shownSettings(platform, config))),
@@ -36,6 +36,8 @@ export const doctorCommand: Command = {
       databaseServeUrl: config.databaseServeUrl && withoutPassword(config.databaseServeUrl),
       redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
       tracing: config.tracing && 'on',
+      uploadDir: uploads.folder,
+      uploadMaxMegabytes: uploads.maxBytes / 1024 ** 2,
       smtpUrl: mail && withoutPassword(mail.url),
       smtpFrom: mail?.from,
       sync: syncs ? 'on' : 'off',

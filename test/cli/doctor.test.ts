@@ -40,7 +40,9 @@ describe('doctor', { skip }, () => {
     assert.match(out, /^ok {4}database: PostgreSQL \d+/m);
     assert.match(out, /^ok {4}schema: up to date$/m);
     assert.match(out, /^ok {4}clock: \d+ ms off the database's clock$/m);
-    assert.doesNotMatch(out, /sesame|FAIL|Shopify/);
+    assert.match(out, /^uploadDir +\/.*\/retention-uploads-\d+$/m);
+    assert.match(out, /^uploadMaxMegabytes +1024$/m);
+    assert.doesNotMatch(out, /sesame|FAIL|Shopify|\[object/);
   });
 
   test('shows how platforms are configured, without secrets', async () => {
