@@ -16,7 +16,7 @@ const dockerfile = withoutComments(read('Dockerfile'));
 const compose = withoutComments(read('compose.yaml'));
 const unit = withoutComments(read('deploy/retention.service'));
 const example = withoutComments(read('.env.example'));
-const { optionalDependencies } = JSON.parse(read('package.json'));
+const { bin, optionalDependencies } = JSON.parse(read('package.json'));
 
 function withoutComments(text: string): string {
   return text.replace(/^\s*#.*\n/gm, '').replace(/ #.*$/gm, '');
@@ -107,7 +107,7 @@ describe('the services of compose.yaml', () => {
   test('set only known variables, including those for the database, Redis and metrics', () => {
     const given = environmentOf('service');
     assert.deepEqual(
-      given.filter((name) => !known.has(name)),
+      [...given, ...environmentOf('sync')].filter((name) => !known.has(name)),
       [],
     );
     for (const name of ['DATABASE_URL', 'REDIS_URL', 'METRICS_PORT', 'METRICS_HOST']) {
@@ -118,7 +118,8 @@ describe('the services of compose.yaml', () => {
   test('use exactly the variables in .env.example, which contains no secrets', () => {
     const used = [...new Set(all(compose, /\$\{(\w+)/g))];
     const offered = all(example, /^(\w+)=/gm);
-    assert.deepEqual(used.toSorted(), offered.toSorted());
+    // Docker reads the one itself.
+    assert.deepEqual([...used, 'COMPOSE_PROFILES'].toSorted(), offered.toSorted());
     assert.deepEqual(all(example, /^(\w*PASSWORD=.+)$/gm), []);
     for (const name of offered.filter((each) => each.endsWith('PASSWORD'))) {
       assert.match(compose, new RegExp(`\\$\\{${name}:\\?`), `${name} may be missing`);
@@ -128,12 +129,15 @@ describe('the services of compose.yaml', () => {
 
   test('address each other by service name', () => {
     const hosts = all(compose, /@(\w+):\d+/g);
-    assert.deepEqual(hosts, ['database', 'limits']);
+    assert.deepEqual(hosts, ['database', 'limits', 'database']);
     for (const host of hosts) serviceOf(host);
+    assert.match(serviceOf('proxy'), /^ {6}UPSTREAM: service:8787$/m);
+    const variables = all(read('deploy/Caddyfile'), /\{\$(\w+)/g);
+    assert.deepEqual(variables.toSorted(), environmentOf('proxy').toSorted());
   });
 
   test('have minimal privileges, and resource limits', () => {
-    for (const name of ['database', 'limits', 'service']) {
+    for (const name of ['database', 'limits', 'service', 'sync', 'proxy']) {
       const service = serviceOf(name);
       for (const line of [
         'read_only: true',
@@ -145,7 +149,9 @@ describe('the services of compose.yaml', () => {
       for (const bound of [/mem_limit: \d+[mg]/, /cpus: [12]/, /pids_limit: \d+/]) {
         assert.match(service, new RegExp(`^ {4}${bound.source}$`, 'm'), name);
       }
-      assert.doesNotMatch(service, /privileged|cap_add|network_mode|docker\.sock/, name);
+      const added = all(service, /cap_add: (.*)/g);
+      assert.deepEqual(added, name === 'proxy' ? ['[NET_BIND_SERVICE]'] : [], name);
+      assert.doesNotMatch(service, /privileged: true|network_mode|docker\.sock/, name);
     }
     // The service's own image sets its user in the Dockerfile.
     assert.match(serviceOf('database'), /^ {4}user: postgres$/m);
@@ -159,9 +165,12 @@ describe('the services of compose.yaml', () => {
       '${POSTGRES_IMAGE:-postgres:17-bookworm}',
       '${VALKEY_IMAGE:-valkey/valkey:8-alpine}',
       'retention',
+      'retention',
+      '${CADDY_IMAGE:-caddy:2-alpine}',
     ]);
     assert.match(example, /^POSTGRES_IMAGE=postgres:17-bookworm$/m);
     assert.match(example, /^VALKEY_IMAGE=valkey\/valkey:8-alpine$/m);
+    assert.match(example, /^CADDY_IMAGE=caddy:2-alpine$/m);
   });
 
   const programs = findPostgresPrograms();
@@ -218,12 +227,20 @@ describe('the services of compose.yaml', () => {
     },
   );
 
-  test('restart automatically, and are published on loopback only', () => {
-    for (const name of ['database', 'limits', 'service']) {
+  test('run commands that exist', async () => {
+    const [command = ''] = all(serviceOf('sync'), /^ {4}command: \[(.+)\]$/gm);
+    assert.equal((await run([...command.split(', '), '--help'])).code, 0);
+  });
+
+  test('restart automatically; all but the proxy are published on loopback only', () => {
+    for (const name of ['database', 'limits', 'service', 'sync', 'proxy']) {
       assert.match(serviceOf(name), /^ {4}restart: unless-stopped$/m);
     }
     const published = all(compose, /^ {4}ports:\n((?: {6}.*\n)+)/gm);
-    assert.deepEqual(published, ['      - 127.0.0.1:8787:8787\n']);
+    assert.deepEqual(published, [
+      '      - 127.0.0.1:8787:8787\n',
+      '      - 80:80\n      - 443:443\n',
+    ]);
   });
 });
 
@@ -245,9 +262,9 @@ describe('the systemd unit', () => {
   });
 
   test('starts an existing program, and allows just-in-time compilation', async () => {
-    const [command = ''] = all(unit, /^ExecStart=\/opt\/retention\/(.+)$/gm);
-    const [file = '', ...args] = command.split(' ');
-    accessSync(path.join(root, file), constants.X_OK);
+    const [command = ''] = all(unit, /^ExecStart=\/opt\/retention\/node_modules\/\.bin\/(.+)$/gm);
+    const [name = '', ...args] = command.split(' ');
+    accessSync(path.join(root, bin[name]), constants.X_OK);
     assert.equal((await run([...args, '--help'])).code, 0);
     assert.doesNotMatch(unit, /^MemoryDenyWriteExecute=(?:yes|true|on|1)/m);
   });
