@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { root } from '../cli/process.ts';
+import { all, read } from './variables.ts';
+
+interface Job {
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly environment?: string;
+  readonly steps: readonly { readonly run?: string; readonly uses?: string }[];
+}
+
+const { scripts } = JSON.parse(read('package.json'));
+const container = JSON.parse(read('.devcontainer/devcontainer.json'));
+const workflows = ['ci', 'release'].map((name) => parse(read(`.github/workflows/${name}.yml`)));
+const jobs: Job[] = workflows.flatMap((workflow) => Object.values(workflow.jobs));
+
+test('workflows and the dev container run scripts that exist', () => {
+  const commands = [
+    ...jobs.flatMap(({ steps }) => steps.flatMap(({ run = '' }) => run)),
+    container.postCreateCommand,
+  ].join('\n');
+  const files = all(commands, /\bbash (\S+)/g);
+  assert.deepEqual(files, ['.ci/run', '.ci/install']);
+  for (const file of files) assert.ok(existsSync(path.join(root, file)), file);
+  const named = all(commands, /npm run ([\w:-]+)/g);
+  assert.deepEqual([...new Set(named)], ['release']);
+  for (const name of named) assert.ok(name in scripts, name);
+  assert.match(read('.ci/run'), /^bash \.ci\/install\nnpm ci && npm test$/m);
+});
+
+test('only publishing may write or identify itself, after a person’s approval', () => {
+  for (const { permissions } of workflows) assert.deepEqual(permissions, { contents: 'read' });
+  const mayMore = jobs.filter(({ permissions }) => permissions !== undefined);
+  assert.deepEqual(
+    mayMore.map(({ permissions, environment }) => [permissions, environment]),
+    [[{ contents: 'write', 'id-token': 'write' }, 'release']],
+  );
+});
+
+test('the dev container and CI have the same Debian and Node.js', () => {
+  assert.equal(workflows[0].jobs.test.container, container.image);
+});
