@@ -21,12 +21,16 @@ COPY docs ./docs
 COPY mappings ./mappings
 COPY migrations ./migrations
 COPY src ./src
-RUN ln -s /app/bin/retention /usr/local/bin/retention && install -d -o node -g node -m 700 /data
+RUN ln -s /app/bin/retention /usr/local/bin/retention && install -d -o node -g node -m 700 /data \
+  && install -d -o node -g node node_modules/.cache
 
 # Only published ports of a container are reachable from outside. /data is for the embedded database; with
 # DATABASE_URL it stays empty.
 ENV HOST=0.0.0.0 PORT=8787 RETENTION_DATA_DIR=/data
 USER 1000
+# Compiles once what every start would compile: half of the time until the first answer.
+RUN retention help > /dev/null \
+  && NODE_COMPILE_CACHE=/app/node_modules/.cache/compile node -e "import('/app/src/service.ts')"
 EXPOSE 8787
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --start-interval=1s \

@@ -7,6 +7,7 @@ import { limiterSection } from './sections/limiter.ts';
 import { memorySection } from './sections/memory.ts';
 import { operationsSection } from './sections/operations.ts';
 import { pgbenchSection } from './sections/pgbench.ts';
+import { startSection } from './sections/start.ts';
 import { milliseconds, only, rounds, subscriptions } from './settings.ts';
 import { type Workload, workloadNames, workloadsOf } from './workloads.ts';
 import { openWorld } from './world.ts';
@@ -18,6 +19,7 @@ const sections = [
   limiterSection,
   memorySection,
   latencySection,
+  startSection,
 ];
 
 /** Runs all sections, or the sections and operations that BENCH_ONLY names. */

@@ -40,6 +40,11 @@ export function startService(
   return start(retention, ['serve', ...args], { ...env, PORT: '0' });
 }
 
+/** Serves the embedded database in this folder. */
+export function startDemo(folder: string): Promise<ServerProcess> {
+  return start(retention, ['demo'], { RETENTION_DATA_DIR: folder, LOG_LEVEL: 'info', PORT: '0' });
+}
+
 /** @param answer what it answers to every request, without the headers of a connection */
 export function startConstant(answer: {
   readonly body: string;

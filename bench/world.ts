@@ -44,6 +44,8 @@ interface StartOptions {
   readonly workers?: number;
   /** Shares limits through this Redis. */
   readonly redisUrl?: string | undefined;
+  /** Whether it may use what earlier starts have compiled; true by default. */
+  readonly isCompiled?: boolean;
 }
 
 const limitedKeys = 8000;
@@ -65,11 +67,15 @@ export async function openWorld(): Promise<World> {
   await store.close();
 
   let limitedRequests = 0;
-  const start = ({ workers = 1, redisUrl }: StartOptions = {}) =>
-    startService({ ...env, ...(redisUrl !== undefined && { REDIS_URL: redisUrl }) }, [
-      '--workers',
-      String(workers),
-    ]);
+  const start = ({ workers = 1, redisUrl, isCompiled = true }: StartOptions = {}) =>
+    startService(
+      {
+        ...env,
+        ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
+        ...(!isCompiled && { NODE_COMPILE_CACHE: '' }),
+      },
+      ['--workers', String(workers)],
+    );
   return {
     databaseUrl: postgres.url,
     databasePid: postgres.pid,

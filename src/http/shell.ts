@@ -26,6 +26,9 @@ import {
 import { pathOf, readableTarget } from './target.ts';
 import { trustProxy } from './trusted-proxies.ts';
 
+/** No route has a schema. The compilers that Fastify would load are 100 files. */
+const withoutSchemas = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
+
 export interface Route {
   readonly method: 'GET' | 'POST';
   /** A path; a parameter is written `:name`, and `*` at the end stands for any rest without a route. */
@@ -61,6 +64,10 @@ export interface ShellOptions {
   readonly tracer?: Tracer | undefined;
 }
 
+function refuseSchema(): never {
+  throw new Error('Routes check their input themselves; none has a schema.');
+}
+
 /**
  * The HTTP server for all transports: limits, request ids, one log line per request, and the error
  * envelope for every request without a route.
@@ -86,6 +93,7 @@ export function createShell(options: ShellOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     // While closing, requests on open connections still get a response, which closes the connection.
     return503OnClosing: false,
+    schemaController: { compilersFactory: withoutSchemas },
     routerOptions: { maxParamLength: limits.headerBytes },
     rewriteUrl: (request) => readableTarget(request.url ?? '/'),
     trustProxy: trustProxy(options.trustedProxies ?? []),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { executable, launch, root, run, throwawayFolder } from './process.ts';
@@ -108,6 +108,28 @@ test('uses a Node.js on PATH if it has the pinned version', async () => {
   assert.deepEqual(JSON.parse(line), [child.pid, 'two words']);
   child.kill('SIGTERM');
   assert.equal((await ended).code, 5);
+});
+
+test('keeps compiled code beside the libraries, or where NODE_COMPILE_CACHE says', async () => {
+  const program = 'console.log(process.env.NODE_COMPILE_CACHE);';
+  const file = plant({ withNode: true, program });
+  const libraries = path.join(path.dirname(path.dirname(file)), 'node_modules');
+  const kept = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
+
+  // The tests have a folder of their own; ${NAME-…} in the shell distinguishes unset from empty.
+  const unset: [string, ...string[]] = ['env', '-u', 'NODE_COMPILE_CACHE', file];
+  const beside = await run([], { through: unset });
+  const cache = path.join(libraries, '.cache', 'compile');
+  assert.deepEqual([beside.code, path.resolve(beside.out.trim())], [0, cache]);
+  assert.equal(kept(cache).length, 1);
+
+  const elsewhere = path.join(throwawayFolder(), 'cache');
+  await run([], { through: [file], env: { NODE_COMPILE_CACHE: elsewhere } });
+  assert.equal(kept(elsewhere).length, 1);
+
+  const off = plant({ withNode: true, program });
+  assert.equal((await run([], { through: [off], env: { NODE_COMPILE_CACHE: '' } })).out, '\n');
+  assert.deepEqual(kept(path.join(path.dirname(path.dirname(off)), 'node_modules', '.cache')), []);
 });
 
 test('replaces the shell with the service in the same process (exec)', async () => {

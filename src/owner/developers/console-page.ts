@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Operation } from '../../operations/define.ts';
@@ -13,7 +12,7 @@ import { formatMilliseconds } from '../ui/locale.ts';
 import { developerPage } from './frame.ts';
 import { type Parameter, parametersOf, requestUrl, type Texts } from './requests.ts';
 import { snippetTabs } from './snippets.ts';
-import { statusState } from './statuses.ts';
+import { statusState, statusTexts } from './statuses.ts';
 
 /** What a request was answered. */
 interface Shown {
@@ -141,7 +140,7 @@ function answerSection(visit: ShopVisit, { answer, requestId, milliseconds }: Sh
   return html`<section class="card answer" aria-live="polite">
     <h2>Answer</h2>
     <p class="status">
-      ${state(statusState(status, `${status} ${STATUS_CODES[status] ?? ''}`))}
+      ${state(statusState(status, `${status} ${statusTexts[status] ?? ''}`))}
       <span class="quiet">${formatMilliseconds(visit, milliseconds)}</span>
     </p>
     ${codeBlock(

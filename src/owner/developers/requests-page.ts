@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
@@ -14,14 +13,14 @@ import { type Column, listing, parameter } from '../ui/listing.ts';
 import { formatCount, formatMilliseconds } from '../ui/locale.ts';
 import { showSecond } from '../ui/times.ts';
 import { developerPage } from './frame.ts';
-import { statusState } from './statuses.ts';
+import { statusState, statusTexts } from './statuses.ts';
 
 const path = '/developers/requests';
 
 const statusOptions = Object.fromEntries(
   [200, 400, 401, 403, 404, 429, 500].map((status): [string, readonly [string]] => [
     String(status),
-    [`${status} ${STATUS_CODES[status]}`],
+    [`${status} ${statusTexts[status]}`],
   ]),
 );
 

@@ -8,3 +8,6 @@ export function statusState(
   if (status >= 500) return [label, 'bad'];
   return [label, status >= 400 ? 'attention' : 'good'];
 }
+
+/** The standard text of each status. An import of node:http would load its whole client for the web, too. */
+export const statusTexts = process.getBuiltinModule('node:http').STATUS_CODES;
