@@ -1,4 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('../', import.meta.url);
@@ -19,6 +22,17 @@ export function run(args: readonly string[], env: Record<string, string>): strin
   });
 }
 
+/** @returns the file with the records of a generated shop */
+export function writeDemoRecords(folder: string, subscriptions: number): string {
+  const file = path.join(folder, `${subscriptions}.ndjson`);
+  const out = openSync(file, 'w');
+  execFileSync(retention, ['demo-data', '--subscriptions', String(subscriptions)], {
+    stdio: ['ignore', out, 'inherit'],
+  });
+  closeSync(out);
+  return file;
+}
+
 /** Imports the records of a generated shop, streamed from one process into another. */
 export function importDemoShop(
   shopId: number,
@@ -30,6 +44,27 @@ export function importDemoShop(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+}
+
+/** Imports a file into a shop until disposed of, or to its end. */
+export function startImport(
+  shopId: number,
+  file: string,
+  env: Record<string, string>,
+): AsyncDisposable & { readonly hasEnded: () => boolean } {
+  const child = spawn(retention, ['import', '--shop', String(shopId), file], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'ignore'],
+  });
+  const hasEnded = () => child.exitCode !== null;
+  const ended = once(child, 'exit');
+  return {
+    hasEnded,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
 }
 
 /** @param args of `serve` */

@@ -1,10 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { migrate } from '../src/store/migrate.ts';
 import { type Store, openStore } from '../src/store/open.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { redisMissing, startRedis } from '../test/support/redis.ts';
 import { createShop, createTestKey } from '../test/support/world.ts';
 import { runClosedLoop } from './load.ts';
-import { type ServerProcess, importDemoShop, startService } from './processes.ts';
+import {
+  type ServerProcess,
+  importDemoShop,
+  run,
+  startImport,
+  startService,
+  writeDemoRecords,
+} from './processes.ts';
 import { subscriptions, warmUpMilliseconds } from './settings.ts';
 import { mixtureOf, workloadsOf } from './workloads.ts';
 import type { Tier } from '../src/vocabulary.ts';
@@ -35,7 +45,9 @@ export interface World extends AsyncDisposable {
   limitedKey(): string;
   /** Starts a service on this database, by default one process that logs and limits alone. */
   start(options?: StartOptions): Promise<ServerProcess>;
-  /** The same, warmed up. */
+  /** Imports records into another shop, a new one each time; they last for a minute at least. */
+  startImport(): ReturnType<typeof startImport>;
+  /** The same as `start`, warmed up. */
   startWarm(options?: StartOptions): Promise<ServerProcess>;
 }
 
@@ -52,6 +64,10 @@ const limitedKeys = 8000;
 /** Within tier pro's 300 requests a minute; all keys together allow 30,000 a second. */
 const requestsPerKey = 250;
 const limitedSubscriptions = 2000;
+/** Far from the ids of the shops that are filled. */
+const firstImportedShop = 900_000_000;
+/** More than a million records: no machine imports them within a section. */
+const importedSubscriptions = 200_000;
 
 /** Starts PostgreSQL and Redis for the benchmark, and fills two shops. */
 export async function openWorld(): Promise<World> {
@@ -66,6 +82,9 @@ export async function openWorld(): Promise<World> {
   await store.write`vacuum analyze`;
   await store.close();
 
+  const folder = mkdtempSync(path.join(tmpdir(), 'retention-bench-'));
+  let records: string | undefined;
+  let importedShops = firstImportedShop;
   let limitedRequests = 0;
   const start = ({ workers = 1, redisUrl, isCompiled = true }: StartOptions = {}) =>
     startService(
@@ -88,6 +107,12 @@ export async function openWorld(): Promise<World> {
       return limited.keys[index] as string;
     },
     start,
+    startImport() {
+      const file = (records ??= writeDemoRecords(folder, importedSubscriptions));
+      const id = String((importedShops += 1));
+      run(['shops', 'create', '--id', id, '--name', 'Imported', '--currency', 'USD'], env);
+      return startImport(Number(id), file, env);
+    },
     async startWarm(options) {
       const service = await start(options);
       const everything = mixtureOf(workloadsOf(shop), [service.port], () => shop.keys[0] as string);
@@ -97,6 +122,7 @@ export async function openWorld(): Promise<World> {
     async [Symbol.asyncDispose]() {
       await postgres.destroy();
       await redis?.destroy();
+      rmSync(folder, { recursive: true });
     },
   };
 }
