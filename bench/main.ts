@@ -8,6 +8,7 @@ import { memorySection } from './sections/memory.ts';
 import { operationsSection } from './sections/operations.ts';
 import { pgbenchSection } from './sections/pgbench.ts';
 import { startSection } from './sections/start.ts';
+import { workersSection } from './sections/workers.ts';
 import { milliseconds, only, rounds, subscriptions } from './settings.ts';
 import { type Workload, workloadNames, workloadsOf } from './workloads.ts';
 import { openWorld } from './world.ts';
@@ -20,6 +21,7 @@ const sections = [
   memorySection,
   latencySection,
   startSection,
+  workersSection,
 ];
 
 /** Runs all sections, or the sections and operations that BENCH_ONLY names. */

@@ -1,5 +1,5 @@
 import { cpuMicroseconds, hasProcessFigures } from './cpu.ts';
-import { type Target, runClosedLoop } from './load.ts';
+import { type LoadResult, type Target, runClosedLoop } from './load.ts';
 import { milliseconds, rounds } from './settings.ts';
 import { median, quantile } from './statistics.ts';
 
@@ -25,13 +25,21 @@ interface Processes {
 }
 
 /** One turn of a contestant: a closed loop, and the CPU time that the system accounts for it. */
-export async function sample(
+export function sample(
   target: Target,
-  { service, database }: Processes,
+  processes: Processes,
   connections?: number,
 ): Promise<Sample> {
+  return sampleLoad(() => runClosedLoop(target, { milliseconds }, connections), processes);
+}
+
+/** The same for any load. */
+export async function sampleLoad(
+  load: () => Promise<LoadResult>,
+  { service, database }: Processes,
+): Promise<Sample> {
   const before = { service: usedBy(service), database: usedBy([database]) };
-  const result = await runClosedLoop(target, { milliseconds }, connections);
+  const result = await load();
   return {
     requests: result.requests,
     perSecond: result.requests / result.seconds,

@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback);
 
 /** How often contestants take turns. */
@@ -10,3 +12,5 @@ export const warmUpMilliseconds = 5 * milliseconds;
 export const subscriptions = number('BENCH_SUBSCRIPTIONS', 20_000);
 /** Names of sections and operations; empty means all. */
 export const only = (process.env['BENCH_ONLY'] ?? '').split(',').filter((name) => name !== '');
+/** How many cores there are to be shared; more than the machine has measures what it has no room for. */
+export const cores = number('BENCH_CORES', availableParallelism());
