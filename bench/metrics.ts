@@ -3,9 +3,14 @@ import { listChurnDays, listChurnGroups, listChurned } from '../src/metrics/chur
 import { listCohorts } from '../src/metrics/cohorts.ts';
 import { cohortsFromRecords } from '../src/metrics/plain-cohorts.ts';
 import { listDays } from '../src/metrics/history-rows.ts';
+import { listOutcomesByReason } from '../src/metrics/reasons.ts';
 import { summariseMovements } from '../src/metrics/movements.ts';
 import { summariseMetrics } from '../src/metrics/summary.ts';
+import { readDashboard } from '../src/owner/dashboard/dashboard.ts';
+import { viewOf } from '../src/owner/view/view.ts';
 import { migrate } from '../src/store/migrate.ts';
+import { type Store, connectAll } from '../src/store/open.ts';
+import { type Shop, findShop } from '../src/store/shops.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { captureStatement } from './statements.ts';
 import { median } from './statistics.ts';
@@ -88,7 +93,9 @@ async function main(): Promise<void> {
         ].join(''),
       );
     }
-    await measurePast(analyse);
+    const store = { ...connectAll(server.url), failed: new Promise<never>(() => {}) };
+    await measurePast(analyse, store);
+    await store.close();
     await analyse.end();
   } finally {
     await write.end();
@@ -96,13 +103,19 @@ async function main(): Promise<void> {
   }
 }
 
-/** What the figures of the past take, sent and answered: the milliseconds of each, by size of the shop. */
-async function measurePast(sql: Sql): Promise<void> {
+/** What pages and figures of the past take, sent and answered: the milliseconds of each, by size of the shop. */
+async function measurePast(sql: Sql, store: Store): Promise<void> {
   const month = 30 * 86_400_000;
   const window = { from: now - month, until: now, now };
   const last = { ...window, from: now - 36 * month };
   const page = { after: undefined, limit: 50 };
+  const overview = (days: number) => (shop: Shop) =>
+    readDashboard(store, shop, viewOf(new URLSearchParams(`days=${days}`), now));
   const readings: Readonly<Record<string, (shop: Shop) => Promise<unknown>>> = {
+    'overview of 30 days': overview(30),
+    'overview of 365 days': overview(365),
+    'reasons of 365 days, of the overview': ({ id }) =>
+      listOutcomesByReason(sql, id, now - 365 * 86_400_000, now),
     'cohorts of 36 months': (shop) => listCohorts(sql, shop, { months: 36, now }),
     'cohorts of 36 months, one plan of eight': (shop) =>
       cohortsFromRecords(sql, shop.id, { months: 36, now }, { segment: { plan: 1 }, now }),
@@ -126,7 +139,8 @@ async function measurePast(sql: Sql): Promise<void> {
   for (const [name, read] of Object.entries(readings)) {
     const cells: string[] = [];
     for (const [index] of sizes.entries()) {
-      const shop = { id: index + 1, currency: 'USD' };
+      const shop = await findShop(store.write, index + 1);
+      if (!shop) throw new Error(`There is no shop ${index + 1}.`);
       const times: number[] = [];
       for (let round = -1; round < pastRounds; round += 1) {
         const begin = performance.now();
@@ -137,11 +151,6 @@ async function measurePast(sql: Sql): Promise<void> {
     }
     print(`${name.padEnd(42)}${cells.join('')}`);
   }
-}
-
-interface Shop {
-  readonly id: number;
-  readonly currency: string;
 }
 
 /** Writes three years of one shop in bulk without the triggers, then fills its aggregates. */
@@ -177,10 +186,10 @@ async function load(sql: Sql, shopId: number, subscriptions: number): Promise<vo
       gen_random_uuid()
     from (select n, random() as f from generate_series(1, ${subscriptions * 5}) n) p;
     insert into cancellation_sessions
-    select ${shopId}, n, null, 'other', null,
-      (array['saved', 'cancelled', 'abandoned', null])[1 + n % 4],
+    select ${shopId}, n, null, (array['too_expensive', 'not_using', 'other', 'unknown'])[1 + n % 5 % 4], null,
+      (array['saved', 'cancelled', 'abandoned', null])[1 + n % 7 % 4],
       '${at}'::timestamptz - random() * interval '1095 days', null, gen_random_uuid()
-    from generate_series(1, ${Math.ceil(subscriptions / 10)}) n`);
+    from generate_series(1, ${Math.ceil(subscriptions * 0.75)}) n`);
   for (const table of tables) await sql.unsafe(`alter table ${table} enable trigger user`);
   await sql.unsafe('analyze');
   const loaded = performance.now();

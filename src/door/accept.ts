@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { type Answer, privateJson, refuse } from '../http/answer.ts';
 import { importShopOf } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
-import { createRecordSchema } from '../ingest/record.ts';
+import { type RecordSchema, recordSchema } from '../ingest/record.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { JobQueue } from '../platforms/webhooks/queue.ts';
 import { idOf } from '../platforms/webhooks/queue.ts';
@@ -104,7 +104,7 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
   if (open.queued >= maxQueued || open.waiting >= maxWaiting) return tooBusy();
 
   const importShop = importShopOf(shop);
-  const schema = createRecordSchema(importShop.minorDigits, clock, true);
+  const schema = recordSchema(importShop.minorDigits, clock, true);
   const made = mapping
     ? await mapDocuments(read.rows, mapping.rules, { shop: importShop, clock, schema })
     : await prepareRecords(read.rows, schema);
@@ -126,10 +126,7 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
   return accepted(key.batchId);
 }
 
-async function prepareRecords(
-  rows: readonly BodyRow[],
-  schema: ReturnType<typeof createRecordSchema>,
-) {
+async function prepareRecords(rows: readonly BodyRow[], schema: RecordSchema) {
   const lines: Line[] = [];
   const refused: RefusedRecord[] = [];
   for (const [index, { number, value }] of rows.entries()) {

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { isObject } from '../json.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
-import { type createRecordSchema, parseRecord } from '../ingest/record.ts';
+import { type RecordSchema, parseRecord } from '../ingest/record.ts';
 import { mapRows } from '../mapping/lines.ts';
 import { createMakers } from '../mapping/open.ts';
 import { parseMapping } from '../mapping/read.ts';
@@ -50,7 +50,7 @@ interface Mapped {
 interface MapParts {
   readonly shop: ImportShop;
   readonly clock: Clock;
-  readonly schema: ReturnType<typeof createRecordSchema>;
+  readonly schema: RecordSchema;
 }
 
 /** The rows in the list that a mapping names, or the documents themselves. */

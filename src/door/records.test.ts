@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FixedClock } from '../clock.ts';
 import type { JsonObject } from '../json.ts';
-import { createRecordSchema } from '../ingest/record.ts';
+import { recordSchema } from '../ingest/record.ts';
 import { deriveId } from '../ingest/source-ids.ts';
 import { prepareRecord, shapes } from './records.ts';
 
-const schema = createRecordSchema(2, new FixedClock('2026-11-20T12:00:00.000Z'), true);
+const schema = recordSchema(2, new FixedClock('2026-11-20T12:00:00.000Z'), true);
 
 test('every field of a record is known, but for those that only feeds may send', () => {
   const onlyFeeds = new Set(['keeps', 'paidPeriods']);

@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../json.ts';
-import { type createRecordSchema, parseRecord } from '../ingest/record.ts';
+import { type RecordSchema, parseRecord } from '../ingest/record.ts';
 import { deriveId, isOpaqueId } from '../ingest/source-ids.ts';
 import { hasEmailAddress } from '../mapping/field-reader.ts';
 
@@ -46,7 +46,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
   },
 };
 
-type Schema = ReturnType<typeof createRecordSchema>;
+type Schema = RecordSchema;
 type Prepared = { readonly record: object } | { readonly problem: string };
 
 /**

@@ -12,7 +12,7 @@ import { Batch, type Entry, keyOf, waitReason } from './batch.ts';
 import { DeferredEntries } from './disk/deferred.ts';
 import type { Line } from './lines.ts';
 import { type ParsedRecord, type Unparsed, parseLine } from './parse.ts';
-import { type TargetType, createRecordSchema, targetTypeOf } from './record.ts';
+import { type TargetType, type RecordSchema, recordSchema, targetTypeOf } from './record.ts';
 import type { Snapshot, SnapshotRun } from './snapshot/snapshot.ts';
 
 /** Enough to be fast, few enough that others barely wait for the transaction. */
@@ -136,7 +136,7 @@ export async function importRecords(
 class ImportRun {
   readonly counts: ImportCounts;
   readonly #options: ImportOptions;
-  readonly #schema: ReturnType<typeof createRecordSchema>;
+  readonly #schema: RecordSchema;
   readonly #snapshotRun: SnapshotRun;
   #batch = new Batch();
   #inFlight: Promise<void> = Promise.resolve();
@@ -152,7 +152,7 @@ class ImportRun {
   constructor(options: ImportOptions) {
     this.#options = options;
     this.counts = options.counts ?? {};
-    this.#schema = createRecordSchema(options.shop.minorDigits, options.clock, options.isFromFeed);
+    this.#schema = recordSchema(options.shop.minorDigits, options.clock, options.isFromFeed);
     const { sql, shop, signal, whyNotTaken } = options;
     const takes = (type: TargetType) => whyNotTaken?.(type) === undefined;
     this.#snapshotRun = { sql, shopId: shop.id, signal, takes };

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { isObject } from '../json.ts';
 import { isInFuture } from './future.ts';
 import type { Line } from './lines.ts';
-import { type ImportRecord, type createRecordSchema, parseRecord, recordTypes } from './record.ts';
+import { type ImportRecord, type RecordSchema, parseRecord, recordTypes } from './record.ts';
 import { problemOfTimes } from './record-line.ts';
 import { type UsedSourceId, sourceIdsOf } from './source-ids.ts';
 
@@ -23,7 +23,7 @@ export interface Unparsed {
 }
 
 interface ParseContext {
-  readonly schema: ReturnType<typeof createRecordSchema>;
+  readonly schema: RecordSchema;
   readonly clock: Clock;
   /** Whether a feed made the line. Only then are its `sourceIds` and `exportedAt` used. */
   readonly isFromFeed: boolean;

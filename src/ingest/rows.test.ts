@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FixedClock } from '../clock.ts';
-import { type RecordOf, createRecordSchema, parseRecord } from './record.ts';
+import { type RecordOf, recordSchema, parseRecord } from './record.ts';
 import {
   isUsualTransition,
   paymentRow,
@@ -12,7 +12,7 @@ import {
 
 const today = '2027-01-01T00:00:00.000Z';
 const now = Date.parse(today);
-const schema = createRecordSchema(2, new FixedClock(today));
+const schema = recordSchema(2, new FixedClock(today));
 
 function parse<Type extends 'plan' | 'subscription' | 'payment'>(
   type: Type,

@@ -8,7 +8,7 @@ import { entriesOf, findMapping, mapDocuments } from '../../src/door/mappings.ts
 import { createPushSource, newSourceId } from '../../src/door/sources.ts';
 import { startDoor } from '../../src/door/start.ts';
 import { createShell } from '../../src/http/shell.ts';
-import { createRecordSchema } from '../../src/ingest/record.ts';
+import { recordSchema } from '../../src/ingest/record.ts';
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import { parseMapping, readMapping } from '../../src/mapping/read.ts';
 import { JobQueue } from '../../src/platforms/webhooks/queue.ts';
@@ -58,7 +58,7 @@ test('documents are mapped, and reasons quote no values', async () => {
     { number: 5, value: { data: { sessions: ['planted'] } } },
   ];
   const shop = { id: 1, currency: 'USD', minorDigits: 2 };
-  const schema = createRecordSchema(2, systemClock, true);
+  const schema = recordSchema(2, systemClock, true);
   const { rows, refused: unreadable } = entriesOf({ rows: documents, refused: [] }, mapping);
   assert.deepEqual(unreadable, [
     { line: 5, reason: 'data.sessions has an entry that is not an object' },

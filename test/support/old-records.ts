@@ -1,5 +1,5 @@
 import { FixedClock } from '../../src/clock.ts';
-import { createRecordSchema, parseRecord, type RecordOf } from '../../src/ingest/record.ts';
+import { recordSchema, parseRecord, type RecordOf } from '../../src/ingest/record.ts';
 import { paymentRow, planRow, refundRow, subscriptionRows } from '../../src/ingest/rows.ts';
 import type { Sql } from '../../src/store/database.ts';
 import { type TestShop, now } from './world.ts';
@@ -69,7 +69,7 @@ export async function storeInOldSchema(
   shop: TestShop,
   records: readonly object[],
 ): Promise<void> {
-  const schema = createRecordSchema(shop.minorDigits, new FixedClock(now));
+  const schema = recordSchema(shop.minorDigits, new FixedClock(now));
   const parsed = records.map((record) => {
     const result = parseRecord(schema, record);
     if ('problem' in result) throw new Error(result.problem);

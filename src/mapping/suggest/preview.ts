@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { createRecordSchema, type ImportRecord, type RecordOf } from '../../ingest/record.ts';
+import { recordSchema, type ImportRecord, type RecordOf } from '../../ingest/record.ts';
 import type { ImportShop } from '../../ingest/apply.ts';
 import type { Line } from '../../ingest/lines.ts';
 import { parseLine } from '../../ingest/parse.ts';
@@ -99,7 +99,7 @@ export async function previewLines(
   head: Head,
   { shop, clock, isFromFeed, idColumns }: LinesContext,
 ): Promise<Preview> {
-  const schema = createRecordSchema(shop.minorDigits, clock, isFromFeed);
+  const schema = recordSchema(shop.minorDigits, clock, isFromFeed);
   const plans = new Map<number, Plan>();
   const subscriptions = new Map<number, Subscription>();
   const first: { readonly line: number; readonly record: Subscription; readonly id: string }[] = [];

@@ -5,7 +5,7 @@ import { FixedClock } from '../../../src/clock.ts';
 import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
 import { type LineSource, importRecords } from '../../../src/ingest/import.ts';
 import { type Line, readLines } from '../../../src/ingest/lines.ts';
-import { createRecordSchema, parseRecord } from '../../../src/ingest/record.ts';
+import { recordSchema, parseRecord } from '../../../src/ingest/record.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { type TestShop, now, silentLog } from '../../support/world.ts';
 
@@ -48,7 +48,7 @@ export async function* whileChecking(
   lines: AsyncIterable<Line[]>,
   { minorDigits }: { readonly minorDigits: number },
 ): AsyncGenerator<Line[]> {
-  const schema = createRecordSchema(minorDigits, endOfTime, true);
+  const schema = recordSchema(minorDigits, endOfTime, true);
   for await (const some of lines) {
     for (const { record, text } of some) {
       if (!record) continue;
