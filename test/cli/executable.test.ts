@@ -112,7 +112,7 @@ test('uses a Node.js on PATH if it has the pinned version', async () => {
 
 test('keeps compiled code beside the libraries, or where NODE_COMPILE_CACHE says', async () => {
   const program = 'console.log(process.env.NODE_COMPILE_CACHE);';
-  const file = plant({ withNode: true, program });
+  const file = plant({ node: 'below', program });
   const libraries = path.join(path.dirname(path.dirname(file)), 'node_modules');
   const kept = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
 
@@ -127,7 +127,7 @@ test('keeps compiled code beside the libraries, or where NODE_COMPILE_CACHE says
   await run([], { through: [file], env: { NODE_COMPILE_CACHE: elsewhere } });
   assert.equal(kept(elsewhere).length, 1);
 
-  const off = plant({ withNode: true, program });
+  const off = plant({ node: 'below', program });
   assert.equal((await run([], { through: [off], env: { NODE_COMPILE_CACHE: '' } })).out, '\n');
   assert.deepEqual(kept(path.join(path.dirname(path.dirname(off)), 'node_modules', '.cache')), []);
 });
