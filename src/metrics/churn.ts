@@ -32,10 +32,9 @@ const iso = (at: number) => new Date(at).toISOString();
 export async function listChurnDays(
   sql: Sql | Transaction,
   shopId: number,
-  { from, now, ...window }: Window,
+  window: Window,
 ): Promise<ChurnDay[]> {
-  // What happens later has not happened.
-  const until = Math.min(window.until, now + 1);
+  const { from, until, now } = seenIn(window);
   const bounds = boundsOf(from, until);
   const at = iso(now);
   return sql<ChurnDay[]>`
@@ -78,54 +77,34 @@ export async function listChurnDays(
 }
 
 /**
- * The table of departures has what became of subscriptions in the end. Of those that change later than now, what
- * holds now (sign 1) replaces it (sign -1).
+ * The beginning of a statement. The table of departures has what became of subscriptions in the end: `changed` are
+ * those that had left by now and changed later. What holds now (sign 1) replaces what it has (sign -1).
  */
-const corrections = (sql: Sql | Transaction, shopId: number, { from, until, now }: Window) => sql`
-  select c.subscription_id, leaving.at as left_at, seen.sign,
-    case when after.to_status = 'failed' then 'failed' else 'cancelled' end as cause, s.plan_id,
-    floor(date_part('epoch', leaving.at - s.created_at) / 86400)::integer as age_days
-  from (
-    (
-      select subscription_id from status_events
-      where shop_id = ${shopId} and at > ${iso(now)} order by at offset 0
-    )
-    union
-    (
-      select subscription_id from subscriptions
-      where shop_id = ${shopId} and created_at > ${iso(now)} order by created_at offset 0
-    )
-  ) c
-  cross join (values (1, ${iso(now)}::timestamptz), (-1, 'infinity')) seen (sign, until)
-  cross join lateral (
-    select to_status from status_events
-    where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= seen.until
-    order by position desc limit 1
-  ) last
-  cross join lateral (
-    select max(at) as at
-    from (
-      select * from status_events
-      where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= seen.until
-      order by position offset 0
-    ) e
-    where from_status in ('active', 'paused') and to_status not in ('active', 'paused')
-  ) leaving
-  cross join lateral (
-    select to_status from (
-      select * from status_events
-      where shop_id = ${shopId} and subscription_id = c.subscription_id
-      order by position desc offset 0
-    ) e
-    where at = leaving.at limit 1
-  ) after
-  cross join lateral (
-    select plan_id, created_at from subscriptions
-    where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
-    order by subscription_id limit 1
-  ) s
-  where last.to_status in ('cancelled', 'failed')
-    and leaving.at >= ${iso(from)} and leaving.at < ${iso(until)}`;
+const changedLater = (sql: Sql | Transaction, shopId: number, { from, until, now }: Window) => sql`
+  superseded as materialized (${superseded(sql, shopId, iso(now))}),
+  changed as materialized (
+    select c.subscription_id, c.began_at as left_at, v.sign,
+      case when c.left_as = 'failed' then 'failed' else 'cancelled' end as cause, s.plan_id,
+      floor(date_part('epoch', c.began_at - s.created_at) / 86400)::integer as age_days
+    from superseded c
+    cross join lateral (values
+      (1, fact in ('cancelled', 'failed')), (-1, final not in ('', 'expired'))
+    ) v (sign, counts)
+    cross join lateral (
+      select plan_id, created_at from subscriptions
+      where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
+      order by subscription_id limit 1
+    ) s
+    where fact <> 'cycle_failed' and until > ${iso(now)} and v.counts
+      and began_at >= ${iso(from)} and began_at < ${iso(until)}
+  )`;
+
+/** What happens after now has not happened. */
+const seenIn = ({ from, until, now }: Window): Window => ({
+  from,
+  until: Math.min(until, now + 1),
+  now,
+});
 
 /** By how many days old a subscription was when it left, as addresses name them. */
 export const ageBands = [
@@ -152,23 +131,25 @@ export async function listChurnGroups(
   shopId: number,
   window: Window,
 ): Promise<ChurnGroup[]> {
+  const seen = seenIn(window);
   const [first, second, third, fourth] = ageBands;
   // In half the time of width_bucket.
   const bandOf = sql`case when age_days < ${first.until} then 0 when age_days < ${second.until} then 1
     when age_days < ${third.until} then 2 when age_days < ${fourth.until} then 3 else 4 end`;
   const rows = await sql<(Omit<ChurnGroup, 'age'> & { readonly band: number })[]>`
+    with ${changedLater(sql, shopId, seen)}
     select plan_id as "planId", cause, band, sum(count)::bigint as count
     from (
       select plan_id, cause, ${bandOf} as band, count(*) as count
       from (
         select plan_id, cause, age_days from departures
-        where shop_id = ${shopId} and left_at >= ${iso(window.from)} and left_at < ${iso(window.until)}
+        where shop_id = ${shopId} and left_at >= ${iso(seen.from)} and left_at < ${iso(seen.until)}
         order by left_at offset 0
       ) departed
       group by 1, 2, 3
       union all
       select plan_id, cause, ${bandOf}, sign
-      from (${corrections(sql, shopId, window)}) corrected
+      from changed
     ) churned
     group by plan_id, cause, band
     having sum(count) <> 0
@@ -209,36 +190,32 @@ export async function listChurned(
   page: { readonly after: Position | undefined; readonly limit: number } & ChurnFilter,
 ): Promise<ChurnedRow[]> {
   const after = startOf(page.after);
-  const { from, until, now } = window;
+  const seen = seenIn(window);
   const { cause = null, planId = null } = page;
   const matching = sql`(left_at, subscription_id) < (${after.at}, ${after.id})
     and cause = coalesce(${cause}, cause) and plan_id = coalesce(${planId}::bigint, plan_id)
     and age_days >= ${page.age?.from ?? 0} and age_days < ${page.age?.until ?? 2 ** 31 - 1}`;
   return sql<ChurnedRow[]>`
+    with ${changedLater(sql, shopId, seen)}
     select l.subscription_id as "subscriptionId", s.customer_id as "customerId",
       l.plan_id as "planId", p.name as "planName",
       (date_part('epoch', l.left_at) * 1000)::bigint as "leftAt", l.cause, l.age_days as "ageDays",
       said.reason
     from (
       (
-        select d.* from (
-          select subscription_id, left_at, cause, plan_id, age_days from departures
-          where shop_id = ${shopId} and left_at >= ${iso(from)} and left_at < ${iso(until)}
+        select subscription_id, left_at, cause, plan_id, age_days from (
+          select *, subscription_id in (select subscription_id from changed where sign = -1) as is_changed
+          from departures
+          where shop_id = ${shopId} and left_at >= ${iso(seen.from)} and left_at < ${iso(seen.until)}
             and ${matching}
           order by left_at desc, subscription_id desc offset 0
         ) d
-        cross join lateral (
-          select at from status_events
-          where shop_id = ${shopId} and subscription_id = d.subscription_id
-          order by position desc limit 1
-        ) last
-        where last.at <= ${iso(now)}
+        where not is_changed
         order by left_at desc, subscription_id desc limit ${page.limit}
       )
       union all
       (
-        select subscription_id, left_at, cause, plan_id, age_days
-        from (${corrections(sql, shopId, window)}) corrected
+        select subscription_id, left_at, cause, plan_id, age_days from changed
         where sign = 1 and ${matching}
         order by left_at desc, subscription_id desc limit ${page.limit}
       )
@@ -259,7 +236,7 @@ export async function listChurned(
           and subscription_id between l.subscription_id and l.subscription_id
         order by subscription_id offset 0
       ) session
-      where outcome = 'cancelled' and created_at <= ${iso(now)}
+      where outcome = 'cancelled' and created_at <= ${iso(seen.now)}
       order by created_at desc, session_id desc limit 1
     ) said on true
     order by l.left_at desc, l.subscription_id desc
