@@ -109,3 +109,10 @@ export const always: Interval = ['-infinity', 'infinity'];
 
 /** ISO 8601 texts; includes its start, excludes its end. */
 export type Interval = readonly [from: string, until: string];
+
+/**
+ * The instant from which a period is seen, epoch milliseconds: now, or its last one, because what happens exactly at
+ * the end of a past period is not yet in it.
+ */
+export const seenFrom = ({ until }: Period, now: number): number =>
+  until === now ? now : until - 1;

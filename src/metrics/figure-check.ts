@@ -79,7 +79,7 @@ async function readServed(tx: Transaction, shop: ShopOfFigures, now: number): Pr
     ...listProjected(await projectRenewals(tx, shop.id, now), shop),
     ...listRecoveryFigures({
       outstanding: await listOutstanding(tx, shop.id, now),
-      closed: await listClosed(tx, shop.id, window.from, now),
+      closed: await listClosed(tx, shop.id, { from: window.from, until: now }),
     }),
   ]);
 }

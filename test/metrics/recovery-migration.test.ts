@@ -59,7 +59,10 @@ for (const [database, createPlace] of places) {
         assert.deepEqual(await summariseMetrics(write, id, at), summary);
         const plain = await recoveryFromRecords(write, id, { from: 0, until: at }, at);
         assert.notEqual(plain.closed.length, 0);
-        assert.deepEqual(totalOf(await listClosed(write, id, 0, at)), totalOf(plain.closed));
+        assert.deepEqual(
+          totalOf(await listClosed(write, id, { from: 0, until: at })),
+          totalOf(plain.closed),
+        );
         assert.deepEqual(totalOf(await listOutstanding(write, id, at)), totalOf(plain.outstanding));
       }
     });

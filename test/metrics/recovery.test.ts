@@ -25,7 +25,7 @@ import { plan, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
 import { type TestShop, createShop, importAll, now } from '../support/world.ts';
-import { instantOf } from './instants.ts';
+import { about, instantOf } from './instants.ts';
 import { randomOf } from './random.ts';
 import { preparePlans, writeSomething } from './writers.ts';
 
@@ -150,19 +150,28 @@ onEveryDatabase('recovery', (open) => {
   async function compareLists(shopId: number, closed: readonly ClosedCases[]) {
     const { analyse } = store.primary;
     const owed = totalOf(await listOutstanding(analyse, shopId, endOfTime));
-    const lists = await Promise.all(
-      caseOrders.map((order) =>
-        pagesOf((last: (AfterOpen & CaseRow) | undefined) =>
-          listOpenCases(analyse, shopId, {
-            order,
-            code: undefined,
-            after: last,
-            limit: 2,
-            now: endOfTime,
-          }),
+    const listsAt = (instant: number, present: number) =>
+      Promise.all(
+        caseOrders.map((order) =>
+          pagesOf((last: (AfterOpen & CaseRow) | undefined) =>
+            listOpenCases(analyse, shopId, {
+              order,
+              code: undefined,
+              at: instant,
+              after: last,
+              limit: 2,
+              now: present,
+            }),
+          ),
         ),
-      ),
-    );
+      );
+    const lists = await listsAt(endOfTime, endOfTime);
+    // As of an instant of the past, they are found in another way.
+    assert.deepEqual(await listsAt(endOfTime, endOfTime + 1), lists);
+    for (const instant of [about, about - 30 * day]) {
+      const then = totalOf(await listOutstanding(analyse, shopId, instant));
+      for (const list of await listsAt(instant, endOfTime)) assert.equal(list.length, then.count);
+    }
     const [oldest = [], newest = [], highest = []] = lists;
     assert.equal(oldest.length, owed.count);
     assert.deepEqual(newest.map(keyOf), oldest.map(keyOf).toReversed());
@@ -203,7 +212,7 @@ onEveryDatabase('recovery', (open) => {
       }
       const everything = { from: 0, until: endOfTime };
       const plain = await recoveryFromRecords(store.write, shopId, everything, endOfTime);
-      const closed = await listClosed(analyse, shopId, 0, endOfTime);
+      const closed = await listClosed(analyse, shopId, { from: 0, until: endOfTime });
       assert.deepEqual(
         sumsOf(closed, closedKeys),
         sumsOf(plain.closed, closedKeys),
@@ -221,7 +230,7 @@ onEveryDatabase('recovery', (open) => {
         const what = `seed ${seed}, at ${new Date(until).toISOString()}`;
         const from = until - 30 * day;
         const then = await recoveryFromRecords(store.write, shopId, { from, until }, until);
-        const served = await listClosed(analyse, shopId, from, until);
+        const served = await listClosed(analyse, shopId, { from, until });
         assert.deepEqual(sumsOf(served, closedKeys), sumsOf(then.closed, closedKeys), what);
         const owed = totalOf(await listOutstanding(analyse, shopId, until));
         assert.deepEqual(owed, totalOf(then.outstanding), what);

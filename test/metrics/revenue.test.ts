@@ -150,8 +150,8 @@ onEveryDatabase('revenue, renewals and the cancel flow', (open) => {
     await eachInstant({ seeds: 500, batches: 60 }, async (shopId, random, now, where) => {
       const window = windowOf(random, now);
       const { from, until } = window;
-      const counts = await countSessions(store.primary.analyse, shopId, from, until);
-      const days = await listSessionDays(store.primary.analyse, shopId, from, until);
+      const counts = await countSessions(store.primary.analyse, shopId, { from, until });
+      const days = await listSessionDays(store.primary.analyse, shopId, { from, until });
       const rows = await store.write<Record<'day' | 'reason' | 'offer' | 'outcome', string>[]>`
         select (created_at at time zone 'UTC')::date::text as day, detected_reason as reason,
           coalesce(offer_type, 'null') as offer, coalesce(outcome, 'null') as outcome

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { inspect } from 'node:util';
 import { addInterval } from '../../src/intervals.ts';
+import { seenFrom } from '../../src/metrics/bounds.ts';
 import { toSummary } from '../../src/metrics/figures.ts';
 import { toMovements } from '../../src/metrics/movements.ts';
 import type { MetricsRow } from '../../src/metrics/row.ts';
 import { type Figures, readFigures } from '../../src/metrics/segments/figures.ts';
 import { type Segment, ages, conditionNames } from '../../src/metrics/segments/segment.ts';
+import { roundHalfAway } from '../../src/money.ts';
 import { type Sql, arrayText } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/open.ts';
 import { subscriptionStatuses } from '../../src/vocabulary.ts';
@@ -161,7 +164,36 @@ onEveryDatabase('segments', (open) => {
           ...(await figures.churned({ ...period, now }, { after: next, limit: 50 })),
         ],
         cohorts,
+        ...(await readLists(figures, { now, from, until })),
       };
+    };
+  }
+
+  /** Sessions of the cancel flow and dunning cases: what is counted, and what is listed. */
+  async function readLists(figures: Figures, { now, from, until }: Instants) {
+    const period = { from, until };
+    const at = seenFrom(period, now);
+    const page = { after: undefined, limit: 50 };
+    const sortedTexts = (rows: readonly object[]) =>
+      rows.map((row) => inspect(row, { sorted: true })).toSorted();
+    const { subscriptions, value } = await figures.kept({ ...period, now });
+    return {
+      kept: [subscriptions, roundHalfAway(value, 6)],
+      sessionCounts: sortedTexts(await figures.sessionCounts(period)),
+      sessionDays: sortedTexts(await figures.sessionDays(period)),
+      sessions: await figures.sessions(
+        { ...period, reason: undefined, offer: undefined, outcomes: undefined },
+        page,
+      ),
+      outstanding: sortedTexts(await figures.outstanding(at)),
+      closed: sortedTexts(await figures.closed(period)),
+      open: [...(await figures.openCases({ order: 'oldest', code: undefined, at, now, ...page }))],
+      closedCases: [
+        ...(await figures.closedCases(
+          { ...period, result: undefined, code: undefined, attempts: [1, 99] },
+          page,
+        )),
+      ],
     };
   }
 

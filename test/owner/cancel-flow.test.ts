@@ -61,7 +61,9 @@ onEveryDatabase('the cancel-flow page', (open) => {
       ['Not using it', '–', '75% 9 of 12', '–', '–', '–', '75% 9 of 12'],
       ['All reasons', '40% 4 of 10', '75% 9 of 12', '–', '–', '0% 0 of 2', '54.17% 13 of 24'],
     ]);
-    assert.ok(page.includes(`href="${home}/sessions?reason=not_using&amp;offer=pause"`));
+    assert.ok(
+      page.includes(`href="${home}/sessions?reason=not_using&amp;offer=pause&amp;outcome=ended"`),
+    );
     const lines = await load('.csv?table=matrix');
     assert.equal(lines[0], 'Reason,Offer,Sessions ended,Saved,Save rate');
     assert.equal(lines.length, 1 + 2 * 5);
@@ -88,11 +90,12 @@ onEveryDatabase('the cancel-flow page', (open) => {
       rowsOf(await see(`/sessions?${query}`)).map((cells) => cells[4]);
     assert.equal((await ids('')).length, 25);
     assert.deepEqual(await ids('outcome=in_progress'), ['7025']);
+    assert.equal((await ids('outcome=ended')).length, 24);
     assert.deepEqual(await ids('offer=none'), ['7024', '7023']);
     assert.equal((await ids('reason=too_expensive&offer=offer_discount')).length, 10);
     assert.equal((await ids('reason=not_using&outcome=saved')).length, 9);
     assert.deepEqual(await ids('from=2026-10-01&to=2026-10-01'), ['7901']);
-    const ofBar = 'outcome=saved&from=2026-11-10&to=2026-11-10';
+    const ofBar = 'outcome=saved&first=2026-11-10&last=2026-11-10';
     assert.ok((await see('')).includes(`/sessions?${ofBar.replaceAll('&', '&amp;')}"`));
     assert.deepEqual(await ids(ofBar), ['7001']);
     assert.equal((await ids('days=90')).length, 27);

@@ -19,11 +19,11 @@ export async function useInsights(store: Store, shopId: number, now: number): Pr
   assert.notEqual((await listRevenueDays(primary.analyse, shopId, from, until)).length, 0);
   await projectRenewals(primary.analyse, shopId, now);
   await projectionFromRecords(write, shopId, now);
-  assert.notEqual((await countSessions(primary.analyse, shopId, from, until)).length, 0);
-  const filter = { from, until, reason: undefined, offer: undefined, outcome: undefined };
+  assert.notEqual((await countSessions(primary.analyse, shopId, { from, until })).length, 0);
+  const filter = { from, until, reason: undefined, offer: undefined, outcomes: undefined };
   const page = { after: undefined, limit: 3 };
   assert.equal((await listSessions(primary.cancellations, shopId, filter, page)).count, 3);
-  assert.notEqual((await listSessionDays(primary.analyse, shopId, from, until)).length, 0);
+  assert.notEqual((await listSessionDays(primary.analyse, shopId, { from, until })).length, 0);
   await summariseKept(primary.analyse, shopId, window);
   await keptFromRecords(write, shopId, window);
 }

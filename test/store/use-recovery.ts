@@ -12,11 +12,13 @@ export async function useRecovery(
 ): Promise<void> {
   const period = { from: now - 365 * 86_400_000, until: now };
   await listOutstanding(analyse, shopId, now);
-  assert.notEqual((await listClosed(analyse, shopId, period.from, period.until)).length, 0);
+  assert.notEqual((await listClosed(analyse, shopId, period)).length, 0);
   await recoveryFromRecords(write, shopId, period, now);
   for (const code of [undefined, 'expired_card']) {
     for (const order of caseOrders) {
-      await listOpenCases(analyse, shopId, { order, code, after: undefined, limit: 3, now });
+      for (const at of [now, period.from]) {
+        await listOpenCases(analyse, shopId, { order, code, at, after: undefined, limit: 3, now });
+      }
     }
     for (const result of [undefined, 'recovered'] as const) {
       const filter = { ...period, result, code, attempts: [1, 9] } as const;

@@ -1,25 +1,33 @@
 import type { Sql, Transaction } from '../../store/database.ts';
 import type { Window } from '../churn.ts';
+import { type Selection, chosenOf, recordsOf } from '../segments/chosen.ts';
 import { type Kept, type KeptRow, keptOf } from './kept.ts';
 
-/** The same as summariseKept, following the definition directly, from the records alone. */
+/** The same as summariseKept, following the definition directly, from the records alone: the shop's, or a selection's. */
 export async function keptFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   { from, until, now }: Window,
+  selection?: Selection,
 ): Promise<Kept> {
+  const sessions = recordsOf(
+    sql,
+    shopId,
+    'cancellation_sessions',
+    ['-infinity', iso(now + 1)],
+    selection,
+  );
   return keptOf(
     await sql<KeptRow[]>`
-    with instants as materialized (
+    with chosen as (${chosenOf(sql, shopId, selection)}),
+    instants as materialized (
       select ${iso(from)}::timestamptz as since, ${iso(until)}::timestamptz as until,
         ${iso(now)}::timestamptz as now
     ),
     saved as (
       select c.subscription_id, max(c.created_at) as at
-      from instants i
-      join (
-        select * from cancellation_sessions where shop_id = ${shopId} order by created_at offset 0
-      ) c on c.outcome = 'saved' and c.created_at <= i.now
+      from (${sessions}) c
+      where c.outcome = 'saved'
       group by c.subscription_id
     )
     select coalesce(s.own_interval_unit, p.interval_unit) as unit,

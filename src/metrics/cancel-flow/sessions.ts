@@ -1,6 +1,7 @@
 import type { Sql, Transaction } from '../../store/database.ts';
-import { wholeDaysOf } from '../bounds.ts';
+import { type Period, wholeDaysOf } from '../bounds.ts';
 import { intervalsOf } from '../pieces.ts';
+import { type Selection, ofSelection } from '../segments/chosen.ts';
 import type { DetectedReason, OfferType, SessionOutcome } from '../../vocabulary.ts';
 
 /** How many cancel-flow sessions were alike. */
@@ -12,24 +13,34 @@ export interface SessionCount {
   readonly sessions: number;
 }
 
-/**
- * The sessions that began in an interval. Reads the interval's entries of one index.
- * @param from, until epoch milliseconds; includes `from`, excludes `until`
- */
+/** The sessions that began in a period; all of the shop's, or those of a selection. */
+const begunIn = (
+  sql: Sql | Transaction,
+  shopId: number,
+  { from, until }: Period,
+  selection: Selection | undefined,
+) =>
+  ofSelection(
+    sql,
+    shopId,
+    sql`
+      select * from cancellation_sessions
+      where shop_id = ${shopId} and created_at >= ${new Date(from).toISOString()}
+        and created_at < ${new Date(until).toISOString()}
+      order by created_at offset 0`,
+    selection,
+  );
+
+/** How many sessions began in a period. Reads the period's entries of one index. */
 export async function countSessions(
   sql: Sql | Transaction,
   shopId: number,
-  from: number,
-  until: number,
+  period: Period,
+  selection?: Selection,
 ): Promise<SessionCount[]> {
   return sql<SessionCount[]>`
     select detected_reason as reason, offer_type as offer, outcome, count(*) as sessions
-    from (
-      select detected_reason, offer_type, outcome from cancellation_sessions
-      where shop_id = ${shopId} and created_at >= ${new Date(from).toISOString()}
-        and created_at < ${new Date(until).toISOString()}
-      order by created_at offset 0
-    ) started
+    from (${begunIn(sql, shopId, period, selection)}) started
     group by detected_reason, offer_type, outcome`;
 }
 
@@ -39,16 +50,28 @@ export interface SessionDay extends Pick<SessionCount, 'outcome' | 'sessions'> {
   readonly day: string;
 }
 
+/** The same as listSessionDays, from the records of a selection. */
+export function sessionDaysFromRecords(
+  sql: Sql | Transaction,
+  shopId: number,
+  period: Period,
+  selection: Selection,
+): Promise<SessionDay[]> {
+  return sql<SessionDay[]>`
+    select to_char(metric_day(created_at) at time zone 'UTC', 'YYYY-MM-DD') as day, outcome,
+      count(*) as sessions
+    from (${begunIn(sql, shopId, period, selection)}) started
+    group by metric_day(created_at), outcome`;
+}
+
 /**
- * The sessions that began in an interval by day and outcome. The cost grows with the number of days, and with the
+ * The sessions that began in a period by day and outcome. The cost grows with the number of days, and with the
  * sessions of the first and the last.
- * @param from, until epoch milliseconds; includes `from`, excludes `until`
  */
 export async function listSessionDays(
-  sql: Sql,
+  sql: Sql | Transaction,
   shopId: number,
-  from: number,
-  until: number,
+  { from, until }: Period,
 ): Promise<SessionDay[]> {
   const { days, ends } = wholeDaysOf(from, until);
   return sql<SessionDay[]>`

@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from '../../store/database.ts';
-import type { Result } from './figures.ts';
+import { type Selection, ofSelection } from '../segments/chosen.ts';
+import { type Result, closingAfter, openAt } from './figures.ts';
 
 /** A dunning case, and whose it is. Amounts are decimals. */
 export interface CaseRow {
@@ -52,59 +53,73 @@ const itsSubscription = (sql: Connection, shopId: number) => sql`
     order by subscription_id limit 1
   ) s`;
 
-/** By age, in either direction, or the highest amounts first. Costs the same on every page without a code. */
+/** Which open cases, and in which order. */
+export interface OpenPage {
+  readonly order: CaseOrder;
+  readonly code: CodeFilter;
+  /** The instant at which they are open, epoch milliseconds. */
+  readonly at: number;
+  readonly after: AfterOpen;
+  readonly limit: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * By age, in either direction, or the highest amounts first; all of the shop's, or those of a selection. Of the whole
+ * shop and now, costs the same on every page without a code; else reads all that are open then.
+ */
 export function listOpenCases(
   sql: Connection,
   shopId: number,
-  {
-    order,
-    code,
-    after,
-    limit,
-    now,
-  }: {
-    readonly order: CaseOrder;
-    readonly code: CodeFilter;
-    readonly after: AfterOpen;
-    readonly limit: number;
-    /** Cases that begin later are not yet seen; epoch milliseconds. */
-    readonly now: number;
-  },
+  { order, code, at, after, limit, now }: OpenPage,
+  selection?: Selection,
 ): Promise<OpenCaseRow[]> {
   const { amount = 'Infinity', subscriptionId = last, position = last } = after ?? {};
   const openedAt = after?.openedAt.toISOString() ?? 'infinity';
-  // Each gives the order of one index, in which nulls are the open cases.
-  const pages = {
-    oldest: () => sql`
-      and (opened_at, subscription_id, position) > (
-        ${after ? openedAt : '-infinity'}, ${after?.subscriptionId ?? 0}, ${after?.position ?? 0}::bigint)
-      order by closed_at, opened_at, subscription_id, position`,
-    newest: () => sql`
-      and (opened_at, subscription_id, position) < (${openedAt}, ${subscriptionId}, ${position}::bigint)
-      order by closed_at desc, opened_at desc, subscription_id desc, position desc`,
-    amount: () => sql`
-      and (amount, opened_at, subscription_id, position)
-        < (${amount}::numeric, ${openedAt}, ${subscriptionId}, ${position}::bigint)
-      order by amount desc, opened_at desc, subscription_id desc, position desc`,
-  };
-  const outer = {
-    oldest: () => sql`c.opened_at, c.subscription_id, c.position`,
-    newest: () => sql`c.opened_at desc, c.subscription_id desc, c.position desc`,
-    amount: () => sql`c.amount desc, c.opened_at desc, c.subscription_id desc, c.position desc`,
-  };
+  const instant = new Date(at).toISOString();
+  // Each has the order of one index, in which nulls are the open cases.
+  const { from, indexed, ordered } = {
+    oldest: () => ({
+      from: sql`(opened_at, subscription_id, position) > (
+        ${after ? openedAt : '-infinity'}, ${after?.subscriptionId ?? 0}, ${after?.position ?? 0}::bigint)`,
+      indexed: sql`closed_at, opened_at, subscription_id, position`,
+      ordered: sql`c.opened_at, c.subscription_id, c.position`,
+    }),
+    newest: () => ({
+      from: sql`(opened_at, subscription_id, position) < (${openedAt}, ${subscriptionId}, ${position}::bigint)`,
+      indexed: sql`closed_at desc, opened_at desc, subscription_id desc, position desc`,
+      ordered: sql`c.opened_at desc, c.subscription_id desc, c.position desc`,
+    }),
+    amount: () => ({
+      from: sql`(amount, opened_at, subscription_id, position)
+        < (${amount}::numeric, ${openedAt}, ${subscriptionId}, ${position}::bigint)`,
+      indexed: sql`amount desc, opened_at desc, subscription_id desc, position desc`,
+      ordered: sql`c.amount desc, c.opened_at desc, c.subscription_id desc, c.position desc`,
+    }),
+  }[order]();
+  const cases =
+    at === now && !selection
+      ? sql`
+        select * from (
+          select * from dunning_cases
+          where shop_id = ${shopId} and closed_at is null and opened_at <= ${instant}
+            and ${from} ${onlyCode(sql, code)}
+          order by ${indexed} limit ${limit}
+        ) still_open
+        union all
+        select * from (${closingAfter(sql, shopId, instant)}) closing_later`
+      : ofSelection(sql, shopId, openAt(sql, shopId, instant), selection);
   return sql<OpenCaseRow[]>`
     select c.subscription_id as "subscriptionId", c.position, s.customer_id as "customerId",
       c.opened_at as "openedAt", c.amount, c.attempts, c.failure_code as "failureCode",
       s.next_billing_at as "nextBillingAt"
     from (
-      select subscription_id, position, opened_at, amount, attempts, failure_code
-      from dunning_cases
-      where shop_id = ${shopId} and closed_at is null and opened_at <= ${new Date(now).toISOString()}
-        ${onlyCode(sql, code)} ${pages[order]()}
-      limit ${limit}
+      select * from (${cases}) c where ${from} ${onlyCode(sql, code)}
+      order by ${ordered} limit ${limit}
     ) c
     ${itsSubscription(sql, shopId)}
-    order by ${outer[order]()}`;
+    order by ${ordered}`;
 }
 
 /** Which closed cases. */
@@ -118,31 +133,36 @@ export interface ClosedFilter {
   readonly attempts: readonly [min: number, max: number];
 }
 
-/** The last to close first. */
+export interface ClosedPage {
+  readonly after: AfterClosed;
+  readonly limit: number;
+}
+
+/** The last to close first; all of the shop's, or those of a selection. */
 export function listClosedCases(
   sql: Connection,
   shopId: number,
   filter: ClosedFilter,
-  { after, limit }: { readonly after: AfterClosed; readonly limit: number },
+  { after, limit }: ClosedPage,
+  selection?: Selection,
 ): Promise<ClosedCaseRow[]> {
   const { from, until, result, code, attempts } = filter;
   const onlyResult = result === undefined ? sql`` : sql`and result = ${result}`;
+  const closed = sql`
+    select * from dunning_cases
+    where shop_id = ${shopId} and closed_at >= ${new Date(from).toISOString()}
+      and closed_at < ${new Date(until).toISOString()}
+      and attempts between ${attempts[0]} and ${attempts[1]} ${onlyResult} ${onlyCode(sql, code)}
+      and (closed_at, opened_at, subscription_id, position) < (
+        ${after?.closedAt.toISOString() ?? 'infinity'}, ${after?.openedAt.toISOString() ?? 'infinity'},
+        ${after?.subscriptionId ?? last}, ${after?.position ?? last}::bigint)
+    order by closed_at desc, opened_at desc, subscription_id desc, position desc offset 0`;
   return sql<ClosedCaseRow[]>`
     select c.subscription_id as "subscriptionId", c.position, s.customer_id as "customerId",
       c.opened_at as "openedAt", c.amount, c.attempts, c.failure_code as "failureCode",
       c.closed_at as "closedAt", c.result
-    from (
-      select subscription_id, position, opened_at, closed_at, result, amount, attempts, failure_code
-      from dunning_cases
-      where shop_id = ${shopId} and closed_at >= ${new Date(from).toISOString()}
-        and closed_at < ${new Date(until).toISOString()}
-        and attempts between ${attempts[0]} and ${attempts[1]} ${onlyResult} ${onlyCode(sql, code)}
-        and (closed_at, opened_at, subscription_id, position) < (
-          ${after?.closedAt.toISOString() ?? 'infinity'}, ${after?.openedAt.toISOString() ?? 'infinity'},
-          ${after?.subscriptionId ?? last}, ${after?.position ?? last}::bigint)
-      order by closed_at desc, opened_at desc, subscription_id desc, position desc
-      limit ${limit}
-    ) c
+    from (${ofSelection(sql, shopId, closed, selection)}) c
     ${itsSubscription(sql, shopId)}
-    order by c.closed_at desc, c.opened_at desc, c.subscription_id desc, c.position desc`;
+    order by c.closed_at desc, c.opened_at desc, c.subscription_id desc, c.position desc
+    limit ${limit}`;
 }

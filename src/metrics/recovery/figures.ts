@@ -1,7 +1,8 @@
 import { shopDigitsOf, roundHalfAway } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import type { Interval } from '../bounds.ts';
+import type { Period } from '../bounds.ts';
 import { priceDecimals } from '../history-rows.ts';
+import { type Part, type Selection, ofSelection } from '../segments/chosen.ts';
 
 /** How a dunning case ended. */
 export const results = ['recovered', 'lost'] as const;
@@ -31,54 +32,59 @@ export interface ClosedCases extends OpenCases {
 
 type Row<Kind extends Cases> = Omit<Kind, 'units'> & { readonly units: string };
 
+/** The cases that are open at an instant, ISO 8601. Reads as many entries of an index as there are, or close later. */
+export const openAt = (sql: Sql | Transaction, shopId: number, at: string): Part => sql`
+  select * from (
+    select * from dunning_cases
+    where shop_id = ${shopId} and closed_at is null and opened_at <= ${at}
+    order by closed_at, opened_at offset 0
+  ) still_open
+  union all
+  select * from (${closingAfter(sql, shopId, at)}) closing_later`;
+
+/** Of these, the ones that have closed since, or will. */
+export const closingAfter = (sql: Sql | Transaction, shopId: number, at: string): Part => sql`
+  select * from dunning_cases
+  where shop_id = ${shopId} and closed_at > ${at} and opened_at <= ${at}
+  order by closed_at offset 0`;
+
 /**
- * The cases that are open at an instant, by failure code. Reads as many entries of an index as there are.
- * @param now epoch milliseconds
+ * The cases that are open at an instant, by failure code; all of the shop's, or those of a selection.
+ * @param at epoch milliseconds
  */
 export async function listOutstanding(
   sql: Sql | Transaction,
   shopId: number,
-  now: number,
+  at: number,
+  selection?: Selection,
 ): Promise<OpenCases[]> {
-  const at = new Date(now).toISOString();
+  const open = openAt(sql, shopId, new Date(at).toISOString());
   const rows = await sql<Row<OpenCases>[]>`
     select failure_code as "failureCode", count(*) as count, ${sumOf(sql)} as units
-    from (
-      select * from (
-        select failure_code, amount from dunning_cases
-        where shop_id = ${shopId} and closed_at is null and opened_at <= ${at}
-        order by closed_at, opened_at offset 0
-      ) still_open
-      union all
-      select * from (
-        select failure_code, amount from dunning_cases
-        where shop_id = ${shopId} and closed_at > ${at} and opened_at <= ${at}
-        order by closed_at offset 0
-      ) closing_later
-    ) c
+    from (${ofSelection(sql, shopId, open, selection)}) c
     group by failure_code`;
   return rows.map(withUnits);
 }
 
 /**
- * The cases that closed in an interval. Reads as many entries of an index as there are.
- * @param from, until epoch milliseconds; the end is not included
+ * The cases that closed in a period; all of the shop's, or those of a selection. Reads as many entries of an index as
+ * there are.
  */
 export async function listClosed(
   sql: Sql | Transaction,
   shopId: number,
-  from: number,
-  until: number,
+  { from, until }: Period,
+  selection?: Selection,
 ): Promise<ClosedCases[]> {
-  const [start, end]: Interval = [new Date(from).toISOString(), new Date(until).toISOString()];
+  const closed = sql`
+    select * from dunning_cases
+    where shop_id = ${shopId} and closed_at >= ${new Date(from).toISOString()}
+      and closed_at < ${new Date(until).toISOString()}
+    order by closed_at, opened_at offset 0`;
   const rows = await sql<Row<ClosedCases>[]>`
     select (date_part('epoch', metric_day(closed_at)) * 1000)::bigint as day, result,
       failure_code as "failureCode", attempts, count(*) as count, ${sumOf(sql)} as units
-    from (
-      select closed_at, result, failure_code, attempts, amount from dunning_cases
-      where shop_id = ${shopId} and closed_at >= ${start} and closed_at < ${end}
-      order by closed_at, opened_at offset 0
-    ) c
+    from (${ofSelection(sql, shopId, closed, selection)}) c
     group by metric_day(closed_at), result, failure_code, attempts`;
   return rows.map(withUnits);
 }

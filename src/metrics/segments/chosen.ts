@@ -108,6 +108,25 @@ export function matching(
       and s.current_price between ${price?.from ?? '0'} and ${price?.to ?? 'Infinity'}`;
 }
 
+/** Those of some rows whose subscription belongs to a selection, in the same order; without a selection all of them. */
+export function ofSelection(
+  sql: Sql | Transaction,
+  shopId: number,
+  rows: Part,
+  selection: Selection | undefined,
+): Part {
+  if (!selection) return rows;
+  const itsSubscription = sql`
+    select * from subscriptions
+    where shop_id = ${shopId} and subscription_id between r.subscription_id and r.subscription_id
+    order by subscription_id limit 1`;
+  return sql`
+    select r.* from (${rows}) r
+    cross join lateral (
+      select from (${matching(sql, shopId, itsSubscription, selection)}) s limit 1
+    ) chosen`;
+}
+
 /** The tables whose rows count through their subscription: when each happened, and the order by subscription. */
 const tables = {
   payments: { at: 'processed_at', order: 'subscription_id, processed_at' },

@@ -1,6 +1,17 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
-import type { Position } from '../../store/records/paging.ts';
+import { type SessionFilter, listSessions } from '../../store/records/cancellations.ts';
+import type { JsonLines } from '../../store/records/json-text.ts';
+import type { Paging, Position } from '../../store/records/paging.ts';
 import type { Period } from '../bounds.ts';
+import { type Kept, summariseKept } from '../cancel-flow/kept.ts';
+import { keptFromRecords } from '../cancel-flow/plain-kept.ts';
+import {
+  type SessionCount,
+  type SessionDay,
+  countSessions,
+  listSessionDays,
+  sessionDaysFromRecords,
+} from '../cancel-flow/sessions.ts';
 import {
   type ChurnDay,
   type ChurnFilter,
@@ -20,8 +31,23 @@ import { movementsFromRecords } from '../plain-movements.ts';
 import { summariseFromRecords } from '../plain.ts';
 import type { MetricsRow } from '../row.ts';
 import { type ReasonRow, listOutcomesByReason } from '../reasons.ts';
+import {
+  type ClosedCaseRow,
+  type ClosedFilter,
+  type ClosedPage,
+  type OpenCaseRow,
+  type OpenPage,
+  listClosedCases,
+  listOpenCases,
+} from '../recovery/cases.ts';
+import {
+  type ClosedCases,
+  type OpenCases,
+  listClosed,
+  listOutstanding,
+} from '../recovery/figures.ts';
 import { summariseMetrics } from '../summary.ts';
-import type { Selection } from './chosen.ts';
+import { type Selection, ofSelection } from './chosen.ts';
 import { churnDaysFromRecords, churnGroupsFromRecords, churnedFromRecords } from './churn.ts';
 import { daysFromRecords } from './days.ts';
 import { reasonsFromRecords } from './reasons.ts';
@@ -46,6 +72,15 @@ export interface Figures {
     page: { readonly after: Position | undefined; readonly limit: number } & ChurnFilter,
   ): Promise<ChurnedRow[]>;
   cohorts(options: CohortOptions): Promise<Cohort[]>;
+  sessionCounts(period: Period): Promise<SessionCount[]>;
+  sessionDays(period: Period): Promise<SessionDay[]>;
+  sessions(filter: SessionFilter, page: Paging): Promise<JsonLines>;
+  kept(window: Window): Promise<Kept>;
+  /** @param at epoch milliseconds */
+  outstanding(at: number): Promise<OpenCases[]>;
+  closed(period: Period): Promise<ClosedCases[]>;
+  openCases(page: OpenPage): Promise<OpenCaseRow[]>;
+  closedCases(filter: ClosedFilter, page: ClosedPage): Promise<ClosedCaseRow[]>;
 }
 
 /**
@@ -70,6 +105,14 @@ export async function readFigures<Result>(
       churnGroups: (window) => listChurnGroups(analyse, shop.id, window),
       churned: (window, page) => listChurned(analyse, shop.id, window, page),
       cohorts: (options) => listCohorts(analyse, shop, options),
+      sessionCounts: (period) => countSessions(analyse, shop.id, period),
+      sessionDays: (period) => listSessionDays(analyse, shop.id, period),
+      sessions: (filter, page) => listSessions(analyse, shop.id, filter, page),
+      kept: (window) => summariseKept(analyse, shop.id, window),
+      outstanding: (at) => listOutstanding(analyse, shop.id, at),
+      closed: (period) => listClosed(analyse, shop.id, period),
+      openCases: (page) => listOpenCases(analyse, shop.id, page),
+      closedCases: (filter, page) => listClosedCases(analyse, shop.id, filter, page),
     });
   }
   return withinTimeLimit(segments, milliseconds, (inTurn) =>
@@ -93,6 +136,21 @@ export async function readFigures<Result>(
           const rows = await cohortsFromRecords(tx, shop.id, options, selection);
           return toCohorts(rows, listMonths(options), shop.currency);
         }),
+      sessionCounts: (period) => inTurn((tx) => countSessions(tx, shop.id, period, selection)),
+      sessionDays: (period) =>
+        inTurn((tx) => sessionDaysFromRecords(tx, shop.id, period, selection)),
+      sessions: (filter, page) =>
+        inTurn((tx) =>
+          listSessions(tx, shop.id, filter, page, (all) =>
+            ofSelection(tx, shop.id, all, selection),
+          ),
+        ),
+      kept: (window) => inTurn((tx) => keptFromRecords(tx, shop.id, window, selection)),
+      outstanding: (at) => inTurn((tx) => listOutstanding(tx, shop.id, at, selection)),
+      closed: (period) => inTurn((tx) => listClosed(tx, shop.id, period, selection)),
+      openCases: (page) => inTurn((tx) => listOpenCases(tx, shop.id, page, selection)),
+      closedCases: (filter, page) =>
+        inTurn((tx) => listClosedCases(tx, shop.id, filter, page, selection)),
     }),
   );
 }

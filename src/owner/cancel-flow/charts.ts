@@ -6,7 +6,8 @@ import { totalsOf } from '../../metrics/cancel-flow/sessions.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
 import { formatCount, formatShare } from '../ui/locale.ts';
-import { type View, viewOfDays, viewPath } from '../view/view.ts';
+import { daysPath } from '../view/days.ts';
+import type { View } from '../view/view.ts';
 import { type Flow, daysOf, saveRateOf } from './flow.ts';
 
 /** What became of the sessions, and the share that was saved, over time. */
@@ -17,9 +18,7 @@ export function flowCharts(visit: ShopVisit, view: View, flow: Flow): Chart[] {
   const { times, timeHeading } = timesOf(visit, groups);
   /** The sessions of each time. */
   const rows = (more: Readonly<Record<string, string>> = {}) =>
-    times.map((time) =>
-      viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), viewOfDays(view, time), more),
-    );
+    times.map((time) => daysPath(shopPath(visit.shop, '/cancel-flow/sessions'), view, time, more));
   const outcome = (
     name: string,
     tone: Series['tone'],
@@ -67,7 +66,7 @@ export function flowCharts(visit: ShopVisit, view: View, flow: Flow): Chart[] {
       caption: `${caption}; none where no session ended`,
       marks: 'line',
       series: [{ name: 'Save rate', tone: 'plain', values: spans.map(saveRateOf) }],
-      hrefs: rows(),
+      hrefs: rows({ outcome: 'ended' }),
       ...frame,
       ...shares,
     },

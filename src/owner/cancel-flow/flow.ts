@@ -1,19 +1,18 @@
-import { type Kept, summariseKept } from '../../metrics/cancel-flow/kept.ts';
+import type { Kept } from '../../metrics/cancel-flow/kept.ts';
 import {
   type SessionCount,
   type SessionDay,
   type SessionTotals,
-  countSessions,
-  listSessionDays,
   totalsOf,
 } from '../../metrics/cancel-flow/sessions.ts';
 import { day } from '../../metrics/bounds.ts';
 import { findFirstDay } from '../../metrics/history-rows.ts';
+import { readFigures } from '../../metrics/segments/figures.ts';
 import { roundedShare } from '../../money.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type OfferType, offerTypes } from '../../vocabulary.ts';
-import type { View } from '../view/view.ts';
+import { type View, selectionOf } from '../view/view.ts';
 
 /** What the page shows of a period. */
 export interface Flow {
@@ -30,22 +29,23 @@ export interface Flow {
 /** @returns undefined for a shop without data */
 export async function readFlow(store: Store, shop: Shop, view: View): Promise<Flow | undefined> {
   const { period, before, now } = view;
-  return store.readRecent(shop.id, async ({ analyse }) => {
-    const [firstDay, counts, days, earlier, kept] = await Promise.all([
-      findFirstDay(analyse, shop.id),
-      countSessions(analyse, shop.id, period.from, period.until),
-      listSessionDays(analyse, shop.id, period.from, period.until),
-      listSessionDays(analyse, shop.id, before.from, before.until),
-      summariseKept(analyse, shop.id, { ...period, now }),
-    ]);
+  return store.readRecent(shop.id, async (from) => {
+    const firstDay = await findFirstDay(from.analyse, shop.id);
     if (firstDay === null) return undefined;
-    return {
-      counts,
-      days,
-      totals: totalsOf(counts),
-      before: firstDay > before.from ? undefined : totalsOf(earlier),
-      kept,
-    };
+    const hasBefore = firstDay <= before.from;
+    const [counts, days, earlier, kept] = await readFigures(
+      from,
+      shop,
+      selectionOf(view),
+      (figures) =>
+        Promise.all([
+          figures.sessionCounts(period),
+          figures.sessionDays(period),
+          hasBefore ? figures.sessionDays(before) : undefined,
+          figures.kept({ ...period, now }),
+        ]),
+    );
+    return { counts, days, totals: totalsOf(counts), before: earlier && totalsOf(earlier), kept };
   });
 }
 

@@ -56,7 +56,7 @@ export function matrixTable(visit: ShopVisit, view: View, flow: Flow): Html {
     const rate = saveRateOf(totals);
     if (rate === null) return html`<td class="number none">–</td>`;
     return html`<td class="number">
-      <a href="${viewPath(path, view, query)}"
+      <a href="${viewPath(path, view, { ...query, outcome: 'ended' })}"
         ><span class="visually-hidden">${label}: </span><strong>${formatShare(visit, rate)}</strong>
         <small>${count(totals.saved)} of ${count(totals.ended)}</small></a
       >

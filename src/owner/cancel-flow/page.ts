@@ -4,6 +4,8 @@ import { chartAssets } from '../charts/assets.ts';
 import { type Chart, chart } from '../charts/chart.ts';
 import { roundHalfAway, shopDigitsOf } from '../../money.ts';
 import type { ShopVisit } from '../pages.ts';
+import type { SegmentChoices } from '../segments/choices.ts';
+import { segmentPicker } from '../segments/picker.ts';
 import { page } from '../ui/answers.ts';
 import { readAsset } from '../ui/assets.ts';
 import { help, helpAssets } from '../ui/help.ts';
@@ -20,9 +22,16 @@ import { matrixTable } from './matrix.ts';
 export const flowAssets = [readAsset('cancel-flow.css', import.meta.url)];
 
 /** @param flow undefined for a shop without data */
-export function flowPage(visit: ShopVisit, view: View, flow: Flow | undefined): Answer {
+export function flowPage(
+  visit: ShopVisit,
+  view: View,
+  choices: SegmentChoices,
+  flow: Flow | undefined,
+): Answer {
   const { shop } = visit;
-  const content = html`${periodPicker(visit, view, shopPath(shop, '/cancel-flow'))}
+  const path = shopPath(shop, '/cancel-flow');
+  const content = html`${periodPicker(visit, view, path)}
+  ${segmentPicker(visit, view.segment, choices, path)}
   ${flow ? figures(visit, view, flow) : nothingYet(visit)}`;
   const assets = [...chartAssets, ...helpAssets, ...flowAssets];
   return page(

@@ -4,12 +4,14 @@ import { chartFile, tableFile } from '../csv/charts.ts';
 import { sessionsFile } from '../csv/sessions.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
+import { parseSegment } from '../../metrics/segments/segment.ts';
+import { readSegmentChoices } from '../segments/choices.ts';
 import { shopPath } from '../ui/layout.ts';
 import { listingFile, listingPage, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
 import { understood, viewOf } from '../view/view.ts';
 import { flowCharts } from './charts.ts';
 import { readFlow } from './flow.ts';
-import { listQuery, readSessions, sessionsList } from './list.ts';
+import { countListed, listQuery, readSessions, sessionsList } from './list.ts';
 import { matrixCells } from './matrix.ts';
 import { flowAssets, flowPage } from './page.ts';
 
@@ -18,11 +20,15 @@ const base = '/app/shops/:shopId/cancel-flow';
 /** The cancel-flow page of a shop, its list and its tables as files. */
 export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
   const { store, clock } = parts;
-  const viewIn = (visit: ShopVisit) => viewOf(visit.query, clock.now());
+  const viewIn = ({ query }: ShopVisit) => viewOf(query, clock.now(), parseSegment(query));
   return [
     pages.shopPage(base, async (visit) => {
       const view = viewIn(visit);
-      return flowPage(visit, view, await readFlow(store, visit.shop, view));
+      const [flow, choices] = await Promise.all([
+        readFlow(store, visit.shop, view),
+        readSegmentChoices(parts, visit.shop),
+      ]);
+      return flowPage(visit, view, choices, flow);
     }),
     pages.shopPage(`${base}.csv`, (visit) =>
       listingFile(visit, '/cancel-flow', async () => {
@@ -55,19 +61,23 @@ export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
       } as const;
       return listingPage(visit, frame, async () => {
         const [view, query] = [viewIn(visit), listQuery(visit)];
-        const sessions = await readSessions(store, shop.id, view, query, rowsPerPage);
+        const [sessions, count, choices] = await Promise.all([
+          readSessions(store, shop, view, query, rowsPerPage),
+          countListed(store, shop, view, query),
+          readSegmentChoices(parts, shop),
+        ]);
         const ids = sessions.cancellations.map(({ sessionId }) => sessionId);
         const subscriptions = await store.readRecent(shop.id, ({ cancellations }) =>
           listSubscriptionsOfSessions(cancellations, shop.id, ids),
         );
-        return sessionsList(visit, { ...sessions, view, query, subscriptions });
+        return sessionsList(visit, { ...sessions, view, query, count, choices, subscriptions });
       });
     }),
     pages.shopPage(`${base}/sessions.csv`, (visit) =>
       listingFile(visit, '/cancel-flow/sessions', async () => {
         const [view, query] = [understood(viewIn(visit)), listQuery(visit)];
         return sessionsFile(parts, visit, (cursor) =>
-          readSessions(store, visit.shop.id, view, { ...query, cursor }, rowsPerRead),
+          readSessions(store, visit.shop, view, { ...query, cursor }, rowsPerRead),
         );
       }),
     ),

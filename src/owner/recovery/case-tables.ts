@@ -14,9 +14,10 @@ import { shopPath } from '../ui/layout.ts';
 import { type Column, listing, parameter, rowLink, sourcesLink } from '../ui/listing.ts';
 import { formatCount, formatMoney } from '../ui/locale.ts';
 import { showAgo, showDay } from '../ui/times.ts';
-import { type View, viewQuery } from '../view/view.ts';
+import { type View, viewPath, viewQuery } from '../view/view.ts';
 import type { CasePage } from './files.ts';
 import { codeParameter, orderOf } from './filters.ts';
+import type { Outstanding } from './outstanding.ts';
 
 const resultLabels: Readonly<Record<Result, readonly [label: string, tone: Tone]>> = {
   recovered: ['Recovered', 'good'],
@@ -36,7 +37,7 @@ export function openCases(
   visit: ShopVisit,
   { rows, nextCursor }: CasePage<OpenCaseRow>,
   outstanding: readonly OpenCases[],
-  now: number,
+  { view }: Outstanding,
 ): Html {
   const { shop } = visit;
   const path = shopPath(shop, '/recovery/open');
@@ -46,15 +47,19 @@ export function openCases(
     caption: `Outstanding payments: ${orderLabels[order].toLowerCase()}`,
     noun: 'outstanding payments',
     path,
-    query: { code, order: order === 'oldest' ? undefined : order },
+    query: {
+      ...Object.fromEntries(viewQuery(view)),
+      code,
+      order: order === 'oldest' ? undefined : order,
+    },
     lookups: html`<div class="filters" role="group" aria-label="Order">
       ${caseOrders.map((each) => {
-        const query = new URLSearchParams({
+        const more = {
           ...(code === undefined ? {} : { code }),
           ...(each === 'oldest' ? {} : { order: each }),
-        });
+        };
         return html`<a
-          href="${query.size === 0 ? path : `${path}?${query}`}"
+          href="${viewPath(path, view, more)}"
           ${each === order ? html`aria-current="true"` : undefined}
           >${orderLabels[each]}</a
         >`;
@@ -73,7 +78,7 @@ export function openCases(
     columns: [
       ...commonColumns(visit),
       attemptsColumn(visit, 'number'),
-      { label: 'First failed', kind: 'date', cell: ({ openedAt }) => showAgo(openedAt, now) },
+      { label: 'First failed', kind: 'date', cell: ({ openedAt }) => showAgo(openedAt, view.now) },
       {
         label: 'Next billing',
         kind: 'minor',
@@ -111,7 +116,7 @@ export function closedCases(
       ...filters,
       result: parameter(visit, 'result'),
     },
-    lookups: filterNote(visit, filters),
+    lookups: filterNote(visit, view, filters),
     filter: { name: 'result', label: 'Result', options: resultLabels },
     columns: [
       ...commonColumns(visit),
@@ -133,6 +138,7 @@ export function closedCases(
 /** Which filters hold beside those that can be chosen on the page. */
 function filterNote(
   visit: ShopVisit,
+  view: View,
   { code, attempts, first, last }: Readonly<Record<string, string | undefined>>,
 ): Html {
   const notes = [
@@ -144,7 +150,7 @@ function filterNote(
   if (notes.length === 0) return html``;
   return html`<p class="quiet">
     Only ${notes.join(', ')}.
-    <a href="${shopPath(visit.shop, '/recovery/closed')}">See all</a>
+    <a href="${viewPath(shopPath(visit.shop, '/recovery/closed'), view)}">See all</a>
   </p>`;
 }
 

@@ -5,7 +5,8 @@ import { spanName, spansOf, timesOf } from '../charts/times.ts';
 import { type Values, unitsOf } from '../charts/values.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
-import { type View, viewPath } from '../view/view.ts';
+import { daysPath } from '../view/days.ts';
+import type { View } from '../view/view.ts';
 import { type Recovery, ended } from './figures.ts';
 
 /** A UTC day, and what closed on it. */
@@ -28,9 +29,7 @@ export function recoveryCharts(visit: ShopVisit, view: View, recovery: Recovery)
     spansBefore &&
     spans.map((_, index) => spansBefore[index + spansBefore.length - spans.length] ?? []);
   const { times, timeHeading } = timesOf(visit, spans);
-  const hrefs = times.map(({ first, last }) =>
-    viewPath(shopPath(shop, '/recovery/closed'), view, { first, last }),
-  );
+  const hrefs = times.map((time) => daysPath(shopPath(shop, '/recovery/closed'), view, time));
   const chartOf = (
     id: string,
     title: string,

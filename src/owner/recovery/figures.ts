@@ -5,13 +5,12 @@ import {
   type ClosedCases,
   type OpenCases,
   type Result,
-  listClosed,
-  listOutstanding,
   totalOf,
 } from '../../metrics/recovery/figures.ts';
+import { readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { View } from '../view/view.ts';
+import { type View, selectionOf } from '../view/view.ts';
 
 /** What the page of recovery shows. */
 export interface Recovery {
@@ -23,20 +22,24 @@ export interface Recovery {
 }
 
 /** @returns undefined for a shop without data */
-export function readRecovery(
-  store: Store,
-  shop: Shop,
-  { period, before, now }: View,
-): Promise<Recovery | undefined> {
-  return store.readRecent(shop.id, async ({ analyse }) => {
-    const [firstDay, outstanding, closed, earlier] = await Promise.all([
-      findFirstDay(analyse, shop.id),
-      listOutstanding(analyse, shop.id, now),
-      listClosed(analyse, shop.id, period.from, period.until),
-      listClosed(analyse, shop.id, before.from, before.until),
-    ]);
+export function readRecovery(store: Store, shop: Shop, view: View): Promise<Recovery | undefined> {
+  const { period, before, now } = view;
+  return store.readRecent(shop.id, async (from) => {
+    const firstDay = await findFirstDay(from.analyse, shop.id);
     if (firstDay === null) return undefined;
-    return { outstanding, closed, before: firstDay > before.from ? undefined : earlier };
+    const hasBefore = firstDay <= before.from;
+    const [outstanding, closed, earlier] = await readFigures(
+      from,
+      shop,
+      selectionOf(view),
+      (figures) =>
+        Promise.all([
+          figures.outstanding(now),
+          figures.closed(period),
+          hasBefore ? figures.closed(before) : undefined,
+        ]),
+    );
+    return { outstanding, closed, before: earlier };
   });
 }
 

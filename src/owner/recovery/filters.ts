@@ -1,5 +1,4 @@
 import { ServiceError } from '../../errors.ts';
-import { day } from '../../metrics/bounds.ts';
 import {
   type AfterClosed,
   type AfterOpen,
@@ -11,6 +10,7 @@ import { type Result, results } from '../../metrics/recovery/figures.ts';
 import { cursorError } from '../../operations/parameters.ts';
 import type { ShopVisit } from '../pages.ts';
 import { parameter } from '../ui/listing.ts';
+import { daysIn, partOf } from '../view/days.ts';
 import type { View } from '../view/view.ts';
 
 /** In addresses, cases without a failure code; no code has parentheses. */
@@ -32,10 +32,8 @@ export function orderOf(visit: ShopVisit): CaseOrder {
 
 /** Which closed cases a page shows: those of its period, or of some days of it. */
 export function closedFilterOf(visit: ShopVisit, { period }: View): ClosedFilter {
-  const [first, last] = (['first', 'last'] as const).map((name) => dayOf(visit, name));
   return {
-    from: Math.max(period.from, first ?? -Infinity),
-    until: Math.min(period.until, last === undefined ? Infinity : last + day),
+    ...partOf(period, daysIn(visit)),
     result: resultOf(visit),
     code: codeOf(visit),
     attempts: attemptsOf(visit),
@@ -57,14 +55,6 @@ function attemptsOf(visit: ShopVisit): ClosedFilter['attempts'] {
     throw new ServiceError('invalid', 'attempts must be a number such as 2, or 4+ for 4 or more.');
   }
   return [Number(count), more === '+' ? mostAttempts : Number(count)];
-}
-
-function dayOf(visit: ShopVisit, name: string): number | undefined {
-  const text = parameter(visit, name);
-  if (text === undefined) return undefined;
-  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(at)) return at;
-  throw new ServiceError('invalid', `${name} must be a day such as 2026-11-20.`);
 }
 
 function oneOf<Word extends string>(

@@ -2,6 +2,8 @@ import { type Html, html } from '../../http/html.ts';
 import { amountOf, totalOf } from '../../metrics/recovery/figures.ts';
 import { chart } from '../charts/chart.ts';
 import type { ShopVisit } from '../pages.ts';
+import type { SegmentChoices } from '../segments/choices.ts';
+import { segmentPicker } from '../segments/picker.ts';
 import { shopPath } from '../ui/layout.ts';
 import { sourcesLink } from '../ui/listing.ts';
 import { formatCount, formatMoney } from '../ui/locale.ts';
@@ -10,11 +12,13 @@ import { type View, viewPath } from '../view/view.ts';
 import { breakdownTable, breakdownsOf, showRate } from './breakdown.ts';
 import { recoveryCharts } from './charts.ts';
 import { type Recovery, ended, rateOf } from './figures.ts';
+import { openPath, todayOf } from './outstanding.ts';
 
 /** @param open the list of outstanding payments, or its first rows */
 export function recoveryContent(
   visit: ShopVisit,
   view: View,
+  choices: SegmentChoices,
   recovery: Recovery,
   open: Html,
 ): Html {
@@ -25,6 +29,7 @@ export function recoveryContent(
   const tables = breakdownsOf(recovery.closed).map((each) => breakdownTable(visit, view, each));
   return html`${answer(visit, view, recovery)}
     ${periodPicker(visit, view, shopPath(shop, '/recovery'))}
+    ${segmentPicker(visit, view.segment, choices, shopPath(shop, '/recovery'))}
     <section class="charts">
       <h2>Recovered and lost</h2>
       <div class="grid">${charts} ${tables}</div>
@@ -54,8 +59,7 @@ function answer(visit: ShopVisit, view: View, recovery: Recovery): Html {
       ${
         owed.count === 0
           ? 'Nothing is outstanding.'
-          : html`<a href="${shopPath(shop, '/recovery/open')}">${payments}</a> outstanding,
-              ${money}.`
+          : html`<a href="${openPath(visit, todayOf(view))}">${payments}</a> outstanding, ${money}.`
       }
     </p>
     <p>

@@ -1,21 +1,24 @@
 import type { Route } from '../../http/shell.ts';
 import { html } from '../../http/html.ts';
-import { listClosedCases, listOpenCases } from '../../metrics/recovery/cases.ts';
-import { listOutstanding, totalOf } from '../../metrics/recovery/figures.ts';
+import { totalOf } from '../../metrics/recovery/figures.ts';
+import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
+import { parseSegment } from '../../metrics/segments/segment.ts';
 import { chartAssets } from '../charts/assets.ts';
 import { chartFile } from '../csv/charts.ts';
 import { notFoundPage } from '../message-pages.ts';
+import { readSegmentChoices } from '../segments/choices.ts';
 import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
 import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
 import { formatCount } from '../ui/locale.ts';
-import { periodPicker } from '../view/picker.ts';
-import { type View, understood, viewOf } from '../view/view.ts';
+import { type View, selectionOf, understood, viewOf } from '../view/view.ts';
 import { breakdownFile, breakdownsOf } from './breakdown.ts';
 import { closedCases, openCases } from './case-tables.ts';
 import { recoveryCharts } from './charts.ts';
 import { readRecovery } from './figures.ts';
 import { closedFile, openFile } from './files.ts';
+import { closedHead, openHead } from './heads.ts';
+import { type Outstanding, openPath, outstandingIn, todayOf } from './outstanding.ts';
 import {
   afterClosed,
   afterOpen,
@@ -34,49 +37,58 @@ const firstRows = 10;
 /** Failed payments: what is outstanding, and what was recovered and lost. */
 export function recoveryRoutes(pages: Pages, parts: OwnerParts): Route[] {
   const { store, clock } = parts;
-  const nowView = ({ query }: ShopVisit) => viewOf(query, clock.now());
+  const viewIn = ({ query }: ShopVisit) => viewOf(query, clock.now(), parseSegment(query));
 
-  const listOpen = (visit: ShopVisit, limit: number, cursor?: string) =>
-    store.readRecent(visit.shop.id, async ({ analyse }) => {
-      const rows = await listOpenCases(analyse, visit.shop.id, {
-        order: orderOf(visit),
-        code: codeOf(visit),
-        after: afterOpen(cursor),
-        limit: limit + 1,
-        now: clock.now(),
-      });
-      return pageOf(rows, limit, openCursor);
-    });
-  const listClosed = (visit: ShopVisit, view: View, limit: number, cursor?: string) =>
-    store.readRecent(visit.shop.id, async ({ analyse }) => {
-      const rows = await listClosedCases(analyse, visit.shop.id, closedFilterOf(visit, view), {
-        after: afterClosed(cursor),
-        limit: limit + 1,
-      });
-      return pageOf(rows, limit, closedCursor);
-    });
+  const read = <Result>(
+    visit: ShopVisit,
+    view: View,
+    work: (figures: Figures) => Promise<Result>,
+  ): Promise<Result> =>
+    store.readRecent(visit.shop.id, (from) =>
+      readFigures(from, visit.shop, selectionOf(view), work),
+    );
+  const listOpen = async (
+    visit: ShopVisit,
+    { view, at }: Outstanding,
+    limit: number,
+    cursor?: string,
+  ) => {
+    const filter = { order: orderOf(visit), code: codeOf(visit), at, now: view.now };
+    const page = { after: afterOpen(cursor), limit: limit + 1 };
+    const rows = await read(visit, view, (figures) => figures.openCases({ ...filter, ...page }));
+    return pageOf(rows, limit, openCursor);
+  };
+  const listClosed = async (visit: ShopVisit, view: View, limit: number, cursor?: string) => {
+    const page = { after: afterClosed(cursor), limit: limit + 1 };
+    const filter = closedFilterOf(visit, view);
+    const rows = await read(visit, view, (figures) => figures.closedCases(filter, page));
+    return pageOf(rows, limit, closedCursor);
+  };
 
   return [
     pages.shopPage(base, (visit) => {
       const frame = { title: 'Recovery', current: 'recovery', path: '/recovery' } as const;
       return listingPage(visit, { ...frame, assets: chartAssets }, async () => {
-        const view = nowView(visit);
-        const [recovery, open] = await Promise.all([
+        const view = viewIn(visit);
+        const now = { view: todayOf(view), at: view.now };
+        const [recovery, open, choices] = await Promise.all([
           readRecovery(store, visit.shop, view),
-          listOpen(visit, firstRows),
+          listOpen(visit, now, firstRows),
+          readSegmentChoices(parts, visit.shop),
         ]);
         if (!recovery) return emptyRecovery(visit);
         const { outstanding } = recovery;
-        const list = openCases(visit, { ...open, nextCursor: null }, outstanding, view.now);
+        const list = openCases(visit, { ...open, nextCursor: null }, outstanding, now);
         const all = formatCount(visit, totalOf(outstanding).count);
         const more = html`${list}
-          <p><a href="${shopPath(visit.shop, '/recovery/open')}">See all ${all}</a></p>`;
-        return recoveryContent(visit, view, recovery, open.nextCursor === null ? list : more);
+          <p><a href="${openPath(visit, now.view)}">See all ${all}</a></p>`;
+        const rows = open.nextCursor === null ? list : more;
+        return recoveryContent(visit, view, choices, recovery, rows);
       });
     }),
     pages.shopPage(`${base}/charts.csv`, (visit) =>
       listingFile(visit, '/recovery', async () => {
-        const view = understood(nowView(visit));
+        const view = understood(viewIn(visit));
         const recovery = await readRecovery(store, visit.shop, view);
         const name = visit.query.get('chart');
         if (!recovery) return notFoundPage(visit);
@@ -88,36 +100,42 @@ export function recoveryRoutes(pages: Pages, parts: OwnerParts): Route[] {
     ),
     pages.shopPage(`${base}/open`, (visit) =>
       listingPage(visit, frameOf(visit, 'Outstanding payments', '/recovery/open'), async () => {
-        const now = clock.now();
-        const [page, outstanding] = await Promise.all([
-          listOpen(visit, rowsPerPage, parameter(visit, 'cursor')),
-          store.readRecent(visit.shop.id, ({ analyse }) =>
-            listOutstanding(analyse, visit.shop.id, now),
-          ),
+        const then = outstandingIn(viewIn(visit));
+        const [page, outstanding, choices] = await Promise.all([
+          listOpen(visit, then, rowsPerPage, parameter(visit, 'cursor')),
+          read(visit, then.view, (figures) => figures.outstanding(then.at)),
+          readSegmentChoices(parts, visit.shop),
         ]);
-        return openCases(visit, page, outstanding, now);
+        return html`${openHead(visit, then, choices, outstanding)}
+        ${openCases(visit, page, outstanding, then)}`;
       }),
     ),
     pages.shopPage(`${base}/open.csv`, (visit) =>
-      listingFile(visit, '/recovery/open', () =>
-        openFile(visit, clock.now(), (cursor) => listOpen(visit, rowsPerRead, cursor)),
-      ),
+      listingFile(visit, '/recovery/open', async () => {
+        const then = outstandingIn(viewIn(visit));
+        return openFile(visit, then.view.now, (cursor) =>
+          listOpen(visit, then, rowsPerRead, cursor),
+        );
+      }),
     ),
     pages.shopPage(`${base}/closed`, (visit) =>
       listingPage(
         visit,
         frameOf(visit, 'Recovered and lost payments', '/recovery/closed'),
         async () => {
-          const view = nowView(visit);
-          const page = await listClosed(visit, view, rowsPerPage, parameter(visit, 'cursor'));
-          return html`${periodPicker(visit, view, shopPath(visit.shop, '/recovery/closed'))}
-          ${closedCases(visit, view, page)}`;
+          const view = viewIn(visit);
+          const [page, closed, choices] = await Promise.all([
+            listClosed(visit, view, rowsPerPage, parameter(visit, 'cursor')),
+            read(visit, view, (figures) => figures.closed(closedFilterOf(visit, view))),
+            readSegmentChoices(parts, visit.shop),
+          ]);
+          return html`${closedHead(visit, view, choices, closed)} ${closedCases(visit, view, page)}`;
         },
       ),
     ),
     pages.shopPage(`${base}/closed.csv`, (visit) =>
       listingFile(visit, '/recovery/closed', async () => {
-        const view = understood(nowView(visit));
+        const view = understood(viewIn(visit));
         return closedFile(visit, view.now, (cursor) =>
           listClosed(visit, view, rowsPerRead, cursor),
         );

@@ -13,8 +13,8 @@ const comparisons: Readonly<Record<Comparison, string>> = {
   year: 'the year before',
 };
 
-/** What the picker itself sets, and a place in a list of the period shown before. */
-const own = new Set(['days', 'from', 'to', 'compare', 'cursor']);
+/** What the picker itself sets, and days and a place in a list of the period shown before. */
+const own = new Set(['days', 'from', 'to', 'compare', 'first', 'last', 'cursor']);
 
 /**
  * Chooses the period of a page of figures and what it is compared with, by links and a form; says what is wrong

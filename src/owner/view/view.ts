@@ -117,7 +117,7 @@ function parseStart(text: string): number | undefined {
 }
 
 /** The start of a UTC day, epoch milliseconds. */
-function parseDay(text: string): number | undefined {
+export function parseDay(text: string): number | undefined {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   // 2026-02-31 would be taken for a day in March.
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text) ? at : undefined;

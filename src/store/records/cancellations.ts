@@ -1,4 +1,5 @@
 import type { DetectedReason, OfferType, SessionOutcome } from '../../vocabulary.ts';
+import type { Query } from '../connections/query.ts';
 import { type Sql, type Transaction, withTimeout, arrayText } from '../database.ts';
 import {
   type JsonLines,
@@ -47,31 +48,38 @@ export interface SessionFilter {
   readonly until: number;
   readonly reason: DetectedReason | undefined;
   readonly offer: OfferType | 'none' | undefined;
-  readonly outcome: SessionOutcome | 'in_progress' | undefined;
+  /** Any of these; undefined for all. */
+  readonly outcomes: readonly (SessionOutcome | 'in_progress')[] | undefined;
 }
 
 /**
  * Newest first. A page reads the entries of one index up to its last row; with filters that few sessions pass, all
  * entries of the interval.
+ * @param only leaves some of the sessions out, in a part of a statement
  */
 export function listSessions(
-  sql: Sql,
+  sql: Sql | Transaction,
   shopId: number,
-  { from, until, reason, offer, outcome }: SessionFilter,
+  { from, until, reason, offer, outcomes }: SessionFilter,
   { after, limit }: Paging,
+  only: (sessions: Query<Record<string, unknown>[]>) => Query<Record<string, unknown>[]> = (all) =>
+    all,
 ): Promise<JsonLines> {
   const place = startOf(after);
-  return linesOf(
-    sql,
-    sql`
-    select ${sql.unsafe(session)} as json
-    from cancellation_sessions
+  const list = outcomes === undefined ? null : `{${outcomes.join(',')}}`;
+  const sessions = sql`
+    select * from cancellation_sessions
     where shop_id = ${shopId} and created_at >= ${new Date(from).toISOString()}
       and created_at < ${new Date(until).toISOString()}
       and (created_at, session_id) < (${place.at}, ${place.id})
       and detected_reason = coalesce(${reason ?? null}, detected_reason)
       and coalesce(offer_type, 'none') = coalesce(${offer ?? null}, offer_type, 'none')
-      and coalesce(outcome, 'in_progress') = coalesce(${outcome ?? null}, outcome, 'in_progress')
+      and (${list}::text[] is null or coalesce(outcome, 'in_progress') = any(${list}::text[]))
+    order by created_at desc, session_id desc offset 0`;
+  return linesOf(
+    sql,
+    sql`
+    select ${sql.unsafe(session)} as json from (${only(sessions)}) s
     order by created_at desc, session_id desc limit ${limit}`,
   );
 }

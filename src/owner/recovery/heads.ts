@@ -1,0 +1,63 @@
+import { type Html, html } from '../../http/html.ts';
+import { type ClosedCases, type OpenCases, totalOf } from '../../metrics/recovery/figures.ts';
+import type { ShopVisit } from '../pages.ts';
+import type { SegmentChoices } from '../segments/choices.ts';
+import { segmentPicker } from '../segments/picker.ts';
+import { shopPath } from '../ui/layout.ts';
+import { formatCount } from '../ui/locale.ts';
+import { showTime } from '../ui/times.ts';
+import { periodPicker, showPeriod } from '../view/picker.ts';
+import type { View } from '../view/view.ts';
+import { closedFilterOf, codeOf } from './filters.ts';
+import { type Outstanding, openPath, todayOf } from './outstanding.ts';
+
+function payments(visit: ShopVisit, count: number): Html {
+  return html`<strong
+    >${formatCount(visit, count)} ${count === 1 ? 'payment' : 'payments'}</strong
+  >`;
+}
+
+/** How many payments are outstanding, and when; @param cases of any failure code */
+export function openHead(
+  visit: ShopVisit,
+  { view }: Outstanding,
+  choices: SegmentChoices,
+  cases: readonly OpenCases[],
+): Html {
+  const code = codeOf(visit);
+  const listed = cases.filter(({ failureCode }) => code === undefined || failureCode === code);
+  const { until } = view.period;
+  const when =
+    until === view.now
+      ? 'outstanding now.'
+      : html`outstanding just before ${showTime(visit, new Date(until))} (UTC); attempts, failure
+          codes and dates are those of today.
+          <a href="${openPath(visit, todayOf(view))}">See those outstanding now</a>`;
+  return html`${segmentPicker(visit, view.segment, choices, shopPath(visit.shop, '/recovery/open'))}
+    <p>${payments(visit, totalOf(listed).count)} ${when}</p>`;
+}
+
+/** How many payments were recovered or lost; @param cases of the same days, by any filter */
+export function closedHead(
+  visit: ShopVisit,
+  view: View,
+  choices: SegmentChoices,
+  cases: readonly ClosedCases[],
+): Html {
+  const path = shopPath(visit.shop, '/recovery/closed');
+  const filter = closedFilterOf(visit, view);
+  const { result, code, attempts } = filter;
+  const listed = cases.filter(
+    (each) =>
+      (result === undefined || each.result === result) &&
+      (code === undefined || each.failureCode === code) &&
+      each.attempts >= attempts[0] &&
+      each.attempts <= attempts[1],
+  );
+  return html`${periodPicker(visit, view, path)}
+    ${segmentPicker(visit, view.segment, choices, path)}
+    <p>
+      ${payments(visit, totalOf(listed).count)} ${result ?? 'recovered or lost'}
+      ${showPeriod(visit, filter)} (UTC).
+    </p>`;
+}

@@ -1,0 +1,40 @@
+import { ServiceError } from '../../errors.ts';
+import { type Period, day } from '../../metrics/bounds.ts';
+import type { ShopVisit } from '../pages.ts';
+import { parameter } from '../ui/listing.ts';
+import { type View, parseDay, viewPath } from './view.ts';
+
+/** Some UTC days of a view's period, such as those of a bar, as an address names them; both are included. */
+export interface Days {
+  readonly first: string | undefined;
+  readonly last: string | undefined;
+}
+
+/** @throws ServiceError invalid */
+export function daysIn(visit: ShopVisit): Days {
+  const [first, last] = (['first', 'last'] as const).map((name) => {
+    const text = parameter(visit, name);
+    if (text === undefined || parseDay(text) !== undefined) return text;
+    throw new ServiceError('invalid', `${name} must be a day such as 2026-11-20.`);
+  });
+  return { first, last };
+}
+
+/** The part of a period that is in some days. */
+export function partOf({ from, until }: Period, { first, last }: Days): Period {
+  const [start, end] = [first, last].map((text) =>
+    text === undefined ? undefined : parseDay(text),
+  );
+  const since = Math.max(from, start ?? from);
+  return { from: since, until: Math.max(since, Math.min(until, (end ?? until) + day)) };
+}
+
+/** What happened on some days of a view, as seen from the end of its period: the page of a bar's rows. */
+export function daysPath(
+  path: `/app${string}`,
+  view: View,
+  { first, last }: { readonly first: string; readonly last: string },
+  more: Readonly<Record<string, string>> = {},
+): `/app${string}` {
+  return viewPath(path, view, { ...more, first, last });
+}
