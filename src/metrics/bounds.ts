@@ -104,9 +104,6 @@ export function wholeDaysOf(
 
 const textOf = ([from, until]: Span): Interval => [iso(from), iso(until)];
 
-/** All of time. */
-export const always: Interval = ['-infinity', 'infinity'];
-
 /** ISO 8601 texts; includes its start, excludes its end. */
 export type Interval = readonly [from: string, until: string];
 

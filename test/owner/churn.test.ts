@@ -102,11 +102,11 @@ onEveryDatabase('the pages of churn', (open) => {
     };
     assert.deepEqual(await ids('/left'), [3, 2, 5]);
     assert.deepEqual(await ids('cause=failed'), [3]);
-    assert.deepEqual(await ids('from=2026-11-19'), [3, 2]);
+    assert.deepEqual(await ids('first=2026-11-19'), [3, 2]);
     assert.deepEqual(await ids('left-plan=12'), [3, 5]);
     assert.deepEqual(await ids('left-age=0-29'), [2]);
     // The bar of the day in which the period begins.
-    assert.deepEqual(await ids('from=2026-10-21'), [5]);
+    assert.deepEqual(await ids('first=2026-10-21'), [5]);
   });
 
   test('keep the segment on the way to what left', async () => {
@@ -133,6 +133,7 @@ onEveryDatabase('the pages of churn', (open) => {
       ['cause=bored', 'cause must be cancelled or failed.'],
       ['left-plan=x', 'left-plan must be a number.'],
       ['left-age=old', 'left-age must be one of 0-29, 30-89, 90-179, 180-364, 365.'],
+      ['first=noon', 'first must be a day such as 2026-11-20.'],
       ['cursor=x', 'cursor is not valid here.'],
     ] as const) {
       const { status, text } = await visitor.get(`${home}/left?${query}`);

@@ -195,7 +195,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     await context.close();
   });
 
-  test('leads from the verdict to who left on a day, and to another period, within three clicks', async () => {
+  test('leads from the verdict to who cancelled in a week, and to another period, within three clicks', async () => {
     const { page, context } = await open(demo);
     const shop = `/app/shops/${demo.id}`;
     await page.getByRole('link', { name: '90 days' }).click();
@@ -206,8 +206,11 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     assert.ok(box);
     // The last bar of the second series.
     await page.mouse.click(box.x + box.width - 0.14 * (box.width / 13) - 2, box.y + 20);
-    await page.waitForURL((url) => url.pathname === `${shop}/churn/left`);
-    assert.equal(new URL(page.url()).search, '?cause=cancelled&from=2026-11-14&to=2026-11-20');
+    await page.waitForURL((url) => url.pathname === `${shop}/subscriptions`);
+    assert.equal(
+      new URL(page.url()).search,
+      '?figure=cancelled&first=2026-11-14&last=2026-11-20&days=90',
+    );
     await page.goBack();
     await page.getByRole('link', { name: 'Churn rate' }).click();
     await page.waitForURL((url) => url.pathname === `${shop}/churn`);
@@ -215,7 +218,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     await page.goBack();
     await page.getByRole('slider', { name: 'Failed and recovered payments' }).press('Enter');
     await page.waitForURL((url) => url.pathname === `${shop}/recovery`);
-    assert.equal(new URL(page.url()).search, '?from=2026-11-14&to=2026-11-20');
+    assert.equal(new URL(page.url()).search, '?first=2026-11-14&last=2026-11-20&days=90');
     await context.close();
   });
 

@@ -148,18 +148,21 @@ describe('the overview of a shop', () => {
     for (const href of [
       '/revenue?days=90',
       '/revenue?days=90#renewals',
-      '/subscriptions?status=active&days=90',
-      '/subscriptions?created=period&days=90',
+      '/subscriptions?figure=active&days=90',
+      '/subscriptions?figure=paused&days=90',
+      '/subscriptions?figure=new&days=90',
       '/churn?days=90',
       '/recovery?days=90',
       '/cancel-flow?days=90',
-      '/churn?from=2026-11-14&to=2026-11-20',
-      '/churn/left?cause=cancelled&days=90',
-      '/churn/left?cause=cancelled&from=2026-11-14&to=2026-11-20',
-      '/recovery?from=2026-11-14&to=2026-11-20',
+      '/subscriptions?figure=active&from=2026-11-14&to=2026-11-20',
+      '/recovery/open?days=90',
+      '/recovery/closed?result=recovered&first=2026-11-14&last=2026-11-20&days=90',
+      '/cancel-flow/sessions?days=90',
+      '/subscriptions?figure=cancelled&days=90',
+      '/subscriptions?figure=cancelled&first=2026-11-14&last=2026-11-20&days=90',
       '/revenue?from=2026-11-14&to=2026-11-20',
       // The first day is only partly in the period.
-      '/churn?from=2026-08-22T12%3A00%3A00.000Z&to=2026-08-28',
+      '/revenue?from=2026-08-22T12%3A00%3A00.000Z&to=2026-08-28',
     ]) {
       assert.ok(links.has(href), href);
     }

@@ -209,11 +209,14 @@ onEveryDatabase('segments on the owner’s pages', (open) => {
     }
   });
 
-  test('the list has those that began in a period, page by page and as a file', async () => {
-    const query = 'created=period&from=2026-02-01&to=2026-04-30&plan=12';
+  test('the list of a figure says what it is of, page by page and as a file', async () => {
+    const query = 'figure=new&from=2026-02-01&to=2026-04-30&plan=12';
     const began = expected((index) => index % 2 === 1 && index >= 20 && index < 80);
     const body = await see(`${home}/subscriptions?${query}`);
-    assert.match(body, /Only those that began 1 Feb\W+30 Apr 2026 \(UTC\)/);
+    assert.match(
+      plain(body),
+      /30 subscriptions that began 1 Feb\W+30 Apr 2026, each the first of its customer\./,
+    );
     assert.deepEqual(idsOf(body), began.slice(0, 50));
     const file = await visitor.get(`${home}/subscriptions.csv?${query}`);
     assert.equal(file.text.trim().split('\n').length, 1 + began.length);
@@ -222,13 +225,15 @@ onEveryDatabase('segments on the owner’s pages', (open) => {
       idsOf(both),
       began.filter((id) => (id - 1001) % 3 === 1),
     );
-    await see(`${home}/subscriptions?created=period&from=2026-02-01`, 400);
+    const then = await see(`${home}/subscriptions?figure=active&from=2026-02-01&to=2026-02-28`);
+    assert.match(plain(then), /40 subscriptions of 40 customers , active just before 1 Mar 2026/);
+    for (const wrong of ['figure=new&from=2026-02-01', 'figure=all', 'figure=new&plan=x']) {
+      await see(`${home}/subscriptions?${wrong}`, 400);
+    }
   });
 
   test('a page without segments says that it shows all subscriptions', async () => {
-    for (const page of ['/revenue', '/recovery', '/cancel-flow']) {
-      assert.match(await see(`${home}${page}?plan=12`), /segments do not apply to it/);
-      assert.doesNotMatch(await see(home + page), /segments do not apply/);
-    }
+    assert.match(await see(`${home}/revenue?plan=12`), /segments do not apply to it/);
+    assert.doesNotMatch(await see(`${home}/revenue`), /segments do not apply/);
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listSegmentSubscriptions } from '../../src/metrics/segments/list.ts';
+import { countedFigures, listCounted } from '../../src/metrics/segments/counted.ts';
 import { readFigures } from '../../src/metrics/segments/figures.ts';
 import type { Segment } from '../../src/metrics/segments/segment.ts';
 import type { Sql } from '../../src/store/database.ts';
@@ -10,6 +11,12 @@ import { deleteSegment, insertSegment, listSegments } from '../../src/store/owne
 import { now, type TestShop } from '../support/world.ts';
 
 const endAt = Date.parse(now);
+const anySession = {
+  reason: undefined,
+  offer: undefined,
+  outcomes: ['saved', 'in_progress'],
+} as const;
+const anyCase = { result: undefined, code: undefined, attempts: [1, 9] } as const;
 
 /** Every figure and list of segments, found in every way; and those that are saved. */
 export async function useSegments(
@@ -20,6 +27,12 @@ export async function useSegments(
 ): Promise<void> {
   const period = monthBefore(endAt);
   const window = { ...period, now: endAt };
+  const page = { after: undefined, limit: 3 };
+  for (const figure of countedFigures) {
+    await listCounted(from, shop.id, { figure, ...period, at: endAt }, page, {
+      selection: undefined,
+    });
+  }
   const segments: readonly Segment[] = [
     { plan },
     { group: 'House Blend', price: { from: '1', to: '1000' } },
@@ -41,10 +54,20 @@ export async function useSegments(
         figures.churnGroups(window),
         figures.churned(window, { after: undefined, limit: 3 }),
         figures.cohorts({ months: 36, now: endAt }),
+        figures.sessionCounts(period),
+        figures.sessionDays(period),
+        figures.sessions({ ...period, ...anySession }, page),
+        figures.kept(window),
+        figures.outstanding(endAt),
+        figures.closed(period),
+        figures.openCases({ order: 'oldest', code: undefined, at: endAt, now: endAt, ...page }),
+        figures.closedCases({ ...period, ...anyCase }, page),
       ]),
     );
+    for (const figure of countedFigures) {
+      await listCounted(from, shop.id, { figure, ...period, at: endAt }, page, { selection });
+    }
     assert.equal(days.length, 31, where);
-    const page = { after: undefined, limit: 3 };
     assert.notEqual(
       (await listSegmentSubscriptions(from, shop.id, selection, page)).count,
       0,

@@ -2,18 +2,12 @@ import type { ReadConnections } from '../../store/connections/read-connections.t
 import type { JsonLines } from '../../store/records/json-text.ts';
 import { type Paging, newestFirst } from '../../store/records/paging.ts';
 import { subscriptionLines } from '../../store/records/subscriptions.ts';
-import { type Interval, always } from '../bounds.ts';
 import { type Selection, matching } from './chosen.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
 
-interface ListOptions {
-  readonly created?: Interval;
-  readonly milliseconds?: number;
-}
-
 /**
- * The subscriptions of a selection that began in a period, as listSubscriptions has them. Reads the shop's, or those of
- * the status, until a page is full.
+ * The subscriptions of a selection, as listSubscriptions has them. Reads the shop's, or those of the status, until a
+ * page is full.
  * @throws SegmentTooLarge if that takes too long
  */
 export function listSegmentSubscriptions(
@@ -21,16 +15,14 @@ export function listSegmentSubscriptions(
   shopId: number,
   selection: Selection,
   { after, limit }: Paging,
-  { created = always, milliseconds = segmentMilliseconds }: ListOptions = {},
+  { milliseconds = segmentMilliseconds } = {},
 ): Promise<JsonLines> {
   const { status } = selection.segment;
   return withinTimeLimit(segments, milliseconds, (inTurn) =>
     inTurn((tx) => {
       const toTheEnd = { after, limit: Number.MAX_SAFE_INTEGER };
       const walk = newestFirst(tx, 'subscription_id', ['status', status], toTheEnd);
-      const all = tx`
-        select * from subscriptions
-        where shop_id = ${shopId} and created_at >= ${created[0]} and created_at < ${created[1]} ${walk}`;
+      const all = tx`select * from subscriptions where shop_id = ${shopId} ${walk}`;
       return subscriptionLines(
         tx,
         shopId,

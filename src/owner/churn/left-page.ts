@@ -1,6 +1,5 @@
 import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import { day } from '../../metrics/bounds.ts';
 import { type ChurnedRow, ageBands } from '../../metrics/churn.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Cell, csvFile, followPages } from '../csv/csv.ts';
@@ -12,7 +11,7 @@ import { shopPath } from '../ui/layout.ts';
 import { type Column, listing, rowLink } from '../ui/listing.ts';
 import { planOptions, selectField } from '../view/select.ts';
 import { formatCount } from '../ui/locale.ts';
-import { showDay, showTime } from '../ui/times.ts';
+import { showDay } from '../ui/times.ts';
 import { periodPicker, showPeriod } from '../view/picker.ts';
 import { type View, viewQuery } from '../view/view.ts';
 import { ageLabels, causeLabels } from './labels.ts';
@@ -32,7 +31,7 @@ export function leftContent(visit: ShopVisit, parts: Parts): Html {
   const { view, filter, rows, nextCursor, cursor, count } = parts;
   const path = shopPath(visit.shop, '/churn/left');
   return html`${periodPicker(visit, view, path)}
-  ${segmentPicker(visit, view.segment, parts.choices, path)} ${total(visit, view, count)}
+  ${segmentPicker(visit, view.segment, parts.choices, path)} ${total(visit, filter, count)}
   ${filterForm(parts, path)}
   ${listing({
     caption: 'Subscriptions that left, the last to leave first',
@@ -50,12 +49,10 @@ export function leftContent(visit: ShopVisit, parts: Parts): Html {
   })}`;
 }
 
-function total(visit: ShopVisit, { period, range }: View, count: number): Html {
-  const isCut = 'from' in range && period.from % day > 0;
-  const from = isCut ? html`, from ${showTime(visit, new Date(period.from))} on` : undefined;
+function total(visit: ShopVisit, { window }: LeftFilter, count: number): Html {
   return html`<p>
     <strong>${formatCount(visit, count)} ${count === 1 ? 'subscription' : 'subscriptions'}</strong>
-    left ${showPeriod(visit, period)}${from}. Times are in UTC.
+    left ${showPeriod(visit, window)}. Times are in UTC.
   </p>`;
 }
 

@@ -1,12 +1,19 @@
 import { ServiceError } from '../../errors.ts';
-import type { Period } from '../../metrics/bounds.ts';
-import { type AgeBand, type ChurnFilter, type ChurnedRow, ageBands } from '../../metrics/churn.ts';
+import { seenFrom } from '../../metrics/bounds.ts';
+import {
+  type AgeBand,
+  type ChurnFilter,
+  type ChurnedRow,
+  type Window,
+  ageBands,
+} from '../../metrics/churn.ts';
 import { decodeCursor } from '../../operations/cursor.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { ShopVisit } from '../pages.ts';
 import { type PageOfRows, pageOfRows, parameter } from '../ui/listing.ts';
+import { type Days, daysIn, partOf } from '../view/days.ts';
 import { type View, selectionOf, viewQuery } from '../view/view.ts';
 
 /** Plan and age when it left: a segment's are those of now. */
@@ -14,15 +21,16 @@ const parameters = ['cause', 'left-plan', 'left-age'] as const;
 
 /** Which of those that left are listed, as the address says it. */
 export interface LeftFilter extends ChurnFilter {
-  readonly window: Period;
+  /** As seen from the end of the view's period. */
+  readonly window: Window;
   /** The parameters of the address that say so, without its view. */
-  readonly query: Readonly<Record<(typeof parameters)[number], string | undefined>>;
+  readonly query: Days & Readonly<Record<(typeof parameters)[number], string | undefined>>;
 }
 
 export type LeftPage = PageOfRows<ChurnedRow>;
 
 /** @throws ServiceError invalid */
-export function leftFilter(visit: ShopVisit, { period }: View): LeftFilter {
+export function leftFilter(visit: ShopVisit, { period, now }: View): LeftFilter {
   const [cause, plan, age] = parameters.map((name) => parameter(visit, name));
   const band: AgeBand | undefined = ageBands.find(({ name }) => name === age);
   const problems = [
@@ -35,12 +43,13 @@ export function leftFilter(visit: ShopVisit, { period }: View): LeftFilter {
       : `left-age must be one of ${ageBands.map(({ name }) => name).join(', ')}.`,
   ].filter((problem) => problem !== undefined);
   if (problems.length > 0) throw new ServiceError('invalid', problems.join(' '));
+  const days = daysIn(visit);
   return {
-    window: period,
+    window: { ...partOf(period, days), now: seenFrom(period, now) },
     cause: cause as ChurnFilter['cause'],
     planId: plan === undefined ? undefined : Number(plan),
     age: band,
-    query: { cause, 'left-plan': plan, 'left-age': age },
+    query: { cause, 'left-plan': plan, 'left-age': age, ...days },
   };
 }
 
@@ -58,8 +67,7 @@ export async function readLeft(
   // The period may end now, so that its ends are other instants on each page.
   const listing = `${shop.id} left ${viewQuery(view)} ${JSON.stringify(filter.query)}`;
   const after = page.cursor === undefined ? undefined : decodeCursor(listing, page.cursor);
-  const { cause, planId, age } = filter;
-  const window = { ...filter.window, now: view.now };
+  const { window, cause, planId, age } = filter;
   const found = await store.readRecent(shop.id, (from) =>
     readFigures(from, shop, selectionOf(view), (figures) =>
       figures.churned(window, { after, limit: page.limit + 1, cause, planId, age }),
@@ -79,9 +87,7 @@ export async function countLeft(
   { window, cause, planId, age }: LeftFilter,
 ): Promise<number> {
   const groups = await store.readRecent(shop.id, (from) =>
-    readFigures(from, shop, selectionOf(view), (figures) =>
-      figures.churnGroups({ ...window, now: view.now }),
-    ),
+    readFigures(from, shop, selectionOf(view), (figures) => figures.churnGroups(window)),
   );
   return groups
     .filter(

@@ -14,7 +14,8 @@ import { sourcesLink } from '../ui/listing.ts';
 import { formatCount, formatShare, localeOf } from '../ui/locale.ts';
 import { showTime } from '../ui/times.ts';
 import { periodPicker } from '../view/picker.ts';
-import { type View, viewOfDays, viewPath } from '../view/view.ts';
+import { daysPath } from '../view/days.ts';
+import { type View, viewPath } from '../view/view.ts';
 import type { Churn, DayOfChurn } from './read.ts';
 import { breakdown, tablesOf } from './tables.ts';
 
@@ -141,7 +142,7 @@ export function chartOf(visit: ShopVisit, { view, days, before }: Churn): Chart 
     ],
     times,
     timeHeading,
-    hrefs: times.map((time) => viewPath(list, viewOfDays(view, time))),
+    hrefs: times.map((time) => daysPath(list, view, time)),
     initial: 'last',
     ...counts,
   };

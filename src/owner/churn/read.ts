@@ -1,4 +1,4 @@
-import { type Period, day } from '../../metrics/bounds.ts';
+import { type Period, day, seenFrom } from '../../metrics/bounds.ts';
 import type { ChurnDay, ChurnGroup } from '../../metrics/churn.ts';
 import { toSummary, undefinedFigures } from '../../metrics/figures.ts';
 import { findFirstDay } from '../../metrics/history-rows.ts';
@@ -45,7 +45,7 @@ export async function readChurn(store: Store, shop: Shop, view: View): Promise<C
           readDays(figures, now, period),
           hasBefore ? readRate(figures, shop, now, before) : undefined,
           hasBefore ? readDays(figures, now, before) : undefined,
-          figures.churnGroups({ ...period, now }),
+          figures.churnGroups({ ...period, now: seenFrom(period, now) }),
           figures.reasons(period),
         ]),
       ),
@@ -71,12 +71,9 @@ async function readRate(figures: Figures, shop: Shop, now: number, period: Perio
     : toSummary(row, shop.currency, period.until).churnRate30d;
 }
 
-async function readDays(
-  figures: Figures,
-  now: number,
-  { from, until }: Period,
-): Promise<DayOfChurn[]> {
-  const rows = await figures.churnDays({ from, until, now });
+async function readDays(figures: Figures, now: number, period: Period): Promise<DayOfChurn[]> {
+  const { from, until } = period;
+  const rows = await figures.churnDays({ ...period, now: seenFrom(period, now) });
   const byDay = new Map(rows.map((row) => [row.day, row]));
   const first = Math.floor(from / day);
   return Array.from({ length: Math.ceil(until / day) - first }, (_, index) => {

@@ -1,7 +1,7 @@
 import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { listIntervals } from '../../store/records/subscriptions.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
-import type { SubscriptionsPage } from '../subscriptions/list-page.ts';
+import type { SubscriptionsPage } from '../subscriptions/list.ts';
 import { statusLabels } from '../ui/labels.ts';
 import { type Cell, csvFile, followPages } from './csv.ts';
 

@@ -64,7 +64,7 @@ export function attention(
             tone: 'attention' as const,
             text: many(outstanding, 'payment outstanding', 'payments outstanding'),
             link: 'See who',
-            path: '/recovery',
+            path: '/recovery/open',
           },
         ]),
     ...(upload === undefined || refused === 0

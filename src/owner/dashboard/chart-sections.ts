@@ -4,9 +4,10 @@ import { spanName, spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
+import { daysPath } from '../view/days.ts';
 import { type Comparison, viewOfDays, viewPath } from '../view/view.ts';
 import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
-import { type Figure, began, cancelled } from './figures.ts';
+import type { Figure } from './figures.ts';
 import { reasonsTable } from './reasons.ts';
 
 /** What a chart is compared with. */
@@ -50,13 +51,15 @@ const states = {
     id: 'chart-active',
     title: 'Active subscribers',
     caption: '',
-    rows: '/churn',
+    rows: '/subscriptions',
+    filter: { figure: 'active' },
   },
   mrr: {
     id: 'chart-mrr',
     title: 'Monthly recurring revenue',
     caption: ', at today’s prices',
     rows: '/revenue',
+    filter: {},
   },
 } as const;
 
@@ -67,7 +70,7 @@ function stateChart(
   field: keyof typeof states,
   values: Values,
 ): Chart {
-  const { rows, ...texts } = states[field];
+  const { rows, filter, ...texts } = states[field];
   const valueOf = (span: readonly DashboardDay[]) => span.at(-1)?.[field] ?? 0;
   const spans = spansOf(history);
   const frame = timesOf(visit, spans);
@@ -86,7 +89,10 @@ function stateChart(
       before:
         historyBefore && `${befores[view.comparison]}: ${values.format(earlier.summary[field])}`,
     },
-    hrefs: hrefsOf(visit, view, frame.times, { rows }),
+    // The state at the end of the days of each point.
+    hrefs: frame.times.map((time) =>
+      viewPath(shopPath(visit.shop, rows), viewOfDays(view, time), filter),
+    ),
   };
 }
 
@@ -99,7 +105,7 @@ function hrefsOf(
   times: Times,
   { rows, filter }: Pick<Figure, 'rows' | 'filter'>,
 ): string[] {
-  return times.map((time) => viewPath(shopPath(shop, rows), viewOfDays(view, time), filter));
+  return times.map((time) => daysPath(shopPath(shop, rows), view, time, filter));
 }
 
 interface Kind extends Pick<Figure, 'rows' | 'filter'> {
@@ -157,15 +163,15 @@ function growthChart(visit: ShopVisit, data: Dashboard, counts: Values): Chart {
       name: 'New',
       tone: 'plain',
       rows: '/subscriptions',
-      filter: began,
+      filter: { figure: 'new' },
       byDay: (each) => each.newSubscribers,
       total: ({ summary }) => summary.newSubscribers30d,
     },
     {
       name: 'Cancelled',
       tone: 'bad',
-      rows: '/churn/left',
-      filter: cancelled,
+      rows: '/subscriptions',
+      filter: { figure: 'cancelled' },
       byDay: (each) => each.cancelled,
       total: ({ summary }) => summary.cancelled30d,
     },
@@ -191,7 +197,8 @@ function paymentsChart(visit: ShopVisit, data: Dashboard, counts: Values): Chart
     {
       name: 'Recovered',
       tone: 'plain',
-      rows: '/recovery',
+      rows: '/recovery/closed',
+      filter: { result: 'recovered' },
       byDay: recovered,
       total: sumOfDays(recovered),
     },

@@ -1,4 +1,4 @@
-import { type Period, monthBefore } from '../../metrics/bounds.ts';
+import { type Period, monthBefore, seenFrom } from '../../metrics/bounds.ts';
 import { type Summary, toSummary, undefinedFigures } from '../../metrics/figures.ts';
 import type { DayOfHistory } from '../../metrics/history.ts';
 import { findFirstDay } from '../../metrics/history-rows.ts';
@@ -65,8 +65,8 @@ export async function readDashboard(
         Promise.all([
           source.summary(period, now),
           source.summary(before, now),
-          readDays(source, period),
-          hasBefore ? readDays(source, before) : undefined,
+          readDays(source, period, now),
+          hasBefore ? readDays(source, before, now) : undefined,
           source.reasons(period),
         ]),
       ),
@@ -105,10 +105,10 @@ function toFigures(row: MetricsRow, { currency }: Shop, { until }: Period): Figu
   };
 }
 
-async function readDays(source: Source, period: Period): Promise<DashboardDay[]> {
+async function readDays(source: Source, period: Period, now: number): Promise<DashboardDay[]> {
   const [days, churn] = await Promise.all([
     source.history(period),
-    source.churnDays({ ...period, now: period.until }),
+    source.churnDays({ ...period, now: seenFrom(period, now) }),
   ]);
   const byDay = new Map(churn.map((each) => [each.day, each.cancelled + each.failed]));
   return days.map((each) => ({ ...each, churned: byDay.get(Date.parse(each.day)) ?? 0 }));

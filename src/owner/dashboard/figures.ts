@@ -22,10 +22,7 @@ export interface Figure {
   readonly byDay?: (day: DashboardDay) => number;
 }
 
-const active = { status: 'active' } as const;
-/** Of those that the list has, the ones that began in the period. */
-export const began = { created: 'period' } as const;
-export const cancelled = { cause: 'cancelled' } as const;
+const active = { figure: 'active' } as const;
 
 /** Shown largest. */
 export const heroes: readonly Figure[] = [
@@ -83,7 +80,7 @@ export const figureGroups: readonly FigureGroup[] = [
         definition:
           'Customers whose first subscription ever started in the period. Returning customers do not count.',
         rows: '/subscriptions',
-        filter: began,
+        filter: { figure: 'new' },
         comparison: 'window',
         betterWhen: 'higher',
         byDay: (day) => day.newSubscribers,
@@ -93,9 +90,9 @@ export const figureGroups: readonly FigureGroup[] = [
         name: 'Cancellations',
         format: 'count',
         definition:
-          'Subscriptions that were cancelled in the period and were still cancelled at its end.',
-        rows: '/churn/left',
-        filter: cancelled,
+          'Subscriptions that were cancelled in the period and were still cancelled at its end. One that had failed before counts here; the churn page counts it when it failed.',
+        rows: '/subscriptions',
+        filter: { figure: 'cancelled' },
         comparison: 'window',
         betterWhen: 'lower',
         byDay: (day) => day.cancelled,
@@ -107,7 +104,7 @@ export const figureGroups: readonly FigureGroup[] = [
         definition:
           'Customers with a paused subscription and no active one, at the end of the period.',
         rows: '/subscriptions',
-        filter: { status: 'paused' },
+        filter: { figure: 'paused' },
         comparison: 'instant',
       },
       {
@@ -115,7 +112,7 @@ export const figureGroups: readonly FigureGroup[] = [
         name: 'Cancel-flow sessions',
         format: 'count',
         definition: 'Cancel-flow sessions started in the period, including those in progress.',
-        rows: '/cancel-flow',
+        rows: '/cancel-flow/sessions',
         comparison: 'window',
         byDay: ({ sessions }) =>
           sessions.saved + sessions.cancelled + sessions.abandoned + sessions.inProgress,
@@ -174,7 +171,7 @@ export const figureGroups: readonly FigureGroup[] = [
         format: 'count',
         definition:
           'Active or paused subscriptions with a failed payment that had not been recovered at the end of the period.',
-        rows: '/recovery',
+        rows: '/recovery/open',
         comparison: 'instant',
         betterWhen: 'lower',
       },

@@ -25,8 +25,8 @@ export function reasonsTable(
 ): Html {
   const format = countFormat(visit);
   const saved = reasons.reduce((sum, row) => sum + row.saved, 0);
-  const rows = (row: ReasonRow, more: Readonly<Record<string, string>> = {}) =>
-    viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), view, { reason: row.reason, ...more });
+  const rows = ({ reason }: ReasonRow, outcome: string) =>
+    viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), view, { reason, outcome });
   const max = Math.max(...reasons.map(totalOf), 1);
   const body =
     reasons.length === 0
@@ -49,13 +49,13 @@ export function reasonsTable(
               (row) =>
                 html`<tr>
                   <th scope="row">
-                    <a href="${rows(row)}">${reasonLabels[row.reason]}</a>
+                    <a href="${rows(row, 'ended')}">${reasonLabels[row.reason]}</a>
                   </th>
                   <td class="bar">${bar(row, max)}</td>
                   ${outcomes.map(
                     ({ field }) =>
                       html`<td>
-                        <a href="${rows(row, { outcome: field })}">${format(row[field])}</a>
+                        <a href="${rows(row, field)}">${format(row[field])}</a>
                       </td>`,
                   )}
                 </tr>`,

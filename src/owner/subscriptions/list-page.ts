@@ -1,8 +1,5 @@
-import type { z } from 'zod';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import type { subscription } from '../../operations/shapes.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
-import type { Period } from '../../metrics/bounds.ts';
 import { parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
@@ -12,14 +9,10 @@ import { type Column, listing, parameter, rowLink, sourcesLink } from '../ui/lis
 import { formatMoney } from '../ui/locale.ts';
 import { showDay } from '../ui/times.ts';
 import { everyInterval, state, statusLabels } from '../ui/labels.ts';
-import { showPeriod } from '../view/picker.ts';
-
-type SubscriptionRow = z.infer<typeof subscription>;
-
-export interface SubscriptionsPage {
-  readonly subscriptions: readonly SubscriptionRow[];
-  readonly nextCursor: string | null;
-}
+import { periodPicker } from '../view/picker.ts';
+import { figureHead, figureLabels } from './figure-words.ts';
+import type { SubscriptionRow, SubscriptionsPage } from './list.ts';
+import { type FigureCount, type OfFigure, figureQuery } from './of-figure.ts';
 
 /** What the list was searched for; at most one of `missing` and `customer`. */
 export interface Search {
@@ -37,12 +30,12 @@ type Shown = SubscriptionsPage &
     readonly intervals: ReadonlyMap<number, Interval>;
     /** Of its segments; undefined for the subscriptions of one customer. */
     readonly choices: SegmentChoices | undefined;
-    /** When they began, if only those of a period are listed. */
-    readonly created: { readonly period: Period } | undefined;
+    /** The figure that counts them, if the list is of one, and how many. */
+    readonly counted: (OfFigure & { readonly count: FigureCount }) | undefined;
   };
 
 export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
-  const { subscriptions, nextCursor, intervals, missing, customer, sourceId, choices, created } =
+  const { subscriptions, nextCursor, intervals, missing, customer, sourceId, choices, counted } =
     parts;
   const { shop } = visit;
   const path = shopPath(shop, '/subscriptions');
@@ -63,23 +56,23 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
             <a href="${path}">Show all customers</a>
           </p>`
         }
+        ${counted && periodPicker(visit, counted.view, path)}
         ${choices && segmentPicker(visit, segment, choices, path)}
-        ${
-          created &&
-          html`<p>
-            Only those that began ${showPeriod(visit, created.period)} (UTC).
-            <a href="${withQuery(path, segmentQuery(segment))}">Show all</a>
-          </p>`
-        }`,
+        ${counted && figureHead(visit, counted, counted.count)}`,
       caption: 'Subscriptions, newest first',
       noun: 'subscriptions',
       path,
       csv: shopPath(shop, '/subscriptions.csv'),
-      query: choices
-        ? { ...Object.fromEntries(segmentQuery(segment)), ...createdQuery(visit) }
-        : { customer, status },
-      filter: { name: 'status', label: 'Status', options: statusLabels },
-      columns: columnsFor(visit, intervals),
+      ...(counted
+        ? {
+            query: figureQuery(counted),
+            filter: { name: 'figure', label: 'Figure', options: figureLabels },
+          }
+        : {
+            query: choices ? Object.fromEntries(segmentQuery(segment)) : { customer, status },
+            filter: { name: 'status', label: 'Status', options: statusLabels },
+          }),
+      columns: columnsFor(visit, intervals, counted?.figure === 'cancelled'),
       rows: subscriptions,
       cursor: parameter(visit, 'cursor'),
       nextCursor,
@@ -91,17 +84,6 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
         <p>${sourcesLink(visit)}</p>`,
     })}
   `;
-}
-
-/** The parameters that say in which period the subscriptions began. */
-function createdQuery({ query }: ShopVisit): Record<string, string> {
-  if (query.get('created') !== 'period') return {};
-  const names = new Set(['created', 'days', 'from', 'to']);
-  return Object.fromEntries([...query].filter(([name]) => names.has(name)));
-}
-
-function withQuery(path: string, query: URLSearchParams): string {
-  return query.size === 0 ? path : `${path}?${query}`;
 }
 
 /** Ids have digits, and no spaces or @. */
@@ -139,6 +121,7 @@ function lookup(
 function columnsFor(
   visit: ShopVisit,
   intervals: ReadonlyMap<number, Interval>,
+  areCancelled: boolean,
 ): readonly Column<SubscriptionRow>[] {
   const { shop } = visit;
   return [
@@ -156,7 +139,13 @@ function columnsFor(
       cell: ({ currentPrice, subscriptionId }) =>
         showValue(visit, currentPrice, intervals.get(subscriptionId)),
     },
-    { label: 'Next billing', kind: 'date', cell: (row) => showNextBilling(visit, row) },
+    areCancelled
+      ? {
+          label: 'Cancelled',
+          kind: 'date',
+          cell: ({ happenedAt = 0 }) => showDay(visit, new Date(happenedAt)),
+        }
+      : { label: 'Next billing', kind: 'date', cell: (row) => showNextBilling(visit, row) },
     {
       label: 'Created',
       kind: 'minor',

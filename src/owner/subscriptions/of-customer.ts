@@ -5,7 +5,7 @@ import { cursor, customerId, oneOf } from '../../operations/parameters.ts';
 import type { Store } from '../../store/open.ts';
 import { listSubscriptionsOfCustomer } from '../../store/records/subscriptions.ts';
 import { subscriptionStatuses } from '../../vocabulary.ts';
-import type { SubscriptionsPage } from './list-page.ts';
+import type { SubscriptionsPage } from './list.ts';
 
 const schema = z.object({
   customerId,

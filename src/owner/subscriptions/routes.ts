@@ -11,14 +11,16 @@ import { redirect } from '../ui/answers.ts';
 import { ask } from '../ask.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { customerSubscriptions } from './of-customer.ts';
-import { createdIn, segmentOf, segmentSubscriptions } from './of-segment.ts';
+import { countFigure, figureOf, figureSubscriptions } from './of-figure.ts';
+import { segmentOf, segmentSubscriptions } from './of-segment.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { Pages, OwnerParts, ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
 import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
 import { subscriptionsFile } from '../csv/subscriptions.ts';
 import { subscriptionPage } from './page.ts';
-import { type Search, type SubscriptionsPage, subscriptionsContent } from './list-page.ts';
+import type { SubscriptionsPage } from './list.ts';
+import { type Search, subscriptionsContent } from './list-page.ts';
 
 const base = '/app/shops/:shopId/subscriptions';
 /** The canonical form of a number in a URL; no other text leads to the same page. */
@@ -84,12 +86,16 @@ async function showList(parts: OwnerParts, visit: ShopVisit, search: Search): Pr
     );
     const choices =
       customer === undefined ? await readSegmentChoices(parts, visit.shop) : undefined;
-    const created = choices && createdIn(visit.query, parts.clock.now());
-    return subscriptionsContent(visit, { ...listed, ...search, intervals, choices, created });
+    const figure = choices && figureOf(visit, parts.clock.now());
+    const counted = figure && {
+      ...figure,
+      count: await countFigure(parts.store, visit.shop, figure),
+    };
+    return subscriptionsContent(visit, { ...listed, ...search, intervals, choices, counted });
   });
 }
 
-/** The subscriptions of a customer, of the segment in the address, or all of the shop's. */
+/** The subscriptions of a customer, or of the figure or segment in the address, or all of the shop's. */
 async function list(
   parts: OwnerParts,
   visit: ShopVisit,
@@ -103,10 +109,11 @@ async function list(
     return customerSubscriptions(store, shop.id, limit, { customer, status, cursor });
   }
   const now = clock.now();
-  const created = createdIn(visit.query, now);
-  const segment = segmentOf(visit.query, created !== undefined);
+  const figure = figureOf(visit, now);
+  if (figure) return figureSubscriptions(store, shop.id, figure, { limit, cursor });
+  const segment = segmentOf(visit.query);
   return segment
-    ? segmentSubscriptions(store, shop.id, segment, { limit, cursor, now, created })
+    ? segmentSubscriptions(store, shop.id, segment, { limit, cursor, now })
     : ask(parts, shop, listSubscriptions, { status, cursor, limit });
 }
 

@@ -38,6 +38,7 @@ const lineItem = object({
 });
 
 const subscription = object(fields);
+const subscriptionThen = object({ ...fields, status: enumValue('s.status_then') });
 const subscriptionDetail = object({ ...fields, lineItems: array('l.items') });
 
 /** The plan of the subscription `s`, as `p`. */
@@ -75,6 +76,34 @@ export function subscriptionLines(
     sql,
     sql`select ${sql.unsafe(subscription)} as json from (${subscriptions}) s ${itsPlan(sql, shopId)}`,
   );
+}
+
+/** A subscription in the format of the API's list, and when what it is listed for happened, epoch milliseconds. */
+export interface SubscriptionText {
+  readonly json: string;
+  readonly happenedAt: number;
+}
+
+interface Listed {
+  /** A part of a statement: subscriptions with `status_then`, the status that is shown, in their order. */
+  readonly rows: Query<Record<string, unknown>[]>;
+  /** Their order is by this column, then by id, both descending. */
+  readonly by: 'created_at' | 'cancelled_at';
+  readonly limit: number;
+}
+
+/** The first of some subscriptions. */
+export function subscriptionTexts(
+  sql: Sql | Transaction,
+  shopId: number,
+  { rows, by, limit }: Listed,
+): Promise<SubscriptionText[]> {
+  const moment = sql.unsafe(by);
+  return sql<SubscriptionText[]>`
+    select ${sql.unsafe(subscriptionThen)} as json,
+      (date_part('epoch', s.${moment}) * 1000)::bigint as "happenedAt"
+    from (${rows}) s ${itsPlan(sql, shopId)}
+    order by s.${moment} desc, s.subscription_id desc limit ${limit}`;
 }
 
 /** Highest id first: a customer has few subscriptions, and their index has no other order. */

@@ -1,0 +1,124 @@
+import type { ReadConnections } from '../../store/connections/read-connections.ts';
+import type { Sql, Transaction } from '../../store/database.ts';
+import { type Paging, startOf } from '../../store/records/paging.ts';
+import { type SubscriptionText, subscriptionTexts } from '../../store/records/subscriptions.ts';
+import { type Part, type Selection, matching } from './chosen.ts';
+import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
+
+/** The figures whose subscriptions can be listed: of new, active and paused subscribers, and cancellations. */
+export const countedFigures = ['new', 'active', 'paused', 'cancelled'] as const;
+export type CountedFigure = (typeof countedFigures)[number];
+
+/** What a list of subscriptions is of. Epoch milliseconds. */
+export interface Counted {
+  readonly figure: CountedFigure;
+  /** Of what happened: includes `from`, excludes `until`. */
+  readonly from: number;
+  readonly until: number;
+  /** The instant of which the statuses are; anything dated later is ignored. */
+  readonly at: number;
+}
+
+interface Options {
+  readonly selection: Selection | undefined;
+  readonly milliseconds?: number;
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+const everything: Selection = { segment: {}, now: 0 };
+
+/**
+ * The subscriptions that a figure counts, or whose customers it counts, with their status at an instant: by when they
+ * began, or were cancelled, the last first. Reads subscriptions, or changes of status, until a page is full.
+ * @throws SegmentTooLarge if that takes too long
+ */
+export function listCounted(
+  { segments }: Pick<ReadConnections, 'segments'>,
+  shopId: number,
+  counted: Counted,
+  page: Paging,
+  { selection = everything, milliseconds = segmentMilliseconds }: Options,
+): Promise<SubscriptionText[]> {
+  return withinTimeLimit(segments, milliseconds, (inTurn) =>
+    inTurn((tx) => readCounted(tx, shopId, counted, page, selection)),
+  );
+}
+
+function readCounted(
+  sql: Sql | Transaction,
+  shopId: number,
+  { figure, from, until, at }: Counted,
+  { after, limit }: Paging,
+  selection: Selection,
+): Promise<SubscriptionText[]> {
+  const place = startOf(after);
+  /** The last change of a subscription's status by then. */
+  const last = (alias: string) => sql`
+    left join lateral (
+      select to_status, position from (
+        select * from status_events
+        where shop_id = ${shopId} and subscription_id = ${sql.unsafe(alias)}.subscription_id
+        order by position desc offset 0
+      ) event
+      where at <= ${iso(at)} limit 1
+    ) last on true`;
+  const begun = (since: string, end: string) => sql`
+    select * from subscriptions
+    where shop_id = ${shopId} and created_at >= ${since} and created_at <= ${end}
+      and (created_at, subscription_id) < (${place.at}, ${place.id})
+    order by created_at desc, subscription_id desc offset 0`;
+  const cancelled = sql`
+    select e.subscription_id, e.at as cancelled_at, s.customer_id, s.plan_id, s.status, s.current_price,
+      s.own_interval_unit, s.own_interval_count, s.next_billing_at, s.created_at
+    from (
+      select * from status_events
+      where shop_id = ${shopId} and at >= ${iso(from)} and at < ${iso(until)} and at <= ${iso(at)}
+        and (at, subscription_id) < (${place.at}, ${place.id})
+      order by at desc, subscription_id desc offset 0
+    ) e
+    ${last('e')}
+    cross join lateral (
+      select * from subscriptions
+      where shop_id = ${shopId} and subscription_id between e.subscription_id and e.subscription_id
+      order by subscription_id limit 1
+    ) s
+    where e.to_status = 'cancelled' and last.position = e.position`;
+  /** The selection's subscriptions of the customer of \`c\`. */
+  const others = () =>
+    matching(
+      sql,
+      shopId,
+      sql`
+        select * from subscriptions
+        where shop_id = ${shopId} and customer_id between c.customer_id and c.customer_id
+        order by customer_id offset 0`,
+      selection,
+    );
+  const earlier = sql`
+    select true as is_there from (${others()}) o
+    where (o.created_at, o.subscription_id) < (c.created_at, c.subscription_id) limit 1`;
+  const active = sql`
+    select true as is_there from (${others()}) o ${last('o')}
+    where o.created_at <= ${iso(at)} and coalesce(last.to_status, 'active') = 'active' limit 1`;
+  const [walk, status, unless] = {
+    new: () => [begun(iso(from), iso(until - 1)), null, earlier] as const,
+    active: () => [begun('-infinity', iso(at)), 'active', undefined] as const,
+    paused: () => [begun('-infinity', iso(at)), 'paused', active] as const,
+    cancelled: () => [cancelled, 'cancelled', undefined] as const,
+  }[figure]();
+  const by = figure === 'cancelled' ? 'cancelled_at' : 'created_at';
+  const moment = sql.unsafe(by) as Part;
+  const exceptFor = unless
+    ? sql`left join lateral (${unless}) other on true where other.is_there is null`
+    : sql``;
+  const rows = sql`
+    select c.* from (
+      -- Without this order, PostgreSQL forgets that of the walk, reads all of it and sorts.
+      select m.*, coalesce(last.to_status, 'active') as status_then
+      from (${matching(sql, shopId, walk, selection)}) m ${last('m')}
+      where coalesce(last.to_status, 'active') = coalesce(${status}, last.to_status, 'active')
+      order by m.${moment} desc, m.subscription_id desc offset 0
+    ) c
+    ${exceptFor}`;
+  return subscriptionTexts(sql, shopId, { rows, by, limit });
+}
