@@ -27,6 +27,8 @@ export const departures = ['paused', 'cancelled', 'expired', 'failed'] as const;
 export const movements = [...arrivals, ...departures] as const;
 export type Movement = (typeof movements)[number];
 
+export const isDeparture = (movement: Movement) => departures.some((each) => each === movement);
+
 /**
  * How one movement changed the active subscriptions with one billing interval, such as `active month 3 paused`.
  * The sum over the movements is what is active.

@@ -6,7 +6,7 @@ import {
   type ActiveFact,
   type IntervalText,
   type Movement,
-  departures,
+  isDeparture,
   movements,
   parseInterval,
   partsOf,
@@ -161,8 +161,6 @@ function monthlyValueOf(sums: IntervalSums): Ratio {
     return add(total, multiply(value, monthlyFactor(unit, count)));
   }, zero);
 }
-
-const isDeparture = (movement: Movement) => departures.some((each) => each === movement);
 
 /** Rounds each value once. @param currency the shop's, ISO 4217 */
 export function toMovements(values: MovementValues, currency: string): Movements {

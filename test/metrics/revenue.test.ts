@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
+import { rebuildMetrics } from '../../src/metrics/check.ts';
 import { summariseKept } from '../../src/metrics/cancel-flow/kept.ts';
 import { keptFromRecords } from '../../src/metrics/cancel-flow/plain-kept.ts';
 import { countSessions, listSessionDays } from '../../src/metrics/cancel-flow/sessions.ts';
@@ -14,14 +14,9 @@ import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { type Ratio, add, parseDecimal, subtract } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
-import { runs } from '../support/seed.ts';
-import { createShop } from '../support/world.ts';
-import { instantOf } from './instants.ts';
-import { type Random, randomOf } from './random.ts';
-import { preparePlans, writeSomething } from './writers.ts';
+import { eachInstant, windowOf } from './worlds.ts';
 
 const day = 24 * 3_600_000;
-const { numRuns: worlds, seed: firstSeed } = runs(10);
 const iso = (at: number) => new Date(at).toISOString();
 const isSame = (one: Ratio, other: Ratio) => subtract(one, other).numerator === 0n;
 const zero: Ratio = { numerator: 0n, denominator: 1n };
@@ -39,37 +34,9 @@ onEveryDatabase('revenue, renewals and the cancel flow', (open) => {
   });
   after(() => store.close());
 
-  /** Random instants of shops of random records, with any start of what is kept by hour. */
-  async function eachInstant(
-    { seeds, batches }: { readonly seeds: number; readonly batches: number },
-    check: (shopId: number, random: Random, now: number, where: string) => Promise<void>,
-  ) {
-    for (let seed = firstSeed + seeds; seed < firstSeed + seeds + worlds; seed += 1) {
-      const random = randomOf(seed);
-      const shop = await createShop(store);
-      const hoursSince = random.oneOf(['1970-01-01Z', '2026-10-30Z', '2026-11-21Z', 'infinity']);
-      await store.write`insert into metric_shops values (${shop.id}, ${hoursSince})`;
-      await preparePlans(store.write, shop.id);
-      for (let batch = 0; batch < batches; batch += 1) {
-        await writeSomething(store.write, [shop.id], random);
-      }
-      assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
-      for (let time = 0; time < 12; time += 1) {
-        const now = instantOf(random);
-        await check(shop.id, random, now, `seed ${seed}, now ${iso(now)}`);
-      }
-    }
-  }
-
-  const windowOf = (random: Random, now: number) => {
-    const until = Math.min(now, random.oneOf([now, instantOf(random)]));
-    const length = random.chance(0.2) ? random.integer(3_600_000) : random.integer(80 * day);
-    return { from: until - 1 - length, until, now };
-  };
-
   test('the movements of any days of a period are those of the records, and come to the whole', async () => {
     let moved = 0;
-    await eachInstant({ seeds: 200, batches: 16 }, async (shopId, random, now, where) => {
+    await eachInstant(store, { seeds: 200, batches: 16 }, async (shopId, random, now, where) => {
       const { from, until } = windowOf(random, now);
       const days = await listMovementDays(store.primary.analyse, shopId, from, until);
       const first = Math.floor(from / day) * day;
@@ -98,7 +65,7 @@ onEveryDatabase('revenue, renewals and the cancel flow', (open) => {
   });
 
   test('the revenue of a period’s days is what was paid on them, less what was refunded', async () => {
-    await eachInstant({ seeds: 300, batches: 16 }, async (shopId, random, now, where) => {
+    await eachInstant(store, { seeds: 300, batches: 16 }, async (shopId, random, now, where) => {
       const { from, until } = windowOf(random, now);
       const expected = new Map<string, Ratio>();
       const rows = await store.write<{ at: Date; amount: string }[]>`
@@ -124,7 +91,7 @@ onEveryDatabase('revenue, renewals and the cancel flow', (open) => {
 
   test('renewals are projected from the next billing dates, the first week as in the summary', async () => {
     const renewals = Array.from({ length: 8 }, () => 0);
-    await eachInstant({ seeds: 400, batches: 16 }, async (shopId, _, now, where) => {
+    await eachInstant(store, { seeds: 400, batches: 16 }, async (shopId, _, now, where) => {
       const found = await projectRenewals(store.primary.analyse, shopId, now);
       const plain = await projectionFromRecords(store.write, shopId, now);
       const text = (weeks: readonly RenewalWeek[]) =>
@@ -147,7 +114,7 @@ onEveryDatabase('revenue, renewals and the cancel flow', (open) => {
 
   test('sessions and what they kept are those of the records, also after all is computed again', async () => {
     let kept = 0;
-    await eachInstant({ seeds: 500, batches: 60 }, async (shopId, random, now, where) => {
+    await eachInstant(store, { seeds: 500, batches: 60 }, async (shopId, random, now, where) => {
       const window = windowOf(random, now);
       const { from, until } = window;
       const counts = await countSessions(store.primary.analyse, shopId, { from, until });

@@ -3,7 +3,10 @@ import { summariseKept } from '../../src/metrics/cancel-flow/kept.ts';
 import { keptFromRecords } from '../../src/metrics/cancel-flow/plain-kept.ts';
 import { countSessions, listSessionDays } from '../../src/metrics/cancel-flow/sessions.ts';
 import { projectionFromRecords } from '../../src/metrics/revenue/plain-projection.ts';
-import { projectRenewals } from '../../src/metrics/revenue/projection.ts';
+import { listMoved } from '../../src/metrics/revenue/moved.ts';
+import { listPayments } from '../../src/metrics/revenue/payments.ts';
+import { listRenewing } from '../../src/metrics/revenue/renewing.ts';
+import { projectRenewals, projectedWeeks } from '../../src/metrics/revenue/projection.ts';
 import { listRevenueDays } from '../../src/metrics/revenue/revenue-days.ts';
 import type { Store } from '../../src/store/open.ts';
 import { listSessions } from '../../src/store/records/cancellations.ts';
@@ -22,6 +25,21 @@ export async function useInsights(store: Store, shopId: number, now: number): Pr
   assert.notEqual((await countSessions(primary.analyse, shopId, { from, until })).length, 0);
   const filter = { from, until, reason: undefined, offer: undefined, outcomes: undefined };
   const page = { after: undefined, limit: 3 };
+  const paid = { from, until, seen: now };
+  for (const kinds of [['paid', 'refunded'], ['paid'], ['failed']] as const) {
+    assert.notEqual(
+      (await listPayments(primary.analyse, shopId, paid, { ...page, kinds })).length,
+      0,
+      kinds.join(' '),
+    );
+  }
+  await listPayments(primary.analyse, shopId, paid, { ...page, kinds: ['refunded'] });
+  assert.equal((await listMoved(primary.analyse, shopId, window, page)).length, 3);
+  const weeks = Array.from({ length: projectedWeeks }, (_, week) => ({ now, week }));
+  const renewing = await Promise.all(
+    weeks.map((week) => listRenewing(primary.analyse, shopId, week, page)),
+  );
+  assert.notEqual(renewing.flat().length, 0);
   assert.equal((await listSessions(primary.cancellations, shopId, filter, page)).count, 3);
   assert.notEqual((await listSessionDays(primary.analyse, shopId, { from, until })).length, 0);
   await summariseKept(primary.analyse, shopId, window);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listSegmentSubscriptions } from '../../src/metrics/segments/list.ts';
 import { countedFigures, listCounted } from '../../src/metrics/segments/counted.ts';
+import { paymentKinds } from '../../src/metrics/revenue/payments.ts';
 import { readFigures } from '../../src/metrics/segments/figures.ts';
 import type { Segment } from '../../src/metrics/segments/segment.ts';
 import type { Sql } from '../../src/store/database.ts';
@@ -62,6 +63,11 @@ export async function useSegments(
         figures.closed(period),
         figures.openCases({ order: 'oldest', code: undefined, at: endAt, now: endAt, ...page }),
         figures.closedCases({ ...period, ...anyCase }, page),
+        figures.payments(
+          { ...period, seen: endAt },
+          { kinds: paymentKinds, after: undefined, limit: 3 },
+        ),
+        figures.renewing({ now: endAt, week: 0 }, { after: undefined, limit: 3 }),
       ]),
     );
     for (const figure of countedFigures) {

@@ -1,7 +1,7 @@
 import { addInterval } from '../../intervals.ts';
 import { type Ratio, roundHalfAway, shopDigitsOf } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { day } from '../bounds.ts';
+import { type Period, day } from '../bounds.ts';
 import { type IntervalText, parseInterval } from '../facts.ts';
 import { priceDecimals } from '../history-rows.ts';
 import { keptOf } from '../pieces.ts';
@@ -18,8 +18,16 @@ export interface RenewalWeek {
   readonly value: Ratio;
 }
 
+/** By UTC day, epoch milliseconds: the intervals of what is due first on it and renews in a week. */
+export type Due = ReadonlyMap<number, ReadonlySet<IntervalText>>;
+
 const week = 7 * day;
 export const projectedWeeks = 8;
+
+/** @param index of the week, from 0 */
+export function projectedWeekOf(now: number, index: number): Period {
+  return { from: now + index * week, until: now + (index + 1) * week };
+}
 
 interface DueRow {
   /** An instant at which they are due, or one that is in the same week for all of them. */
@@ -42,12 +50,16 @@ export async function projectRenewals(
   sql: Sql | Transaction,
   shopId: number,
   now: number,
-): Promise<RenewalWeek[]> {
+): Promise<(RenewalWeek & { readonly due: Due })[]> {
   const rows = await listDue(sql, shopId, now);
   const counts = Array.from({ length: projectedWeeks }, () => 0);
   const values = Array.from({ length: projectedWeeks }, () => 0n);
+  const due = Array.from({ length: projectedWeeks }, () => new Map<number, Set<IntervalText>>());
   const add = (row: DueRow, at: number, sign: 1 | -1) => {
-    for (const index of weeksOf(row.fact.slice(4) as IntervalText, at, now)) {
+    const interval = row.fact.slice(4) as IntervalText;
+    const on = Math.floor(at / day) * day;
+    for (const index of weeksOf(interval, at, now)) {
+      due[index]?.set(on, (due[index].get(on) ?? new Set()).add(interval));
       counts[index] = (counts[index] ?? 0) + sign * row.renewals;
       values[index] = (values[index] ?? 0n) + BigInt(sign) * BigInt(row.value);
     }
@@ -57,14 +69,15 @@ export async function projectRenewals(
     if (row.exceptAt !== null) add(row, row.exceptAt, -1);
   }
   return counts.map((renewals, index) => ({
-    from: now + index * week,
+    from: projectedWeekOf(now, index).from,
     renewals,
+    due: due[index] ?? new Map(),
     value: { numerator: values[index] ?? 0n, denominator: 10n ** BigInt(priceDecimals) },
   }));
 }
 
 /** In which of the weeks a subscription renews that is next due at an instant. */
-function weeksOf(interval: IntervalText, at: number, now: number): ReadonlySet<number> {
+export function weeksOf(interval: IntervalText, at: number, now: number): ReadonlySet<number> {
   const { unit, count } = parseInterval(interval);
   const weeks = new Set<number>();
   for (let cycle = 0; ; cycle += 1) {

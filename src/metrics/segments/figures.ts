@@ -30,6 +30,19 @@ import { cohortsFromRecords } from '../plain-cohorts.ts';
 import { movementsFromRecords } from '../plain-movements.ts';
 import { summariseFromRecords } from '../plain.ts';
 import type { MetricsRow } from '../row.ts';
+import {
+  type PaymentRow,
+  type PaymentWindow,
+  type PaymentsPage,
+  listPayments,
+} from '../revenue/payments.ts';
+import {
+  type RenewalsOf,
+  type RenewingPage,
+  type RenewingRow,
+  listRenewing,
+  renewingFromRecords,
+} from '../revenue/renewing.ts';
 import { type ReasonRow, listOutcomesByReason } from '../reasons.ts';
 import {
   type ClosedCaseRow,
@@ -81,6 +94,9 @@ export interface Figures {
   closed(period: Period): Promise<ClosedCases[]>;
   openCases(page: OpenPage): Promise<OpenCaseRow[]>;
   closedCases(filter: ClosedFilter, page: ClosedPage): Promise<ClosedCaseRow[]>;
+  payments(window: PaymentWindow, page: PaymentsPage): Promise<PaymentRow[]>;
+  /** Of a selection, only the first week is known. */
+  renewing(week: RenewalsOf, page: RenewingPage): Promise<RenewingRow[]>;
 }
 
 /**
@@ -113,6 +129,8 @@ export async function readFigures<Result>(
       closed: (period) => listClosed(analyse, shop.id, period),
       openCases: (page) => listOpenCases(analyse, shop.id, page),
       closedCases: (filter, page) => listClosedCases(analyse, shop.id, filter, page),
+      payments: (window, page) => listPayments(analyse, shop.id, window, page),
+      renewing: (week, page) => listRenewing(analyse, shop.id, week, page),
     });
   }
   return withinTimeLimit(segments, milliseconds, (inTurn) =>
@@ -151,6 +169,10 @@ export async function readFigures<Result>(
       openCases: (page) => inTurn((tx) => listOpenCases(tx, shop.id, page, selection)),
       closedCases: (filter, page) =>
         inTurn((tx) => listClosedCases(tx, shop.id, filter, page, selection)),
+      payments: (window, page) =>
+        inTurn((tx) => listPayments(tx, shop.id, window, page, selection)),
+      renewing: ({ now }, page) =>
+        inTurn((tx) => renewingFromRecords(tx, shop.id, now, page, selection)),
     }),
   );
 }

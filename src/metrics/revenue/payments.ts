@@ -1,0 +1,124 @@
+import type { Sql, Transaction } from '../../store/database.ts';
+import { type Position, startOf } from '../../store/records/paging.ts';
+import { type Period, day } from '../bounds.ts';
+import { type Selection, chosenOf, recordsOf } from '../segments/chosen.ts';
+
+/** What a list of payments has: those that succeeded, refunds, and the last failed one of each billing cycle. */
+export const paymentKinds = ['paid', 'refunded', 'failed'] as const;
+export type PaymentKind = (typeof paymentKinds)[number];
+
+export interface PaymentRow {
+  readonly kind: PaymentKind;
+  /** Of the payment, or of the refund. */
+  readonly id: number;
+  readonly subscriptionId: number;
+  readonly customerId: number;
+  readonly planName: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** A decimal. */
+  readonly amount: string;
+  /** Of a failed payment; null if the source gave none. */
+  readonly failureCode: string | null;
+  /** Where it is in the order: when its billing cycle failed last on that day, or when it happened. */
+  readonly placedAt: number;
+}
+
+export interface PaymentWindow extends Period {
+  /** A cycle counts at its last failure before this, which is the end of the window or later. Epoch milliseconds. */
+  readonly seen: number;
+}
+
+export interface PaymentsPage {
+  readonly kinds: readonly PaymentKind[];
+  /** The kind of the last row of the page before, when it was placed, as `createdAt`, and its id. */
+  readonly after: (Position & { readonly kind: PaymentKind }) | undefined;
+  readonly limit: number;
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+
+/**
+ * The payments and refunds behind the revenue and the failed payments of a window, of a shop or a selection of its
+ * subscriptions: the newest first.
+ */
+export function listPayments(
+  sql: Sql | Transaction,
+  shopId: number,
+  { from, until, seen }: PaymentWindow,
+  { kinds, after, limit }: PaymentsPage,
+  selection?: Selection,
+): Promise<PaymentRow[]> {
+  const [since, end, seenAt] = [from, until, seen].map(iso) as [string, string, string];
+  // The failures of the last day count as of its end.
+  const lastDay = iso(Math.ceil(until / day) * day);
+  const { at, id } = startOf(after);
+  const place = sql`(${at}, ${after?.kind ?? 'refunded'}::text, ${id})`;
+  const failed = sql`status = 'failed' and failure_kind is distinct from 'inventory'`;
+  const ofCycle = sql`
+    select p.*, c.failed_at from (
+      select subscription_id, cycle, failed_at from failed_cycles
+      where shop_id = ${shopId} and failed_at >= ${since} and failed_at < ${lastDay}
+        and failed_at <= ${at}
+      order by failed_at desc offset 0
+    ) c
+    cross join lateral (
+      select payment_id, subscription_id, processed_at, amount, failure_code from payments
+      where shop_id = ${shopId} and ${failed} and processed_at < ${seenAt}
+        and subscription_id between c.subscription_id and c.subscription_id and cycle = c.cycle
+      order by subscription_id desc, cycle desc, processed_at desc, payment_id desc limit 1
+    ) p
+    -- One row of each cycle: that of the day on which it failed last.
+    where metric_day(p.processed_at) = metric_day(c.failed_at)`;
+  const ofChosenCycle = sql`
+    select distinct on (subscription_id, cycle) *, processed_at as failed_at
+    from (${recordsOf(sql, shopId, 'payments', [since, seenAt], selection)}) payments
+    where ${failed}
+    order by subscription_id desc, cycle desc, processed_at desc, payment_id desc`;
+  const parts = {
+    paid: () => sql`
+      select 'paid' as kind, payment_id as id, null::bigint as paid_for, subscription_id,
+        processed_at as at, processed_at as placed_at, amount, null::text as failure_code
+      from (${recordsOf(sql, shopId, 'payments', [since, end], selection)}) payments
+      where status = 'succeeded' and processed_at <= ${at}
+        and (processed_at, 'paid', payment_id) < ${place}
+      order by processed_at desc, payment_id desc limit ${limit}`,
+    refunded: () => sql`
+      select 'refunded', refund_id, payment_id, null::bigint, refunded_at, refunded_at, amount, null::text
+      from (${recordsOf(sql, shopId, 'refunds', [since, end], selection)}) refunds
+      where refunded_at <= ${at} and (refunded_at, 'refunded', refund_id) < ${place}
+      order by refunded_at desc, refund_id desc limit ${limit}`,
+    failed: () => sql`
+      select 'failed', payment_id, null::bigint, subscription_id, processed_at, failed_at, amount, failure_code
+      from (${selection ? ofChosenCycle : ofCycle}) cycles
+      where processed_at >= ${since} and processed_at < ${end}
+        and (failed_at, 'failed', payment_id) < ${place}
+      order by failed_at desc, payment_id desc limit ${limit}`,
+  };
+  const rows = kinds
+    .map((kind) => sql`(${parts[kind]()})`)
+    .reduce((all, each) => sql`${all} union all ${each}`);
+  const chosen = selection ? sql`with chosen as (${chosenOf(sql, shopId, selection)})` : sql``;
+  return sql<PaymentRow[]>`
+    ${chosen}
+    select r.kind, r.id, s.subscription_id as "subscriptionId", s.customer_id as "customerId",
+      p.name as "planName", (date_part('epoch', r.at) * 1000)::bigint as at, r.amount,
+      r.failure_code as "failureCode", (date_part('epoch', r.placed_at) * 1000)::bigint as "placedAt"
+    from (${rows}) r (kind, id, paid_for, subscription_id, at, placed_at, amount, failure_code)
+    left join lateral (
+      select subscription_id from payments
+      where shop_id = ${shopId} and payment_id between r.paid_for and r.paid_for
+      order by payment_id limit 1
+    ) paid on true
+    cross join lateral (
+      select subscription_id, customer_id, plan_id from subscriptions
+      where shop_id = ${shopId} and subscription_id between coalesce(r.subscription_id, paid.subscription_id)
+        and coalesce(r.subscription_id, paid.subscription_id)
+      order by subscription_id limit 1
+    ) s
+    cross join lateral (
+      select name from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
+    ) p
+    order by r.placed_at desc, r.kind desc, r.id desc
+    limit ${limit}`;
+}

@@ -1,0 +1,158 @@
+import type { Sql, Transaction } from '../../store/database.ts';
+import { type Position, startOf } from '../../store/records/paging.ts';
+import { type Period, day } from '../bounds.ts';
+import type { ActiveValue, IntervalText } from '../facts.ts';
+import { type Part, type Selection, matching } from '../segments/chosen.ts';
+import { type Due, projectRenewals, projectedWeekOf, weeksOf } from './projection.ts';
+
+/** An active subscription that is expected to renew. */
+export interface RenewingRow extends Omit<ActiveValue, 'sum'> {
+  readonly subscriptionId: number;
+  readonly customerId: number;
+  readonly planId: number;
+  readonly planName: string;
+  /** Of a billing cycle, a decimal. */
+  readonly price: string;
+  /** Epoch milliseconds. */
+  readonly nextBillingAt: number;
+}
+
+/** A week of the projection, from 0, as of an instant, epoch milliseconds. */
+export interface RenewalsOf {
+  readonly now: number;
+  readonly week: number;
+}
+
+export interface RenewingPage {
+  /** The last row of the page before: its next billing date, as `createdAt`, and its subscription. */
+  readonly after: Position | undefined;
+  readonly limit: number;
+}
+
+/** As many as are read at once: not all that are due on some days renew in one week. */
+const rowsPerRead = 500;
+
+/** The subscriptions that projectRenewals counts in a week, by their next billing date, then by id. */
+export async function listRenewing(
+  sql: Sql | Transaction,
+  shopId: number,
+  { now, week }: RenewalsOf,
+  page: RenewingPage,
+): Promise<RenewingRow[]> {
+  const due = (await projectRenewals(sql, shopId, now))[week]?.due ?? new Map();
+  const rows: RenewingRow[] = [];
+  let { after } = page;
+  for (const days of runsOf(due)) {
+    const span = { from: Math.max(days.from, now, after?.createdAt ?? now), until: days.until };
+    for (let isMore = span.from < span.until; isMore;) {
+      const part = { after, limit: rowsPerRead };
+      const found = await listDueBetween(sql, shopId, now, span, part, {
+        intervals: days.intervals,
+      });
+      rows.push(
+        ...found.filter(({ unit, count, nextBillingAt }) =>
+          weeksOf(`${unit} ${count}`, nextBillingAt, now).has(week),
+        ),
+      );
+      if (rows.length >= page.limit) return rows.slice(0, page.limit);
+      const last = found.at(-1);
+      if (last) after = { createdAt: last.nextBillingAt, id: last.subscriptionId };
+      isMore = found.length === rowsPerRead;
+    }
+  }
+  return rows;
+}
+
+/** The same for the next 7 days and a selection of the subscriptions, from the records. */
+export function renewingFromRecords(
+  sql: Sql | Transaction,
+  shopId: number,
+  now: number,
+  page: RenewingPage,
+  selection: Selection,
+): Promise<RenewingRow[]> {
+  return listDueBetween(sql, shopId, now, projectedWeekOf(now, 0), page, { selection });
+}
+
+/** Days that follow one another, and the intervals of what is due first on them and renews in the week. */
+interface Run extends Period {
+  readonly intervals: ReadonlySet<IntervalText>;
+}
+
+function runsOf(due: Due): Run[] {
+  const runs: Run[] = [];
+  for (const [from, intervals] of [...due].toSorted(([a], [b]) => a - b)) {
+    const last = runs.at(-1);
+    const isNext = last?.until === from;
+    if (isNext) runs.pop();
+    runs.push({
+      from: isNext ? last.from : from,
+      until: from + day,
+      intervals: isNext ? last.intervals.union(intervals) : intervals,
+    });
+  }
+  return runs;
+}
+
+/**
+ * The active subscriptions whose next billing date is in a period that begins at `now` or later. The index has them
+ * by their final status, so those that change later are followed.
+ */
+function listDueBetween(
+  sql: Sql | Transaction,
+  shopId: number,
+  now: number,
+  { from, until }: Period,
+  { after, limit }: RenewingPage,
+  only: { readonly intervals?: ReadonlySet<IntervalText>; readonly selection?: Selection },
+): Promise<RenewingRow[]> {
+  const [at, since, end] = [now, from, until].map((time) => new Date(time).toISOString()) as [
+    string,
+    string,
+    string,
+  ];
+  const place = after ? startOf(after) : { at: '-infinity', id: 0 };
+  const { selection = { segment: {}, now } } = only;
+  const intervals = only.intervals ? `{${[...only.intervals].join(',')}}` : null;
+  const selected = (subscriptions: Part) => sql`
+    select * from (${matching(sql, shopId, subscriptions, selection)}) s
+    where (${intervals}::text[] is null or unit || ' ' || count = any (${intervals}::text[]))
+      and (next_billing_at, subscription_id) > (${place.at}, ${place.id})
+    order by next_billing_at, subscription_id limit ${limit}`;
+  const unchanged = sql`
+    select * from subscriptions
+    where shop_id = ${shopId} and status = 'active' and status_since <= ${at}
+      and next_billing_at >= ${since} and next_billing_at < ${end}
+    order by next_billing_at offset 0`;
+  const changing = sql`
+    select s.* from (
+      (
+        select subscription_id from status_events
+        where shop_id = ${shopId} and at > ${at} order by at offset 0
+      )
+      union
+      (
+        select subscription_id from subscriptions
+        where shop_id = ${shopId} and created_at > ${at} order by created_at offset 0
+      )
+    ) c
+    cross join lateral (
+      select * from subscriptions
+      where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
+      order by subscription_id limit 1
+    ) s
+    left join lateral (
+      select to_status from status_events
+      where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
+      order by position desc limit 1
+    ) seen on true
+    where s.created_at <= ${at} and coalesce(seen.to_status, 'active') = 'active'
+      and s.next_billing_at >= ${since} and s.next_billing_at < ${end}`;
+  return sql<RenewingRow[]>`
+    select subscription_id as "subscriptionId", customer_id as "customerId", plan_id as "planId",
+      plan_name as "planName", unit, count, current_price as price,
+      (date_part('epoch', next_billing_at) * 1000)::bigint as "nextBillingAt"
+    from ((${selected(unchanged)}) union all (${selected(changing)})) due
+    order by next_billing_at, subscription_id
+    limit ${limit}`;
+}
