@@ -32,6 +32,7 @@ import { shopsPage } from './account/shop-pages.ts';
 import { changePassword, signIn } from '../accounts/sign-in.ts';
 import { explainRefusal, signInPage } from './account/sign-in-pages.ts';
 import { notificationRoutes } from './notifications/routes.ts';
+import { paymentRoutes } from './payments/routes.ts';
 import { revenueAssets } from './revenue/page.ts';
 import { revenueRoutes } from './revenue/routes.ts';
 import { helpAssets } from './ui/help.ts';
@@ -72,6 +73,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...cohortRoutes(pages, parts),
     ...subscriptionRoutes(pages, parts),
     ...revenueRoutes(pages, parts),
+    ...paymentRoutes(pages, parts),
     ...cancelFlowRoutes(pages, parts),
     ...notificationRoutes(pages, parts),
     ...recoveryRoutes(pages, parts),

@@ -217,8 +217,9 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     assert.equal(new URL(page.url()).search, '?days=90');
     await page.goBack();
     await page.getByRole('slider', { name: 'Failed and recovered payments' }).press('Enter');
-    await page.waitForURL((url) => url.pathname === `${shop}/recovery`);
-    assert.equal(new URL(page.url()).search, '?first=2026-11-14&last=2026-11-20&days=90');
+    await page.waitForURL((url) => url.pathname === `${shop}/payments`);
+    const query = '?kind=failed&first=2026-11-14&last=2026-11-20&days=90';
+    assert.equal(new URL(page.url()).search, query);
     await context.close();
   });
 

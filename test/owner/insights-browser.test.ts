@@ -56,6 +56,10 @@ describe('revenue and the cancel flow in a browser', { skip: browserMissing }, (
   for (const [name, path] of [
     ['revenue', '/revenue'],
     ['revenue-365', '/revenue?days=365'],
+    ['revenue-movements', '/revenue/movements?days=90'],
+    ['renewals', '/revenue/renewals'],
+    ['payments', '/payments'],
+    ['payments-failed', '/payments?kind=failed'],
     ['cancel-flow', '/cancel-flow'],
     ['cancel-flow-90', '/cancel-flow?days=90'],
     ['sessions', '/cancel-flow/sessions?outcome=saved'],

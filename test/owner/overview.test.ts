@@ -146,8 +146,9 @@ describe('the overview of a shop', () => {
       ),
     );
     for (const href of [
-      '/revenue?days=90',
-      '/revenue?days=90#renewals',
+      '/payments?days=90',
+      '/payments?kind=failed&days=90',
+      '/revenue/renewals?days=90',
       '/subscriptions?figure=active&days=90',
       '/subscriptions?figure=paused&days=90',
       '/subscriptions?figure=new&days=90',
@@ -160,9 +161,9 @@ describe('the overview of a shop', () => {
       '/cancel-flow/sessions?days=90',
       '/subscriptions?figure=cancelled&days=90',
       '/subscriptions?figure=cancelled&first=2026-11-14&last=2026-11-20&days=90',
-      '/revenue?from=2026-11-14&to=2026-11-20',
+      '/payments?kind=failed&first=2026-11-14&last=2026-11-20&days=90',
       // The first day is only partly in the period.
-      '/revenue?from=2026-08-22T12%3A00%3A00.000Z&to=2026-08-28',
+      '/subscriptions?figure=active&from=2026-08-22T12%3A00%3A00.000Z&to=2026-08-28',
     ]) {
       assert.ok(links.has(href), href);
     }

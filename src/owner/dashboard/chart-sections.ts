@@ -7,7 +7,7 @@ import { shopPath } from '../ui/layout.ts';
 import { daysPath } from '../view/days.ts';
 import { type Comparison, viewOfDays, viewPath } from '../view/view.ts';
 import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
-import type { Figure } from './figures.ts';
+import { type Figure, failedPayments } from './figures.ts';
 import { reasonsTable } from './reasons.ts';
 
 /** What a chart is compared with. */
@@ -51,15 +51,11 @@ const states = {
     id: 'chart-active',
     title: 'Active subscribers',
     caption: '',
-    rows: '/subscriptions',
-    filter: { figure: 'active' },
   },
   mrr: {
     id: 'chart-mrr',
     title: 'Monthly recurring revenue',
     caption: ', at today’s prices',
-    rows: '/revenue',
-    filter: {},
   },
 } as const;
 
@@ -70,7 +66,7 @@ function stateChart(
   field: keyof typeof states,
   values: Values,
 ): Chart {
-  const { rows, filter, ...texts } = states[field];
+  const texts = states[field];
   const valueOf = (span: readonly DashboardDay[]) => span.at(-1)?.[field] ?? 0;
   const spans = spansOf(history);
   const frame = timesOf(visit, spans);
@@ -89,9 +85,11 @@ function stateChart(
       before:
         historyBefore && `${befores[view.comparison]}: ${values.format(earlier.summary[field])}`,
     },
-    // The state at the end of the days of each point.
+    // What was active at the end of the days of each point.
     hrefs: frame.times.map((time) =>
-      viewPath(shopPath(visit.shop, rows), viewOfDays(view, time), filter),
+      viewPath(shopPath(visit.shop, '/subscriptions'), viewOfDays(view, time), {
+        figure: 'active',
+      }),
     ),
   };
 }
@@ -190,7 +188,8 @@ function paymentsChart(visit: ShopVisit, data: Dashboard, counts: Values): Chart
     {
       name: 'Failed',
       tone: 'bad',
-      rows: '/recovery',
+      rows: '/payments',
+      filter: failedPayments,
       byDay: (each) => each.failedPayments,
       total: ({ summary }) => summary.failedPayments30d,
     },

@@ -23,6 +23,7 @@ export interface Figure {
 }
 
 const active = { figure: 'active' } as const;
+export const failedPayments = { kind: 'failed' } as const;
 
 /** Shown largest. */
 export const heroes: readonly Figure[] = [
@@ -32,7 +33,8 @@ export const heroes: readonly Figure[] = [
     format: 'money',
     definition:
       'Monthly revenue from active subscriptions at the end of the period: price per cycle times cycles per month. Past values use today’s prices and intervals, because earlier ones are not stored.',
-    rows: '/revenue',
+    rows: '/subscriptions',
+    filter: active,
     comparison: 'instant',
     betterWhen: 'higher',
     byDay: (day) => day.mrr,
@@ -149,7 +151,7 @@ export const figureGroups: readonly FigureGroup[] = [
         format: 'money',
         definition:
           'Successful payments in the period, minus refunds in the same period. Can be negative.',
-        rows: '/revenue',
+        rows: '/payments',
         comparison: 'window',
         betterWhen: 'higher',
         byDay: (day) => day.revenue,
@@ -160,7 +162,8 @@ export const figureGroups: readonly FigureGroup[] = [
         format: 'count',
         definition:
           'Billing cycles with a failed payment in the period; each cycle counts once. Failures due to missing stock do not count.',
-        rows: '/recovery',
+        rows: '/payments',
+        filter: failedPayments,
         comparison: 'window',
         betterWhen: 'lower',
         byDay: (day) => day.failedPayments,
@@ -192,7 +195,7 @@ export const figureGroups: readonly FigureGroup[] = [
         format: 'count',
         definition:
           'Active subscriptions to be billed in the next 7 days. Overdue ones do not count. Not known for the past, because earlier billing dates are not stored.',
-        rows: '/revenue#renewals',
+        rows: '/revenue/renewals',
         undefinedBecause: 'Only known from today',
       },
       {
@@ -201,7 +204,7 @@ export const figureGroups: readonly FigureGroup[] = [
         format: 'money',
         definition:
           'Total price of the subscriptions to be billed in the next 7 days. Not known for the past, because earlier billing dates are not stored.',
-        rows: '/revenue#renewals',
+        rows: '/revenue/renewals',
         undefinedBecause: 'Only known from today',
       },
     ],

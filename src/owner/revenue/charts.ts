@@ -5,15 +5,22 @@ import { day } from '../../metrics/bounds.ts';
 import { closingOf } from '../../metrics/movements.ts';
 import { roundHalfAway, shopDigitsOf } from '../../money.ts';
 import type { ShopVisit } from '../pages.ts';
+import { shopPath } from '../ui/layout.ts';
 import { formatCount, formatMoney } from '../ui/locale.ts';
+import { daysPath } from '../view/days.ts';
+import type { View } from '../view/view.ts';
 import { type Revenue, type RevenueDay, spanOf } from './revenue.ts';
 
 /** The charts of the page. */
-export function revenueCharts(visit: ShopVisit, revenue: Revenue): Chart[] {
-  return [...pastCharts(visit, revenue), ...projectionCharts(visit, revenue)];
+export function revenueCharts(visit: ShopVisit, view: View, revenue: Revenue): Chart[] {
+  return [...pastCharts(visit, view, revenue), ...projectionCharts(visit, revenue)];
 }
 
-function pastCharts(visit: ShopVisit, { days, before, whole, wholeBefore }: Revenue): Chart[] {
+function pastCharts(
+  visit: ShopVisit,
+  view: View,
+  { days, before, whole, wholeBefore }: Revenue,
+): Chart[] {
   const { shop } = visit;
   const { amounts } = unitsOf(visit);
   const money = (amount: number) => formatMoney(visit, shop, amount);
@@ -24,6 +31,12 @@ function pastCharts(visit: ShopVisit, { days, before, whole, wholeBefore }: Reve
     some.map((each) => roundHalfAway(closingOf(each), shopDigitsOf(shop.currency)));
   const per = `Per ${spanName(groups)}, UTC`;
   const bars = { marks: 'bars', initial: 'last', ...timesOf(visit, groups), ...amounts } as const;
+  const points = timesOf(
+    visit,
+    days.map((each) => [each]),
+  );
+  const rows = (path: string, { times }: Pick<Chart, 'times'>, more?: Record<string, string>) =>
+    times.map((time) => daysPath(shopPath(shop, path), view, time, more));
   return [
     {
       id: 'chart-mrr',
@@ -35,10 +48,8 @@ function pastCharts(visit: ShopVisit, { days, before, whole, wholeBefore }: Reve
       caption: `At the end of every ${spanName(groups)}, UTC, at today’s prices`,
       marks: 'line',
       initial: 'last',
-      ...timesOf(
-        visit,
-        days.map((each) => [each]),
-      ),
+      ...points,
+      hrefs: rows('/revenue/movements', points),
       series: [
         {
           name: 'MRR',
@@ -60,8 +71,14 @@ function pastCharts(visit: ShopVisit, { days, before, whole, wholeBefore }: Reve
       },
       caption: `${per}, at today’s prices`,
       series: [
-        seriesOf('Came', 'good', spans, ({ came }) => came),
-        seriesOf('Left', 'bad', spans, ({ left }) => left),
+        {
+          ...seriesOf('Came', 'good', spans, ({ came }) => came),
+          hrefs: rows('/revenue/movements', bars, { movement: 'came' }),
+        },
+        {
+          ...seriesOf('Left', 'bad', spans, ({ left }) => left),
+          hrefs: rows('/revenue/movements', bars, { movement: 'left' }),
+        },
       ],
       ...bars,
     },
@@ -74,6 +91,7 @@ function pastCharts(visit: ShopVisit, { days, before, whole, wholeBefore }: Reve
       },
       caption: `${per}. Payments less refunds`,
       series: [seriesOf('Revenue', 'plain', spans, (each) => each.revenue, spansBefore)],
+      hrefs: rows('/payments', bars),
       ...bars,
     },
   ];
@@ -91,6 +109,10 @@ function projectionCharts(visit: ShopVisit, { weeks }: Revenue): Chart[] {
     marks: 'bars',
     initial: 'first',
     times,
+    hrefs: weeks.map((_, index) => {
+      const path = shopPath(visit.shop, '/revenue/renewals');
+      return index === 0 ? path : (`${path}?week=${index + 1}` as const);
+    }),
     timeHeading: 'Week from (UTC)',
   } as const;
   const [next] = weeks;

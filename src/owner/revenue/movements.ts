@@ -1,6 +1,12 @@
 import { scaleLinear } from 'd3-scale';
 import { type Html, html } from '../../http/html.ts';
-import { type Movement, arrivals, departures, movements } from '../../metrics/facts.ts';
+import {
+  type Movement,
+  arrivals,
+  departures,
+  isDeparture,
+  movements,
+} from '../../metrics/facts.ts';
 import type { ShopVisit } from '../pages.ts';
 import { help } from '../ui/help.ts';
 import { shopPath } from '../ui/layout.ts';
@@ -12,8 +18,6 @@ import type { RevenueSpan } from './revenue.ts';
 interface Line {
   readonly label: string;
   readonly definition: string;
-  /** The list of those that left for this cause. */
-  readonly cause?: 'cancelled' | 'failed';
 }
 
 export const lines: Readonly<Record<'opening' | Movement | 'closing', Line>> = {
@@ -33,13 +37,11 @@ export const lines: Readonly<Record<'opening' | Movement | 'closing', Line>> = {
   cancelled: {
     label: 'Cancelled',
     definition: 'Active subscriptions that were cancelled.',
-    cause: 'cancelled',
   },
   expired: { label: 'Expired', definition: 'Active subscriptions that reached their planned end.' },
   failed: {
     label: 'Failed',
     definition: 'Active subscriptions that ended because they were not paid.',
-    cause: 'failed',
   },
   closing: {
     label: 'At the end',
@@ -47,8 +49,6 @@ export const lines: Readonly<Record<'opening' | Movement | 'closing', Line>> = {
       'Monthly recurring revenue when the period ended: the start, plus what came, less what left.',
   },
 };
-
-const isDeparture = (name: Movement) => departures.some((each) => each === name);
 
 /** What changed the MRR, from the start to the end of the period, as a table with bars. */
 export function movementsTable(
@@ -65,12 +65,12 @@ export function movementsTable(
     return `${sign}${money(values[name])}`;
   };
   const row = (name: keyof typeof lines) => {
-    const { label, definition, cause } = lines[name];
-    const path = shopPath(visit.shop, '/churn/left');
+    const { label, definition } = lines[name];
     const isEnd = name === 'opening' || name === 'closing';
+    const href = rowsOf(visit, view, name);
     return html`<tr ${isEnd ? html`class="end"` : undefined}>
       <th scope="row">
-        ${cause === undefined ? label : html`<a href="${viewPath(path, view, { cause })}">${label}</a>`}
+        ${href === undefined ? label : html`<a href="${href}">${label}</a>`}
         ${help(name, label, definition)}
       </th>
       <td class="bar">${bar(name)}</td>
@@ -103,6 +103,14 @@ export function movementsTable(
     }
     ${csvLink(viewPath(shopPath(visit.shop, '/revenue.csv'), view, { table: 'movements' }))}
   </section>`;
+}
+
+/** Where the subscriptions of a line are. A list ends with the period, so those of its start have none. */
+function rowsOf({ shop }: ShopVisit, view: View, name: keyof typeof lines): string | undefined {
+  if (name === 'opening') return undefined;
+  if (name === 'closing')
+    return viewPath(shopPath(shop, '/subscriptions'), view, { figure: 'active' });
+  return viewPath(shopPath(shop, '/revenue/movements'), view, { movement: name });
 }
 
 /** Whether the rounded amounts are exactly each other's sums. */

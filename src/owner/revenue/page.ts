@@ -42,7 +42,7 @@ function figures(visit: ShopVisit, view: View, revenue: Revenue): Html {
   const { whole: now, wholeBefore: before } = revenue;
   const draw = (each: Chart) =>
     chart(each, viewPath(shopPath(shop, '/revenue.csv'), view, { table: each.id }));
-  const [mrr, ...others] = revenueCharts(visit, revenue);
+  const [mrr, ...others] = revenueCharts(visit, view, revenue);
   return html`<p class="answer">${answer(visit, now)}</p>
     <p class="quiet">
       ${showPeriod(visit, view.period)},

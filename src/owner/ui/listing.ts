@@ -3,6 +3,7 @@ import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Asset } from '../../http/look/asset.ts';
 import { encodeCursor } from '../../operations/cursor.ts';
+import type { Shop } from '../../store/shops.ts';
 import type { Position } from '../../store/records/paging.ts';
 import { page, redirect } from './answers.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -40,6 +41,8 @@ export interface Listing<Row> {
     readonly name: string;
     readonly label: string;
     readonly options: Readonly<Record<string, readonly [label: string, ...unknown[]]>>;
+    /** What there is without the parameter, if that is not all. */
+    readonly none?: string;
   };
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -128,7 +131,7 @@ function filters<Row>({ path, query, filter }: Listing<Row>): Html {
       >${label}</a
     >`;
   return html`<div class="filters" role="group" aria-label="${filter.label}">
-    ${link(undefined, 'All')}
+    ${link(undefined, filter.none ?? 'All')}
     ${Object.entries(filter.options).map(([value, [label]]) => link(value, label))}
   </div>`;
 }
@@ -168,9 +171,24 @@ export function rowLink(path: Path, label: HtmlValue): Html {
   return html`<a class="row" href="${path}">${label}</a>`;
 }
 
+/** The columns that say which subscription a row is about. */
+export function subscriptionColumns(
+  shop: Shop,
+): readonly Column<{ subscriptionId: number; customerId: number; planName: string }>[] {
+  return [
+    {
+      label: 'Subscription',
+      kind: 'head',
+      cell: ({ subscriptionId: id }) => rowLink(shopPath(shop, `/subscriptions/${id}`), id),
+    },
+    { label: 'Customer', kind: 'minor', cell: ({ customerId }) => customerId },
+    { label: 'Plan', kind: 'name', cell: ({ planName }) => planName },
+  ];
+}
+
 interface ListingPage {
   readonly title: string;
-  readonly current: 'subscriptions' | 'cancelFlow' | 'churn' | 'cohorts' | 'recovery';
+  readonly current: 'subscriptions' | 'cancelFlow' | 'churn' | 'cohorts' | 'recovery' | 'revenue';
   readonly path: string;
   readonly status?: number;
   /** The parent page. */
