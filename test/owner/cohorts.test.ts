@@ -9,9 +9,9 @@ import { type World, createShop, importAll, now, startWorld } from '../support/w
 import { csvRows } from './csv-rows.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
 
-/** Ten customers of a month; all but some leave on the first day of the month after the next. */
-const cohort = (month: number, kept: number) =>
-  Array.from({ length: 10 }, (_, index) => {
+/** Customers of a month, by default ten; all but some leave on the first day of the month after the next. */
+const cohort = (month: number, kept: number, size = 10) =>
+  Array.from({ length: size }, (_, index) => {
     const id = month * 100 + index;
     const at = (of: number) => `2026-${String(of).padStart(2, '0')}-01T12:00:00Z`;
     return subscription(id, {
@@ -47,7 +47,7 @@ onEveryDatabase('the pages of cohorts', (open) => {
     const shown = words((await visitor.get(home)).text);
     assert.match(
       shown,
-      /March 2026 kept 60% of its customers after 7 months: 10 points more than February 2026, with 50%\./,
+      /March 2026 kept 60% of its customers after 7 months: about as much as February 2026, with 50%\./,
     );
     const other = words((await visitor.get(`${home}?a=2026-02&b=2026-03&of=revenue`)).text);
     assert.match(
@@ -56,6 +56,29 @@ onEveryDatabase('the pages of cohorts', (open) => {
     );
     assert.match(shown, /Mar 2026 10 100% 100% 60% 60% 60% 60% 60% 60% 60% so far/);
     assert.match(shown, /Average 100% 100% 55%/);
+  });
+
+  test('judge cohorts by the rule of the overview', async () => {
+    const answerOf = async (records: readonly object[]) => {
+      const shop = await createShop(world.store);
+      await importAll(world.store, shop, [plan(), ...records]);
+      const { visitor: owner } = await signedInOwner({ ...world, shop });
+      const { text } = await owner.get(`/app/shops/${shop.id}/cohorts`);
+      const [, markup = ''] = /<h2 class="answer">(.*?)<\/h2>/s.exec(text) ?? [];
+      return [words(markup).trim(), /class="change (\w+)"/.exec(markup)?.[1]];
+    };
+    assert.deepEqual(await answerOf([...cohort(2, 3, 9), ...cohort(3, 0, 5)]), [
+      'March 2026 kept 0% of its customers after 7 months, February 2026 33.3%. March 2026 has only 5, and February 2026 has only 9 customers: too few to say which is better.',
+      undefined,
+    ]);
+    assert.deepEqual(await answerOf([...cohort(2, 12, 12), ...cohort(3, 2, 9)]), [
+      'March 2026 kept 22.2% of its customers after 7 months, February 2026 100%. March 2026 has only 9 customers: too few to say which is better.',
+      undefined,
+    ]);
+    assert.deepEqual(await answerOf([...cohort(2, 2), ...cohort(3, 9)]), [
+      'March 2026 kept 90% of its customers after 7 months: 70 points more than February 2026, with 20%.',
+      'better',
+    ]);
   });
 
   test('are those of a plan, if one is chosen', async () => {

@@ -206,13 +206,13 @@ describe('the dashboard', () => {
       'Unchanged',
       'No earlier data',
       'No sessions ended yet',
-      '',
+      'Unchanged',
       'No earlier data',
       'No earlier data',
       'Unchanged',
       'No failures resolved yet',
-      '',
-      '',
+      'Only known from today',
+      'Only known from today',
     ]);
 
     await importAll(world.store, shop, [
@@ -223,19 +223,19 @@ describe('the dashboard', () => {
     assert.deepEqual(await changes(), [
       '↓ 25% worse, $122.40 before',
       '↓ 25% worse, 4 before',
-      '↑ 20 points worse, 20% before',
-      '↓ 50% worse, 2 before',
-      '↑ 100% worse, 1 before',
+      'Too few to judge , 20% before',
+      'Too few to judge , 2 before',
+      'Too few to judge , 1 before',
       'Unchanged',
       'Unchanged',
       'No sessions ended yet',
-      '',
+      'Unchanged',
       'Unchanged',
       'Unchanged',
       'Unchanged',
       'No failures resolved yet',
-      '',
-      '',
+      'Only known from today',
+      'Only known from today',
     ]);
   });
 

@@ -12,6 +12,7 @@ import { roundedShare } from '../../money.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type OfferType, offerTypes } from '../../vocabulary.ts';
+import { minCases } from '../chance.ts';
 import { type View, selectionOf } from '../view/view.ts';
 
 /** What the page shows of a period. */
@@ -68,16 +69,13 @@ export function daysOf(
   });
 }
 
-/** How many sessions must have ended before an offer is compared with others. */
-export const minEnded = 10;
-
 /** The offer with the highest save rate, of those after which enough sessions ended; of equal ones, that which saved more. */
 export function bestOffer({
   counts,
 }: Flow): { offer: OfferType; totals: SessionTotals } | undefined {
   return offerTypes
     .map((offer) => ({ offer, totals: totalsOf(counts.filter((each) => each.offer === offer)) }))
-    .filter(({ totals }) => totals.ended >= minEnded)
+    .filter(({ totals }) => totals.ended >= minCases)
     .toSorted(
       (one, other) =>
         other.totals.saved * one.totals.ended - one.totals.saved * other.totals.ended ||

@@ -3,6 +3,10 @@ import { type Html, html } from '../../http/html.ts';
 import { chartAssets } from '../charts/assets.ts';
 import { type Chart, chart } from '../charts/chart.ts';
 import { roundHalfAway, shopDigitsOf } from '../../money.ts';
+import type { SessionTotals } from '../../metrics/cancel-flow/sessions.ts';
+import { minCases } from '../chance.ts';
+import { changeOfShares } from '../dashboard/changes.ts';
+import { showChangeFrom, wordsOf } from '../dashboard/words.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
 import { segmentPicker } from '../segments/picker.ts';
@@ -12,11 +16,11 @@ import { help, helpAssets } from '../ui/help.ts';
 import { offerLabel } from '../ui/labels.ts';
 import { layout, shopPath } from '../ui/layout.ts';
 import { sourcesLink } from '../ui/listing.ts';
-import { formatCount, formatMoney, formatShare, localeOf } from '../ui/locale.ts';
+import { formatCount, formatMoney, formatShare } from '../ui/locale.ts';
 import { periodPicker, showPeriod } from '../view/picker.ts';
 import { type View, viewPath } from '../view/view.ts';
 import { flowCharts } from './charts.ts';
-import { type Flow, bestOffer, minEnded, saveRateOf } from './flow.ts';
+import { type Flow, bestOffer, saveRateOf } from './flow.ts';
 import { matrixTable } from './matrix.ts';
 
 export const flowAssets = [readAsset('cancel-flow.css', import.meta.url)];
@@ -79,13 +83,14 @@ function answer(visit: ShopVisit, flow: Flow): string {
   const overall = formatShare(visit, rate);
   const best = bestOffer(flow);
   if (!best) {
-    return `${overall} were saved. Fewer than ${minEnded} sessions ended after each offer, too few to say which saves most.`;
+    return `${overall} were saved. Fewer than ${minCases} sessions ended after each offer, too few to say which saves most.`;
   }
   const share = formatShare(visit, saveRateOf(best.totals) ?? 0);
   return `“${offerLabel(best.offer)}” saves most: ${share} of ${formatCount(visit, best.totals.ended)} sessions, against ${overall} overall.`;
 }
 
-function mainFigures(visit: ShopVisit, view: View, { totals, before, kept }: Flow): Html {
+function mainFigures(visit: ShopVisit, view: View, flow: Flow): Html {
+  const { totals, before } = flow;
   const { shop } = visit;
   const list = (outcome?: string) =>
     viewPath(
@@ -94,15 +99,16 @@ function mainFigures(visit: ShopVisit, view: View, { totals, before, kept }: Flo
       outcome === undefined ? {} : { outcome },
     );
   const rate = saveRateOf(totals);
-  const mrr = roundHalfAway(kept.value, shopDigitsOf(shop.currency));
+  const mrr = roundHalfAway(flow.kept.value, shopDigitsOf(shop.currency));
   const started = totals.ended + totals.inProgress;
-  return html`<dl class="main-figures">
+  const kept = formatMoney(visit, shop, mrr);
+  return html`<dl class="main-figures${kept.length > 10 ? ' long' : ''}">
     ${figure(
       'saveRate',
       'Save rate',
       'Saved sessions as a share of the sessions that began in the period and have ended.',
       rate === null ? '–' : formatShare(visit, rate),
-      changeOf(visit, rate, before && saveRateOf(before)),
+      before && changeOf(visit, totals, before),
     )}
     ${figure(
       'started',
@@ -122,9 +128,9 @@ function mainFigures(visit: ShopVisit, view: View, { totals, before, kept }: Flo
       'kept',
       'Revenue kept',
       'The monthly recurring revenue, at today’s prices, of the subscriptions that are active now and whose last saved session began in the period.',
-      formatMoney(visit, shop, mrr),
-      html`a month, from ${formatCount(visit, kept.subscriptions)}
-      ${kept.subscriptions === 1 ? 'subscription' : 'subscriptions'}`,
+      kept,
+      html`a month, from ${formatCount(visit, flow.kept.subscriptions)}
+      ${flow.kept.subscriptions === 1 ? 'subscription' : 'subscriptions'}`,
     )}
   </dl>`;
 }
@@ -144,21 +150,14 @@ function figure(
   </div>`;
 }
 
-function changeOf(
-  visit: ShopVisit,
-  rate: number | null,
-  before: number | null | undefined,
-): Html | undefined {
-  if (before === undefined || rate === null) return undefined;
-  if (before === null) return html`Nothing to compare with`;
-  const from = formatShare(visit, before);
-  if (rate === before) return html`Unchanged`;
-  const size = Math.abs(Math.round(rate * 10_000) - Math.round(before * 10_000)) / 100;
-  const points = new Intl.NumberFormat(localeOf(visit)).format(size);
-  const judgement = rate > before ? 'better' : 'worse';
-  return html`<span class="change ${judgement}"
-      >${rate > before ? '↑' : '↓'} <bdi>${points} ${size === 1 ? 'point' : 'points'}</bdi>
-      <span class="visually-hidden">${judgement}</span></span
-    >
-    from <bdi>${from}</bdi>`;
+function changeOf(visit: ShopVisit, now: SessionTotals, before: SessionTotals): Html | undefined {
+  const [share, shareBefore] = [saveRateOf(now), saveRateOf(before)];
+  if (share === null) return undefined;
+  if (shareBefore === null) return html`Nothing to compare with`;
+  const change = changeOfShares(
+    { share: shareBefore, of: before.ended },
+    { share, of: now.ended },
+    'higher',
+  );
+  return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
 }

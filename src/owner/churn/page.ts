@@ -4,6 +4,9 @@ import { chartAssets } from '../charts/assets.ts';
 import { type Chart, chart } from '../charts/chart.ts';
 import { spanName, spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
+import type { Share } from '../chance.ts';
+import { changeOfShares } from '../dashboard/changes.ts';
+import { showChangeFrom, wordsOf } from '../dashboard/words.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
 import { segmentPicker } from '../segments/picker.ts';
@@ -11,7 +14,7 @@ import { page } from '../ui/answers.ts';
 import { readAsset } from '../ui/assets.ts';
 import { layout, shopPath } from '../ui/layout.ts';
 import { sourcesLink } from '../ui/listing.ts';
-import { formatCount, formatShare, localeOf } from '../ui/locale.ts';
+import { formatCount, formatShare } from '../ui/locale.ts';
 import { showTime } from '../ui/times.ts';
 import { periodPicker } from '../view/picker.ts';
 import { daysPath } from '../view/days.ts';
@@ -80,8 +83,8 @@ function answer(visit: ShopVisit, { view, rate, days, before }: Churn): Html {
   const yesterday = new Date(view.now - 86_400_000).toISOString().slice(0, 10);
   return html`<section class="churn">
     <h2>Churn rate</h2>
-    <p class="value"><bdi>${rate === undefined ? '–' : formatShare(visit, rate)}</bdi></p>
-    <p class="change">${changeOf(visit, rate, before?.rate)}</p>
+    <p class="value"><bdi>${rate ? formatShare(visit, rate.share) : '–'}</bdi></p>
+    <p class="was">${showRateChange(visit, rate, before?.rate)}</p>
     <p>
       ${link(left, left === 1 ? 'subscription left' : 'subscriptions left', viewPath(list, view))}:
       ${link(cancelled, causes.cancelled, viewPath(list, view, { cause: 'cancelled' }))},
@@ -106,18 +109,15 @@ function answer(visit: ShopVisit, { view, rate, days, before }: Churn): Html {
   </section>`;
 }
 
-function changeOf(visit: ShopVisit, rate: number | undefined, before: number | undefined): Html {
-  if (rate === undefined) return html`No subscriptions to lose`;
-  if (before === undefined) return html`No earlier data`;
-  const points = new Intl.NumberFormat(localeOf(visit), { maximumFractionDigits: 2 });
-  const by = Math.round((rate - before) * 10_000) / 100;
-  const from = html`from <bdi>${formatShare(visit, before)}</bdi>`;
-  if (by === 0) return html`Unchanged ${from}`;
-  return html`<strong class="${by > 0 ? 'worse' : 'better'}"
-      >${by > 0 ? '↑' : '↓'} <bdi>${points.format(Math.abs(by))} points</bdi>
-      <span class="visually-hidden">${by > 0 ? 'worse' : 'better'}</span></strong
-    >
-    ${from}`;
+function showRateChange(
+  visit: ShopVisit,
+  rate: Share | undefined,
+  before: Share | undefined,
+): Html {
+  if (!rate) return html`No subscriptions to lose`;
+  if (!before) return html`No earlier data`;
+  const change = changeOfShares(before, rate, 'lower');
+  return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
 }
 
 /** Those that left, by day or week; each bar leads to the list of them. */

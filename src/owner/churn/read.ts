@@ -7,6 +7,7 @@ import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { Shop } from '../../store/shops.ts';
+import type { Share } from '../chance.ts';
 import { type View, selectionOf } from '../view/view.ts';
 
 /** A UTC day of a period; the first and the last may be cut by it. */
@@ -17,12 +18,12 @@ export interface DayOfChurn extends Omit<ChurnDay, 'day'> {
 
 export interface Churn {
   readonly view: View;
-  /** From 0 to 1; undefined if there was no subscription to lose. */
-  readonly rate: number | undefined;
+  /** Undefined if there was no subscription to lose. */
+  readonly rate: Share | undefined;
   readonly days: readonly DayOfChurn[];
   /** The period compared with; undefined if the shop's data begins later. */
   readonly before:
-    | { readonly rate: number | undefined; readonly days: readonly DayOfChurn[] }
+    | { readonly rate: Share | undefined; readonly days: readonly DayOfChurn[] }
     | undefined;
   readonly groups: readonly ChurnGroup[];
   readonly planNames: ReadonlyMap<number, string>;
@@ -64,11 +65,16 @@ export async function readChurn(store: Store, shop: Shop, view: View): Promise<C
 }
 
 /** As seen from the end of the period, like every figure of a period. */
-async function readRate(figures: Figures, shop: Shop, now: number, period: Period) {
+async function readRate(
+  figures: Figures,
+  shop: Shop,
+  now: number,
+  period: Period,
+): Promise<Share | undefined> {
   const row = await figures.summary(period, now);
   return undefinedFigures(row).has('churnRate30d')
     ? undefined
-    : toSummary(row, shop.currency, period.until).churnRate30d;
+    : { share: toSummary(row, shop.currency, period.until).churnRate30d, of: row.atRisk };
 }
 
 async function readDays(figures: Figures, now: number, period: Period): Promise<DayOfChurn[]> {

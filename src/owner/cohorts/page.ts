@@ -4,18 +4,19 @@ import type { Cohort } from '../../metrics/cohort-rows.ts';
 import { chartAssets } from '../charts/assets.ts';
 import { chart } from '../charts/chart.ts';
 import { unitsOf } from '../charts/values.ts';
+import { minCases } from '../chance.ts';
 import type { ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
 import { readAsset } from '../ui/assets.ts';
 import { alert, layout } from '../ui/layout.ts';
 import { csvLink, sourcesLink } from '../ui/listing.ts';
-import { localeOf } from '../ui/locale.ts';
+import { formatCount, localeOf } from '../ui/locale.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
 import { segmentPicker } from '../segments/picker.ts';
 import { selectField } from '../view/select.ts';
 import { showTime } from '../ui/times.ts';
 import { monthFormat } from './months.ts';
-import { type Comparison, compare, monthsOver, shareOf } from './shares.ts';
+import { type Comparison, compare, isChance, monthsOver, shareOf, smallOnes } from './shares.ts';
 import { heatmap, percentFormat } from './table.ts';
 import { type CohortView, cohortPath, cohortQuery, measures, monthCounts, units } from './view.ts';
 
@@ -129,6 +130,12 @@ function figures(visit: ShopVisit, parts: Parts): Html {
             ? 'A customer belongs to the month of their first subscription, and is kept while one of their subscriptions is active or paused at the end of a month.'
             : 'What the active subscriptions of a cohort bring in per month, at the end of each month and at today’s prices; the first is that of the cohort’s own month.'
         }
+        One of the two compared is better only if each has at least ${minCases}
+        customers${
+          view.measure === 'customers'
+            ? ' and the difference is at least twice what chance alone would do'
+            : undefined
+        }.
         The average counts each cohort with its size, and only months that are over. Months are in
         UTC. As of ${showTime(visit, new Date(now))}.
       </p>
@@ -140,28 +147,42 @@ const nothingToCompare = html`<p>
   Two cohorts can be compared once a month after both of them is over.
 </p>`;
 
-/** Which of two cohorts is better, in words. */
-function answer(
-  visit: ShopVisit,
-  { measure }: CohortView,
-  { cohorts: [first, second], since, shares: [a, b] }: Comparison,
-): Html {
+/** Which of two cohorts is better, in words, if that can be said. */
+function answer(visit: ShopVisit, { measure }: CohortView, comparison: Comparison): Html {
+  const {
+    cohorts: [first, second],
+    since,
+    shares: [a, b],
+  } = comparison;
   const [name, percent] = [monthFormat(visit, 'long'), percentFormat(visit)];
   const points = new Intl.NumberFormat(localeOf(visit), { maximumFractionDigits: 1 });
   // Of the shares as they are shown.
   const by = (Math.round(a * 1000) - Math.round(b * 1000)) / 10;
   const months = since === 1 ? '1 month' : `${since} months`;
   const kept = measure === 'customers' ? 'of its customers' : 'of its first MRR';
+  const sentence = html`${name(first.month)} kept <bdi>${percent(a)}</bdi> ${kept} after ${months}`;
+  const small = smallOnes(comparison);
+  if (small.length > 0) {
+    const sizes = small.map(
+      ({ month, customers }) => `${name(month)} has only ${formatCount(visit, customers)}`,
+    );
+    return html`<h2 class="answer">
+      ${sentence}, ${name(second.month)} <bdi>${percent(b)}</bdi>. ${sizes.join(', and ')}
+      ${small.some(({ customers }) => customers > 1) ? 'customers' : 'customer'}: too few to say
+      which is better.
+    </h2>`;
+  }
   const difference =
     by === 0
       ? html`as much as`
-      : html`<strong class="${by > 0 ? 'better' : 'worse'}"
-            ><bdi>${points.format(Math.abs(by))} points</bdi> ${by > 0 ? 'more' : 'less'}</strong
-          >
-          than`;
+      : isChance(comparison, measure)
+        ? html`about as much as`
+        : html`<strong class="change ${by > 0 ? 'better' : 'worse'}"
+              ><bdi>${points.format(Math.abs(by))} points</bdi> ${by > 0 ? 'more' : 'less'}</strong
+            >
+            than`;
   return html`<h2 class="answer">
-    ${name(first.month)} kept <bdi>${percent(a)}</bdi> ${kept} after ${months}: ${difference}
-    ${name(second.month)}, with <bdi>${percent(b)}</bdi>.
+    ${sentence}: ${difference} ${name(second.month)}, with <bdi>${percent(b)}</bdi>.
   </h2>`;
 }
 

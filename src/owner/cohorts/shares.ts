@@ -1,4 +1,5 @@
 import type { Cohort } from '../../metrics/cohort-rows.ts';
+import { chanceOfShares, minCases } from '../chance.ts';
 import type { CohortView } from './view.ts';
 
 type Measure = CohortView['measure'];
@@ -42,6 +43,23 @@ export interface Comparison {
   readonly cohorts: readonly [Cohort, Cohort];
   readonly since: number;
   readonly shares: readonly [number, number];
+}
+
+/** Whether two cohorts may differ by chance; revenue is amounts, which are not left to it. */
+export function isChance(
+  { cohorts: [first, second], shares: [a, b] }: Comparison,
+  measure: Measure,
+): boolean {
+  const chance = chanceOfShares(
+    { share: b, of: second.customers },
+    { share: a, of: first.customers },
+  );
+  return measure === 'customers' && chance.doubt !== undefined;
+}
+
+/** Those with too few customers to be judged. */
+export function smallOnes({ cohorts }: Comparison): Cohort[] {
+  return cohorts.filter(({ customers }) => customers < minCases);
 }
 
 /** After so many months, cohorts are compared by default. */

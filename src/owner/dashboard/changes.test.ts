@@ -63,11 +63,12 @@ test('reports a relative change, and an absolute one from zero, from a loss and 
     kind: 'relative',
     by: 0.25,
     judgement: 'better',
+    chance: undefined,
   });
   const loss = change('revenue30d', { revenue30d: -50 }, { revenue30d: 100 });
   assert.deepEqual([loss?.kind, loss?.by, loss?.judgement], ['absolute', 150, 'better']);
-  const first = change('cancelled30d', {}, { cancelled30d: 3 });
-  assert.deepEqual([first?.kind, first?.by, first?.judgement], ['absolute', 3, 'worse']);
+  const first = change('cancelled30d', {}, { cancelled30d: 13 });
+  assert.deepEqual([first?.kind, first?.by, first?.judgement], ['absolute', 13, 'worse']);
   const share = change('saveRate', { saveRate: 0.5 }, { saveRate: 0.25 });
   assert.deepEqual([share?.kind, share?.by, share?.judgement], ['absolute', -0.25, 'worse']);
   const neither = change('pausedSubscribers', { pausedSubscribers: 1 }, { pausedSubscribers: 2 });
@@ -86,6 +87,40 @@ test('compares a rate that fell to 0, but not one with nothing to divide by, the
   const none = new Set(['avgSubscriptionValue']);
   const without = { undefinedFigures: none };
   assert.equal(compare('avgSubscriptionValue', {}, {}, without), 'No active subscriptions then');
-  assert.equal(compare('avgSubscriptionValue', {}, {}), undefined);
+  const average = change(
+    'avgSubscriptionValue',
+    { avgSubscriptionValue: 30 },
+    { avgSubscriptionValue: 33 },
+  );
+  assert.deepEqual([average?.by, average?.judgement], [0.1, undefined]);
+  assert.equal(compare('upcomingRenewals7d', {}, {}), 'Only known from today');
   assert.equal(compare('mrr', {}, { mrr: 1 }, { firstDay: Infinity }), 'No earlier data');
+});
+
+test('judges by the rule of the verdict: what may be chance is neither better nor worse', () => {
+  const judge = (...parts: Parameters<typeof compare>) => {
+    const { judgement, chance: found } = change(...parts) ?? {};
+    return [judgement, found?.doubt];
+  };
+  const [low, high] = [{ churnRate30d: 0.06 }, { churnRate30d: 0.09 }];
+  const of = (now: number, before: number): Over => ({
+    bases: { atRisk: now, dunningClosed: 0, sessionsEnded: 0 },
+    earlier: { bases: { atRisk: before, dunningClosed: 0, sessionsEnded: 0 } },
+  });
+  assert.deepEqual(judge('churnRate30d', low, high, of(9000, 9000)), ['worse', undefined]);
+  assert.deepEqual(judge('churnRate30d', low, high, of(90, 90)), [undefined, 'About as before']);
+  assert.deepEqual(judge('churnRate30d', low, high, of(90, 9)), [undefined, 'Too few before']);
+  assert.deepEqual(judge('churnRate30d', low, high, of(9, 90)), [undefined, 'Too few now']);
+  assert.deepEqual(judge('churnRate30d', low, high, of(9, 9)), [undefined, 'Too few to judge']);
+  const counts = (from: number, to: number) =>
+    judge('cancelled30d', { cancelled30d: from }, { cancelled30d: to });
+  assert.deepEqual(counts(2, 5), [undefined, 'Too few to judge']);
+  assert.deepEqual(counts(20, 25), [undefined, 'About as before']);
+  assert.deepEqual(counts(25, 5), ['better', undefined]);
+  // Amounts, and what holds at an instant, are no numbers of events.
+  assert.deepEqual(judge('mrr', { mrr: 100 }, { mrr: 99 }), ['worse', undefined]);
+  assert.deepEqual(judge('dunningActive', { dunningActive: 2 }, { dunningActive: 1 }), [
+    'better',
+    undefined,
+  ]);
 });

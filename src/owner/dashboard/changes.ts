@@ -1,4 +1,5 @@
-import type { Dashboard } from './dashboard.ts';
+import { type Chance, type Share, chanceOfCounts, chanceOfShares } from '../chance.ts';
+import type { Dashboard, Figures } from './dashboard.ts';
 import type { Figure } from './figures.ts';
 
 /** A figure compared with its value in the period compared with. */
@@ -7,7 +8,10 @@ export interface Change {
   /** relative: a fraction of the earlier value; absolute: in the figure's own unit. */
   readonly kind: 'relative' | 'absolute';
   readonly by: number;
+  /** Undefined if neither direction is better, or if it may be chance. */
   readonly judgement: 'better' | 'worse' | undefined;
+  /** Undefined for amounts and for what holds at an instant: those changes are what they are. */
+  readonly chance: Chance | undefined;
 }
 
 export type Compared = Pick<
@@ -15,32 +19,63 @@ export type Compared = Pick<
   'view' | 'summary' | 'undefinedFigures' | 'bases' | 'earlier' | 'firstDay'
 >;
 
-/**
- * How a figure has changed, or why it is not known or a comparison would mislead, in a few words for owners.
- * Undefined for a figure that is never compared, such as one about the future.
- */
-export function changeOf(
-  { field, format, comparison, betterWhen, undefinedBecause }: Figure,
-  { summary, undefinedFigures, earlier, firstDay, view: { before } }: Compared,
-): Change | string | undefined {
-  if (undefinedFigures.has(field)) return undefinedBecause;
-  if (comparison === undefined) return undefined;
+/** How a figure has changed, or why it is not known or cannot be compared, in a few words for owners. */
+export function changeOf(figure: Figure, compared: Compared): Change | string | undefined {
+  const { field, format, comparison, betterWhen, undefinedBecause } = figure;
+  const { summary, undefinedFigures, earlier, firstDay, view } = compared;
+  const { before } = view;
+  // What is about the future is known only from now on, so that it cannot be compared.
+  if (undefinedFigures.has(field) || comparison === undefined) return undefinedBecause;
   if (firstDay > (comparison === 'window' ? before.from : before.until)) return 'No earlier data';
   if (earlier.undefinedFigures.has(field)) return 'Nothing to compare with';
 
   const [from, to] = [earlier.summary[field], summary[field]];
   // Shares change by points; a change from zero or from a loss has no percentage.
   const isRelative = format !== 'share' && from > 0;
-  const isHigher = to > from;
   return {
     from,
     kind: isRelative ? 'relative' : 'absolute',
     by: isRelative ? (to - from) / from : to - from,
-    judgement:
-      betterWhen === undefined || to === from
-        ? undefined
-        : isHigher === (betterWhen === 'higher')
-          ? 'better'
-          : 'worse',
+    ...judge(to - from, betterWhen, chanceOf(figure, compared)),
   };
+}
+
+/** How a rate has changed, in points. */
+export function changeOfShares(
+  before: Share,
+  now: Share,
+  betterWhen: Figure['betterWhen'],
+): Change {
+  const by = now.share - before.share;
+  const chance = chanceOfShares(before, now);
+  return { from: before.share, kind: 'absolute', by, ...judge(by, betterWhen, chance) };
+}
+
+function judge(
+  by: number,
+  betterWhen: Figure['betterWhen'],
+  chance: Chance | undefined,
+): Pick<Change, 'judgement' | 'chance'> {
+  const isJudged = betterWhen !== undefined && by !== 0 && chance?.doubt === undefined;
+  const isBetter = by > 0 === (betterWhen === 'higher');
+  return { judgement: isJudged ? (isBetter ? 'better' : 'worse') : undefined, chance };
+}
+
+/** What rates are shares of. */
+const bases: Partial<Record<Figure['field'], keyof Figures['bases']>> = {
+  churnRate30d: 'atRisk',
+  recoveryRate: 'dunningClosed',
+  saveRate: 'sessionsEnded',
+};
+
+function chanceOf(
+  { field, format, comparison }: Figure,
+  { earlier, summary, bases: basesNow }: Compared,
+): Chance | undefined {
+  if (comparison === 'instant' || format === 'money') return undefined;
+  const [from, to] = [earlier.summary[field], summary[field]];
+  const basis = bases[field];
+  return basis === undefined
+    ? chanceOfCounts(from, to)
+    : chanceOfShares({ share: from, of: earlier.bases[basis] }, { share: to, of: basesNow[basis] });
 }

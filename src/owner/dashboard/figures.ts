@@ -12,7 +12,7 @@ export interface Figure {
   readonly rows: string;
   /** The filter of that page. */
   readonly filter?: Readonly<Record<string, string>>;
-  /** What it says of the period: what held at its end, or what happened in it. Absent if it is not compared. */
+  /** What it says of the period: what held at its end, or what happened in it. Absent if it is about the future. */
   readonly comparison?: 'instant' | 'window';
   /** Absent if neither direction is better. */
   readonly betterWhen?: 'higher' | 'lower';
@@ -138,6 +138,7 @@ export const figureGroups: readonly FigureGroup[] = [
           'Average price per billing cycle of the subscriptions active at the end of the period, regardless of the interval, at today’s prices.',
         rows: '/subscriptions',
         filter: active,
+        comparison: 'instant',
         undefinedBecause: 'No active subscriptions then',
       },
     ],

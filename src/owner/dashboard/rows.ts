@@ -9,7 +9,7 @@ import { viewPath } from '../view/view.ts';
 import { type Compared, changeOf } from './changes.ts';
 import type { Dashboard, DashboardDay } from './dashboard.ts';
 import { type Figure, figureGroups, heroes } from './figures.ts';
-import { type Words, showChange, wordsOf } from './words.ts';
+import { type Words, showChange, showChangeFrom, wordsOf } from './words.ts';
 
 export type Shown = Compared & Pick<Dashboard, 'history' | 'historyBefore'>;
 
@@ -18,27 +18,21 @@ export function heroFigures(visit: ShopVisit, data: Shown): Html {
   const words = wordsOf(visit);
   const cards = heroes.map((figure) => {
     const before = data.historyBefore && valuesOf(figure, data.historyBefore, data.earlier);
-    const change = changeOf(figure, data);
     return html`<div class="hero">
       <h2>
         <a class="row" href="${rowsOf(visit, figure, data)}">${figure.name}</a>
         ${help(figure.field, figure.name, figure.definition)}
       </h2>
       <p class="value"><bdi data-figure="${figure.field}">${valueOf(words, figure, data)}</bdi></p>
-      <p class="was">
-        ${showChange(words, figure, change)}
-        ${
-          typeof change === 'object'
-            ? html`<span aria-hidden="true"
-                >from <bdi>${words.value(figure, change.from)}</bdi></span
-              >`
-            : undefined
-        }
-      </p>
+      <p class="was">${showChangeFrom(words, figure, changeOf(figure, data))}</p>
       ${sparkline(valuesOf(figure, data.history, data), before)}
     </div>`;
   });
-  return html`<section class="heroes" aria-label="Main figures">${cards}</section>`;
+  // In a long currency, all three are smaller where they would not fit.
+  const isLong = heroes.some((figure) => valueOf(words, figure, data).length > 12);
+  return html`<section class="heroes${isLong ? ' long' : ''}" aria-label="Main figures">
+    ${cards}
+  </section>`;
 }
 
 /** The other twelve figures, a row each. */

@@ -62,7 +62,7 @@ test('says what became of churn, of failed payments and of the reasons', () => {
       { summary: { churnRate30d: 0.078 } },
       { reasons: [reason('not_using', 12), reason('too_expensive', 30)] },
     ),
-    'Churn 6.9%, down 0.9 points. Failed payments rose from 24 to 42. “Too expensive” leads the reasons (30 of 42).',
+    'Churn 6.9%, down 0.9 points. Failed payments rose from 24 to 42. Of the named reasons, “Too expensive” leads (30 of 42 cancel-flow sessions).',
   );
 });
 
@@ -80,10 +80,22 @@ const cases: readonly (readonly [title: string, Side, Side, string])[] = [
     'Churn 6.9%, about as before (7.8%). Nothing else changed more than by chance.',
   ],
   [
-    'there are too few subscriptions to judge',
+    'there are too few subscriptions',
     { bases: { atRisk: 9 } },
     { summary: { churnRate30d: 0.2 } },
-    'Churn 6.9%, of too few subscriptions to judge. Nothing else changed more than by chance.',
+    'Churn 6.9%, of only 9 subscriptions: too few to judge. Nothing else changed more than by chance.',
+  ],
+  [
+    'there were too few subscriptions before',
+    {},
+    { summary: { churnRate30d: 0.2 }, bases: { atRisk: 6 } },
+    'Churn 6.9%. Only 6 subscriptions before: too few to compare with. Nothing else changed more than by chance.',
+  ],
+  [
+    'there are and were too few subscriptions',
+    { bases: { atRisk: 9 } },
+    { summary: { churnRate30d: 0.2 }, bases: { atRisk: 6 } },
+    'Churn 6.9%, of only 9 subscriptions, and 6 before: too few to judge. Nothing else changed more than by chance.',
   ],
   [
     'there are too few payments to judge',
@@ -161,6 +173,6 @@ test('names no reason that does not lead, or of too few sessions, or unknown', (
   assert.doesNotMatch(reasons(reason('unknown', 90), reason('other', 90)), /leads/);
   assert.match(
     reasons(reason('unknown', 90), reason('not_using', 10)),
-    /“Not using it” leads the reasons \(10 of 10\)\.$/,
+    /Of the named reasons, “Not using it” leads \(10 of 100 cancel-flow sessions\)\.$/,
   );
 });

@@ -1,6 +1,7 @@
+import { type Doubt, minCases, minDeviations } from '../chance.ts';
 import { reasonLabels } from '../ui/labels.ts';
-import { type Compared, changeOf } from './changes.ts';
-import type { Dashboard, Figures } from './dashboard.ts';
+import { type Change, type Compared, changeOf } from './changes.ts';
+import type { Dashboard } from './dashboard.ts';
 import { type Figure, allFigures } from './figures.ts';
 import type { Words } from './words.ts';
 
@@ -12,11 +13,6 @@ interface Rule {
   readonly explained: string;
   say(judged: Judged, words: Words): string | undefined;
 }
-
-/** Fewer cases are not judged. */
-const minCases = 10;
-/** So many times what chance alone would do is a change. */
-const minDeviations = 2;
 
 const figure = (field: Figure['field']) =>
   allFigures.find((each) => each.field === field) as Figure;
@@ -38,11 +34,8 @@ export const rules: readonly Rule[] = [
       if (change === 'No earlier data') return `${rate}. There is no earlier data to compare with.`;
       if (change === undefined || typeof change === 'string') return `${rate}.`;
       if (change.by === 0) return `${rate}, as before.`;
-      const deviations = deviationsOf(churn, judged);
-      if (deviations === undefined) return `${rate}, of too few subscriptions to judge.`;
-      if (deviations < minDeviations) {
-        return `${rate}, about as before (${words.value(churn, change.from)}).`;
-      }
+      const doubt = change.chance?.doubt;
+      if (doubt !== undefined) return `${rate}${explainDoubt(doubt, judged, words)}`;
       return `${rate}, ${change.by > 0 ? 'up' : 'down'} ${words.change(churn, change)}.`;
     },
   },
@@ -52,14 +45,11 @@ export const rules: readonly Rule[] = [
     say: (judged, words) => {
       const changes = candidates.flatMap((each) => {
         const change = changeOf(each, judged);
-        const deviations = deviationsOf(each, judged) ?? 0;
-        return typeof change === 'object' && deviations >= minDeviations
-          ? [{ figure: each, change, deviations }]
-          : [];
+        return typeof change === 'object' && change.judgement ? [{ figure: each, change }] : [];
       });
       const worse = changes.filter(({ change }) => change.judgement === 'worse');
       const [found] = (worse.length > 0 ? worse : changes).toSorted(
-        (one, other) => other.deviations - one.deviations,
+        (one, other) => sizeOf(other.change) - sizeOf(one.change),
       );
       if (!found) {
         const isCompared = candidates.some((each) => typeof changeOf(each, judged) === 'object');
@@ -73,49 +63,46 @@ export const rules: readonly Rule[] = [
     },
   },
   {
-    explained: `Last, the reason that most cancel-flow sessions of the period gave, if at least ${minCases} ended with a reason and no other was given as often.`,
+    explained: `Last, the reason that most of the cancel-flow sessions of the period gave that have ended, apart from “Other” and “Unknown”, and of how many sessions. At least ${minCases} must have given such a reason, and no other as often.`,
     say: ({ reasons }, words) => {
-      const known = reasons
+      const counts = reasons.map(({ reason, saved, cancelled, abandoned }) => ({
+        reason,
+        count: saved + cancelled + abandoned,
+      }));
+      const named = counts
         .filter(({ reason }) => reason !== 'unknown' && reason !== 'other')
-        .map(({ reason, saved, cancelled, abandoned }) => ({
-          reason,
-          count: saved + cancelled + abandoned,
-        }))
         .toSorted((one, other) => other.count - one.count);
-      const total = known.reduce((sum, { count }) => sum + count, 0);
-      const [first, second] = known;
-      if (!first || total < minCases || first.count === second?.count) return undefined;
+      const [first, second] = named;
+      if (!first || totalOf(named) < minCases || first.count === second?.count) return undefined;
       const count = (value: number) => words.value({ format: 'count' }, value);
-      return `“${reasonLabels[first.reason]}” leads the reasons (${count(first.count)} of ${count(total)}).`;
+      const share = `${count(first.count)} of ${count(totalOf(counts))} cancel-flow sessions`;
+      return `Of the named reasons, “${reasonLabels[first.reason]}” leads (${share}).`;
     },
   },
 ];
 
+const totalOf = (counts: readonly Readonly<Record<'count', number>>[]) =>
+  counts.reduce((sum, { count }) => sum + count, 0);
+
+const sizeOf = ({ chance }: Change) => chance?.deviations ?? 0;
+
+/** What follows the churn rate if it cannot be said to have changed. */
+function explainDoubt(doubt: Doubt, { bases, earlier }: Judged, words: Words): string {
+  const count = (value: number) => words.value({ format: 'count' }, value);
+  const [before, now] = [earlier.bases.atRisk, bases.atRisk].map(count);
+  const texts: Readonly<Record<Doubt, string>> = {
+    'About as before': `, about as before (${words.value(churn, earlier.summary[churn.field])}).`,
+    'Too few now': `, of only ${now} subscriptions: too few to judge.`,
+    'Too few before': `. Only ${before} subscriptions before: too few to compare with.`,
+    'Too few to judge': `, of only ${now} subscriptions, and ${before} before: too few to judge.`,
+  };
+  return texts[doubt];
+}
+
 /** What is too small to be judged, for owners. */
-export const threshold = `A change counts if it is more than ${minDeviations} times what chance alone would do: for counts, the square root of both periods together; for rates, their standard error. Fewer than ${minCases} cases are not judged.`;
+export const threshold = `A change of a rate, or of the number of events in the period, counts if it is at least ${minDeviations} times what chance alone would do: for numbers, the square root of both periods together; for rates, their standard error. Smaller ones are “about as before”. Numbers of fewer than ${minCases} in both periods together, and rates of fewer than ${minCases} cases in either, are too few to judge. Sentences, arrows and colours follow this rule alike. Amounts, and what holds at the end of the period, are not left to chance: any change of them counts.`;
 
 /** One to three sentences on a period, none of which is a guess. */
 export function verdictOf(judged: Judged, words: Words): string[] {
   return rules.flatMap(({ say }) => say(judged, words) ?? []);
-}
-
-const bases: Partial<Record<Figure['field'], keyof Figures['bases']>> = {
-  churnRate30d: 'atRisk',
-  recoveryRate: 'dunningClosed',
-  saveRate: 'sessionsEnded',
-};
-
-/** How many times a change is what chance alone would do; undefined if there are too few cases to say. */
-function deviationsOf({ field }: Figure, now: Judged): number | undefined {
-  const { earlier } = now;
-  const [from, to] = [earlier.summary[field], now.summary[field]];
-  const basis = bases[field];
-  if (basis === undefined) {
-    return from + to < minCases ? undefined : Math.abs(to - from) / Math.sqrt(from + to);
-  }
-  const [before, after] = [earlier.bases[basis], now.bases[basis]];
-  if (Math.min(before, after) < minCases) return undefined;
-  const share = (from * before + to * after) / (before + after);
-  const error = Math.sqrt(share * (1 - share) * (1 / before + 1 / after));
-  return to === from ? 0 : Math.abs(to - from) / error;
 }

@@ -32,28 +32,38 @@ export function wordsOf(visit: ShopVisit): Words {
     const points = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(size * 100);
     return points === '1' ? '1 point' : `${points} points`;
   };
-  return {
-    value: (figure, amount) => withTrueMinus(value(figure, amount)),
-    change: (figure, by) => withTrueMinus(change(figure, by)),
-  };
+  return { value, change };
 }
 
-/** Intl writes a hyphen in most locales. */
-function withTrueMinus(text: string): string {
-  return text.replace('-', '−');
+/** A change, and what the value was before. */
+export function showChangeFrom(
+  words: Words,
+  figure: Pick<Figure, 'format'>,
+  change: Change | string | undefined,
+): Html {
+  const from =
+    typeof change === 'object' &&
+    html`<span aria-hidden="true">from <bdi>${words.value(figure, change.from)}</bdi></span>`;
+  return html`${showChange(words, figure, change)} ${from || undefined}`;
 }
 
 /** A change as an arrow and its size, or why there is none; the value before on hover and for screen readers. */
 export function showChange(
   words: Words,
-  figure: Figure,
+  figure: Pick<Figure, 'format'>,
   change: Change | string | undefined,
 ): Html | undefined {
   if (change === undefined) return undefined;
   if (typeof change === 'string') return html`<span class="why">${change}</span>`;
-  const { by, from, judgement } = change;
+  const { by, from, judgement, chance } = change;
   const before = `${words.value(figure, from)} before`;
+  const size = `${by > 0 ? '↑' : '↓'} ${words.change(figure, change)}`;
   if (by === 0) return html`<span class="why" title="${before}">Unchanged</span>`;
+  if (chance?.doubt !== undefined) {
+    return html`<span class="why" title="${size}, ${before}"
+      >${chance.doubt}<span class="visually-hidden">, ${before}</span></span
+    >`;
+  }
   return html`<span class="change ${judgement ?? 'neutral'}" title="${before}"
     >${by > 0 ? '↑' : '↓'} <bdi>${words.change(figure, change)}</bdi>
     <span class="visually-hidden">${judgement && `${judgement}, `}${before}</span></span
