@@ -1,25 +1,34 @@
 import type { Answer } from '../http/answer.ts';
 import { html } from '../http/html.ts';
 import { page } from './ui/answers.ts';
-import { layout } from './ui/layout.ts';
+import type { Shop } from '../store/shops.ts';
+import { layout, shopPath } from './ui/layout.ts';
 import type { Visit } from './visit.ts';
 
 const homeLink = html`<a href="/app">Go to your shops</a>`;
 
-/** @param visit for a page with the frame of signed-in owners */
-function messagePage(title: string, text: string, status: number, visit?: Visit): Answer {
+/** A visit that may be to one of the shops. */
+type AnyVisit = Visit & { readonly shop?: Shop };
+
+/** @param visit for a page with the frame of signed-in owners, and of the shop */
+function messagePage(title: string, text: string, status: number, visit?: AnyVisit): Answer {
+  const shop = visit?.shop;
+  const wayOn = shop
+    ? html`<a href="${shopPath(shop)}">Go to the overview of ${shop.name}</a>`
+    : homeLink;
   return page(
     layout(visit, {
       title,
       content: html`<p>${text}</p>
-        <p>${homeLink}</p>`,
+        <p>${wayOn}</p>`,
+      ...(shop && { shop }),
     }),
     status,
   );
 }
 
 /** For every path below /app that does not exist or that the visitor may not see. */
-export function notFoundPage(visit?: Visit): Answer {
+export function notFoundPage(visit?: AnyVisit): Answer {
   return messagePage(
     'Page not found',
     'This page does not exist, or you do not have access to it.',

@@ -212,8 +212,7 @@ export function createPages(parts: OwnerParts): Pages {
     handle: (visit: ShopVisit, ...rest: Rest) => Promise<Answer<AnswerBody>>,
   ) =>
     asOwner(async (visit, ...rest: Rest) => {
-      const { shops } = visit;
-      const shop = shops.find(({ id }) => String(id) === visit.params['shopId']);
+      const shop = findShopOf(visit);
       if (!shop) return notFoundPage(visit);
       try {
         return await handle({ ...visit, shop }, ...rest);
@@ -252,11 +251,17 @@ export function createPages(parts: OwnerParts): Pages {
       get(url, async (visit) => {
         const { session } = visit;
         const shops = session ? await listShopsOf(store, session.ownerId) : [];
-        return notFoundPage({ ...visit, shops });
+        const shop = findShopOf({ ...visit, shops });
+        return notFoundPage({ ...visit, shops, ...(shop && { shop }) });
       }),
     signInCookies: ({ session, device }) => [cookie('session', session), cookie('device', device)],
     signOutCookies: () => [cookie('session', undefined)],
   };
+}
+
+/** The shop in the path, if it is one of the owner's. */
+function findShopOf({ shops, params }: Pick<OwnerVisit, 'shops' | 'params'>): Shop | undefined {
+  return shops.find(({ id }) => String(id) === params['shopId']);
 }
 
 /** Where to sign in, and then open the page that was asked for. */

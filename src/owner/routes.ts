@@ -82,6 +82,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...sourceRoutes(pages, parts, sources),
     ...keyRoutes(pages, parts),
     ...developerRoutes(pages, parts),
+    pages.lostPage('/app/shops/:shopId/*'),
     pages.lostPage('/app/*'),
   ];
 }

@@ -37,7 +37,7 @@ onOneDatabase('the frame of the owner’s pages', (open) => {
 
   test('stays around the page for addresses without one', async () => {
     const shop = await createShop(world.store);
-    const { visitor } = await signedInOwner({ ...world, shop });
+    const { email, visitor } = await signedInOwner({ ...world, shop });
     const home = `/app/shops/${shop.id}`;
     for (const path of [
       '/app/nowhere',
@@ -54,7 +54,24 @@ onOneDatabase('the frame of the owner’s pages', (open) => {
       assert.match(text, /This page does not exist/, path);
       assert.ok(text.includes(`<a href="${home}/subscriptions"`), path);
     }
-    const { status, text } = await new Visitor(world.service.baseUrl).get('/app/nowhere');
+    const { path } = await inviteOwner(world.store.write, world.clock, {
+      shopId: (await createShop(world.store)).id,
+      email,
+    });
+    await visitor.get(path);
+    assert.equal((await visitor.post(path, { password })).status, 303);
+    for (const path of ['/nowhere', '/nowhere/at/all', '/subscriptions/9', '/keys/key_0/rotate']) {
+      const { status, text } = await visitor.get(home + path);
+      assert.equal(status, 404, path);
+      assert.ok(text.includes(`<title>Page not found · ${shop.name} · Retention</title>`), path);
+      assert.match(text, new RegExp(`<a\\s+class="search"\\s+href="${home}/search"`), path);
+      assert.ok(text.includes(`<a href="${home}">Go to the overview of ${shop.name}</a>`), path);
+      assert.ok(text.includes(`<a href="${home}/subscriptions"`), path);
+    }
+    const other = await visitor.get(`/app/shops/${world.shop.id}/nowhere`);
+    assert.equal(other.status, 404);
+    assert.doesNotMatch(other.text, /\/search"/);
+    const { status, text } = await new Visitor(world.service.baseUrl).get(`${home}/nowhere`);
     assert.equal(status, 404);
     assert.doesNotMatch(text, /<nav/);
   });
