@@ -64,6 +64,7 @@ export const rooms: Readonly<Record<string, Rule>> = {
       ...leaves,
       'access',
       'accounts',
+      'docs/guides',
       'http',
       'mail',
       'metrics',

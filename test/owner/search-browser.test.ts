@@ -81,6 +81,24 @@ describe('the owner’s search in a browser', { skip: browserMissing }, () => {
     await context.close();
   });
 
+  test('knows the files of the page that it is opened on', async () => {
+    const { page, context, problems } = await overview();
+    const dialog = page.getByRole('dialog', { name: 'Search' });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('csv');
+    const files = dialog.getByRole('link', { name: 'Download CSV' });
+    await files.first().waitFor();
+    assert.equal(await files.first().textContent(), 'Download CSV: Overview');
+    const download = page.waitForEvent('download');
+    await page.keyboard.type(' new and');
+    await dialog.getByText('New and').waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    assert.match((await download).suggestedFilename(), /\.csv$/);
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
+
   test('is a page without scripts', async () => {
     const { page, context, problems } = await overview(false);
     await page.getByRole('link', { name: 'Search' }).click();

@@ -9,7 +9,7 @@ import { layout, shopPath } from '../ui/layout.ts';
 export const developerAssets: readonly Asset[] = [readAsset('developers.css', import.meta.url)];
 
 /** The pages for developers, in the order of their links. */
-const tabs = {
+export const developerTabs = {
   start: { path: '/developers', label: 'Get started' },
   keys: { path: '/keys', label: 'Keys' },
   console: { path: '/developers/console', label: 'Console' },
@@ -19,7 +19,7 @@ const tabs = {
 
 interface DeveloperPage {
   readonly title: string;
-  readonly tab: keyof typeof tabs;
+  readonly tab: keyof typeof developerTabs;
   readonly content: Html;
   readonly action?: Html | undefined;
   readonly status?: number;
@@ -29,7 +29,7 @@ interface DeveloperPage {
 export function developerPage(visit: ShopVisit, parts: DeveloperPage): Answer {
   const { title, tab, action, status } = parts;
   const { shop } = visit;
-  const links = Object.entries(tabs).map(
+  const links = Object.entries(developerTabs).map(
     ([name, { path, label }]) =>
       html`<a href="${shopPath(shop, path)}" ${name === tab ? html`aria-current="page"` : undefined}
         >${label}</a

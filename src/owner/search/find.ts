@@ -1,8 +1,10 @@
+import { guides } from '../../docs/guides.ts';
 import { listPlans } from '../../operations/list-plans.ts';
 import { findRecord } from '../../platforms/source-ids.ts';
 import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
 import type { RecordKind } from '../../store/records/tables.ts';
 import { ask } from '../ask.ts';
+import { developerTabs } from '../developers/frame.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { shopPages, shopPath } from '../ui/layout.ts';
 
@@ -12,25 +14,49 @@ export interface Result {
   readonly label: string;
   /** More about it. */
   readonly hint?: string | undefined;
-  readonly path: Path;
+  readonly path: Path | `/docs${string}`;
+  /** Whether it is an action that takes a form. */
+  readonly isForm?: true;
 }
 
-const actions = [
-  { path: '/keys/new', label: 'Create key' },
+/** The pages of a shop apart from those in the navigation, and actions. */
+const others: readonly (Pick<Result, 'label' | 'hint'> & { readonly path: string })[] = [
+  { path: '/churn/left', label: 'Who left' },
+  { path: '/recovery/open', label: 'Outstanding payments' },
+  { path: '/recovery/closed', label: 'Closed cases', hint: 'Recovered and lost payments' },
+  { path: '/cancel-flow/sessions', label: 'Cancel-flow sessions' },
+  { path: '/sources/file', label: 'Uploaded file' },
+  { path: '/sources/file/new', label: 'Import a file' },
   { path: '/sources/push/new', label: 'Create push source' },
+  ...Object.values(developerTabs).map(({ path, label }) => ({ path, label, hint: 'Developers' })),
+  { path: '/keys/new', label: 'Create key' },
+  { path: '/notifications', label: 'Email', hint: 'Digests and alerts' },
 ];
 
-/** The pages and actions whose names have the text; all of them for an empty text. */
+const ofOwner: readonly Result[] = [
+  { path: '/app/account', label: 'Account' },
+  { path: '/app/shops', label: 'Your shops' },
+  { path: '/app/sign-out', label: 'Sign out', isForm: true },
+];
+
+const ofDocs: readonly Result[] = [
+  { path: '/docs', label: 'API reference', hint: 'Docs' },
+  ...Object.values(guides)
+    .flat()
+    .map(({ name, title }): Result => ({ path: `/docs/${name}`, label: title, hint: 'Docs' })),
+];
+
+/** The pages and actions that have all words of a text; all of them for an empty text. */
 export function findPages({ shop }: ShopVisit, text: string): Result[] {
-  const all: Result[] = [
-    ...[...Object.values(shopPages), ...actions].map(({ path, label }) => ({
-      label,
-      path: shopPath(shop, path),
-    })),
-    { label: 'Account', path: '/app/account' },
-    { label: 'Your shops', path: '/app/shops' },
-  ];
-  return all.filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()));
+  const ofShop = [...Object.values(shopPages), ...others].map((each): Result => ({
+    ...each,
+    path: shopPath(shop, each.path),
+  }));
+  const words = text.toLowerCase().split(/\s+/);
+  return [...ofShop, ...ofOwner, ...ofDocs].filter(({ label, hint = '' }) => {
+    const name = `${label} ${hint}`.toLowerCase();
+    return words.every((word) => name.includes(word));
+  });
 }
 
 interface Kind {
@@ -59,7 +85,7 @@ const kinds: readonly Kind[] = [
     describe: async (parts, { shop }, id) => {
       const { plans } = await ask(parts, shop, listPlans);
       const name = plans.find((plan) => plan.id === id)?.name;
-      return { label: `Plan ${id}`, hint: name, path: shopPath(shop, '/subscriptions') };
+      return { label: `Plan ${id}`, hint: name, path: shopPath(shop, `/subscriptions?plan=${id}`) };
     },
   },
   {

@@ -10,6 +10,31 @@ if (field) {
   let timer;
   let latest = new AbortController();
 
+  // The files of the page that the search was opened on, which the server does not know.
+  const files = [...document.querySelectorAll('main a[download]')].map((link) => {
+    const about = link.closest('figure, section, main');
+    const title = about.querySelector('h3 small') ?? about.querySelector('h3, h2, h1');
+    return { href: link.href, label: `Download CSV: ${title.textContent.trim()}` };
+  });
+  const withFiles = (found) => {
+    const words = field.value.trim().toLowerCase().split(/\s+/);
+    const named = files.filter(({ label }) =>
+      words.every((word) => label.toLowerCase().includes(word)),
+    );
+    if (named.length === 0) return found.childNodes;
+    const list = document.createElement('ul');
+    list.append(
+      ...named.map(({ href, label }) => {
+        const link = Object.assign(document.createElement('a'), { href, textContent: label });
+        link.download = '';
+        const item = document.createElement('li');
+        item.append(link);
+        return item;
+      }),
+    );
+    return [list, ...found.querySelectorAll(':scope > ul')];
+  };
+
   const show = async () => {
     latest.abort();
     latest = new AbortController();
@@ -19,7 +44,7 @@ if (field) {
       const found = new DOMParser().parseFromString(await answer.text(), 'text/html');
       // Nothing if the session has ended: then the form leads to the sign-in page.
       const fresh = found.querySelector('main .results');
-      if (fresh) results.replaceChildren(...fresh.childNodes);
+      if (fresh) results.replaceChildren(...withFiles(fresh));
     } catch {
       // A later search replaced this one, or the service is away: the form still works.
     }
@@ -33,7 +58,7 @@ if (field) {
   form.addEventListener('keydown', (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
-    const stops = [field, ...results.querySelectorAll('a')];
+    const stops = [field, ...results.querySelectorAll('a, button')];
     const next = stops[stops.indexOf(document.activeElement) + step];
     if (!next) return;
     event.preventDefault();
