@@ -49,9 +49,8 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer>
   let facts: Facts | undefined;
   let rate: RateDecision | undefined;
   let key: Caller | undefined;
-  // What was asked is known only once the message has been read.
   const called = (): Call | undefined =>
-    key && { key, operation: facts?.operation ?? facts?.mcp ?? 'unknown' };
+    key && { key, operation: facts?.operation ?? facts?.mcp ?? announced(request) };
   try {
     const admission = await parts.gate.admit(authorizationOf(request.raw), request);
     rate = admission.rate;
@@ -109,6 +108,14 @@ function mirrorHeaders({ headers }: FastifyRequest) {
     method: headerText(headers['mcp-method']),
     name: headerText(headers['mcp-name']),
   };
+}
+
+/** What a request that is refused before its message is read was for, if its headers say so. */
+function announced(request: FastifyRequest): string {
+  const { method = '', name } = mirrorHeaders(request);
+  if (method === 'tools/call' && isToolName(name)) return name;
+  const isMethod = Object.values(methods).some((known) => known.has(method));
+  return isMethod ? method : 'message not read';
 }
 
 function headerText(value: string | string[] | undefined): string | undefined {

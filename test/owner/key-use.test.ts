@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
 import { createKey } from '../../src/access/keys/keys.ts';
-import { addKeyUse, listKeyRequests } from '../../src/store/keys/key-requests.ts';
+import {
+  addKeyUse,
+  listAnsweredRequests,
+  listKeyRequests,
+} from '../../src/store/keys/key-requests.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, now, startTestService } from '../support/world.ts';
-import { mcpPost } from './mcp-call.ts';
+import { mcpPost, mcpRequest } from './mcp-call.ts';
 import { signedInOwner } from './visitor.ts';
 
 /** The hour of `now`, in hours since 1970. */
@@ -88,6 +92,43 @@ onOneDatabase('the use of a key', (open) => {
       ],
     ]);
     assert.deepEqual(await stored(locked.id), [[lockedKey.id, [[noon, 1]]]]);
+  });
+
+  test('counts MCP requests over the limit for the operation that their headers announce', async () => {
+    const clock = new FixedClock(Date.parse(now));
+    const service = await startTestService(store, { clock });
+    const shop = await createShop(store, { tier: 'growth' });
+    const { key } = await createTestKey(store, shop.id, scopes);
+    try {
+      const plans = `${service.baseUrl}/api/external/v1/plans`;
+      await Promise.all(Array.from({ length: 60 }, () => get(plans, key)));
+      for (const [headers, times] of [
+        [{}, 1],
+        [{ 'mcp-method': 'tools/call', 'mcp-name': 'list_plans' }, 2],
+        [{ 'mcp-method': 'tools/list' }, 3],
+        [{ 'mcp-method': 'tools/call', 'mcp-name': 'invented' }, 4],
+        [{ 'mcp-method': 'invented' }, 5],
+      ] as const) {
+        for (let time = 0; time < times; time += 1) {
+          assert.equal((await mcpRequest(service.baseUrl, key, headers)).status, 429);
+        }
+      }
+    } finally {
+      await service.close();
+    }
+    const counted = await listAnsweredRequests(store.write, shop.id, noon);
+    assert.deepEqual(
+      counted
+        .map(({ operation, status, requests }) => [operation, status, Number(requests)])
+        .toSorted(),
+      [
+        ['list_plans', 200, 60],
+        ['list_plans', 429, 2],
+        ['message not read', 429, 6],
+        ['tools/call', 429, 4],
+        ['tools/list', 429, 3],
+      ],
+    );
   });
 
   test('is kept for 30 days, and only for keys that exist', async () => {

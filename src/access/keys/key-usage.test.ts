@@ -247,7 +247,7 @@ test('counts each operation and each answer apart', async () => {
     ['list_plans', 429],
     ['list_plans', 200],
     ['get_subscription', 404],
-    ['unknown', 429],
+    ['message not read', 429],
   ] as const) {
     usage.note(key, operation, status);
   }
@@ -256,7 +256,7 @@ test('counts each operation and each answer apart', async () => {
     { hour: noon, operation: 'list_plans', status: 200, requests: 2 },
     { hour: noon, operation: 'list_plans', status: 429, requests: 1 },
     { hour: noon, operation: 'get_subscription', status: 404, requests: 1 },
-    { hour: noon, operation: 'unknown', status: 429, requests: 1 },
+    { hour: noon, operation: 'message not read', status: 429, requests: 1 },
   ]);
 });
 

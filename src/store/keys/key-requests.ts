@@ -6,7 +6,7 @@ export type HourlyRequests = ReadonlyMap<number, number>;
 
 /** Requests with the same operation and the same answer. */
 export interface AnsweredRequests {
-  /** The name of an operation or an MCP method, or `unknown`. */
+  /** The name of an operation or an MCP method, or why there is none, such as `message not read`. */
   readonly operation: string;
   /** Of the HTTP response. */
   readonly status: number;

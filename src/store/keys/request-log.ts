@@ -11,7 +11,7 @@ export interface LoggedRequest {
   readonly requestId: string;
   readonly keyId: string;
   readonly transport: 'rest' | 'mcp' | 'page';
-  /** The name of an operation or an MCP method, or `unknown`. */
+  /** The name of an operation or an MCP method, or why there is none, such as `message not read`. */
   readonly operation: string;
   /** Of the HTTP response. */
   readonly status: number;
