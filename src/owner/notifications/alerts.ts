@@ -3,7 +3,7 @@ import type { Limit, NotificationChoice } from '../../store/owners/notifications
 import { limits } from '../../store/owners/notifications.ts';
 import type { Shop } from '../../store/shops.ts';
 import { englishReader, formatCount, formatMoney, formatShare } from '../ui/locale.ts';
-import type { Letter } from './message.ts';
+import type { Letter, Link } from './message.ts';
 import { type DayOfCounts, type UnusualCount, findUnusual, usualDays } from './unusual.ts';
 
 /** The limits that figures are beyond. */
@@ -22,6 +22,9 @@ export function listExceeded(
   });
 }
 
+/** The days of the figures that limits are about. */
+const figureDays = 30;
+
 interface AlertParts {
   readonly shop: Pick<Shop, 'currency'>;
   readonly choice: NotificationChoice;
@@ -38,16 +41,21 @@ export function composeAlert(parts: AlertParts): Letter | undefined {
   const { shop, choice, summary, known, days } = parts;
   const exceeded = listExceeded(choice, summary).filter((limit) => !known.includes(limit));
   const unusual = choice.unusual ? findUnusual(days) : [];
+  // The figures are those of the days before the end of the last one.
+  const [first = '', last = ''] = [days.at(-figureDays)?.day, days.at(-1)?.day];
   const sentences = [
     ...exceeded.map((limit) => explainLimit(limit, choice, summary, shop)),
-    ...unusual.map((each) => explainUnusual(each, days.at(-1)?.day ?? '')),
+    ...unusual.map((each) => explainUnusual(each, last)),
   ];
-  const [first] = sentences;
-  if (first === undefined) return undefined;
+  const [only] = sentences;
+  if (only === undefined) return undefined;
   return {
-    subject: sentences.length === 1 ? first.replace(/\.$/, '') : `${sentences.length} alerts`,
+    subject: sentences.length === 1 ? only.replace(/\.$/, '') : `${sentences.length} alerts`,
     sentences,
-    link: { label: 'See the figures', path: '' },
+    links: [
+      ...exceeded.map((limit) => limitLink(limit, `from=${first}&to=${last}`)),
+      ...unusual.map(({ field }) => unusualLink(field, `from=${last}&to=${last}`)),
+    ],
   };
 }
 
@@ -68,6 +76,25 @@ function explainLimit(
     minMrr: `Monthly recurring revenue is ${money(summary.mrr)}, below your limit of ${money(bound)}.`,
   };
   return texts[limit];
+}
+
+/** @param period as addresses have it */
+function limitLink(limit: Limit, period: string): Link {
+  const links: Readonly<Record<Limit, Link>> = {
+    maxChurnRate: { label: 'See the churn of these 30 days', path: `/churn?${period}` },
+    maxOutstanding: { label: 'See the outstanding payments', path: '/recovery/open' },
+    minMrr: { label: 'See what changed MRR in these 30 days', path: `/revenue?${period}` },
+  };
+  return links[limit];
+}
+
+function unusualLink(field: UnusualCount['field'], period: string): Link {
+  const links: Readonly<Record<UnusualCount['field'], Link>> = {
+    cancelled: { label: 'See who cancelled', path: `/churn/left?cause=cancelled&${period}` },
+    failedPayments: { label: 'See the failed payments', path: `/recovery?${period}` },
+    newSubscribers: { label: 'See the figures of that day', path: `?${period}` },
+  };
+  return links[field];
 }
 
 const nouns: Readonly<Record<UnusualCount['field'], readonly [one: string, other: string]>> = {

@@ -46,7 +46,7 @@ export function composeDigest({ shop, days, figures, before }: DigestParts): Let
     ],
     columns: ['This week', 'The week before'],
     rows,
-    link: { label: 'See the week', path: `?from=${first}&to=${last}` },
+    links: [{ label: 'See the week', path: `?from=${first}&to=${last}` }],
   };
 }
 

@@ -11,8 +11,13 @@ export interface Letter {
   readonly rows?: readonly Readonly<Record<'name' | 'value' | 'before', string>>[];
   /** What the columns of figures are about. */
   readonly columns?: readonly [value: string, before: string];
-  /** The page that has more, below the shop's. */
-  readonly link: { readonly label: string; readonly path: string };
+  /** The pages that have more, below the shop's. */
+  readonly links: readonly Link[];
+}
+
+export interface Link {
+  readonly label: string;
+  readonly path: string;
 }
 
 export interface Envelope {
@@ -27,7 +32,7 @@ export interface Envelope {
 export function toMessage(letter: Letter, envelope: Envelope): Message {
   const { shop, baseUrl, unsubscribeSecret, to } = envelope;
   const urls: Urls = {
-    more: baseUrl + shopPath(shop, letter.link.path),
+    more: letter.links.map(({ path }) => baseUrl + shopPath(shop, path)),
     settings: baseUrl + shopPath(shop, '/notifications'),
     unsubscribe: `${baseUrl}/app/unsubscribe/${unsubscribeSecret}`,
   };
@@ -40,16 +45,23 @@ export function toMessage(letter: Letter, envelope: Envelope): Message {
   };
 }
 
-type Urls = Readonly<Record<'more' | 'settings' | 'unsubscribe', string>>;
+interface Urls extends Readonly<Record<'settings' | 'unsubscribe', string>> {
+  /** Of the letter's links, in their order. */
+  readonly more: readonly string[];
+}
 
-function toText({ sentences, rows = [], columns, link }: Letter, shop: string, urls: Urls): string {
+function toText(
+  { sentences, rows = [], columns, links }: Letter,
+  shop: string,
+  urls: Urls,
+): string {
   const table = rows.map(
     ({ name, value, before }) => `${name}: ${value}${columns ? ` (${columns[1]}: ${before})` : ''}`,
   );
   return [
     sentences.join(' '),
     ...(table.length === 0 ? [] : [table.join('\n')]),
-    `${link.label}: ${urls.more}`,
+    links.map(({ label }, index) => `${label}: ${urls.more[index]}`).join('\n'),
     `--\nYou chose to get mail about ${shop}.\nChange what you get: ${urls.settings}\nUnsubscribe: ${urls.unsubscribe}`,
   ].join('\n\n');
 }
@@ -59,7 +71,7 @@ const number = `${cell};text-align:right`;
 
 /** Mail programs know no style sheets, so that each element has its style. */
 function toHtml(letter: Letter, shop: string, urls: Urls): string {
-  const { sentences, rows = [], columns = ['', ''], link } = letter;
+  const { sentences, rows = [], columns = ['', ''], links } = letter;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -97,7 +109,10 @@ function toHtml(letter: Letter, shop: string, urls: Urls): string {
               </table>`
         }
         <p style="margin:0 0 24px">
-          <a href="${urls.more}" style="color:#0b57d0">${link.label}</a>
+          ${links.map(
+            ({ label }, index) =>
+              html`<a href="${urls.more[index]}" style="color:#0b57d0">${label}</a><br />`,
+          )}
         </p>
         <p style="margin:0;font-size:12px;color:#595959">
           You chose to get mail about ${shop}.

@@ -50,6 +50,12 @@ export const lines: Readonly<Record<'opening' | Movement | 'closing', Line>> = {
   },
 };
 
+/** A movement as what it adds to the MRR. */
+export function signed(name: keyof typeof lines, { movements: values }: RevenueSpan): number {
+  const isLoss = name !== 'opening' && name !== 'closing' && isDeparture(name);
+  return isLoss ? 0 - values[name] : values[name];
+}
+
 /** What changed the MRR, from the start to the end of the period, as a table with bars. */
 export function movementsTable(
   visit: ShopVisit,
@@ -59,10 +65,10 @@ export function movementsTable(
 ): Html {
   const money = moneyFormat(visit, visit.shop);
   const bar = barsOf(now);
-  const signed = (name: keyof typeof lines, { movements: values }: RevenueSpan) => {
-    const isMovement = name !== 'opening' && name !== 'closing';
-    const sign = !isMovement || values[name] === 0 ? '' : isDeparture(name) ? '−' : '+';
-    return `${sign}${money(values[name])}`;
+  const show = (name: keyof typeof lines, span: RevenueSpan) => {
+    const value = signed(name, span);
+    const isGain = value > 0 && name !== 'opening' && name !== 'closing';
+    return `${isGain ? '+' : ''}${money(value)}`;
   };
   const row = (name: keyof typeof lines) => {
     const { label, definition } = lines[name];
@@ -74,8 +80,8 @@ export function movementsTable(
         ${help(name, label, definition)}
       </th>
       <td class="bar">${bar(name)}</td>
-      <td class="amount"><bdi data-movement="${name}">${signed(name, now)}</bdi></td>
-      <td class="amount quiet"><bdi>${before ? signed(name, before) : '–'}</bdi></td>
+      <td class="amount"><bdi data-movement="${name}">${show(name, now)}</bdi></td>
+      <td class="amount quiet"><bdi>${before ? show(name, before) : '–'}</bdi></td>
     </tr>`;
   };
   return html`<section class="chart wide">

@@ -10,7 +10,7 @@ import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '.
 import { understood, viewOf } from '../view/view.ts';
 import { revenueCharts } from './charts.ts';
 import { movedContent, movedFile, movedFilter, readMoved, readMovedTotal } from './moved.ts';
-import { lines } from './movements.ts';
+import { lines, signed } from './movements.ts';
 import { revenuePage } from './page.ts';
 import {
   readRenewing,
@@ -40,8 +40,7 @@ export function revenueRoutes(pages: Pages, parts: OwnerParts): Route[] {
         if (!revenue) return notFoundPage(visit);
         const name = query.get('table');
         if (name === 'movements') {
-          const values = revenue.whole.movements;
-          const before = revenue.wholeBefore?.movements;
+          const { whole, wholeBefore: before } = revenue;
           return tableFile({
             shop,
             noun: 'mrr-movements',
@@ -49,8 +48,8 @@ export function revenueRoutes(pages: Pages, parts: OwnerParts): Route[] {
             heads: ['Change', 'This period', 'Compared with', 'Currency'],
             rows: (['opening', ...movements, 'closing'] as const).map((each) => [
               lines[each].label,
-              values[each],
-              before?.[each] ?? null,
+              signed(each, whole),
+              before ? signed(each, before) : null,
               shop.currency,
             ]),
           });

@@ -22,18 +22,24 @@ export function localeOf({ request }: Reader): string {
 /** For many values; the functions below create a new formatter on each call. */
 type Format = (value: number) => string;
 
+/** With a true minus sign; Intl writes a hyphen in most locales. */
+function formatOf(reader: Reader, options?: Intl.NumberFormatOptions): Format {
+  const { format } = new Intl.NumberFormat(localeOf(reader), options);
+  return (value) => format(value).replace('-', '−');
+}
+
 export function countFormat(reader: Reader): Format {
-  return new Intl.NumberFormat(localeOf(reader)).format;
+  return formatOf(reader);
 }
 
 export function moneyFormat(reader: Reader, { currency }: Pick<Shop, 'currency'>): Format {
   const digits = shopDigitsOf(currency);
-  return new Intl.NumberFormat(localeOf(reader), {
+  return formatOf(reader, {
     style: 'currency',
     currency,
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
-  }).format;
+  });
 }
 
 export function formatCount(reader: Reader, count: number): string {
@@ -56,10 +62,7 @@ export function formatMilliseconds(reader: Reader, milliseconds: number): string
 
 /** Formats a share as a percentage; the API's four decimals give two decimal places. */
 export function formatShare(reader: Reader, share: number): string {
-  return new Intl.NumberFormat(localeOf(reader), {
-    style: 'percent',
-    maximumFractionDigits: 2,
-  }).format(share);
+  return formatOf(reader, { style: 'percent', maximumFractionDigits: 2 })(share);
 }
 
 const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;

@@ -100,6 +100,33 @@ onOneDatabase('digests and alerts', (open) => {
     assert.equal((await sendAt(monday + 7 * day)).length, 1);
   });
 
+  test('writes negative amounts with a true minus sign', async () => {
+    const shop = await shopWithCancellations(0);
+    const records = [
+      {
+        type: 'payment',
+        id: 9001,
+        subscriptionId: 1,
+        cycle: '2026-11',
+        status: 'succeeded',
+        amount: '30.60',
+        processedAt: '2026-11-01T00:00:00Z',
+      },
+      {
+        type: 'refund',
+        id: 71,
+        paymentId: 9001,
+        amount: '30.60',
+        refundedAt: '2026-11-18T00:00:00Z',
+      },
+    ];
+    assert.deepEqual((await importAll(world.store, shop, records)).refused, []);
+    await owner({ digest: 'on' }, shop);
+    const [message] = await sendAt(monday);
+    assert.match(message?.text ?? '', /^Revenue: −€30\.60 \(The week before: €0\.00\)$/m);
+    assert.doesNotMatch(message?.html ?? '', /-€/);
+  });
+
   test('tells about an unusual day, once, and about none that is not', async () => {
     await owner({ unusual: 'on' }, await shopWithCancellations(3));
     const { email } = await owner({ unusual: 'on' }, await shopWithCancellations(8));
@@ -107,6 +134,9 @@ onOneDatabase('digests and alerts', (open) => {
     assert.deepEqual(others, []);
     assert.equal(message?.to, email);
     assert.match(message.text, /^8 cancellations on 2026-11-22 \(UTC\); 1 a day is usual/);
+    const link = /^See who cancelled: https:\/\/data\.example\.com(.*)$/m.exec(message.text)?.[1];
+    assert.match(link ?? '', /\/churn\/left\?cause=cancelled&from=2026-11-22&to=2026-11-22$/);
+    assert.ok(message.html.includes('>See who cancelled</a>'));
     assert.deepEqual(await sendAt(monday), []);
     assert.deepEqual(await sendAt(monday + day), []);
   });
@@ -115,6 +145,12 @@ onOneDatabase('digests and alerts', (open) => {
     const shop = await shopWithCancellations(0);
     const { visitor, path } = await owner({ minMrr: '31', maxChurnRate: '100' }, shop);
     const [message] = await sendAt(monday);
+    // The 30 days that end with the day told about.
+    const home = `https://data.example.com/app/shops/${shop.id}`;
+    assert.ok(
+      message?.text.includes(`: ${home}/revenue?from=2026-10-24&to=2026-11-22\n`),
+      message?.text ?? 'nothing was sent',
+    );
     assert.equal(
       message?.subject,
       'Test: Monthly recurring revenue is €30.60, below your limit of €31.00',
