@@ -144,7 +144,7 @@ onEveryDatabase('the pages of churn', (open) => {
     assert.equal(file.location, `${home}/left?left-plan=x`);
     const { status, text } = await visitor.get(`${home}?from=2026-11-31&to=x`);
     assert.equal(status, 200);
-    assert.match(text, /Both dates are needed/);
+    assert.match(text, /“x” is not a date, so there is no last day/);
     assert.equal((await visitor.get(`${home}.csv?table=none`)).status, 404);
   });
 

@@ -137,21 +137,58 @@ onEveryDatabase('segments on the owner’s pages', (open) => {
   test('segments are saved under a name, and deleted', async () => {
     assert.ok((await see(next())).includes('Save segment'));
     const saved = await save(' Teas ');
-    assert.deepEqual([saved.status, saved.location], [303, next()]);
+    assert.deepEqual([saved.status, saved.location], [303, `${next()}&done=segment-saved`]);
+    const told = await see(`${next()}&done=segment-saved`);
+    assert.match(told, /role="status">Saved as “Teas”\./);
+    // It is said once: nothing on the page leads to it again.
+    assert.doesNotMatch(told.replace(/<nav.*?<\/nav>/gs, ''), /done=|name="done"/);
     const body = await see(next());
     assert.match(plain(body), /Teas Delete/);
     assert.ok(body.includes(`href="${next().replace('&', '&amp;')}" aria-current="true"`));
     assert.ok(!body.includes('Save segment'));
-    const again = await save('Teas');
-    assert.equal(again.status, 422);
-    assert.match(plain(again.text), /another segment of this name/);
+    for (const same of ['Teas', 'teas', 'TEAS']) {
+      const again = await save(same);
+      assert.equal(again.status, 422, same);
+      assert.match(plain(again.text), /another segment of this name/);
+    }
     assert.equal((await save('')).status, 422);
     assert.equal((await save('x'.repeat(81))).status, 422);
     // Not a segment at all.
     assert.equal((await save('Nothing', 'plan=x')).status, 303);
     assert.deepEqual(await savedIn(), ['Teas']);
-    await visitor.post(`${home}/segments/delete`, { name: 'Teas', next: next() });
+    const deleted = await visitor.post(`${home}/segments/delete`, { name: 'Teas', next: next() });
+    assert.match(await see(deleted.location ?? ''), /role="status">Segment deleted\./);
     assert.deepEqual(await savedIn(), []);
+  });
+
+  test('plans and products of one name are told apart by their numbers', async () => {
+    const shop = await createShop(world.store);
+    const line = (index: number) => ({
+      lineId: index,
+      productId: 80 + index,
+      productTitle: index === 3 ? 'Mug' : 'Tee',
+      variantId: 90 + index,
+      variantTitle: '',
+      quantity: 1,
+      currentPrice: '5.00',
+    });
+    await importAll(world.store, shop, [
+      plan({ id: 21, name: 'Box' }),
+      plan({ id: 22, name: 'Box' }),
+      subscription(1, { planId: 21, lines: [line(1), line(2), line(3)] }),
+    ]);
+    const { visitor: owner } = await signedInOwner({ ...world, shop });
+    const { text } = await owner.get(`/app/shops/${shop.id}/subscriptions?product=82`);
+    const optionsOf = (name: string) => {
+      const [, menu = ''] =
+        new RegExp(`<select id="segment-${name}".*?>(.*?)</select>`, 's').exec(text) ?? [];
+      return [...menu.matchAll(/<option[^>]*>(.*?)<\/option>/gs)].map(([, label = '']) =>
+        label.trim(),
+      );
+    };
+    assert.deepEqual(optionsOf('plan'), ['Any', 'Box (21)', 'Box (22)']);
+    assert.deepEqual(optionsOf('product'), ['Any', 'Tee (81)', 'Tee (82)', 'Mug']);
+    assert.ok(text.includes('aria-label="Remove Tee (82)"'));
   });
 
   test('a shop has at most 50', async () => {

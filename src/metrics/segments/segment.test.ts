@@ -31,18 +31,19 @@ test('takes a price from the two fields of a form, and either end alone', () => 
     ['price=10-', { from: '10', to: undefined }],
     ['price=-20', { from: undefined, to: '20' }],
   ] as const) {
-    assert.deepEqual(parse(text), { segment: { price }, problem: undefined }, text);
+    assert.deepEqual(parse(text), { segment: { price }, problem: undefined, wrong: [] }, text);
   }
 });
 
 test('has no segment without conditions, or with empty ones, as forms send them', () => {
   for (const text of ['', 'days=90', 'plan=&group=&status=&price=&price=']) {
-    assert.deepEqual(parse(text), { segment: undefined, problem: undefined }, text);
+    assert.deepEqual(parse(text), { segment: undefined, problem: undefined, wrong: [] }, text);
   }
 });
 
 test('leaves out what is no condition, and says what would be one', () => {
-  const { segment, problem } = parse('plan=11&plan=12&age=2-4&status=paused');
+  const { segment, problem, wrong } = parse('plan=11&plan=12&age=2-4&status=paused');
+  assert.deepEqual(wrong, ['plan', 'age']);
   assert.deepEqual(segment, { status: 'paused' });
   assert.equal(
     problem,

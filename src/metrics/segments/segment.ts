@@ -100,23 +100,26 @@ export interface ParsedSegment {
   /** The conditions that were understood; undefined if there are none. */
   readonly segment: Segment | undefined;
   readonly problem: string | undefined;
+  /** The conditions that were not. */
+  readonly wrong: readonly ConditionName[];
 }
 
 /** Reads the conditions in an address. A price may also be two parameters, as a form sends it. */
 export function parseSegment(query: URLSearchParams): ParsedSegment {
   const found: [ConditionName, unknown][] = [];
-  const problems: string[] = [];
+  const problems = new Map<ConditionName, string>();
   for (const name of conditionNames) {
     const texts = query.getAll(name);
     const text = texts.every((each) => each === '') ? '' : texts.join('-');
     if (text === '') continue;
     const value = conditions[name].read(text);
-    if (value === undefined) problems.push(`“${text}” ${conditions[name].problem}`);
+    if (value === undefined) problems.set(name, `“${text}” ${conditions[name].problem}`);
     else found.push([name, value]);
   }
   return {
     segment: found.length === 0 ? undefined : (Object.fromEntries(found) as Segment),
-    problem: problems.length === 0 ? undefined : problems.join(' '),
+    problem: problems.size === 0 ? undefined : [...problems.values()].join(' '),
+    wrong: [...problems.keys()],
   };
 }
 

@@ -4,20 +4,22 @@ import {
   type Segment,
   ages,
   conditionNames,
+  parseSegment,
   segmentQuery,
 } from '../../metrics/segments/segment.ts';
 import { type SubscriptionStatus, subscriptionStatuses } from '../../vocabulary.ts';
 import type { ShopVisit } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
-import { shopPath, token } from '../ui/layout.ts';
+import type { SavedSegment } from '../../store/owners/segments.ts';
+import { describedBy, notice, shopPath, token } from '../ui/layout.ts';
 import type { SegmentChoices } from './choices.ts';
 import { ageLabels, segmentWords } from './words.ts';
 
 type Path = `/app${string}`;
 type Option = readonly [value: string, label: string];
 
-/** Parameters that a change of the segment ends: its conditions, and a place in the list shown before. */
-const own = new Set<string>([...conditionNames, 'cursor']);
+/** Parameters that a change of the segment ends: its conditions, a place in the list shown before, and what was done. */
+const own = new Set<string>([...conditionNames, 'cursor', 'done']);
 
 /**
  * Chooses the segment of a page, by a form and links, and saves it under a name; all other parameters of the address
@@ -36,16 +38,18 @@ export function segmentPicker(
     return query.size === 0 ? path : `${path}?${query}`;
   };
   const query = segmentQuery(segment);
+  const { wrong } = parseSegment(visit.query);
   const words = segment ? segmentWords(visit, segment, choices) : [];
   const here = pathOf(query);
+  const known = choices.saved.find((each) => each.query === String(query));
   return html`<div class="picker segment" role="group" aria-label="Segment">
-    <details class="menu">
+    <details class="menu" ${wrong.length > 0 ? html`open` : undefined}>
       <summary>
         <span class="visually-hidden">Choose a segment. Shown:</span> ${
           words.length === 0 ? 'All subscriptions' : 'Segment'
         }
       </summary>
-      ${conditionsForm(visit, segment, choices, { path, others })}
+      ${conditionsForm(visit, segment, choices, { path, others, wrong })}
     </details>
     ${
       segment &&
@@ -63,24 +67,40 @@ export function segmentPicker(
         )}
       </ul>`
     }
-    ${segment || choices.saved.length > 0 ? savedMenu(visit, choices, { query, here, pathOf }) : undefined}
+    ${segment || choices.saved.length > 0 ? savedMenu(visit, choices, { query, here, known, pathOf }) : undefined}
+    ${notice(doneOf(visit, known))}
   </div>`;
+}
+
+/** What became of a form of saved segments. */
+function doneOf({ query }: ShopVisit, known: SavedSegment | undefined): string | undefined {
+  const done = query.get('done');
+  if (done === 'segment-deleted') return 'Segment deleted.';
+  return done === 'segment-saved' && known ? `Saved as “${known.name}”.` : undefined;
 }
 
 function conditionsForm(
   visit: ShopVisit,
   segment: Segment = {},
   choices: SegmentChoices,
-  { path, others }: { readonly path: Path; readonly others: readonly [string, string][] },
+  form: {
+    readonly path: Path;
+    readonly others: readonly [string, string][];
+    /** The conditions in error, which keep what they say. */
+    readonly wrong: readonly ConditionName[];
+  },
 ): Html {
+  const { path, others, wrong } = form;
   const query = segmentQuery(segment);
+  const describe = (name: ConditionName, isFirst = true) =>
+    describedBy(undefined, wrong.includes(name), wrong[0] === name && isFirst);
   const select = (name: ConditionName, label: string, options: readonly Option[]) => {
-    const chosen = query.get(name);
+    const chosen = wrong.includes(name) ? visit.query.get(name) : query.get(name);
     // What an address has may not be among the choices.
     const isListed = chosen === null || options.some(([value]) => value === chosen);
     return html`<p class="field">
       <label for="segment-${name}">${label}</label>
-      <select id="segment-${name}" name="${name}">
+      <select id="segment-${name}" name="${name}" ${describe(name)}>
         <option value="">Any</option>
         ${[...options, ...(isListed ? [] : [[chosen, chosen] as const])].map(
           ([value, text]) =>
@@ -92,6 +112,9 @@ function conditionsForm(
     </p>`;
   };
   const { currency } = visit.shop;
+  // A form sends both ends, an address may have them together.
+  const { from, to } = segment.price ?? {};
+  const [first, last] = wrong.includes('price') ? visit.query.getAll('price') : [from, to];
   return html`<form method="get" action="${path}">
     ${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     ${select(
@@ -107,7 +130,7 @@ function conditionsForm(
     ${select(
       'product',
       'Product',
-      choices.products.map(({ productId, title }) => [String(productId), title]),
+      choices.products.map(({ id, name }) => [String(id), name]),
     )}
     ${select(
       'interval',
@@ -124,15 +147,20 @@ function conditionsForm(
       'Age',
       ages.map((each): Option => [each, ageLabels[each]]),
     )}
-    ${priceField('segment-price-from', `Price from, ${currency}`, segment.price?.from)}
-    ${priceField('segment-price-to', `Price to, ${currency}`, segment.price?.to)}
+    ${priceField('segment-price-from', `Price from, ${currency}`, first, describe('price'))}
+    ${priceField('segment-price-to', `Price to, ${currency}`, last, describe('price', false))}
     <p class="hint">Subscriptions that meet all of this today</p>
     <button>Show</button>
   </form>`;
 }
 
 /** One end of a price band: both ends have one name, and the address has them together. */
-function priceField(id: string, label: string, value: string | undefined): Html {
+function priceField(
+  id: string,
+  label: string,
+  value: string | undefined,
+  description: Html | undefined,
+): Html {
   return html`<p class="field">
     <label for="${id}">${label}</label>
     <input
@@ -143,6 +171,7 @@ function priceField(id: string, label: string, value: string | undefined): Html 
       title="A number, such as 10 or 9.50"
       autocomplete="off"
       value="${value}"
+      ${description}
     />
   </p>`;
 }
@@ -156,12 +185,14 @@ function savedMenu(
   shown: {
     readonly query: URLSearchParams;
     readonly here: Path;
+    /** Under which it is saved. */
+    readonly known: SavedSegment | undefined;
     pathOf(conditions: Iterable<[string, string]>): Path;
   },
 ): Html {
   const query = String(shown.query);
   const action = shopPath(visit.shop, '/segments');
-  const known = saved.find((each) => each.query === query);
+  const { known } = shown;
   return html`<details class="menu">
     <summary>${known ? known.name : 'Saved segments'}</summary>
     <div class="panel">

@@ -23,13 +23,18 @@ export function segmentRoutes(pages: Pages, { store }: OwnerParts): Route[] {
       const problem = nameProblem(name, 'segment');
       if (problem !== undefined) return again(problem);
       const saved = await insertSegment(store.write, visit.shop.id, { name, query });
-      return saved === 'saved' ? redirect(next) : again(refusals[saved]);
+      return saved === 'saved' ? redirect(withDone(next, 'segment-saved')) : again(refusals[saved]);
     }),
     pages.shopForm(`${base}/delete`, async (visit, form) => {
       await deleteSegment(store.write, visit.shop.id, form.get('name') ?? '');
-      return redirect(returnPath(form.get('next')));
+      return redirect(withDone(returnPath(form.get('next')), 'segment-deleted'));
     }),
   ];
+}
+
+/** The page, which then says what was done. */
+function withDone(path: `/app${string}`, done: string): `/app${string}` {
+  return `${path}${path.includes('?') ? '&' : '?'}done=${done}`;
 }
 
 const refusals = {

@@ -29,7 +29,7 @@ export function segmentWords(
     product:
       product === undefined
         ? undefined
-        : (products.find(({ productId }) => productId === product)?.title ?? `product ${product}`),
+        : (products.find(({ id }) => id === product)?.name ?? `product ${product}`),
     interval: interval && `billed ${everyInterval(visit, parseInterval(interval))}`,
     status: status && statusLabels[status][0].toLowerCase(),
     age: age && ageLabels[age],

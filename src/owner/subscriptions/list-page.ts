@@ -4,7 +4,7 @@ import { parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
 import { segmentPicker } from '../segments/picker.ts';
-import { alert, shopPath } from '../ui/layout.ts';
+import { alert, describedBy, shopPath } from '../ui/layout.ts';
 import { type Column, listing, parameter, rowLink, sourcesLink } from '../ui/listing.ts';
 import { formatMoney } from '../ui/locale.ts';
 import { showDay } from '../ui/times.ts';
@@ -41,13 +41,14 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
   const path = shopPath(shop, '/subscriptions');
   const { segment } = parseSegment(visit.query);
   const status = parameter(visit, 'status');
-  const sought = (noun: string) => (missing?.noun === noun ? missing.text : undefined);
+  const isMissing = (noun: string) => missing?.noun === noun;
+  const sought = (noun: string) => (isMissing(noun) ? missing?.text : undefined);
   return html`
     ${alert(missing && explainMissing(missing))}
     ${listing({
       lookups: html`<div class="lookups">
-          ${lookup(path, 'subscription', 'Subscription id', 'Open', sought('subscription'))}
-          ${lookup(path, 'customer', 'Customer id', 'Show', sought('customer') ?? customer)}
+          ${lookup(path, 'subscription', 'Subscription id', 'Open', sought('subscription'), isMissing('subscription'))}
+          ${lookup(path, 'customer', 'Customer id', 'Show', sought('customer') ?? customer, isMissing('customer'))}
         </div>
         ${
           customer &&
@@ -102,6 +103,7 @@ function lookup(
   label: string,
   action: string,
   value: string | undefined,
+  isMissing: boolean,
 ): Html {
   return html`<form class="lookup" method="get" action="${path}">
     <label for="${name}">${label}</label>
@@ -113,6 +115,7 @@ function lookup(
       autocomplete="off"
       required
       value="${value}"
+      ${describedBy(undefined, isMissing)}
     />
     <button class="plain">${action}</button>
   </form>`;

@@ -9,6 +9,8 @@ import type { RecordKind } from '../../store/records/tables.ts';
 import { listIntervals } from '../../store/records/subscriptions.ts';
 import { redirect } from '../ui/answers.ts';
 import { ask } from '../ask.ts';
+import { parseSegment } from '../../metrics/segments/segment.ts';
+import { segmentPicker } from '../segments/picker.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { customerSubscriptions } from './of-customer.ts';
 import { countFigure, figureOf, figureSubscriptions } from './of-figure.ts';
@@ -69,10 +71,18 @@ async function listOrSearch(parts: OwnerParts, visit: ShopVisit): Promise<Answer
 }
 
 async function showList(parts: OwnerParts, visit: ShopVisit, search: Search): Promise<Answer> {
+  const { shop } = visit;
   const frame = {
     title: 'Subscriptions',
     current: 'subscriptions',
     path: '/subscriptions',
+    controls: async () =>
+      segmentPicker(
+        visit,
+        parseSegment(visit.query).segment,
+        await readSegmentChoices(parts, shop),
+        shopPath(shop, '/subscriptions'),
+      ),
   } as const;
   return listingPage(visit, { ...frame, status: search.missing ? 404 : 200 }, async () => {
     const { customer } = search;

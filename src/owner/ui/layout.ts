@@ -177,11 +177,19 @@ export function alert(message: HtmlValue): Html | undefined {
     : html`<p class="alert" id="${problemId}" role="alert">${message}</p>`;
 }
 
-/** The attributes of a field that the page's alert is about, which gets the focus; else only its hint. */
-export function describedBy(hintId: string | undefined, isInvalid: boolean): Html | undefined {
+/**
+ * The attributes of a field that the page's alert is about; else only its hint.
+ * @param getsFocus false if another field in error comes before
+ */
+export function describedBy(
+  hintId: string | undefined,
+  isInvalid: boolean,
+  getsFocus = isInvalid,
+): Html | undefined {
   if (isInvalid) {
     const ids = hintId === undefined ? problemId : `${problemId} ${hintId}`;
-    return html`aria-describedby="${ids}" aria-invalid="true" autofocus`;
+    const focus = getsFocus ? html`autofocus` : undefined;
+    return html`aria-describedby="${ids}" aria-invalid="true" ${focus}`;
   }
   return hintId === undefined ? undefined : html`aria-describedby="${hintId}"`;
 }

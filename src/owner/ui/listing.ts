@@ -195,6 +195,8 @@ interface ListingPage {
   readonly breadcrumb?: { readonly path: string; readonly label: string };
   /** Loaded in addition to the assets of every page. */
   readonly assets?: readonly Asset[];
+  /** The forms that invalid query parameters may come from, to correct them there. */
+  readonly controls?: () => Promise<Html>;
 }
 
 /**
@@ -217,7 +219,7 @@ export async function listingFile(
 /** A page with a listing. For invalid query parameters it shows the API's message and a link. */
 export async function listingPage(
   visit: ShopVisit,
-  { path, status, ...frame }: ListingPage,
+  { path, status, controls, ...frame }: ListingPage,
   build: () => Promise<Html>,
 ): Promise<Answer> {
   const { shop } = visit;
@@ -226,7 +228,7 @@ export async function listingPage(
     return page(layout(visit, { ...frame, content, shop }), status);
   } catch (error) {
     if (!(error instanceof ServiceError && error.kind === 'invalid')) throw error;
-    const content = html`${alert(error.message)}
+    const content = html`${alert(error.message)} ${await controls?.()}
       <p><a href="${shopPath(shop, path)}">See all, from the first page</a></p>`;
     return page(layout(visit, { ...frame, content, shop }), 400);
   }

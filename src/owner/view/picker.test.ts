@@ -47,6 +47,32 @@ test('shows two days as they were chosen', () => {
   assert.doesNotMatch(markup, /role="alert"/);
 });
 
+test('keeps dates in error, marks them, and moves the focus to the first', () => {
+  const boxes = (address: string) => {
+    const { markup } = pick(address);
+    assert.match(markup, /role="alert"/);
+    assert.match(markup, /<details class="menu" open>/);
+    return [...markup.matchAll(/<input id="(from|to)".*?\/>/g)].map(([box]) => [
+      /type="(\w+)"/.exec(box)?.[1],
+      /value="([^"]*)"/.exec(box)?.[1],
+      box.includes('aria-describedby="problem" aria-invalid="true"'),
+      box.includes('autofocus'),
+    ]);
+  };
+  assert.deepEqual(boxes('from=2026-11-20&to=2026-11-10'), [
+    ['date', '2026-11-20', true, true],
+    ['date', '2026-11-10', true, false],
+  ]);
+  assert.deepEqual(boxes('from=2026-02-30&to=2026-11-10'), [
+    ['text', '2026-02-30', true, true],
+    ['date', '2026-11-10', false, false],
+  ]);
+  assert.deepEqual(boxes('from=2026-11-01&to='), [
+    ['date', '2026-11-01', false, false],
+    ['date', '', true, true],
+  ]);
+});
+
 test('says what is wrong with the address', () => {
   const { markup, selected } = pick('days=31');
   assert.match(markup, /role="alert">“31” is not one of the periods/);

@@ -2,9 +2,9 @@ import { type Html, html } from '../../http/html.ts';
 import type { Period } from '../../metrics/bounds.ts';
 import { conditionNames } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
-import { alert } from '../ui/layout.ts';
+import { alert, describedBy } from '../ui/layout.ts';
 import { localeOf } from '../ui/locale.ts';
-import { type Comparison, type View, periods, viewQuery } from './view.ts';
+import { type Comparison, type View, isDay, periods, viewQuery } from './view.ts';
 
 type Path = `/app${string}`;
 
@@ -13,8 +13,8 @@ const comparisons: Readonly<Record<Comparison, string>> = {
   year: 'the year before',
 };
 
-/** What the picker itself sets, and days and a place in a list of the period shown before. */
-const own = new Set(['days', 'from', 'to', 'compare', 'first', 'last', 'cursor']);
+/** What the picker itself sets, days and a place in a list of the period shown before, and what was done there. */
+const own = new Set(['days', 'from', 'to', 'compare', 'first', 'last', 'cursor', 'done']);
 
 /**
  * Chooses the period of a page of figures and what it is compared with, by links and a form; says what is wrong
@@ -48,11 +48,11 @@ export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
           link({ range: { days } }, 'days' in range && range.days === days, `${days} days`),
         )}
       </ul>
-      <details class="menu">
+      <details class="menu" ${view.wrongDates.length > 0 ? html`open` : undefined}>
         <summary>
           <span class="visually-hidden">Choose dates. Shown:</span> ${showPeriod(visit, period)}
         </summary>
-        ${dateForm(view, path, others)}
+        ${dateForm(visit, view, path, others)}
       </details>
       <details class="menu">
         <summary>
@@ -68,20 +68,30 @@ export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
     </div>`;
 }
 
-function dateForm({ period, comparison, now }: View, path: Path, others: [string, string][]): Html {
+function dateForm(
+  { query }: ShopVisit,
+  { period, comparison, now, wrongDates }: View,
+  path: Path,
+  others: [string, string][],
+): Html {
   const hidden = [...others, ...(comparison === 'before' ? [] : [['compare', comparison]])];
-  const field = (name: string, label: string, value: string) =>
-    html`<p class="field">
+  const field = (name: 'from' | 'to', label: string, shown: string) => {
+    const value = wrongDates.length > 0 ? (query.get(name) ?? '') : shown;
+    // Browsers empty a box for dates of any other text.
+    const type = value === '' || isDay(value) ? 'date' : 'text';
+    return html`<p class="field">
       <label for="${name}">${label}</label>
       <input
         id="${name}"
         name="${name}"
-        type="date"
+        type="${type}"
         required
         max="${isoDay(now)}"
         value="${value}"
+        ${describedBy(undefined, wrongDates.includes(name), wrongDates[0] === name)}
       />
     </p>`;
+  };
   return html`<form method="get" action="${path}">
     ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     ${field('from', 'First day', isoDay(period.from))}

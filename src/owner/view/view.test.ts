@@ -47,15 +47,21 @@ test('shows two days and what lies between, up to now, compared with the same da
 test('says what is wrong with an address, and shows the default', () => {
   for (const [text, problem] of [
     ['days=31', /30, 90 or 365/],
-    ['from=2026-11-01', /Both dates/],
-    ['from=2026-02-31&to=2026-03-01', /Both dates/],
+    ['from=2026-11-01', /^The last day is missing\. Choose one, too\.$/],
+    ['to=2026-11-01', /^The first day is missing\. Choose one, too\.$/],
+    [
+      'from=2026-02-31&to=2026-03-01',
+      /^“2026-02-31” is not a date, so there is no first day\. Write one as in 2026-11-20\.$/,
+    ],
+    ['from=2026-02-01&to=2026-02-31', /^“2026-02-31” is not a date, so there is no last day\./],
+    ['from=x&to=y', /^“x” is not a date, .*\. “y” is not a date, /],
     ['from=2026-11-02&to=2026-11-01', /Exchange/],
     ['from=2026-11-21&to=2026-11-22', /future/],
     ['from=0026-10-01&to=2026-10-31', /1970-01-01/],
     ['from=0000-01-01&to=0001-01-01', /1970-01-01/],
     ['from=2015-01-01&to=2026-10-31', /ten years/],
     ['from=2026-11-02T00:00:00Z&to=2026-11-01', /Exchange/],
-    ['from=2026-11-02T25:00:00Z&to=2026-11-03', /Both dates/],
+    ['from=2026-11-02T25:00:00Z&to=2026-11-03', /no first day/],
   ] as const) {
     const shown = show(text);
     assert.match(shown.problem ?? '', problem);

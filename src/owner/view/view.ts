@@ -29,7 +29,12 @@ export interface View {
   readonly now: number;
   /** Why the address was not understood, and what it could say; the default is shown instead. */
   readonly problem: string | undefined;
+  /** The parameters of the period that the problem is about. */
+  readonly wrongDates: readonly DateName[];
 }
+
+/** The parameters of a free period. */
+type DateName = 'from' | 'to';
 
 /** What an address has of a view. */
 type ViewOfQuery = Pick<View, 'range' | 'comparison'> & Partial<Pick<View, 'segment'>>;
@@ -42,8 +47,11 @@ export function viewOf(query: URLSearchParams, now: number, of?: ParsedSegment):
   const text = query.get('compare');
   const comparison = comparisons.find((each) => each === text) ?? 'before';
   const parsed = parseRange(query, now);
-  const range = typeof parsed === 'string' ? ({ days: 30 } as const) : parsed;
+  const range = 'problem' in parsed ? ({ days: 30 } as const) : parsed;
   const period = periodOf(range, now);
+  const problems = ['problem' in parsed ? parsed.problem : undefined, of?.problem].filter(
+    (each) => each !== undefined,
+  );
   return {
     range,
     comparison,
@@ -51,7 +59,8 @@ export function viewOf(query: URLSearchParams, now: number, of?: ParsedSegment):
     before: comparison === 'before' ? periodBefore(period) : yearBefore(period),
     segment: of?.segment,
     now,
-    problem: typeof parsed === 'string' ? parsed : of?.problem,
+    problem: problems.length === 0 ? undefined : problems.join(' '),
+    wrongDates: 'problem' in parsed ? parsed.wrongDates : [],
   };
 }
 
@@ -90,24 +99,45 @@ export function viewQuery(
   return query;
 }
 
-function parseRange(query: URLSearchParams, now: number): View['range'] | string {
-  const [days, from, to] = ['days', 'from', 'to'].map((name) => query.get(name) ?? '');
+type Wrong = Pick<View, 'wrongDates'> & { readonly problem: string };
+
+function parseRange(query: URLSearchParams, now: number): View['range'] | Wrong {
+  const wrong = (problem: string, ...wrongDates: DateName[]): Wrong => ({ problem, wrongDates });
+  const textOf = (name: 'days' | DateName) => query.get(name) ?? '';
+  const [days, from, to] = [textOf('days'), textOf('from'), textOf('to')];
   if (from === '' && to === '') {
     const known = periods.find((each) => String(each) === days);
     if (known !== undefined || days === '') return { days: known ?? 30 };
-    return `“${days}” is not one of the periods. Choose 30, 90 or 365 days, or two dates.`;
+    return wrong(`“${days}” is not one of the periods. Choose 30, 90 or 365 days, or two dates.`);
   }
-  const [first, last] = [parseStart(from ?? ''), parseDay(to ?? '')];
+  const [first, last] = [parseStart(from), parseDay(to)];
   if (first === undefined || last === undefined) {
-    return 'Both dates are needed, as in 2026-11-20.';
+    return wrong(
+      [
+        ...(first === undefined ? [explainDate('first', from)] : []),
+        ...(last === undefined ? [explainDate('last', to)] : []),
+      ].join(' '),
+      ...(first === undefined ? (['from'] as const) : []),
+      ...(last === undefined ? (['to'] as const) : []),
+    );
   }
-  if (first < 0) return 'The first day is too early. Choose one from 1970-01-01 on.';
-  if (first >= last + day) return 'The first day is after the last one. Exchange the two dates.';
-  if (first > now) return 'The first day is in the future. Choose an earlier one.';
+  if (first < 0) return wrong('The first day is too early. Choose one from 1970-01-01 on.', 'from');
+  if (first >= last + day) {
+    return wrong('The first day is after the last one. Exchange the two dates.', 'from', 'to');
+  }
+  if (first > now) return wrong('The first day is in the future. Choose an earlier one.', 'from');
   if (last - first > maxDays * day) {
-    return 'The period is longer than ten years. Choose days that are closer together.';
+    const problem = 'The period is longer than ten years. Choose days that are closer together.';
+    return wrong(problem, 'from', 'to');
   }
-  return { from: from as string, to: to as string };
+  return { from, to };
+}
+
+/** What is wrong with a date of its own. */
+function explainDate(which: 'first' | 'last', text: string): string {
+  return text === ''
+    ? `The ${which} day is missing. Choose one, too.`
+    : `“${text}” is not a date, so there is no ${which} day. Write one as in 2026-11-20.`;
 }
 
 /** A UTC day or an instant such as 2026-11-20T12:00:00.000Z, with which a period may begin. */
@@ -115,6 +145,9 @@ function parseStart(text: string): number | undefined {
   const at = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? parseDay(text) : at;
 }
+
+/** Whether a text is a day of the calendar, such as 2026-11-20. */
+export const isDay = (text: string) => parseDay(text) !== undefined;
 
 /** The start of a UTC day, epoch milliseconds. */
 export function parseDay(text: string): number | undefined {

@@ -17,7 +17,7 @@ export function listSegments(sql: Sql, shopId: number): Promise<SavedSegment[]> 
     select name, query from owners.segments where shop_id = ${shopId} order by name`);
 }
 
-/** @returns saved; or taken, if the shop has another of this name; or full, if it has as many as it can have */
+/** @returns saved; or taken, if the shop has another of this name, in capitals or not; or full, if it has as many as it can have */
 export async function insertSegment(
   sql: Sql,
   shopId: number,
@@ -27,10 +27,14 @@ export async function insertSegment(
     insert into owners.segments (shop_id, name, query)
     select ${shopId}, ${name}, ${query}
     where ${maxSegments} > (select count(*) from owners.segments where shop_id = ${shopId})
+      and not exists (
+        select from owners.segments
+        where shop_id = ${shopId} and lower(name) = lower(${name}::text)
+      )
     on conflict do nothing`;
   if (count === 1) return 'saved';
   const [taken] = await sql`
-    select from owners.segments where shop_id = ${shopId} and name = ${name}`;
+    select from owners.segments where shop_id = ${shopId} and lower(name) = lower(${name}::text)`;
   return taken ? 'taken' : 'full';
 }
 

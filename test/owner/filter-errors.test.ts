@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { plan, subscription } from '../rest/records.ts';
+import { onOneDatabase } from '../support/databases.ts';
+import { type World, importAll, startWorld } from '../support/world.ts';
+import { plain } from './page-text.ts';
+import { type Visitor, signedInOwner } from './visitor.ts';
+
+onOneDatabase('a filter in error', (open) => {
+  let world: World;
+  let visitor: Visitor;
+  let home: string;
+  before(async () => {
+    world = await startWorld(open());
+    const records = [plan(), subscription(1001)];
+    assert.deepEqual((await importAll(world.store, world.shop, records)).refused, []);
+    ({ visitor } = await signedInOwner(world));
+    home = `/app/shops/${world.shop.id}`;
+  });
+  after(() => world.close());
+
+  /** What the page says is wrong, and the fields that it is about: what they say, and whether they get the focus. */
+  async function see(path: string, expected: number) {
+    const { status, text } = await visitor.get(home + path);
+    assert.equal(status, expected, path);
+    const [, problem = ''] = /id="problem" role="alert">(.*?)<\/p>/s.exec(text) ?? [];
+    const fields = [...text.matchAll(/<(?:input|select)\b[^>]*>/g)].map(([field]) => field);
+    const marked = fields.filter((field) => field.includes('aria-invalid="true"'));
+    for (const field of marked) assert.match(field, /aria-describedby="problem"/);
+    const valueOf = (field: string, name: string) =>
+      new RegExp(` ${name}="([^"]*)"`).exec(field)?.[1];
+    return {
+      text,
+      problem: plain(problem),
+      marked: marked.map((field) => [
+        /id="([^"]*)"/.exec(field)?.[1],
+        valueOf(field, 'value'),
+        field.includes('autofocus'),
+      ]),
+    };
+  }
+
+  const pages = [
+    ['', 200],
+    ['/churn', 200],
+    ['/cohorts', 200],
+    ['/subscriptions', 400],
+  ] as const;
+
+  test('of a segment keeps what was typed, is marked, and the first has the focus', async () => {
+    for (const [path, status] of pages) {
+      const price = await see(`${path}?price=abc&price=5&plan=11`, status);
+      assert.match(price.problem, /^“abc-5” is not a price from and to\./, path);
+      assert.deepEqual(price.marked, [
+        ['segment-price-from', 'abc', true],
+        ['segment-price-to', '5', false],
+      ]);
+      assert.match(price.text, /<option value="11" selected>/);
+      const age = await see(`${path}?age=5`, status);
+      assert.deepEqual(age.marked, [['segment-age', undefined, true]]);
+      assert.match(age.text, /<option value="5" selected>/);
+    }
+  });
+
+  test('of dates has its own sentence, beside what is wrong with the segment', async () => {
+    for (const path of ['', '/churn', '/revenue', '/recovery', '/cancel-flow', '/churn/left']) {
+      const { problem, marked } = await see(`${path}?from=2026-02-30&to=2026-11-10`, 200);
+      assert.equal(
+        problem,
+        '“2026-02-30” is not a date, so there is no first day. Write one as in 2026-11-20.',
+        path,
+      );
+      assert.deepEqual(marked, [['from', '2026-02-30', true]], path);
+    }
+    const both = await see('?from=2026-11-01&to=&price=9-1', 200);
+    assert.match(both.problem, /^The last day is missing\. Choose one, too\. “9-1” is not a price/);
+    const turned = await see('?from=2026-11-20&to=2026-11-10', 200);
+    assert.deepEqual(turned.marked, [
+      ['from', '2026-11-20', true],
+      ['to', '2026-11-10', false],
+    ]);
+  });
+
+  test('of a search by number keeps what was searched for', async () => {
+    for (const name of ['customer', 'subscription']) {
+      const { marked } = await see(`/subscriptions?${name}=abc`, 404);
+      assert.deepEqual(marked, [[name, 'abc', true]]);
+    }
+  });
+});
