@@ -93,12 +93,51 @@ test('shows days up to 45, and weeks counted back from the end beyond', () => {
     ],
   );
   assert.deepEqual(
-    weeks.times.map(({ tick }) => tick),
+    weeks.times.map(({ tick }) => tick?.label),
     [undefined, undefined, '2026', undefined, undefined, undefined, 'Feb'],
   );
   const days = timesOf(visit, spansOf(daysFrom('2025-12-20', 20)));
   assert.deepEqual(
-    days.times.flatMap(({ tick }) => tick ?? []),
-    ['Dec 20', 'Dec 24', 'Dec 28', 'Jan 1, 2026', 'Jan 5'],
+    days.times.flatMap(({ tick }) => tick?.label ?? []),
+    ['Dec 20, 2025', 'Dec 24', 'Dec 28', 'Jan 1, 2026', 'Jan 5'],
   );
+});
+
+test('says as many dates as the axis has room for, and each year', () => {
+  const axisOf = (first: string, days: number, room: 'narrow' | 'medium' | 'wide') => {
+    const times = timesOf(visit, spansOf(daysFrom(first, days)));
+    const values = times.times.map(() => 1);
+    const { markup } = draw({ ...times, series: [{ name: 'Lost', tone: 'bad', values }] });
+    const [, axis = ''] = /<svg class="dates".*?>(.*?)<\/svg>/.exec(markup) ?? [];
+    return [...axis.matchAll(/<text(.*?)>(.*?)<\/text>/g)].flatMap(([, attributes = '', label]) =>
+      attributes.includes(`not-${room}`) ? [] : label?.trim(),
+    );
+  };
+  const year = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+  assert.deepEqual(axisOf('2026-01-01', 365, 'wide'), year.slice(1));
+  assert.deepEqual(axisOf('2025-11-21', 365, 'medium'), ['Dec', '2026', ...year.slice(1, 11)]);
+  assert.deepEqual(axisOf('2025-11-21', 365, 'narrow'), [
+    '2026',
+    'Mar',
+    'May',
+    'Jul',
+    'Sep',
+    'Nov',
+  ]);
+  assert.deepEqual(axisOf('2023-11-21', 1096, 'medium'), [
+    '2024',
+    'Apr',
+    'Jul',
+    'Oct',
+    '2025',
+    'Apr',
+    'Jul',
+    'Oct',
+    '2026',
+    'Apr',
+    'Jul',
+    'Oct',
+  ]);
+  assert.deepEqual(axisOf('2017-01-01', 3600, 'narrow'), ['2018', '2020', '2022', '2024', '2026']);
+  assert.deepEqual(axisOf('2025-12-10', 30, 'narrow'), ['Dec 10, 2025', 'Dec 22', 'Jan 3, 2026']);
 });

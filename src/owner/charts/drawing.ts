@@ -21,7 +21,15 @@ export interface Time {
   readonly first: string;
   readonly last: string;
   /** On the axis, where it has room. */
-  readonly tick?: string | undefined;
+  readonly tick?: Tick | undefined;
+}
+
+export interface Tick {
+  readonly label: string;
+  /** Its month of the year from 0 on, or how many come before it: if not all have room, those of every second stay. */
+  readonly place: number;
+  /** Such a tick stays longer than the others. */
+  readonly saysYear?: boolean;
 }
 
 /** What a chart draws. */
@@ -89,25 +97,59 @@ export function drawing(parts: Plot): { readonly plot: Html; readonly beginsAbov
 
 /** Texts at their places, which a stretched drawing would distort. */
 function timeAxis(times: readonly Time[]): Html {
-  const marked = times.flatMap(({ tick, last }, index) =>
-    tick === undefined ? [] : { tick, index, quarter: Number(last.slice(5, 7)) % 3 },
+  const marked = times.flatMap(({ tick }, index): Placed[] => {
+    const at = (index + 0.5) / times.length;
+    // Longer ones would leave the page.
+    return tick ? [{ ...tick, at, isEnd: at > 0.95 && tick.label.length > 4 }] : [];
+  });
+  const shown = Object.entries(rooms).map(
+    ([room, width]) => [room, new Set(fitting(marked, width))] as const,
   );
   return html`<svg class="dates" width="100%" height="16" aria-hidden="true">
-    ${marked.map(({ tick, index, quarter }) => {
-      const place = round(((index + 0.5) / times.length) * 100);
-      const anchor = place > 95 ? 'end' : 'middle';
-      // On phones there is room for one month of each quarter.
-      const isMinor = marked.length > 7 && quarter !== 1;
+    ${marked.flatMap((tick) => {
+      const hidden = shown.flatMap(([room, ticks]) => (ticks.has(tick) ? [] : `not-${room}`));
+      if (hidden.length === shown.length) return [];
       return html`<text
-        x="${place}%"
+        x="${round(tick.at * 100)}%"
         y="12"
-        text-anchor="${anchor}"
-        ${isMinor ? html`class="minor"` : undefined}
+        text-anchor="${tick.isEnd ? 'end' : 'middle'}"
+        ${hidden.length > 0 ? html`class="${hidden.join(' ')}"` : undefined}
       >
-        ${tick}
+        ${tick.label}
       </text>`;
     })}
   </svg>`;
+}
+
+interface Placed extends Tick {
+  /** From 0 to 1. */
+  readonly at: number;
+  /** Whether the text ends there, and else has its middle there. */
+  readonly isEnd: boolean;
+}
+
+/** The least width of the axis in pixels, by the width of the plot, whose limits are those of charts.css. */
+const rooms = { narrow: 240, medium: 390, wide: 600 } as const;
+
+/** As many ticks as have room: at regular distances, and as long as possible those that say the year. */
+function fitting(ticks: readonly Placed[], width: number): readonly Placed[] {
+  const years = ticks.filter(({ saysYear }) => saysYear);
+  const choices = [
+    ...[1, 2, 3, 4, 6].map((step) =>
+      ticks.filter(({ place, saysYear }) => saysYear || place % step === 0),
+    ),
+    ...[1, 2, 5, 10].map((step) => years.filter((_, index) => index % step === 0)),
+  ];
+  return choices.find((each) => haveRoom(each, width)) ?? [];
+}
+
+function haveRoom(ticks: readonly Placed[], width: number): boolean {
+  const ends = ticks.map(({ label, at, isEnd }) => {
+    const size = [...label].reduce((sum, each) => sum + (each < '\u2e80' ? 6.5 : 12), 6);
+    const left = at * width - (isEnd ? size : size / 2);
+    return [left, left + size] as const;
+  });
+  return ends.every(([left], index) => left >= (ends[index - 1]?.[1] ?? -Infinity));
 }
 
 /** The middle of a time's band. */

@@ -2,7 +2,7 @@ import { day } from '../../metrics/bounds.ts';
 import type { ShopVisit } from '../pages.ts';
 import { localeOf } from '../ui/locale.ts';
 import type { Chart } from './chart.ts';
-import type { Time } from './drawing.ts';
+import type { Tick, Time } from './drawing.ts';
 
 interface Dated {
   /** A UTC day, such as 2026-11-20. */
@@ -71,11 +71,11 @@ export function timesOf(
   return { times, timeHeading: longest === 1 ? 'Day (UTC)' : `${longest} days (UTC)` };
 }
 
-/** The texts of the axis, by the index of their time. */
+/** What the axis could say, by the index of its time. */
 function ticksOf(
   ends: readonly (readonly [first: string, last: string])[],
   format: (options: Intl.DateTimeFormatOptions) => Intl.DateTimeFormat,
-): ReadonlyMap<number, string> {
+): ReadonlyMap<number, Tick> {
   const lengthMs = Date.parse(ends.at(-1)?.[1] ?? '') - Date.parse(ends[0]?.[0] ?? '');
   const isLong = lengthMs >= maxDailyDays * day;
   // A year is written in place of its first month, which has no room for both.
@@ -86,16 +86,21 @@ function ticksOf(
   const indexes = isLong
     ? ends.flatMap((_, index) => (index > 0 && monthAt(index) !== monthAt(index - 1) ? index : []))
     : evenly(ends.length);
-  let shown = ends[0]?.[0] ?? '';
+  const [first, last] = [yearOf(ends[0]?.[0]), yearOf(ends.at(-1)?.[1])];
+  // Days of two years say both; months before the first year that is said are of the one before.
+  let shown = isLong || first === last ? first : '';
   return new Map(
-    indexes.map((index) => {
+    indexes.map((index, place) => {
       const at = ends[index]?.[isLong ? 1 : 0] ?? '';
-      const isSameYear = at.slice(0, 4) === shown.slice(0, 4);
-      shown = at;
-      return [index, (isSameYear ? plain : withYear).format(Date.parse(at))];
+      const saysYear = yearOf(at) !== shown;
+      shown = yearOf(at);
+      const label = (saysYear ? withYear : plain).format(Date.parse(at));
+      return [index, { label, saysYear, place: isLong ? Number(at.slice(5, 7)) - 1 : place }];
     }),
   );
 }
+
+const yearOf = (isoDay = '') => isoDay.slice(0, 4);
 
 /** Four to six evenly spaced indexes. */
 function evenly(times: number): number[] {

@@ -195,7 +195,6 @@ function pairChart(
 ): Html {
   const name = monthFormat(visit, 'short');
   const count = Math.max(...pair.map((each) => monthsOver(each, now)));
-  const step = Math.ceil(count / 6);
   const months = Array.from({ length: count }, (_, since) => since);
   const [first, second] = pair;
   const seriesOf = (cohort: Cohort, tone: 'plain' | 'quiet') => ({
@@ -220,7 +219,7 @@ function pairChart(
           full: `Month ${since}`,
           first: '',
           last: '',
-          tick: since % step === 0 ? String(since) : undefined,
+          tick: { label: String(since), place: since },
         })),
         timeHeading: 'Months since',
         initial: 'last',
