@@ -123,7 +123,7 @@ describe('the documentation', () => {
     assert.doesNotMatch(markup, /\.md"|aria-current/);
     const answer = await receive(asked, { accept: '*/*' });
     assert.equal(answer.status, 404);
-    assert.equal(JSON.parse(String(answer.bytes)).error.code, 'not_found');
+    assert.deepEqual(JSON.parse(String(answer.bytes)), { success: false, message: 'Not found.' });
   });
 
   test('is compressed for clients that accept it', async () => {

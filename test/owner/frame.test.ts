@@ -54,12 +54,12 @@ onOneDatabase('the frame of the owner’s pages', (open) => {
       assert.match(text, /This page does not exist/, path);
       assert.ok(text.includes(`<a href="${home}/subscriptions"`), path);
     }
-    const { path } = await inviteOwner(world.store.write, world.clock, {
+    const invitation = await inviteOwner(world.store.write, world.clock, {
       shopId: (await createShop(world.store)).id,
       email,
     });
-    await visitor.get(path);
-    assert.equal((await visitor.post(path, { password })).status, 303);
+    await visitor.get(invitation.path);
+    assert.equal((await visitor.post(invitation.path, { password })).status, 303);
     for (const path of ['/nowhere', '/nowhere/at/all', '/subscriptions/9', '/keys/key_0/rotate']) {
       const { status, text } = await visitor.get(home + path);
       assert.equal(status, 404, path);

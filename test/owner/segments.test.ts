@@ -163,19 +163,16 @@ onEveryDatabase('segments on the owner’s pages', (open) => {
 
   test('plans and products of one name are told apart by their numbers', async () => {
     const shop = await createShop(world.store);
-    const line = (index: number) => ({
-      lineId: index,
-      productId: 80 + index,
-      productTitle: index === 3 ? 'Mug' : 'Tee',
-      variantId: 90 + index,
-      variantTitle: '',
-      quantity: 1,
-      currentPrice: '5.00',
-    });
+    const lines = ['Tee', 'Tee', 'Mug'].map((productTitle, index) => ({
+      ...line,
+      lineId: index + 1,
+      productId: 81 + index,
+      productTitle,
+    }));
     await importAll(world.store, shop, [
       plan({ id: 21, name: 'Box' }),
       plan({ id: 22, name: 'Box' }),
-      subscription(1, { planId: 21, lines: [line(1), line(2), line(3)] }),
+      subscription(1, { planId: 21, lines }),
     ]);
     const { visitor: owner } = await signedInOwner({ ...world, shop });
     const { text } = await owner.get(`/app/shops/${shop.id}/subscriptions?product=82`);

@@ -101,8 +101,9 @@ export function viewQuery(
 
 type Wrong = Pick<View, 'wrongDates'> & { readonly problem: string };
 
+const wrong = (problem: string, ...wrongDates: DateName[]): Wrong => ({ problem, wrongDates });
+
 function parseRange(query: URLSearchParams, now: number): View['range'] | Wrong {
-  const wrong = (problem: string, ...wrongDates: DateName[]): Wrong => ({ problem, wrongDates });
   const textOf = (name: 'days' | DateName) => query.get(name) ?? '';
   const [days, from, to] = [textOf('days'), textOf('from'), textOf('to')];
   if (from === '' && to === '') {
