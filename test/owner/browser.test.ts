@@ -93,7 +93,7 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     assert.equal(await mcpPost(service.baseUrl, key), 200);
 
     await page.getByLabel('I have copied the key').check();
-    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('link', { name: 'Done' }).click();
     await page.getByText('Till in the café').first().waitFor();
     assert.ok(!(await page.content()).includes(key));
     await page.goBack();
@@ -165,6 +165,27 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     assert.equal(await page.getByRole('button', { name: 'Copy' }).count(), 0);
     assert.deepEqual(problems, []);
 
+    // What “Done” leads to has the place of the key, so that going back passes it.
+    const finish = async () => {
+      assert.equal(await page.getByRole('link', { name: 'Done' }).count(), 0);
+      await page.getByLabel('I have copied the key').check();
+      await page.getByRole('link', { name: 'Done' }).click();
+      await page.getByRole('heading', { name: 'API keys' }).waitFor();
+      await page.goBack();
+    };
+    await finish();
+    await page.getByRole('heading', { name: 'Create key' }).waitFor();
+    await page.goto(`${service.baseUrl}/app/shops/${shop.id}/keys`);
+    await page.getByRole('link', { name: 'Rotate Till' }).click();
+    await page.getByLabel('In 1 hour').check();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    await finish();
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+
+    await page.goto(`${service.baseUrl}/app/shops/${shop.id}/keys/new`);
+    await page.getByLabel('Name').fill('Other');
+    await page.getByLabel('Read selling plans').check();
+    await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.waitForURL(`**/app/shops/${shop.id}`);
     // The browser would have to send the form again to show the key, and asks first.

@@ -122,8 +122,8 @@ describe('the overview of a shop', () => {
     for (const [query, problem] of [
       ['?days=31', 'is not one of the periods'],
       ['?days=<script>', 'is not one of the periods'],
-      ['?from=2026-11-01', 'Both dates are needed'],
-      ['?from=x&to=y', 'Both dates are needed'],
+      ['?from=2026-11-01', 'The last day is missing'],
+      ['?from=x&to=y', '“y” is not a date, so there is no last day'],
       ['?from=2026-11-02&to=2026-11-01', 'Exchange the two dates'],
     ] as const) {
       const { status, text } = await open(query);

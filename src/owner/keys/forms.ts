@@ -209,20 +209,21 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
       <h2>For an agent (MCP)</h2>
       ${agentTabs(mcpUrl, key)}
     </section>
-    <form
-      class="card"
-      method="get"
-      action="${shopPath(shop, '/keys')}"
-      data-address="${shopPath(shop, '/keys?done=already')}"
-    >
-      <label class="choice">
-        <input type="checkbox" required /> <span>I have copied the key</span>
-      </label>
-      <button>Done</button>
-    </form>
+    <div class="card" data-address="${shopPath(shop, '/keys?done=already')}">
+      <label class="choice"> <input type="checkbox" /> <span>I have copied the key</span> </label>
+      ${doneLink(visit)}
+    </div>
   `;
   const assets = developerAssets;
   return page(layout(visit, { title: 'Key created', content, shop, current: 'keys', assets }), 201);
+}
+
+/**
+ * Leads to the address of the form that created the key, which for GET leads to the keys. Browsers put what a link to
+ * a page's own address leads to in the page's place: going back then passes it, and does not ask for the form again.
+ */
+function doneLink({ request }: ShopVisit): Html {
+  return html`<a class="button" href="${request.url}">Done</a>`;
 }
 
 export function revokeKeyPage(visit: ShopVisit, key: KeyListing): Answer {
