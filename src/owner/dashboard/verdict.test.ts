@@ -62,7 +62,7 @@ test('says what became of churn, of failed payments and of the reasons', () => {
       { summary: { churnRate30d: 0.078 } },
       { reasons: [reason('not_using', 12), reason('too_expensive', 30)] },
     ),
-    'Churn 6.9%, down 0.9 points. Failed payments rose from 24 to 42. Of the named reasons, “Too expensive” leads (30 of 42 cancel-flow sessions).',
+    'Churn 6.9%, down 0.9 points. Failed payments rose from 24 to 42. “Too expensive” leads the named reasons (30 of 42 sessions).',
   );
 });
 
@@ -173,6 +173,6 @@ test('names no reason that does not lead, or of too few sessions, or unknown', (
   assert.doesNotMatch(reasons(reason('unknown', 90), reason('other', 90)), /leads/);
   assert.match(
     reasons(reason('unknown', 90), reason('not_using', 10)),
-    /Of the named reasons, “Not using it” leads \(10 of 100 cancel-flow sessions\)\.$/,
+    /“Not using it” leads the named reasons \(10 of 100 sessions\)\.$/,
   );
 });

@@ -75,8 +75,8 @@ export const rules: readonly Rule[] = [
       const [first, second] = named;
       if (!first || totalOf(named) < minCases || first.count === second?.count) return undefined;
       const count = (value: number) => words.value({ format: 'count' }, value);
-      const share = `${count(first.count)} of ${count(totalOf(counts))} cancel-flow sessions`;
-      return `Of the named reasons, “${reasonLabels[first.reason]}” leads (${share}).`;
+      const share = `${count(first.count)} of ${count(totalOf(counts))} sessions`;
+      return `“${reasonLabels[first.reason]}” leads the named reasons (${share}).`;
     },
   },
 ];

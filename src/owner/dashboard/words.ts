@@ -41,10 +41,12 @@ export function showChangeFrom(
   figure: Pick<Figure, 'format'>,
   change: Change | string | undefined,
 ): Html {
-  const from =
-    typeof change === 'object' &&
-    html`<span aria-hidden="true">from <bdi>${words.value(figure, change.from)}</bdi></span>`;
-  return html`${showChange(words, figure, change)} ${from || undefined}`;
+  const shown = showChange(words, figure, change);
+  if (typeof change !== 'object') return html`${shown}`;
+  const before = html`<bdi>${words.value(figure, change.from)}</bdi>`;
+  const isDoubted = change.chance?.doubt !== undefined && change.by !== 0;
+  return html`${shown}
+    <span aria-hidden="true">${isDoubted ? html`(${before})` : html`from ${before}`}</span>`;
 }
 
 /** A change as an arrow and its size, or why there is none; the value before on hover and for screen readers. */

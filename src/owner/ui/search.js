@@ -13,8 +13,10 @@ if (field) {
   // The files of the page that the search was opened on, which the server does not know.
   const files = [...document.querySelectorAll('main a[download]')].map((link) => {
     const about = link.closest('figure, section, main');
-    const title = about.querySelector('h3 small') ?? about.querySelector('h3, h2, h1');
-    return { href: link.href, label: `Download CSV: ${title.textContent.trim()}` };
+    const title =
+      about.querySelector(':scope > :is(h3, figcaption) small') ??
+      about.querySelector(about.matches('main') ? 'h1' : 'h3, h2');
+    return { href: link.href, label: `Download CSV: ${title.firstChild.textContent.trim()}` };
   });
   const withFiles = (found) => {
     const words = field.value.trim().toLowerCase().split(/\s+/);
@@ -32,7 +34,7 @@ if (field) {
         return item;
       }),
     );
-    return [list, ...found.querySelectorAll(':scope > ul')];
+    return [...found.querySelectorAll(':scope > ul'), list];
   };
 
   const show = async () => {
