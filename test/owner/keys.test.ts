@@ -193,18 +193,24 @@ onOneDatabase('the developer pages', (open) => {
     const theirs = await openShop();
     const { id, key } = await create(theirs.visitor, theirs.path);
     await mine.visitor.get(`${mine.path}/new`);
-    const pages = [
+    const inTheirs = [
+      await mine.visitor.get('/app/nowhere'),
       await mine.visitor.get(theirs.path),
       await mine.visitor.get(`${theirs.path}/new`),
       await mine.visitor.get(`${theirs.path}/${id}/revoke`),
-      await mine.visitor.get(`${mine.path}/${id}/revoke`),
       await mine.visitor.post(theirs.path, fields('key_0123456789abcdef')),
       await mine.visitor.post(`${theirs.path}/${id}/revoke`),
+    ];
+    const inMine = [
+      await mine.visitor.get(`${mine.path}/nowhere`),
+      await mine.visitor.get(`${mine.path}/${id}/revoke`),
       await mine.visitor.post(`${mine.path}/${id}/revoke`),
     ];
-    for (const { status, text } of pages) {
-      assert.equal(status, 404);
-      assert.equal(withoutTokens(text), withoutTokens(pages[0]?.text));
+    for (const pages of [inTheirs, inMine]) {
+      for (const { status, text } of pages) {
+        assert.equal(status, 404);
+        assert.equal(withoutTokens(text), withoutTokens(pages[0]?.text));
+      }
     }
     assert.equal(await ask(key), 200);
     assert.equal((await listKeys(store.write, theirs.shop.id)).length, 1);

@@ -62,46 +62,41 @@ test('says what became of churn, of failed payments and of the reasons', () => {
       { summary: { churnRate30d: 0.078 } },
       { reasons: [reason('not_using', 12), reason('too_expensive', 30)] },
     ),
-    'Churn 6.9%, down 0.9 points. Failed payments rose from 24 to 42. “Too expensive” leads the named reasons (30 of 42 sessions).',
+    'Churn 6.9%, down 0.9 points. Failed payments rose from 24 to 42. “Too expensive” leads the named reasons (30 of 42).',
   );
 });
 
 const cases: readonly (readonly [title: string, Side, Side, string])[] = [
-  [
-    'nothing has changed',
-    {},
-    {},
-    'Churn 6.9%, as before. Nothing else changed more than by chance.',
-  ],
+  ['nothing has changed', {}, {}, 'Churn 6.9%, as before. Nothing else changed beyond chance.'],
   [
     'a change of churn is no larger than chance',
     { bases: { atRisk: 900 } },
     { summary: { churnRate30d: 0.078 }, bases: { atRisk: 900 } },
-    'Churn 6.9%, about as before (7.8%). Nothing else changed more than by chance.',
+    'Churn 6.9%, about as before (7.8%). Nothing else changed beyond chance.',
   ],
   [
     'there are too few subscriptions',
     { bases: { atRisk: 9 } },
     { summary: { churnRate30d: 0.2 } },
-    'Churn 6.9%, of only 9 subscriptions: too few to judge. Nothing else changed more than by chance.',
+    'Churn 6.9%, of only 9 subscriptions: too few to judge. Nothing else changed beyond chance.',
   ],
   [
     'there were too few subscriptions before',
     {},
     { summary: { churnRate30d: 0.2 }, bases: { atRisk: 6 } },
-    'Churn 6.9%. Only 6 subscriptions before: too few to compare with. Nothing else changed more than by chance.',
+    'Churn 6.9%. Only 6 subscriptions before: too few to compare with. Nothing else changed beyond chance.',
   ],
   [
     'there are and were too few subscriptions',
     { bases: { atRisk: 9 } },
     { summary: { churnRate30d: 0.2 }, bases: { atRisk: 6 } },
-    'Churn 6.9%, of only 9 subscriptions, and 6 before: too few to judge. Nothing else changed more than by chance.',
+    'Churn 6.9%, of only 9 subscriptions, and 6 before: too few to judge. Nothing else changed beyond chance.',
   ],
   [
     'there are too few payments to judge',
     { summary: { failedPayments30d: 9 } },
     { summary: { failedPayments30d: 0 } },
-    'Churn 6.9%, as before. Nothing else changed more than by chance.',
+    'Churn 6.9%, as before. Nothing else changed beyond chance.',
   ],
   [
     'there are just enough',
@@ -131,25 +126,25 @@ const cases: readonly (readonly [title: string, Side, Side, string])[] = [
     'a rate has few cases',
     { summary: { recoveryRate: 0.1 }, bases: { dunningClosed: 9 } },
     {},
-    'Churn 6.9%, as before. Nothing else changed more than by chance.',
+    'Churn 6.9%, as before. Nothing else changed beyond chance.',
   ],
   [
     'a rate fell to nothing, for certain',
     { summary: { churnRate30d: 0 } },
     { summary: { churnRate30d: 1 } },
-    'Churn 0%, down 100 points. Nothing else changed more than by chance.',
+    'Churn 0%, down 100 points. Nothing else changed beyond chance.',
   ],
   [
     'there was nothing to lose',
     { undefinedFigures: new Set(['churnRate30d']) },
     {},
-    'No subscriptions to lose. Nothing else changed more than by chance.',
+    'No subscriptions to lose. Nothing else changed beyond chance.',
   ],
   [
     'there was nothing to lose before',
     {},
     { undefinedFigures: new Set(['churnRate30d']) },
-    'Churn 6.9%. Nothing else changed more than by chance.',
+    'Churn 6.9%. Nothing else changed beyond chance.',
   ],
 ];
 
@@ -173,6 +168,6 @@ test('names no reason that does not lead, or of too few sessions, or unknown', (
   assert.doesNotMatch(reasons(reason('unknown', 90), reason('other', 90)), /leads/);
   assert.match(
     reasons(reason('unknown', 90), reason('not_using', 10)),
-    /“Not using it” leads the named reasons \(10 of 100 sessions\)\.$/,
+    /“Not using it” leads the named reasons \(10 of 100\)\.$/,
   );
 });

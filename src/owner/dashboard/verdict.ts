@@ -53,7 +53,7 @@ export const rules: readonly Rule[] = [
       );
       if (!found) {
         const isCompared = candidates.some((each) => typeof changeOf(each, judged) === 'object');
-        return isCompared ? 'Nothing else changed more than by chance.' : undefined;
+        return isCompared ? 'Nothing else changed beyond chance.' : undefined;
       }
       const { summary } = judged;
       const to = words.value(found.figure, summary[found.figure.field]);
@@ -75,7 +75,7 @@ export const rules: readonly Rule[] = [
       const [first, second] = named;
       if (!first || totalOf(named) < minCases || first.count === second?.count) return undefined;
       const count = (value: number) => words.value({ format: 'count' }, value);
-      const share = `${count(first.count)} of ${count(totalOf(counts))} sessions`;
+      const share = `${count(first.count)} of ${count(totalOf(counts))}`;
       return `“${reasonLabels[first.reason]}” leads the named reasons (${share}).`;
     },
   },
