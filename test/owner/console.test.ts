@@ -157,20 +157,26 @@ onOneDatabase('the console for developers', (open) => {
     const ask = (keyId: string, operation: string) =>
       mine.visitor.post(mine.path, { key: keyId, operation });
     const home = `/app/shops/${theirs.shop.id}/developers`;
-    const pages = [
+    const inTheirs = [
+      await mine.visitor.get('/app/nowhere'),
       ...(await Promise.all(
         ['', '/console', '/usage', '/requests'].map((each) => mine.visitor.get(home + each)),
       )),
       await mine.visitor.post(theirs.path, { key: theirs.id, operation: 'list_plans' }),
+    ];
+    const inMine = [
+      await mine.visitor.get(`/app/shops/${mine.shop.id}/nowhere`),
       await mine.visitor.get(`${mine.path}?key=${theirs.id}`),
       await mine.visitor.get(`${mine.path}?operation=drop_table`),
       await ask(theirs.id, 'list_plans'),
       await ask(mine.id, 'drop_table'),
       await ask('', ''),
     ];
-    for (const { status, text } of pages) {
-      assert.equal(status, 404);
-      assert.equal(withoutTokens(text), withoutTokens(pages[0]?.text));
+    for (const pages of [inTheirs, inMine]) {
+      for (const { status, text } of pages) {
+        assert.equal(status, 404);
+        assert.equal(withoutTokens(text), withoutTokens(pages[0]?.text));
+      }
     }
     const requests = await theirs.visitor.get(`${home}/requests`);
     assert.match(requests.text, /No requests yet/);
