@@ -1,18 +1,25 @@
-/* Writes openapi.json in the root of the repository; with --check, reports whether it is current. */
+/* Writes what is generated from the catalogue of operations; with --check, reports whether it is current. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { restV1 } from '../operations/versions.ts';
 import { buildOpenApi } from './openapi.ts';
+import { writeTypeScript } from './typescript.ts';
 
-const file = new URL('../../openapi.json', import.meta.url);
-const text = `${JSON.stringify(buildOpenApi({ serverUrl: 'http://127.0.0.1:8787', version: restV1 }), undefined, 2)}\n`;
+const contract = buildOpenApi({ serverUrl: 'http://127.0.0.1:8787', version: restV1 });
+const files: Readonly<Record<string, string>> = {
+  'openapi.json': `${JSON.stringify(contract, undefined, 2)}\n`,
+  'clients/typescript/src/types.ts': writeTypeScript(contract),
+};
 
-if (process.argv.includes('--check')) {
+for (const [name, text] of Object.entries(files)) {
+  const file = new URL(`../../${name}`, import.meta.url);
+  if (!process.argv.includes('--check')) {
+    await writeFile(file, text);
+    continue;
+  }
   const found = await readFile(file, 'utf8').catch(() => undefined);
   if (found !== text) {
     const fault = found === undefined ? 'is missing' : 'differs from the catalogue of operations';
-    process.stderr.write(`openapi.json ${fault}. Run: npm run openapi\n`);
+    process.stderr.write(`${name} ${fault}. Run: npm run openapi\n`);
     process.exitCode = 1;
   }
-} else {
-  await writeFile(file, text);
 }

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Retention, type RetentionOptions } from '../src/index.ts';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Answers with JSON. */
+export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(JSON.stringify(body));
+  };
+}
+
+/** What may go wrong on the way, besides refusals. */
+export const troubles: Readonly<Record<string, Answer>> = {
+  'closes the connection': (request) => void request.socket.destroy(),
+  'never answers': () => {},
+  'announces more than it sends': (_request, response) => {
+    response.writeHead(200, { 'content-length': '1000' });
+    response.write('{"subscriptions":[');
+    setTimeout(() => response.destroy(), 5);
+  },
+  'sends half of the JSON': (_request, response) => void response.end('{"subscriptions":['),
+  'stops in the middle': (_request, response) => void response.write('{"subscriptions"'),
+  'sends a page of a proxy': (_request, response) => {
+    response.writeHead(502, { 'content-type': 'text/html' });
+    response.end('<h1>Bad gateway</h1>');
+  },
+  'sends a page of something else': (_request, response) => void response.end('<h1>Welcome</h1>'),
+  'answers 500': json({ success: false, message: 'Internal server error.' }, 500),
+};
+
+/** A service on a free port that gives one prepared answer after the other, and the last one from then on. */
+export async function startFakeService(...answers: readonly Answer[]) {
+  const requests: { url: string; headers: IncomingMessage['headers'] }[] = [];
+  const server = createServer((request, response) => {
+    const answer = answers[Math.min(requests.length, answers.length - 1)];
+    requests.push({ url: request.url ?? '', headers: request.headers });
+    answer?.(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    requests,
+    baseUrl,
+    client: (options: Partial<RetentionOptions> = {}) =>
+      new Retention({ baseUrl, key: 'rtn_test', timeoutMs: 200, ...options }),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export const entry = {
+  subscriptionId: 1,
+  planId: 12,
+  planName: 'Monthly box',
+  planType: 'subscription',
+  status: 'active',
+  isEntitled: true,
+  paidThroughAt: null,
+} as const;

@@ -1,0 +1,106 @@
+/** A schema of the OpenAPI document, as far as the catalogue uses JSON Schema. */
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly description?: string;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: Schema;
+}
+
+interface Document {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly paths: Readonly<
+    Record<string, { readonly get: { operationId?: string; parameters?: readonly Parameter[] } }>
+  >;
+}
+
+/** What is sent has these values only; answers may have others in the future. */
+type Direction = 'sent' | 'received';
+
+/** The shapes of the contract as TypeScript, for the client. */
+export function writeTypeScript(contract: unknown): string {
+  const { components, paths } = contract as Document;
+  const shapes = Object.entries(components.schemas).map(([name, schema]) =>
+    writeInterface(name, schema, 'received'),
+  );
+  const parameters = Object.values(paths).flatMap(({ get }) => {
+    const listed = (get.parameters ?? []).filter((each) => each.in === 'query');
+    // An alias has no name of its own.
+    if (listed.length === 0 || get.operationId === undefined) return [];
+    return writeInterface(
+      `${capitalise(get.operationId)}Parameters`,
+      {
+        description: `What \`${get.operationId}\` asks for.`,
+        properties: Object.fromEntries(
+          listed.map(({ name, description, schema }) => [name, { ...schema, description }]),
+        ),
+        required: listed.filter((each) => each.required).map((each) => each.name),
+      },
+      'sent',
+    );
+  });
+  return `${['// Written by "npm run openapi" from the catalogue of operations.', ...shapes, ...parameters].join('\n\n')}\n`;
+}
+
+function writeInterface(name: string, schema: Schema, direction: Direction): string {
+  return `${comment(schema.description, '')}export interface ${name} ${fieldsOf(schema, direction)}`;
+}
+
+function fieldsOf({ properties = {}, required = [] }: Schema, direction: Direction, indent = '') {
+  const inner = `${indent}  `;
+  const fields = Object.entries(properties).map(([field, each]) => {
+    const mark = required.includes(field) ? '' : '?';
+    const type = typeOf(each, direction, inner);
+    return `${comment(each.description, inner)}${inner}readonly ${field}${mark}: ${type};`;
+  });
+  return `{\n${fields.join('\n')}\n${indent}}`;
+}
+
+function typeOf(schema: Schema, direction: Direction, indent = ''): string {
+  if (schema.$ref !== undefined) return schema.$ref.replace(/^.*\//, '');
+  if (schema.enum) {
+    const values = schema.enum.map((value) => `'${value}'`).join(' | ');
+    // Keeps the known values in an editor's suggestions.
+    return direction === 'sent' ? values : `${values} | (string & {})`;
+  }
+  if (schema.anyOf) return schema.anyOf.map((each) => typeOf(each, direction, indent)).join(' | ');
+  if (Array.isArray(schema.type)) {
+    return schema.type
+      .map((type: string) => typeOf({ ...schema, type }, direction, indent))
+      .join(' | ');
+  }
+  if (schema.type === 'array' && schema.items) {
+    const item = typeOf(schema.items, direction, indent);
+    return item.includes(' ') ? `readonly (${item})[]` : `readonly ${item}[]`;
+  }
+  if (schema.type === 'object') return fieldsOf(schema, direction, indent);
+  const types: Readonly<Record<string, string>> = {
+    integer: 'number',
+    number: 'number',
+    string: 'string',
+    boolean: 'boolean',
+    null: 'null',
+  };
+  const type = types[String(schema.type)];
+  if (type === undefined) throw new TypeError(`No TypeScript for ${JSON.stringify(schema)}`);
+  return type;
+}
+
+function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function comment(text: string | undefined, indent: string): string {
+  return text === undefined ? '' : `${indent}/** ${text.replaceAll('*/', '* /')} */\n`;
+}
