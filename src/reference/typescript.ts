@@ -1,56 +1,17 @@
-/** A schema of the OpenAPI document, as far as the catalogue uses JSON Schema. */
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly string[];
-  readonly anyOf?: readonly Schema[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly description?: string;
-}
-
-interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: Schema;
-}
-
-interface Document {
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-  readonly paths: Readonly<
-    Record<string, { readonly get: { operationId?: string; parameters?: readonly Parameter[] } }>
-  >;
-}
+import { type Contract, type Schema, listQueries } from './contract.ts';
 
 /** What is sent has these values only; answers may have others in the future. */
 type Direction = 'sent' | 'received';
 
 /** The shapes of the contract as TypeScript, for the client. */
-export function writeTypeScript(contract: unknown): string {
-  const { components, paths } = contract as Document;
-  const shapes = Object.entries(components.schemas).map(([name, schema]) =>
+export function writeTypeScript(contract: Contract): string {
+  const shapes = Object.entries(contract.components.schemas).map(([name, schema]) =>
     writeInterface(name, schema, 'received'),
   );
-  const parameters = Object.values(paths).flatMap(({ get }) => {
-    const listed = (get.parameters ?? []).filter((each) => each.in === 'query');
-    // An alias has no name of its own.
-    if (listed.length === 0 || get.operationId === undefined) return [];
-    return writeInterface(
-      `${capitalise(get.operationId)}Parameters`,
-      {
-        description: `What \`${get.operationId}\` asks for.`,
-        properties: Object.fromEntries(
-          listed.map(({ name, description, schema }) => [name, { ...schema, description }]),
-        ),
-        required: listed.filter((each) => each.required).map((each) => each.name),
-      },
-      'sent',
-    );
-  });
-  return `${['// Written by "npm run openapi" from the catalogue of operations.', ...shapes, ...parameters].join('\n\n')}\n`;
+  const queries = listQueries(contract).map(({ name, schema }) =>
+    writeInterface(`${capitalise(name)}Parameters`, schema, 'sent'),
+  );
+  return `${['// Written by "npm run openapi" from the catalogue of operations.', ...shapes, ...queries].join('\n\n')}\n`;
 }
 
 function writeInterface(name: string, schema: Schema, direction: Direction): string {

@@ -1,13 +1,16 @@
 /* Writes what is generated from the catalogue of operations; with --check, reports whether it is current. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { restV1 } from '../operations/versions.ts';
+import type { Contract } from './contract.ts';
 import { buildOpenApi } from './openapi.ts';
+import { writePython } from './python.ts';
 import { writeTypeScript } from './typescript.ts';
 
 const contract = buildOpenApi({ serverUrl: 'http://127.0.0.1:8787', version: restV1 });
 const files: Readonly<Record<string, string>> = {
   'openapi.json': `${JSON.stringify(contract, undefined, 2)}\n`,
-  'clients/typescript/src/types.ts': writeTypeScript(contract),
+  'clients/typescript/src/types.ts': writeTypeScript(contract as Contract),
+  'clients/python/src/retention/types.py': writePython(contract as Contract),
 };
 
 for (const [name, text] of Object.entries(files)) {

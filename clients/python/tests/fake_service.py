@@ -1,0 +1,138 @@
+"""A service on a free port that gives one prepared answer after the other."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+from retention import Retention
+from retention.types import EntitlementEntry
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+def answer_json(
+    body: object, status: int = 200, headers: dict[str, str] | None = None
+) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        content = json.dumps(body).encode()
+        handler.send_response(status)
+        for name, value in (headers or {}).items():
+            handler.send_header(name, value)
+        handler.send_header("content-length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    return answer
+
+
+def _close(handler: BaseHTTPRequestHandler) -> None:
+    handler.close_connection = True
+
+
+def _never_answer(_: BaseHTTPRequestHandler) -> None:
+    time.sleep(1)
+
+
+def _announce_more(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.send_header("content-length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"plans":[')
+    handler.close_connection = True
+
+
+def _trickle(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    for _ in range(20):
+        handler.wfile.write(b" ")
+        handler.wfile.flush()
+        time.sleep(0.05)
+
+
+def _page(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(502)
+    handler.end_headers()
+    handler.wfile.write(b"<h1>Bad gateway</h1>")
+    handler.close_connection = True
+
+
+def _half(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    handler.wfile.write(b'{"plans":[')
+    handler.close_connection = True
+
+
+TROUBLES: dict[str, Answer] = {
+    "closes the connection": _close,
+    "never answers": _never_answer,
+    "announces more than it sends": _announce_more,
+    "sends half of the JSON": _half,
+    "sends a byte now and then": _trickle,
+    "sends a page of a proxy": _page,
+    "answers 500": answer_json(
+        {"success": False, "message": "Internal server error."}, 500
+    ),
+}
+
+
+class FakeService:
+    """Its last answer is given from then on."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.requests: list[tuple[str, dict[str, str]]] = []
+        requests = self.requests
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                number = min(len(requests), len(answers) - 1)
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                requests.append((self.path, headers))
+                try:
+                    answers[number](self)
+                except OSError:
+                    pass
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.base_url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> FakeService:
+        threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def client(self, **options: Any) -> Retention:
+        given = {"base_url": self.base_url, "key": "rtn_test", "timeout_seconds": 0.2}
+        return Retention(**(given | options))
+
+
+ENTRY: EntitlementEntry = {
+    "subscriptionId": 1,
+    "planId": 12,
+    "planName": "Monthly box",
+    "planType": "subscription",
+    "status": "active",
+    "isEntitled": True,
+    "paidThroughAt": None,
+}
