@@ -6,24 +6,35 @@ export interface EntitlementCacheOptions {
   readonly maxAgeSeconds?: number;
   /** How old an answer that a customer is not entitled may be; 5 by default, because they may just be buying. */
   readonly refusalMaxAgeSeconds?: number;
-  /** How long an answer counts while the service cannot be reached, unless a paid period lasts longer. 0 by default. */
+  /** How long an answer holds while the service cannot be reached, unless a paid period lasts longer. 0 by default. */
   readonly graceSeconds?: number;
-  /** Customers whose answers are kept; those not asked about for the longest time go first. 10,000 by default. */
+  /** Customers whose answers are kept; the least recently used go first. 10,000 by default. */
   readonly maxCustomers?: number;
 }
 
-interface Answer {
-  readonly entries: readonly EntitlementEntry[];
-  /** When it was asked for, epoch milliseconds: what happened since may not be in it. */
-  readonly at: number;
+/** What entitled a customer when the service was asked. */
+interface Grant {
+  readonly planId: number;
+  readonly isActive: boolean;
+  /** Epoch milliseconds; -Infinity if unknown. */
+  readonly paidUntil: number;
 }
 
-type Load = (customerId: number) => Promise<readonly EntitlementEntry[]>;
+interface Answer {
+  readonly grants: readonly Grant[];
+  /** When the request was sent, epoch milliseconds: what happened since may not be in it. */
+  readonly askedAt: number;
+}
 
-/** What was last answered about customers, and one request at a time for each. */
+/** Asks the service, with retries or without. */
+type Load = (
+  customerId: number,
+  retries: boolean,
+) => Promise<{ readonly entries: readonly EntitlementEntry[]; readonly askedAt: number }>;
+
+/** The last answer about each customer, and at most one request per customer at a time. */
 export class EntitlementCache {
   readonly #load: Load;
-  readonly #now: () => number;
   readonly #maxAgeMs: number;
   readonly #refusalMaxAgeMs: number;
   readonly #graceMs: number;
@@ -32,79 +43,87 @@ export class EntitlementCache {
   readonly #answers = new Map<number, Answer>();
   readonly #loading = new Map<number, Promise<Answer>>();
 
-  constructor(load: Load, options: EntitlementCacheOptions = {}, now: () => number = Date.now) {
+  constructor(load: Load, options: EntitlementCacheOptions = {}) {
     this.#load = load;
-    this.#now = now;
-    this.#maxAgeMs = secondsOf(options, 'maxAgeSeconds', 60) * 1000;
+    this.#maxAgeMs = bound(options, 'maxAgeSeconds', 60) * 1000;
     this.#refusalMaxAgeMs = Math.min(
-      secondsOf(options, 'refusalMaxAgeSeconds', 5) * 1000,
+      bound(options, 'refusalMaxAgeSeconds', 5) * 1000,
       this.#maxAgeMs,
     );
-    this.#graceMs = secondsOf(options, 'graceSeconds', 0) * 1000;
-    this.#maxCustomers = options.maxCustomers ?? 10_000;
+    this.#graceMs = bound(options, 'graceSeconds', 0) * 1000;
+    this.#maxCustomers = bound(options, 'maxCustomers', 10_000);
   }
 
   /**
-   * The entries that entitle a customer now.
-   * @throws UnavailableError, RateLimitError if there is neither an answer nor an earlier one that still counts
+   * Whether a customer is entitled, through any plan or one of these.
+   * @throws UnavailableError, RateLimitError if there is neither an answer nor an earlier one that still holds
    */
-  async entitlingEntries(customerId: number): Promise<EntitlementEntry[]> {
+  async isEntitled(customerId: number, planIds?: readonly number[]): Promise<boolean> {
+    const through = (answer: Answer): readonly Grant[] =>
+      answer.grants.filter(({ planId }) => planIds?.includes(planId) ?? true);
+    const calledAt = Date.now();
     const known = this.#answers.get(customerId);
-    if (known && this.#isFresh(known)) {
+    if (known && this.#isFresh(known, through(known), calledAt)) {
       this.#keep(customerId, known);
-      return this.#entitling(known);
+      return through(known).length > 0;
     }
+    const holds = () => {
+      const last = this.#answers.get(customerId);
+      return last && this.#holds(last, through(last));
+    };
     try {
-      return this.#entitling(await this.#loadOnce(customerId));
+      for (;;) {
+        const running = this.#loading.get(customerId);
+        // A caller with an answer that holds should not wait for retries.
+        const answer = await (running ?? this.#start(customerId, holds() === undefined));
+        const grants = through(answer);
+        // A request of another caller may have been sent too long before this call.
+        if (!running || calledAt - answer.askedAt < this.#maxAge(grants)) return grants.length > 0;
+      }
     } catch (error) {
       const isUnavailable = error instanceof UnavailableError || error instanceof RateLimitError;
-      // It may have been replaced meanwhile.
-      const earlier = this.#answers.get(customerId);
-      if (!isUnavailable || !earlier) throw error;
-      const stillPaid = earlier.entries.filter((entry) => this.#isPaid(entry));
-      if (stillPaid.length > 0) return stillPaid;
-      if (this.#now() - earlier.at < this.#graceMs) return this.#entitling(earlier);
-      throw error;
+      const held = isUnavailable ? holds() : undefined;
+      if (held === undefined) throw error;
+      return held;
     }
   }
 
   /** Forgets what is known about a customer, for example after a purchase. */
   forget(customerId: number): void {
     this.#answers.delete(customerId);
-    // An answer under way may be older than what the caller knows.
+    // The answer to a request under way may be older than what the caller knows.
     this.#loading.delete(customerId);
   }
 
-  #isFresh(answer: Answer): boolean {
-    const isEntitled = this.#entitling(answer).length > 0;
-    const age = this.#now() - answer.at;
+  #maxAge(grants: readonly Grant[]): number {
+    return grants.length > 0 ? this.#maxAgeMs : this.#refusalMaxAgeMs;
+  }
+
+  #isFresh({ askedAt }: Answer, grants: readonly Grant[], now: number): boolean {
     // A clock that was set back must not keep an answer alive.
-    return age >= 0 && age < (isEntitled ? this.#maxAgeMs : this.#refusalMaxAgeMs);
+    if (now < askedAt || now - askedAt >= this.#maxAge(grants)) return false;
+    const hasEnded = ({ isActive, paidUntil }: Grant) =>
+      !isActive && askedAt < paidUntil && paidUntil <= now;
+    return !grants.some(hasEnded);
   }
 
-  /** An entry that entitled by a paid period alone does so no longer than that period. */
-  #entitling({ entries }: Answer): EntitlementEntry[] {
-    return entries.filter(
-      (entry) => entry.isEntitled && (entry.status === 'active' || this.#isPaid(entry)),
-    );
+  /** What an answer says while there is no newer one; undefined if it no longer holds. */
+  #holds({ askedAt }: Answer, grants: readonly Grant[]): boolean | undefined {
+    const now = Date.now();
+    if (grants.some(({ paidUntil }) => now < paidUntil)) return true;
+    return askedAt <= now && now - askedAt < this.#graceMs ? grants.length > 0 : undefined;
   }
 
-  #isPaid({ isEntitled, paidThroughAt }: EntitlementEntry): boolean {
-    return isEntitled && paidThroughAt !== null && this.#now() < Date.parse(paidThroughAt);
-  }
-
-  #loadOnce(customerId: number): Promise<Answer> {
-    const running = this.#loading.get(customerId);
-    if (running) return running;
-    const loading = this.#loadAnswer(customerId, () => this.#loading.get(customerId) === loading);
+  #start(customerId: number, retries: boolean): Promise<Answer> {
+    const loading = this.#ask(customerId, retries, () => this.#loading.get(customerId) === loading);
     this.#loading.set(customerId, loading);
     return loading;
   }
 
-  async #loadAnswer(customerId: number, isCurrent: () => boolean): Promise<Answer> {
-    const at = this.#now();
+  async #ask(customerId: number, retries: boolean, isCurrent: () => boolean): Promise<Answer> {
     try {
-      const answer = { entries: await this.#load(customerId), at };
+      const { entries, askedAt } = await this.#load(customerId, retries);
+      const answer = { grants: entries.filter((entry) => entry.isEntitled).map(grantOf), askedAt };
       if (isCurrent()) this.#keep(customerId, answer);
       return answer;
     } finally {
@@ -121,14 +140,22 @@ export class EntitlementCache {
   }
 }
 
-function secondsOf(
+function grantOf({ planId, status, paidThroughAt }: EntitlementEntry): Grant {
+  return {
+    planId,
+    isActive: status === 'active',
+    paidUntil: paidThroughAt === null ? -Infinity : Date.parse(paidThroughAt),
+  };
+}
+
+function bound(
   options: EntitlementCacheOptions,
-  name: 'maxAgeSeconds' | 'refusalMaxAgeSeconds' | 'graceSeconds',
+  name: keyof EntitlementCacheOptions,
   fallback: number,
 ): number {
   const value = options[name] ?? fallback;
   if (!Number.isFinite(value) || value < 0) {
-    throw new TypeError(`${name} must be a number of seconds, 0 or more; it is ${String(value)}.`);
+    throw new TypeError(`cache.${name} must be a number, 0 or more; it is ${String(value)}.`);
   }
   return value;
 }

@@ -10,7 +10,7 @@ export {
   UnavailableError,
 } from './errors.ts';
 export { customerIdOf } from './ids.ts';
-export type { Listing } from './pages.ts';
+export type { Listing, Page } from './pages.ts';
 export type { Hooks, RequestInfo, ResponseInfo } from './request.ts';
 export {
   type CallOptions,

@@ -1,5 +1,7 @@
-interface Page<Entry> {
+/** Some entries of a list. */
+export interface Page<Entry> {
   readonly entries: readonly Entry[];
+  /** Continues the walk later, with the same filter; null on the last page. */
   readonly nextCursor: string | null;
 }
 
@@ -17,7 +19,7 @@ export class Listing<Entry> implements AsyncIterable<Entry> {
     for await (const { entries } of this.pages()) yield* entries;
   }
 
-  /** The pages themselves. `nextCursor` continues a walk later, with the same filter. */
+  /** The pages themselves. */
   async *pages(): AsyncGenerator<Page<Entry>, void> {
     let cursor = this.#cursor;
     do {

@@ -17,12 +17,14 @@ export interface RequestInfo {
 }
 
 /** What became of a request. */
-export interface ResponseInfo extends Omit<RequestInfo, 'headers'> {
+export interface ResponseInfo {
+  /** The object that `onRequest` got. */
+  readonly request: RequestInfo;
   /** Undefined if there was no complete answer. */
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly durationMs: number;
-  /** What will be thrown, or is tried again. */
+  /** What will be thrown, unless there is a retry. */
   readonly error: RetentionError | undefined;
   /** How long it waits before the next attempt; undefined if there is none. */
   readonly retryInMs: number | undefined;
@@ -43,122 +45,155 @@ export interface Sender {
   readonly hooks: Hooks;
 }
 
-/** A wait that the service asks for is accepted up to this; a longer one is thrown. */
+/** What to get. */
+export interface Call {
+  readonly operation: string;
+  /** After the service's root, with the query. */
+  readonly path: string;
+  /** The field of the answer without which it is none. */
+  readonly field: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly retries?: boolean;
+}
+
+export interface Answered {
+  readonly body: Readonly<Record<string, unknown>>;
+  /** When the attempt that was answered was sent, epoch milliseconds. */
+  readonly askedAt: number;
+}
+
+/** The longest `Retry-After` that is waited for. */
 const maxWaitMs = 60_000;
-const firstWaitMs = 250;
+const firstBackoffMs = 250;
 const maxBackoffMs = 8_000;
 
 /**
- * Gets a path, again after failures that may pass: all operations may be repeated.
+ * Gets a path, again after failures that may pass: every operation is safe to repeat.
  * @throws RetentionError, or the signal's reason
  */
-export async function send(
-  sender: Sender,
-  operation: string,
-  path: string,
-  signal: AbortSignal | undefined,
-): Promise<unknown> {
+export async function send(sender: Sender, call: Call): Promise<Answered> {
+  const { operation, path, signal, retries = true } = call;
   const url = sender.baseUrl + path;
   for (let attempt = 1; ; attempt += 1) {
     const headers = new Headers({
       accept: 'application/json',
       authorization: `Bearer ${sender.key}`,
     });
-    sender.hooks.onRequest?.({ operation, url, attempt, headers });
+    const request = { operation, url, attempt, headers };
+    sender.hooks.onRequest?.(request);
+    const askedAt = Date.now();
     const startedAt = performance.now();
-    const result = await attemptOnce(sender, url, headers, signal);
-    const { error } = result;
+    const { body, status, requestId, error } = await attemptOnce(sender, request, call);
     const retryInMs =
-      error && attempt <= sender.maxRetries ? waitBefore(error, attempt) : undefined;
-    sender.hooks.onResponse?.({
-      operation,
-      url,
-      attempt,
-      status: result.status,
-      requestId: result.requestId,
-      durationMs: performance.now() - startedAt,
-      error,
-      retryInMs,
-    });
-    if (!error) return result.body;
+      error && retries && attempt <= sender.maxRetries ? waitBefore(error, attempt) : undefined;
+    const durationMs = performance.now() - startedAt;
+    sender.hooks.onResponse?.({ request, status, requestId, durationMs, error, retryInMs });
+    if (body) return { body, askedAt };
     if (retryInMs === undefined) throw error;
     await sleep(retryInMs, signal);
+  }
+}
+
+/** Waits for a promise, or until the signal is aborted. */
+export async function unlessAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (!signal) return promise;
+  let abort: () => void = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }
 
 interface Result {
   readonly status?: number;
   readonly requestId?: string | undefined;
-  readonly body?: unknown;
+  readonly body?: Answered['body'];
   readonly error?: RetentionError;
 }
 
 /** @throws only the signal's reason */
 async function attemptOnce(
   { fetch, timeoutMs }: Sender,
-  url: string,
-  headers: Headers,
-  signal: AbortSignal | undefined,
+  { url, headers }: RequestInfo,
+  { field, signal }: Call,
 ): Promise<Result> {
   signal?.throwIfAborted();
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  const timer = setTimeout(stop, timeoutMs);
+  signal?.addEventListener('abort', stop);
   let response: Response;
   let text: string;
   try {
-    response = await fetch(url, {
-      headers,
-      redirect: 'error',
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    });
+    // Not all edge runtimes have "error". Frameworks that cache what is fetched must not do so here.
+    const options = { redirect: 'manual', cache: 'no-store' } as const;
+    response = await fetch(url, { headers, ...options, signal: stopping.signal });
     text = await response.text();
   } catch (cause) {
     signal?.throwIfAborted();
     return {
-      error: timeout.aborted
+      error: stopping.signal.aborted
         ? new TimeoutError(`No complete answer within ${timeoutMs} ms.`, { cause })
         : new UnavailableError(`The service could not be reached: ${describe(cause)}`, { cause }),
     };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
   }
-  const { status } = response;
-  const requestId = response.headers.get('x-request-id') ?? undefined;
-  const body = parse(text);
-  if (response.ok && isObject(body)) return { status, requestId, body };
-  const retryAfterSeconds = parseRetryAfter(response.headers.get('retry-after'));
+  return judge(response, parse(text), field);
+}
+
+function judge({ status, ok, headers }: Response, body: unknown, field: string): Result {
+  const requestId = headers.get('x-request-id') ?? undefined;
+  if (ok && isObject(body) && isObject(body[field])) return { status, requestId, body };
+  const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'));
   const details = { status, requestId, retryAfterSeconds };
-  if (response.ok) {
-    // An answer that was cut off, or of something else that listens at this address.
-    return { status, requestId, error: new UnavailableError('The answer is not JSON.', details) };
+  if (ok) {
+    // An answer that was cut off, or from something else that listens at this address.
+    const error = new UnavailableError(`The answer is not JSON with "${field}".`, details);
+    return { status, requestId, error };
   }
   const message =
-    isObject(body) && typeof body['message'] === 'string'
-      ? body['message']
-      : `The service answered ${status}.`;
+    isObject(body) && typeof body['message'] === 'string' ? body['message'] : fallback(status);
   return { status, requestId, error: errorOf(message, details) };
+}
+
+function fallback(status: number): string {
+  // Browsers and some edge runtimes give redirections the status 0.
+  return status === 0 || (status >= 300 && status < 400)
+    ? 'The service redirects to another address. Set baseUrl to that one: a key is not sent on.'
+    : `The service answered ${status}.`;
 }
 
 /** Milliseconds until the next attempt; undefined if there should be none. */
 function waitBefore(error: RetentionError, attempt: number): number | undefined {
   if (!(error instanceof UnavailableError || error instanceof RateLimitError)) return undefined;
-  const backoff = Math.min(firstWaitMs * 2 ** (attempt - 1), maxBackoffMs);
+  const backoff = Math.min(firstBackoffMs * 2 ** (attempt - 1), maxBackoffMs);
   if (error.retryAfterSeconds === undefined) return Math.random() * backoff;
-  const asked = error.retryAfterSeconds * 1000;
+  const requested = error.retryAfterSeconds * 1000;
   // Many clients that were refused together should not come back together.
-  return asked > maxWaitMs ? undefined : asked + Math.random() * firstWaitMs;
+  return requested > maxWaitMs ? undefined : requested + Math.random() * firstBackoffMs;
 }
 
-function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, milliseconds);
-    if (signal?.aborted) abort();
-    else signal?.addEventListener('abort', abort, { once: true });
+async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const slept = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
   });
+  try {
+    await unlessAborted(slept, signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function parse(text: string): unknown {
@@ -169,8 +204,9 @@ function parse(text: string): unknown {
   }
 }
 
+/** Whether it is an object or a list. */
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null;
 }
 
 /** Whole seconds; proxies may send a date. */

@@ -1,6 +1,13 @@
 import { EntitlementCache, type EntitlementCacheOptions } from './entitlement-cache.ts';
 import { Listing } from './pages.ts';
-import { type Hooks, type Sender, send } from './request.ts';
+import {
+  type Answered,
+  type Call,
+  type Hooks,
+  type Sender,
+  send,
+  unlessAborted,
+} from './request.ts';
 import type {
   CancellationPage,
   CancellationSession,
@@ -39,9 +46,9 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface EntitledOptions {
+export interface EntitledOptions extends CallOptions {
   /** Only these plans count; all by default. */
-  readonly planIds?: readonly number[];
+  readonly planIds?: readonly number[] | undefined;
 }
 
 /** A client of the Retention Data Service. All calls may be repeated; failures are a RetentionError. */
@@ -53,7 +60,10 @@ export class Retention {
   constructor(options: RetentionOptions) {
     refuseBrowsers();
     this.#sender = toSender(options);
-    this.#cache = new EntitlementCache((id) => this.getEntitlements(id), options.cache);
+    this.#cache = new EntitlementCache(async (customerId, retries) => {
+      const { body, askedAt } = await this.#send(entitlementsCall(customerId, { retries }));
+      return { entries: (body as unknown as EntitlementsResponse).subscriptions, askedAt };
+    }, options.cache);
   }
 
   /** Every subscription of a customer, with whether it entitles now, by id. An unknown customer has none. */
@@ -61,20 +71,18 @@ export class Retention {
     customerId: number,
     { signal }: CallOptions = {},
   ): Promise<readonly EntitlementEntry[]> {
-    const query = new URLSearchParams({ customerId: idText(customerId, 'customerId') });
-    const path = `/entitlements?${query}`;
-    const body = await this.#get<EntitlementsResponse>('getEntitlements', path, signal);
-    return body.subscriptions;
+    const call = entitlementsCall(customerId, { signal });
+    return (await this.#get<EntitlementsResponse>(call)).subscriptions;
   }
 
   /**
    * Whether a customer is entitled now. Answers are kept as `cache` says, one request is under way per customer, and
-   * while the service cannot be reached earlier answers count as `cache` says.
-   * @throws UnavailableError, RateLimitError if no answer counts; never false for want of one
+   * while the service cannot be reached the last answer holds as `cache` says.
+   * @throws UnavailableError, RateLimitError if no answer holds; it is never false for want of one
    */
-  async entitled(customerId: number, { planIds }: EntitledOptions = {}): Promise<boolean> {
-    const entries = await this.#cache.entitlingEntries(customerId);
-    return entries.some(({ planId }) => planIds === undefined || planIds.includes(planId));
+  async entitled(customerId: number, { planIds, signal }: EntitledOptions = {}): Promise<boolean> {
+    // Only the waiting ends with the signal: others may be waiting for the same answer.
+    return unlessAborted(this.#cache.isEntitled(customerId, planIds), signal);
   }
 
   /** Makes `entitled` ask anew about a customer, for example after a purchase. */
@@ -89,7 +97,8 @@ export class Retention {
   ): Listing<Subscription> {
     return new Listing(async (after) => {
       const path = `/subscriptions${queryOf({ limit: 100, ...parameters, cursor: after })}`;
-      const page = await this.#get<SubscriptionPage>('listSubscriptions', path, signal);
+      const call = { operation: 'listSubscriptions', path, field: 'subscriptions', signal };
+      const page = await this.#get<SubscriptionPage>(call);
       return { entries: page.subscriptions, nextCursor: page.nextCursor };
     }, cursor);
   }
@@ -100,18 +109,21 @@ export class Retention {
     { signal }: CallOptions = {},
   ): Promise<SubscriptionDetail> {
     const path = `/subscriptions/${idText(subscriptionId, 'subscriptionId')}`;
-    return (await this.#get<SubscriptionResponse>('getSubscription', path, signal)).subscription;
+    const call = { operation: 'getSubscription', path, field: 'subscription', signal };
+    return (await this.#get<SubscriptionResponse>(call)).subscription;
   }
 
   /** The shop's figures now. */
   async getMetricsSummary({ signal }: CallOptions = {}): Promise<MetricsSummary> {
     const path = '/metrics/summary';
-    return (await this.#get<MetricsSummaryResponse>('getMetricsSummary', path, signal)).summary;
+    const call = { operation: 'getMetricsSummary', path, field: 'summary', signal };
+    return (await this.#get<MetricsSummaryResponse>(call)).summary;
   }
 
   /** The plans that the shop sells, by id. */
   async listPlans({ signal }: CallOptions = {}): Promise<readonly SellingPlan[]> {
-    return (await this.#get<SellingPlansResponse>('listPlans', '/plans', signal)).plans;
+    const call = { operation: 'listPlans', path: '/plans', field: 'plans', signal };
+    return (await this.#get<SellingPlansResponse>(call)).plans;
   }
 
   /** The sessions of the cancel flow, newest first, read page by page while they are walked. */
@@ -121,24 +133,30 @@ export class Retention {
   ): Listing<CancellationSession> {
     return new Listing(async (after) => {
       const path = `/cancellations${queryOf({ limit: 100, ...parameters, cursor: after })}`;
-      const page = await this.#get<CancellationPage>('listCancellations', path, signal);
+      const call = { operation: 'listCancellations', path, field: 'cancellations', signal };
+      const page = await this.#get<CancellationPage>(call);
       return { entries: page.cancellations, nextCursor: page.nextCursor };
     }, cursor);
   }
 
-  async #get<Body>(
-    operation: string,
-    path: string,
-    signal: AbortSignal | undefined,
-  ): Promise<Body> {
-    return (await send(this.#sender, operation, `/api/external/v1${path}`, signal)) as Body;
+  async #get<Body>(call: Call): Promise<Body> {
+    return (await this.#send(call)).body as Body;
   }
+
+  #send(call: Call): Promise<Answered> {
+    return send(this.#sender, { ...call, path: `/api/external/v1${call.path}` });
+  }
+}
+
+function entitlementsCall(customerId: number, options: Pick<Call, 'signal' | 'retries'>): Call {
+  const path = `/entitlements?customerId=${idText(customerId, 'customerId')}`;
+  return { operation: 'getEntitlements', path, field: 'subscriptions', ...options };
 }
 
 function toSender(options: RetentionOptions): Sender {
   const { baseUrl, key, timeoutMs = 10_000, maxRetries = 3, hooks = {} } = options;
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.username !== '') {
+  if (!url || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username !== '') {
     throw new TypeError(
       `baseUrl must be the service's address, such as https://retention.example; it is ${JSON.stringify(baseUrl)}.`,
     );
@@ -147,8 +165,12 @@ function toSender(options: RetentionOptions): Sender {
   if (typeof key !== 'string' || !/^[\x21-\x7e]+$/.test(key)) {
     throw new TypeError('key must be an API key such as rtn_…. Is its environment variable set?');
   }
-  if (!(timeoutMs > 0) || !Number.isSafeInteger(maxRetries) || maxRetries < 0) {
-    throw new TypeError('timeoutMs must be more than 0, and maxRetries a whole number from 0 on.');
+  // A timer takes no more; it would fire at once.
+  if (!(timeoutMs > 0 && timeoutMs < 2 ** 31)) {
+    throw new TypeError('timeoutMs must be more than 0 and less than 2^31.');
+  }
+  if (!Number.isSafeInteger(maxRetries) || maxRetries < 0) {
+    throw new TypeError('maxRetries must be a whole number, 0 or more.');
   }
   return {
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
@@ -179,14 +201,17 @@ function queryOf(parameters: Readonly<Record<string, string | number | undefined
 }
 
 function refuseBrowsers(): void {
-  const { process, document, window } = globalThis as {
+  const { process, document, importScripts, navigator } = globalThis as {
     process?: { readonly versions?: { readonly node?: string } };
     document?: unknown;
-    window?: unknown;
+    importScripts?: unknown;
+    navigator?: { readonly product?: string };
   };
   // Test environments imitate a browser inside Node.js.
-  if (document === undefined || window === undefined || process?.versions?.node) return;
+  if (process?.versions?.node) return;
+  const isPage = document !== undefined || importScripts !== undefined;
+  if (!isPage && navigator?.product !== 'ReactNative') return;
   throw new Error(
-    '@retention/client must not run in a browser: everyone who opens the page could read the API key. Call the service from your server, and send the page only what it needs.',
+    '@retention/client must not run in a browser or an app: everyone who has the page or the app could read the API key. Call the service from your server, and send only what is needed.',
   );
 }

@@ -29,6 +29,7 @@ export const troubles: Readonly<Record<string, Answer>> = {
     response.end('<h1>Bad gateway</h1>');
   },
   'sends a page of something else': (_request, response) => void response.end('<h1>Welcome</h1>'),
+  'sends JSON of something else': json({ status: 'ok' }),
   'answers 500': json({ success: false, message: 'Internal server error.' }, 500),
 };
 
@@ -47,7 +48,7 @@ export async function startFakeService(...answers: readonly Answer[]) {
     requests,
     baseUrl,
     client: (options: Partial<RetentionOptions> = {}) =>
-      new Retention({ baseUrl, key: 'rtn_test', timeoutMs: 200, ...options }),
+      new Retention({ baseUrl, key: 'rtn_test', timeoutMs: 60_000, ...options }),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

@@ -6,6 +6,7 @@ import {
   NotFoundError,
   PermissionError,
   RateLimitError,
+  type RequestInfo,
   type ResponseInfo,
   Retention,
   RetentionError,
@@ -94,18 +95,17 @@ test('throws a typed error with status, request id and what the service said', a
 
 for (const [trouble, answer] of Object.entries(troubles)) {
   test(`tries again if the service ${trouble}, and says so if it does not end`, async () => {
+    const isSilence = ['never answers', 'stops in the middle'].includes(trouble);
+    const options = isSilence ? { timeoutMs: 500 } : {};
     await using service = await startFakeService(answer, json({ plans: [{ planId: 12 }] }));
-    assert.equal((await service.client().listPlans()).length, 1);
+    assert.equal((await service.client(options).listPlans()).length, 1);
     await using lasting = await startFakeService(answer);
     const error = await lasting
-      .client({ maxRetries: 1 })
+      .client({ ...options, maxRetries: 1 })
       .listPlans()
       .catch((each) => each);
     assert.ok(error instanceof UnavailableError, String(error));
-    assert.equal(
-      error instanceof TimeoutError,
-      ['never answers', 'stops in the middle'].includes(trouble),
-    );
+    assert.equal(error instanceof TimeoutError, isSilence);
     assert.equal(lasting.requests.length, 2);
   });
 }
@@ -122,7 +122,8 @@ test('waits as long as Retry-After says, and throws if that is too long', async 
   assert.ok((refused?.retryInMs ?? 0) >= 1000);
   assert.ok(refused?.error instanceof RateLimitError);
   assert.equal(refused.error.retryAfterSeconds, 1);
-  assert.deepEqual([answered?.attempt, answered?.status, answered?.error], [2, 200, undefined]);
+  assert.deepEqual([answered?.request.attempt, answered?.status], [2, 200]);
+  assert.equal(answered?.error, undefined);
   await using long = await startFakeService(
     json(refusal('Slow down'), 429, { 'retry-after': '61' }),
   );
@@ -132,12 +133,11 @@ test('waits as long as Retry-After says, and throws if that is too long', async 
 
 test('ends at once when its signal is aborted, also while it waits', async () => {
   await using silent = await startFakeService(troubles['never answers'] ?? json({}));
-  const options = { timeoutMs: 60_000 };
-  await assert.rejects(silent.client(options).listPlans({ signal: AbortSignal.timeout(20) }), {
+  await assert.rejects(silent.client().listPlans({ signal: AbortSignal.timeout(20) }), {
     name: 'TimeoutError',
   });
   await assert.rejects(
-    silent.client(options).listPlans({ signal: AbortSignal.abort(new Error('not now')) }),
+    silent.client().listPlans({ signal: AbortSignal.abort(new Error('not now')) }),
     /not now/,
   );
   await using busy = await startFakeService(json(refusal('Busy'), 503, { 'retry-after': '30' }));
@@ -156,13 +156,46 @@ test('lets a hook add headers, such as a trace parent', async () => {
   assert.equal(service.requests[0]?.headers['traceparent'], '00-listPlans');
 });
 
-test('does not send the key elsewhere when it is redirected', async () => {
+test('gives both hooks the same object, so that a span can be ended', async () => {
+  await using service = await startFakeService(json(refusal('Busy'), 500), json({ plans: [] }));
+  const begun: RequestInfo[] = [];
+  const ended: RequestInfo[] = [];
+  const hooks = {
+    onRequest: (request: RequestInfo) => void begun.push(request),
+    onResponse: ({ request }: ResponseInfo) => void ended.push(request),
+  };
+  await service.client({ hooks }).listPlans();
+  assert.equal(begun.length, 2);
+  assert.ok(begun.every((request, index) => request === ended[index]));
+});
+
+test('does not send the key elsewhere when it is redirected, and says what to do', async () => {
   await using other = await startFakeService(json({ plans: [] }));
   await using service = await startFakeService((_request, response) => {
     response.writeHead(302, { location: `${other.baseUrl}/` }).end();
   });
-  await assert.rejects(service.client({ maxRetries: 0 }).listPlans(), UnavailableError);
-  assert.equal(other.requests.length, 0);
+  await assert.rejects(service.client().listPlans(), {
+    name: 'RetentionError',
+    message: /Set baseUrl to that one/,
+  });
+  assert.deepEqual([service.requests.length, other.requests.length], [1, 0]);
+});
+
+test('ends the waiting for an entitlement with its signal, not the request of others', async () => {
+  let answer = () => {};
+  await using service = await startFakeService((_request, response) => {
+    answer = () => void response.end(JSON.stringify({ subscriptions: [entry] }));
+  });
+  const retention = service.client();
+  const stopping = new AbortController();
+  const stopped = retention.entitled(501, { signal: stopping.signal });
+  const other = retention.entitled(501);
+  stopping.abort(new Error('gone'));
+  await assert.rejects(stopped, /gone/);
+  while (service.requests.length === 0) await new Promise(setImmediate);
+  answer();
+  assert.equal(await other, true);
+  assert.equal(service.requests.length, 1);
 });
 
 test('refuses options and ids that cannot work, and never quotes the key', () => {
@@ -173,8 +206,11 @@ test('refuses options and ids that cannot work, and never quotes the key', () =>
     [{ key: '' }, /Is its environment variable set/],
     [{ key: undefined }, /Is its environment variable set/],
     [{ timeoutMs: 0 }, /timeoutMs/],
+    [{ timeoutMs: Infinity }, /timeoutMs/],
     [{ maxRetries: -1 }, /maxRetries/],
     [{ cache: { graceSeconds: -1 } }, /graceSeconds/],
+    [{ cache: { maxCustomers: Number.NaN } }, /maxCustomers/],
+    [{ baseUrl: 'https://retention.example/#a' }, /baseUrl must be/],
   ] as const) {
     assert.throws(() => new Retention({ ...options, ...wrong }), message);
   }
@@ -194,15 +230,29 @@ test('asks for nothing with an id that is not a whole number', async () => {
   assert.equal(service.requests.length, 0);
 });
 
-test('refuses to run in a browser', (t) => {
-  const place = globalThis as { document?: unknown; window?: unknown; process?: unknown };
-  const { process } = place;
-  t.after(() => Object.assign(place, { process, document: undefined, window: undefined }));
-  Object.assign(place, { document: {}, window: {} });
+test('refuses to run in a browser, its workers, or an app', (t) => {
+  const place = globalThis as Record<string, unknown>;
+  const { process, navigator } = place;
+  const set = (name: string, value: unknown) =>
+    Object.defineProperty(place, name, { value, configurable: true, writable: true });
+  t.after(() => {
+    set('process', process);
+    set('navigator', navigator);
+    delete place['document'];
+    delete place['importScripts'];
+  });
   const options = { baseUrl: 'https://retention.example', key: 'rtn_x' };
+  set('document', {});
   // As in the tests of a page's code.
   assert.ok(new Retention(options));
-  place.process = undefined;
+  set('process', undefined);
+  assert.throws(() => new Retention(options), /must not run in a browser/);
+  delete place['document'];
+  assert.ok(new Retention(options), 'an edge runtime');
+  set('importScripts', () => {});
+  assert.throws(() => new Retention(options), /must not run in a browser/);
+  delete place['importScripts'];
+  set('navigator', { product: 'ReactNative' });
   assert.throws(() => new Retention(options), /must not run in a browser/);
 });
 
