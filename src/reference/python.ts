@@ -1,18 +1,28 @@
-import type { Contract, Schema } from './contract.ts';
+import { type Contract, type Schema, listQueries } from './contract.ts';
 
-const line = 88;
+const columns = 88;
 
 /** The shapes of the contract as Python, for the client. */
-export function writePython({ components }: Contract): string {
-  const shapes = Object.entries(components.schemas).flatMap(([name, schema]) =>
+export function writePython(contract: Contract): string {
+  const choices = listQueries(contract).flatMap(({ name, schema }) => writeChoices(name, schema));
+  const shapes = Object.entries(contract.components.schemas).flatMap(([name, schema]) =>
     writeClasses(name, schema),
   );
-  return `${[
-    '"""The shapes of answers. Written by "npm run openapi" from the catalogue of operations."""',
-    '# ruff: noqa: E501',
-    'from typing import TypedDict\n',
-    ...shapes,
-  ].join('\n\n')}`;
+  const head = [
+    '"""What is asked and answered. Written by "npm run openapi" from the catalogue of operations."""',
+    'from typing import Literal, TypedDict',
+    ...choices,
+  ];
+  return `${[head.join('\n\n'), ...shapes].join('\n\n\n')}\n`;
+}
+
+/** The words that a parameter takes. */
+function writeChoices(operation: string, { properties = {} }: Schema): string[] {
+  return Object.entries(properties).flatMap(([name, { enum: values }]) => {
+    if (values === undefined) return [];
+    const items = values.map((value) => `    "${value}",\n`).join('');
+    return `${capitalise(operation)}${capitalise(name)} = Literal[\n${items}]`;
+  });
 }
 
 /** A class for an object, after those of the objects in it. */
@@ -21,12 +31,10 @@ function writeClasses(name: string, schema: Schema): string[] {
   const fields = Object.entries(schema.properties ?? {}).map(([field, each]) => {
     if (each.properties) inner.push(...writeClasses(name + capitalise(field), each));
     const type = each.properties ? name + capitalise(field) : typeOf(each);
-    return `    ${field}: ${type}\n${docstring(each.description)}`;
+    return `    ${field}: ${type}${docstring(each.description)}`;
   });
-  return [
-    ...inner,
-    `\nclass ${name}(TypedDict):\n${docstring(schema.description)}\n${fields.join('\n')}`,
-  ];
+  const head = `class ${name}(TypedDict):${docstring(schema.description)}`;
+  return [...inner, [head, ...fields].join('\n\n')];
 }
 
 function typeOf(schema: Schema): string {
@@ -54,9 +62,9 @@ function typeOf(schema: Schema): string {
 
 function docstring(text: string | undefined): string {
   if (text === undefined) return '';
-  const escaped = text.replaceAll('\\', '\\\\').replaceAll('"""', "'''");
-  const indented = `    """${escaped}"""\n`;
-  return indented.length <= line ? indented : `    """${wrap(escaped)}\n    """\n`;
+  const quoted = text.replaceAll('\\', '\\\\').replaceAll('"""', "'''");
+  const line = `\n    """${quoted}"""`;
+  return line.length - 1 <= columns ? line : `\n    """${wrap(quoted)}\n    """`;
 }
 
 /** Breaks a text into indented lines. */
@@ -65,7 +73,7 @@ function wrap(text: string): string {
   let current = '';
   for (const word of text.split(' ')) {
     // The first line begins with the quotes.
-    const room = line - 4 - (lines.length === 0 ? 3 : 0);
+    const room = columns - 4 - (lines.length === 0 ? 3 : 0);
     if (current !== '' && current.length + 1 + word.length > room) {
       lines.push(current);
       current = word;

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
-from retention import Retention
+from retention import AsyncRetention, Retention
 from retention.types import EntitlementEntry
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
@@ -35,8 +35,9 @@ def _close(handler: BaseHTTPRequestHandler) -> None:
     handler.close_connection = True
 
 
-def _never_answer(_: BaseHTTPRequestHandler) -> None:
-    time.sleep(1)
+def _never_answer(handler: BaseHTTPRequestHandler) -> None:
+    # Until the client gives up.
+    handler.rfile.read()
 
 
 def _announce_more(handler: BaseHTTPRequestHandler) -> None:
@@ -50,10 +51,11 @@ def _announce_more(handler: BaseHTTPRequestHandler) -> None:
 def _trickle(handler: BaseHTTPRequestHandler) -> None:
     handler.send_response(200)
     handler.end_headers()
-    for _ in range(20):
+    # Until the client gives up.
+    while True:
         handler.wfile.write(b" ")
         handler.wfile.flush()
-        time.sleep(0.05)
+        time.sleep(0.02)
 
 
 def _page(handler: BaseHTTPRequestHandler) -> None:
@@ -70,13 +72,18 @@ def _half(handler: BaseHTTPRequestHandler) -> None:
     handler.close_connection = True
 
 
-TROUBLES: dict[str, Answer] = {
-    "closes the connection": _close,
+SILENCES: dict[str, Answer] = {
     "never answers": _never_answer,
+    "sends a byte now and then": _trickle,
+}
+
+TROUBLES: dict[str, Answer] = {
+    **SILENCES,
+    "closes the connection": _close,
     "announces more than it sends": _announce_more,
     "sends half of the JSON": _half,
-    "sends a byte now and then": _trickle,
     "sends a page of a proxy": _page,
+    "sends JSON of something else": answer_json({"status": "ok"}),
     "answers 500": answer_json(
         {"success": False, "message": "Internal server error."}, 500
     ),
@@ -103,8 +110,12 @@ class FakeService:
             def log_message(self, format: str, *args: Any) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            # Connections that may wait to be accepted.
+            request_queue_size = 128
+
+        self._server = Server(("127.0.0.1", 0), Handler)
         self.base_url = f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> FakeService:
@@ -123,8 +134,18 @@ class FakeService:
         self._server.server_close()
 
     def client(self, **options: Any) -> Retention:
-        given = {"base_url": self.base_url, "key": "rtn_test", "timeout_seconds": 0.2}
-        return Retention(**(given | options))
+        return Retention(**self._options(options))
+
+    def async_client(self, **options: Any) -> AsyncRetention:
+        return AsyncRetention(**self._options(options))
+
+    def _options(self, given: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "base_url": self.base_url,
+            "key": "rtn_test",
+            "timeout_seconds": 60,
+            **given,
+        }
 
 
 ENTRY: EntitlementEntry = {

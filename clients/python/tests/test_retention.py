@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from retention import (
@@ -22,7 +25,9 @@ from retention import (
     customer_id_of,
 )
 
-from .fake_service import ENTRY, TROUBLES, FakeService, answer_json
+from retention.types import SellingPlan
+
+from .fake_service import ENTRY, SILENCES, TROUBLES, Answer, FakeService, answer_json
 
 
 def refusal(message: str) -> dict[str, object]:
@@ -100,17 +105,27 @@ class RetentionTest(unittest.TestCase):
 
     def test_tries_again_after_trouble_and_says_so_if_it_lasts(self) -> None:
         for trouble, answer in TROUBLES.items():
-            with self.subTest(trouble):
-                with FakeService(answer, answer_json({"plans": [{}]})) as service:
-                    self.assertEqual(len(service.client().list_plans()), 1)
-                with FakeService(answer) as service:
-                    with self.assertRaises(UnavailableError) as raised:
-                        service.client(max_retries=1).list_plans()
-                    self.assertEqual(
-                        isinstance(raised.exception, RequestTimeoutError),
-                        trouble in ("never answers", "sends a byte now and then"),
-                    )
-                    self.assertEqual(len(service.requests), 2)
+            for kind in (Retention, AsyncRetention):
+                with self.subTest(trouble, client=kind.__name__):
+                    self._check_trouble(kind, answer, trouble in SILENCES)
+
+    def _check_trouble(self, kind: type, answer: Answer, is_silence: bool) -> None:
+        timeout = 0.5 if is_silence else 60
+
+        def list_plans(service: FakeService, max_retries: int) -> list[SellingPlan]:
+            options = {"timeout_seconds": timeout, "max_retries": max_retries}
+            if kind is Retention:
+                return service.client(**options).list_plans()
+            return asyncio.run(service.async_client(**options).list_plans())
+
+        with FakeService(answer, answer_json({"plans": [{}]})) as service:
+            self.assertEqual(len(list_plans(service, 3)), 1)
+        with FakeService(answer) as service:
+            with self.assertRaises(UnavailableError) as raised:
+                list_plans(service, 1)
+            is_timeout = isinstance(raised.exception, RequestTimeoutError)
+            self.assertEqual(is_timeout, is_silence)
+            self.assertEqual(len(service.requests), 2)
 
     def test_waits_as_long_as_retry_after_says_unless_that_is_too_long(self) -> None:
         responses: list[ResponseInfo] = []
@@ -120,65 +135,172 @@ class RetentionTest(unittest.TestCase):
         refused, answered = responses
         self.assertGreaterEqual(refused.retry_in_seconds or 0, 1)
         self.assertIsInstance(refused.error, RateLimitError)
-        self.assertEqual((answered.attempt, answered.status), (2, 200))
+        self.assertEqual((answered.request.attempt, answered.status), (2, 200))
         long = answer_json(refusal("Slow down"), 429, {"retry-after": "61"})
         with FakeService(long) as service, self.assertRaises(RateLimitError) as raised:
             service.client().list_plans()
         self.assertEqual(raised.exception.retry_after_seconds, 61)
 
-    def test_lets_a_hook_add_headers(self) -> None:
+    def test_lets_a_hook_add_headers_and_recognise_the_request(self) -> None:
+        begun: list[RequestInfo] = []
+        ended: list[RequestInfo] = []
+
         def add(request: RequestInfo) -> None:
             request.headers["traceparent"] = f"00-{request.operation}"
+            begun.append(request)
+
+        def note(response: ResponseInfo) -> None:
+            ended.append(response.request)
 
         with FakeService(answer_json({"plans": []})) as service:
-            service.client(hooks=Hooks(on_request=add)).list_plans()
+            service.client(hooks=Hooks(on_request=add, on_response=note)).list_plans()
             self.assertEqual(service.requests[0][1]["traceparent"], "00-listPlans")
+            self.assertEqual(begun, ended)
+
+            def inject(request: RequestInfo) -> None:
+                request.headers["traceparent"] = "1\r\nX-Other: 2"
+
+            with self.assertRaisesRegex(ValueError, "line break"):
+                service.client(hooks=Hooks(on_request=inject)).list_plans()
+
+    def test_says_what_to_do_about_a_redirection(self) -> None:
+        def redirect(handler: BaseHTTPRequestHandler) -> None:
+            handler.send_response(302)
+            handler.send_header("location", "https://elsewhere.example/")
+            handler.end_headers()
+            handler.close_connection = True
+
+        with FakeService(redirect) as service:
+            with self.assertRaisesRegex(RetentionError, "Set base_url to that one"):
+                service.client().list_plans()
+            self.assertEqual(len(service.requests), 1)
 
     def test_refuses_options_and_ids_that_cannot_work(self) -> None:
-        options: dict[str, Any] = {"base_url": "https://retention.example", "key": "rtn_x"}
-        for wrong, message in (
+        options: dict[str, Any]
+        options = {"base_url": "https://retention.example", "key": "rtn_x"}
+        wrongs: list[tuple[dict[str, Any], str]] = [
             ({"base_url": "retention.example"}, "base_url must be"),
+            ({"base_url": "https://a:b@retention.example"}, "base_url must be"),
+            ({"base_url": "https://retention.example?a=1"}, "base_url must be"),
+            ({"base_url": "https://retention example"}, "base_url must be"),
             ({"key": ""}, "Is its environment variable set"),
             ({"key": None}, "Is its environment variable set"),
             ({"timeout_seconds": 0}, "timeout_seconds"),
             ({"max_retries": -1}, "max_retries"),
-        ):
+        ]
+        for wrong, message in wrongs:
             with self.subTest(wrong), self.assertRaisesRegex(ValueError, message):
-                Retention(**(options | wrong))
+                Retention(**{**options, **wrong})
         with self.assertRaisesRegex(ValueError, "grace_seconds"):
             CacheOptions(grace_seconds=-1)
         with self.assertRaises(ValueError) as raised:
-            Retention(**(options | {"key": "secret\n"}))
+            Retention(base_url="https://retention.example", key="secret\n")
         self.assertNotIn("secret", str(raised.exception))
-        with self.assertRaisesRegex(ValueError, "customer_id_of"):
-            Retention(**options).get_entitlements(0)
+        numbers: list[Any] = [0, 2**53, True, 1.5, "5"]
+        for number in numbers:
+            with self.subTest(number):
+                with self.assertRaisesRegex(ValueError, "customer_id_of"):
+                    Retention(**options).get_entitlements(number)
 
     def test_knows_customers_by_the_text_of_their_source(self) -> None:
         self.assertEqual(customer_id_of("cus_NffrFeUfNV2Hib"), 4721611223403156)
         number = customer_id_of("gid://shopify/Customer/6940095564")
         self.assertEqual(number, 6940095564)
 
-    def test_works_with_asyncio(self) -> None:
-        page = {"subscriptions": [{"subscriptionId": 3}], "nextCursor": None}
+    def test_asks_once_for_all_threads_that_wait_for_a_customer(self) -> None:
+        arrived, go = threading.Event(), threading.Event()
+
+        def answer(handler: BaseHTTPRequestHandler) -> None:
+            arrived.set()
+            go.wait()
+            answer_json({"subscriptions": [ENTRY]})(handler)
+
+        with FakeService(answer) as service:
+            retention = service.client()
+            with ThreadPoolExecutor(20) as pool:
+                asked = [pool.submit(retention.entitled, 501) for _ in range(20)]
+                arrived.wait()
+                go.set()
+                self.assertEqual({each.result() for each in asked}, {True})
+            self.assertEqual(len(service.requests), 1)
+            # What was under way when it was told to forget is not kept.
+            arrived.clear()
+            go.clear()
+            retention.forget(501)
+            with ThreadPoolExecutor(1) as pool:
+                early = pool.submit(retention.entitled, 501)
+                arrived.wait()
+                retention.forget(501)
+                go.set()
+                early.result()
+            retention.entitled(501)
+            self.assertEqual(len(service.requests), 3)
+
+    def test_ends_only_the_thread_or_task_that_is_interrupted(self) -> None:
+        class Interrupt(BaseException):
+            pass
+
+        answered = threading.Event()
+
+        def interrupt(_: ResponseInfo) -> None:
+            answered.set()
+            raise Interrupt
+
+        with FakeService(answer_json({"subscriptions": [ENTRY]})) as service:
+            hooks = Hooks(on_response=interrupt)
+            retention = service.client(hooks=hooks)
+            with ThreadPoolExecutor(2) as pool:
+                asked = [pool.submit(retention.entitled, 501) for _ in range(2)]
+                answered.wait()
+                kinds = {type(each.exception()) for each in asked}
+            self.assertTrue(kinds <= {Interrupt, UnavailableError}, kinds)
+
+        async def cancel_one(retention: AsyncRetention) -> bool:
+            first = asyncio.create_task(retention.entitled(501))
+            second = asyncio.create_task(retention.entitled(501))
+            await asyncio.sleep(0)
+            first.cancel()
+            return await second
+
+        with FakeService(answer_json({"subscriptions": [ENTRY]})) as service:
+            self.assertTrue(asyncio.run(cancel_one(service.async_client())))
+            self.assertEqual(len(service.requests), 1)
+
+    def test_keeps_the_answers_about_the_last_customers(self) -> None:
+        with FakeService(answer_json({"subscriptions": [ENTRY]})) as service:
+            retention = service.client(cache=CacheOptions(max_customers=2))
+            for customer in (1, 2, 1, 3, 1):
+                retention.entitled(customer)
+            self.assertEqual(len(service.requests), 3)
+            retention.entitled(2)
+            self.assertEqual(len(service.requests), 4)
+
+    def test_does_not_hold_up_other_tasks_while_it_waits(self) -> None:
+        many = 100
+        all_arrived = threading.Barrier(many)
+
+        def answer(handler: BaseHTTPRequestHandler) -> None:
+            # Nothing is answered before all have arrived.
+            all_arrived.wait()
+            answer_json({"subscriptions": [ENTRY]})(handler)
+
+        async def ask(retention: AsyncRetention) -> list[bool]:
+            customers = range(1, many + 1)
+            return await asyncio.gather(*map(retention.entitled, customers))
+
+        with FakeService(answer) as service:
+            self.assertTrue(all(asyncio.run(ask(service.async_client()))))
+
+    def test_walks_lists_with_asyncio(self) -> None:
+        first = {"subscriptions": [{"subscriptionId": 3}], "nextCursor": "next"}
+        second = {"subscriptions": [{"subscriptionId": 2}], "nextCursor": None}
 
         async def walk(retention: AsyncRetention) -> list[int]:
-            return [
-                each["subscriptionId"] async for each in retention.list_subscriptions()
-            ]
+            listing = retention.list_subscriptions(status="active")
+            return [each["subscriptionId"] async for each in listing]
 
-        with FakeService(answer_json(page)) as service:
-            retention = AsyncRetention(base_url=service.base_url, key="rtn_test")
-            self.assertEqual(asyncio.run(walk(retention)), [3])
-        body = answer_json({"subscriptions": [ENTRY]})
-        with FakeService(body) as service:
-            retention = AsyncRetention(base_url=service.base_url, key="rtn_test")
-
-            async def ask() -> list[bool]:
-                many = [retention.entitled(1) for _ in range(20)]
-                return await asyncio.gather(*many)
-
-            self.assertEqual(set(asyncio.run(ask())), {True})
-            self.assertEqual(len(service.requests), 1)
+        with FakeService(answer_json(first), answer_json(second)) as service:
+            self.assertEqual(asyncio.run(walk(service.async_client())), [3, 2])
 
 
 if __name__ == "__main__":

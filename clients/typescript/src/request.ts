@@ -100,16 +100,16 @@ export async function unlessAborted<T>(
   signal: AbortSignal | undefined,
 ): Promise<T> {
   if (!signal) return promise;
-  let abort: () => void = () => {};
+  const done = new AbortController();
   const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(signal.reason);
+    const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
+    signal.addEventListener('abort', abort, { signal: done.signal });
   });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener('abort', abort);
+    done.abort();
   }
 }
 

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
 
+from ._attempts import Answered
 from .errors import RateLimitError, UnavailableError
 from .types import EntitlementEntry
 
@@ -20,131 +22,244 @@ class CacheOptions:
     max_age_seconds: float = 60
     """How old an answer may be, at most."""
     refusal_max_age_seconds: float = 5
-    """How old an answer "not entitled" may be: the customer may just be buying."""
+    """How old an answer that a customer is not entitled may be: they may just be
+    buying."""
     grace_seconds: float = 0
-    """How long an answer counts while the service cannot be reached, unless a paid
+    """How long an answer holds while the service cannot be reached, unless a paid
     period lasts longer."""
     max_customers: int = 10_000
-    """Customers whose answers are kept; those not asked about for the longest time go
-    first."""
+    """Customers whose answers are kept; the least recently used go first."""
 
     def __post_init__(self) -> None:
-        for name in ("max_age_seconds", "refusal_max_age_seconds", "grace_seconds"):
-            value = getattr(self, name)
+        for name, value in vars(self).items():
             if not (math.isfinite(value) and value >= 0):
-                raise ValueError(
-                    f"{name} must be a number of seconds, 0 or more; it is {value}."
-                )
+                raise ValueError(f"{name} must be a number, 0 or more; it is {value}.")
+
+
+@dataclass(frozen=True)
+class _Grant:
+    """What entitled a customer when the service was asked."""
+
+    plan_id: int
+    is_active: bool
+    paid_until: float
+    """Epoch seconds; -inf if unknown."""
 
 
 @dataclass(frozen=True)
 class _Answer:
-    entries: Sequence[EntitlementEntry]
-    at: float
-    """When it was asked for: what happened since may not be in it."""
+    grants: tuple[_Grant, ...]
+    asked_at: float
+    """When the request was sent, epoch seconds: what happened since may not be in it."""
+
+    def through(self, plan_ids: Collection[int] | None) -> list[_Grant]:
+        return [
+            each for each in self.grants if plan_ids is None or each.plan_id in plan_ids
+        ]
+
+
+def _answer_of(answered: Answered) -> _Answer:
+    entries: list[EntitlementEntry] = answered.body["subscriptions"]
+    grants = tuple(_grant_of(entry) for entry in entries if entry["isEntitled"])
+    return _Answer(grants, answered.asked_at)
+
+
+def _grant_of(entry: EntitlementEntry) -> _Grant:
+    paid = entry["paidThroughAt"]
+    # Python before 3.11 does not read the Z.
+    until = (
+        -math.inf
+        if paid is None
+        else datetime.fromisoformat(paid.replace("Z", "+00:00")).timestamp()
+    )
+    return _Grant(entry["planId"], entry["status"] == "active", until)
+
+
+class _Answers:
+    """The last answer about each customer, and what it still says."""
+
+    def __init__(self, options: CacheOptions) -> None:
+        self._options = options
+        # In the order of their last use.
+        self._kept: OrderedDict[int, _Answer] = OrderedDict()
+
+    def fresh(self, customer_id: int, plan_ids: Collection[int] | None) -> bool | None:
+        """What may be answered without asking; None if nothing may."""
+        answer = self._kept.get(customer_id)
+        if answer is None:
+            return None
+        now = time.time()
+        grants = answer.through(plan_ids)
+        # A clock that was set back must not keep an answer alive.
+        if now < answer.asked_at or not self.is_young(answer, plan_ids, now):
+            return None
+        for each in grants:
+            if not each.is_active and answer.asked_at < each.paid_until <= now:
+                return None
+        self._kept.move_to_end(customer_id)
+        return bool(grants)
+
+    def is_young(
+        self, answer: _Answer, plan_ids: Collection[int] | None, at: float
+    ) -> bool:
+        options = self._options
+        max_age = options.max_age_seconds
+        if not answer.through(plan_ids):
+            max_age = min(max_age, options.refusal_max_age_seconds)
+        return at - answer.asked_at < max_age
+
+    def held(self, customer_id: int, plan_ids: Collection[int] | None) -> bool | None:
+        """What the last answer says while there is no newer one; None if it no longer
+        holds."""
+        answer = self._kept.get(customer_id)
+        if answer is None:
+            return None
+        now = time.time()
+        grants = answer.through(plan_ids)
+        if any(now < each.paid_until for each in grants):
+            return True
+        if 0 <= now - answer.asked_at < self._options.grace_seconds:
+            return bool(grants)
+        return None
+
+    def keep(self, customer_id: int, answer: _Answer) -> None:
+        self._kept[customer_id] = answer
+        self._kept.move_to_end(customer_id)
+        if len(self._kept) > self._options.max_customers:
+            self._kept.popitem(last=False)
+
+    def forget(self, customer_id: int) -> None:
+        self._kept.pop(customer_id, None)
 
 
 class EntitlementCache:
-    """What was last answered about customers, and one request at a time for each."""
+    """At most one request per customer at a time, among all threads."""
 
     def __init__(
-        self,
-        load: Callable[[int], Sequence[EntitlementEntry]],
-        options: CacheOptions,
-        now: Callable[[], float] = time.time,
+        self, load: Callable[[int, bool], Answered], options: CacheOptions
     ) -> None:
+        """:param load: asks the service, with retries or without"""
         self._load = load
-        self._options = options
-        self._now = now
+        self._answers = _Answers(options)
         self._lock = threading.Lock()
-        self._answers: OrderedDict[int, _Answer] = OrderedDict()
         self._loading: dict[int, Future[_Answer]] = {}
 
-    def entitling_entries(self, customer_id: int) -> list[EntitlementEntry]:
-        """The entries that entitle a customer now."""
-        with self._lock:
-            known = self._answers.get(customer_id)
-            if known is not None and self._is_fresh(known):
-                self._answers.move_to_end(customer_id)
-                return self._entitling(known)
-        try:
-            return self._entitling(self._load_once(customer_id))
-        except (UnavailableError, RateLimitError):
+    def is_entitled(self, customer_id: int, plan_ids: Collection[int] | None) -> bool:
+        called_at = time.time()
+        while True:
             with self._lock:
-                # It may have been replaced meanwhile.
-                earlier = self._answers.get(customer_id)
-            if earlier is None:
-                raise
-            still_paid = [entry for entry in earlier.entries if self._is_paid(entry)]
-            if still_paid:
-                return still_paid
-            if self._now() - earlier.at < self._options.grace_seconds:
-                return self._entitling(earlier)
-            raise
+                known = self._answers.fresh(customer_id, plan_ids)
+                if known is not None:
+                    return known
+                running = self._loading.get(customer_id)
+                if running is None:
+                    mine: Future[_Answer] = Future()
+                    self._loading[customer_id] = mine
+                    # A caller with an answer that holds should not wait for retries.
+                    retries = self._answers.held(customer_id, plan_ids) is None
+            try:
+                if running is None:
+                    answer = self._ask(customer_id, retries, mine)
+                else:
+                    answer = running.result()
+            except (UnavailableError, RateLimitError):
+                with self._lock:
+                    held = self._answers.held(customer_id, plan_ids)
+                if held is None:
+                    raise
+                return held
+            # The request of another caller may have been sent too long before this call.
+            if running is None or self._answers.is_young(answer, plan_ids, called_at):
+                return bool(answer.through(plan_ids))
 
     def forget(self, customer_id: int) -> None:
-        """Forgets what is known about a customer, for example after a purchase."""
         with self._lock:
-            self._answers.pop(customer_id, None)
-            # An answer under way may be older than what the caller knows.
+            self._answers.forget(customer_id)
+            # The answer to a request under way may be older than what the caller knows.
             self._loading.pop(customer_id, None)
 
-    def _is_fresh(self, answer: _Answer) -> bool:
-        options = self._options
-        limit = options.max_age_seconds
-        if not self._entitling(answer):
-            limit = min(limit, options.refusal_max_age_seconds)
-        # A clock that was set back must not keep an answer alive.
-        return 0 <= self._now() - answer.at < limit
-
-    def _entitling(self, answer: _Answer) -> list[EntitlementEntry]:
-        """One that entitled by a paid period alone does so no longer than that period."""
-        return [
-            entry
-            for entry in answer.entries
-            if entry["isEntitled"]
-            and (entry["status"] == "active" or self._is_paid(entry))
-        ]
-
-    def _is_paid(self, entry: EntitlementEntry) -> bool:
-        until = entry["paidThroughAt"]
-        return (
-            entry["isEntitled"]
-            and until is not None
-            and self._now() < _epoch_seconds(until)
-        )
-
-    def _load_once(self, customer_id: int) -> _Answer:
-        with self._lock:
-            running = self._loading.get(customer_id)
-            if running is None:
-                mine: Future[_Answer] = Future()
-                self._loading[customer_id] = mine
-        if running is not None:
-            return running.result()
-        at = self._now()
+    def _ask(self, customer_id: int, retries: bool, mine: Future[_Answer]) -> _Answer:
         try:
-            answer = _Answer(self._load(customer_id), at)
+            answer = _answer_of(self._load(customer_id, retries))
         except BaseException as error:
-            with self._lock:
-                if self._loading.get(customer_id) is mine:
-                    del self._loading[customer_id]
-            mine.set_exception(error)
+            self._end(customer_id, mine, None)
+            # What ends one thread must not end the others.
+            is_passing = isinstance(error, Exception)
+            mine.set_exception(
+                error if is_passing else UnavailableError("The request was ended.")
+            )
             raise
-        with self._lock:
-            if self._loading.get(customer_id) is mine:
-                del self._loading[customer_id]
-                self._keep(customer_id, answer)
+        self._end(customer_id, mine, answer)
         mine.set_result(answer)
         return answer
 
-    def _keep(self, customer_id: int, answer: _Answer) -> None:
-        self._answers[customer_id] = answer
-        self._answers.move_to_end(customer_id)
-        if len(self._answers) > self._options.max_customers:
-            self._answers.popitem(last=False)
+    def _end(
+        self, customer_id: int, mine: Future[_Answer], answer: _Answer | None
+    ) -> None:
+        with self._lock:
+            if self._loading.get(customer_id) is not mine:
+                return
+            del self._loading[customer_id]
+            if answer is not None:
+                self._answers.keep(customer_id, answer)
 
 
-def _epoch_seconds(text: str) -> float:
-    # Python before 3.11 does not read the Z.
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+class AsyncEntitlementCache:
+    """At most one request per customer at a time, among all tasks of an event loop."""
+
+    def __init__(
+        self, load: Callable[[int, bool], Awaitable[Answered]], options: CacheOptions
+    ) -> None:
+        """:param load: asks the service, with retries or without"""
+        self._load = load
+        self._answers = _Answers(options)
+        self._loading: dict[int, asyncio.Task[_Answer]] = {}
+
+    async def is_entitled(
+        self, customer_id: int, plan_ids: Collection[int] | None
+    ) -> bool:
+        called_at = time.time()
+        while True:
+            known = self._answers.fresh(customer_id, plan_ids)
+            if known is not None:
+                return known
+            running = self._loading.get(customer_id)
+            try:
+                # A caller that is cancelled does not take the answer from the others.
+                answer = await asyncio.shield(
+                    running or self._start(customer_id, plan_ids)
+                )
+            except (UnavailableError, RateLimitError):
+                held = self._answers.held(customer_id, plan_ids)
+                if held is None:
+                    raise
+                return held
+            # The request of another caller may have been sent too long before this call.
+            if running is None or self._answers.is_young(answer, plan_ids, called_at):
+                return bool(answer.through(plan_ids))
+
+    def forget(self, customer_id: int) -> None:
+        self._answers.forget(customer_id)
+        # The answer to a request under way may be older than what the caller knows.
+        self._loading.pop(customer_id, None)
+
+    def _start(
+        self, customer_id: int, plan_ids: Collection[int] | None
+    ) -> asyncio.Task[_Answer]:
+        # A caller with an answer that holds should not wait for retries.
+        retries = self._answers.held(customer_id, plan_ids) is None
+        task = asyncio.create_task(self._ask(customer_id, retries))
+        self._loading[customer_id] = task
+        task.add_done_callback(lambda done: self._end(customer_id, done))
+        return task
+
+    async def _ask(self, customer_id: int, retries: bool) -> _Answer:
+        return _answer_of(await self._load(customer_id, retries))
+
+    def _end(self, customer_id: int, task: asyncio.Task[_Answer]) -> None:
+        is_current = self._loading.get(customer_id) is task
+        if is_current:
+            del self._loading[customer_id]
+        # Asking for the exception also says that it was seen, if all callers are gone.
+        if not task.cancelled() and task.exception() is None and is_current:
+            self._answers.keep(customer_id, task.result())

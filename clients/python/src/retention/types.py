@@ -1,9 +1,20 @@
-"""The shapes of answers. Written by "npm run openapi" from the catalogue of operations."""
+"""What is asked and answered. Written by "npm run openapi" from the catalogue of operations."""
 
-# ruff: noqa: E501
+from typing import Literal, TypedDict
 
-from typing import TypedDict
+ListSubscriptionsStatus = Literal[
+    "active",
+    "paused",
+    "cancelled",
+    "expired",
+    "failed",
+]
 
+ListCancellationsOutcome = Literal[
+    "saved",
+    "cancelled",
+    "abandoned",
+]
 
 
 class EntitlementsResponse(TypedDict):
@@ -13,7 +24,6 @@ class EntitlementsResponse(TypedDict):
 
     subscriptions: list["EntitlementEntry"]
     """By subscription id, ascending."""
-
 
 
 class EntitlementEntry(TypedDict):
@@ -51,7 +61,6 @@ class EntitlementEntry(TypedDict):
     """
 
 
-
 class SubscriptionPage(TypedDict):
     """One page of the list of subscriptions."""
 
@@ -60,7 +69,6 @@ class SubscriptionPage(TypedDict):
 
     nextCursor: str | None
     """The cursor of the next page; null on the last one."""
-
 
 
 class Subscription(TypedDict):
@@ -96,13 +104,11 @@ class Subscription(TypedDict):
     """When the subscription began."""
 
 
-
 class SubscriptionResponse(TypedDict):
     """One subscription."""
 
     subscription: "SubscriptionDetail"
     """The subscription."""
-
 
 
 class LineItem(TypedDict):
@@ -128,7 +134,6 @@ class LineItem(TypedDict):
 
     currentPrice: float
     """Price of one unit."""
-
 
 
 class SubscriptionDetail(TypedDict):
@@ -167,13 +172,11 @@ class SubscriptionDetail(TypedDict):
     """What it delivers each cycle."""
 
 
-
 class MetricsSummaryResponse(TypedDict):
     """The metrics summary of the shop."""
 
     summary: "MetricsSummary"
     """The figures, and when they were measured."""
-
 
 
 class MetricsSummary(TypedDict):
@@ -221,8 +224,7 @@ class MetricsSummary(TypedDict):
     """
 
     cancelSessions30d: int
-    """Cancel-flow sessions created in the last 30 days, including those in progress.
-    """
+    """Cancel-flow sessions created in the last 30 days, including those in progress."""
 
     dunningActive: int
     """Subscriptions with an open dunning case. A failed payment opens one if none is
@@ -261,13 +263,11 @@ class MetricsSummary(TypedDict):
     """The currency of all money in the summary, ISO 4217."""
 
 
-
 class SellingPlansResponse(TypedDict):
     """All selling plans of the shop."""
 
     plans: list["SellingPlan"]
     """By id, ascending; all of them."""
-
 
 
 class SellingPlanPricing(TypedDict):
@@ -283,7 +283,6 @@ class SellingPlanPricing(TypedDict):
 
     summary: str
     """The same in words."""
-
 
 
 class SellingPlan(TypedDict):
@@ -314,7 +313,6 @@ class SellingPlan(TypedDict):
     """What a subscriber pays compared with buying once."""
 
 
-
 class CancellationPage(TypedDict):
     """One page of the list of cancel-flow sessions."""
 
@@ -323,7 +321,6 @@ class CancellationPage(TypedDict):
 
     nextCursor: str | None
     """The cursor of the next page; null on the last one."""
-
 
 
 class CancellationSession(TypedDict):
@@ -344,7 +341,6 @@ class CancellationSession(TypedDict):
 
     createdAt: str
     """When the session began."""
-
 
 
 class ErrorEnvelope(TypedDict):

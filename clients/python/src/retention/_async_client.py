@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from typing import Any, Generic, TypeVar
+
+from . import _calls
+from ._attempts import Answered, Call, Hooks, Settings, attempt
+from ._cache import AsyncEntitlementCache, CacheOptions
+from ._client import Page
+from ._transport import run_async
+from .types import (
+    CancellationSession,
+    EntitlementEntry,
+    ListCancellationsOutcome,
+    ListSubscriptionsStatus,
+    MetricsSummary,
+    SellingPlan,
+    Subscription,
+    SubscriptionDetail,
+)
+
+Entry = TypeVar("Entry")
+
+
+class AsyncListing(Generic[Entry]):
+    """A list that is read page by page while it is walked by `async for`."""
+
+    def __init__(
+        self, load: Callable[[str | None], Awaitable[Page[Entry]]], cursor: str | None
+    ) -> None:
+        self._load = load
+        self._cursor = cursor
+
+    async def __aiter__(self) -> AsyncIterator[Entry]:
+        async for page in self.pages():
+            for entry in page.entries:
+                yield entry
+
+    async def pages(self) -> AsyncIterator[Page[Entry]]:
+        """The pages themselves."""
+        cursor = self._cursor
+        while True:
+            page = await self._load(cursor)
+            yield page
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+
+class AsyncRetention:
+    """The client for asyncio, for one event loop at a time. It does what `Retention` does."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        key: str | None,
+        timeout_seconds: float = 10,
+        max_retries: int = 3,
+        cache: CacheOptions | None = None,
+        hooks: Hooks | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        """The same options as of `Retention`."""
+        self._settings = Settings.check(
+            base_url, key, timeout_seconds, max_retries, hooks, ssl_context
+        )
+        self._cache = AsyncEntitlementCache(
+            lambda customer_id, retries: self._send(
+                _calls.get_entitlements(customer_id, retries)
+            ),
+            cache or CacheOptions(),
+        )
+
+    async def get_entitlements(self, customer_id: int) -> list[EntitlementEntry]:
+        body = await self._get(_calls.get_entitlements(customer_id))
+        entries: list[EntitlementEntry] = body["subscriptions"]
+        return entries
+
+    async def entitled(
+        self, customer_id: int, *, plan_ids: Collection[int] | None = None
+    ) -> bool:
+        return await self._cache.is_entitled(customer_id, plan_ids)
+
+    def forget(self, customer_id: int) -> None:
+        self._cache.forget(customer_id)
+
+    def list_subscriptions(
+        self,
+        *,
+        status: ListSubscriptionsStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> AsyncListing[Subscription]:
+        async def load(after: str | None) -> Page[Subscription]:
+            query = {"limit": limit, "status": status, "cursor": after}
+            body = await self._get(_calls.list_subscriptions(query))
+            return Page(body["subscriptions"], body["nextCursor"])
+
+        return AsyncListing(load, cursor)
+
+    async def get_subscription(self, subscription_id: int) -> SubscriptionDetail:
+        body = await self._get(_calls.get_subscription(subscription_id))
+        subscription: SubscriptionDetail = body["subscription"]
+        return subscription
+
+    async def get_metrics_summary(self) -> MetricsSummary:
+        body = await self._get(_calls.get_metrics_summary)
+        summary: MetricsSummary = body["summary"]
+        return summary
+
+    async def list_plans(self) -> list[SellingPlan]:
+        body = await self._get(_calls.list_plans)
+        plans: list[SellingPlan] = body["plans"]
+        return plans
+
+    def list_cancellations(
+        self,
+        *,
+        outcome: ListCancellationsOutcome | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> AsyncListing[CancellationSession]:
+        async def load(after: str | None) -> Page[CancellationSession]:
+            query = {"limit": limit, "outcome": outcome, "cursor": after}
+            body = await self._get(_calls.list_cancellations(query))
+            return Page(body["cancellations"], body["nextCursor"])
+
+        return AsyncListing(load, cursor)
+
+    async def _get(self, call: Call) -> dict[str, Any]:
+        return (await self._send(call)).body
+
+    async def _send(self, call: Call) -> Answered:
+        return await run_async(attempt(self._settings, call))

@@ -1,0 +1,310 @@
+"""What a call sends and how it judges answers, without sending anything itself, so that
+the clients with and without asyncio do the same."""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import io
+import json
+import math
+import random
+import re
+import socket
+import ssl
+import time
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, Union, cast
+from urllib.parse import SplitResult, urlsplit
+
+from .errors import (
+    RateLimitError,
+    RequestTimeoutError,
+    RetentionError,
+    UnavailableError,
+    error_of,
+)
+
+# The longest Retry-After that is waited for.
+_MAX_WAIT_SECONDS = 60
+_FIRST_BACKOFF_SECONDS = 0.25
+_MAX_BACKOFF_SECONDS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class RequestInfo:
+    """A request that is about to be sent; a hook may add headers to it."""
+
+    operation: str
+    url: str
+    attempt: int
+    """1 for the first."""
+    headers: dict[str, str]
+    """For example for `traceparent`."""
+
+
+@dataclass(frozen=True)
+class ResponseInfo:
+    """What became of a request."""
+
+    request: RequestInfo
+    """The object that `on_request` got."""
+    status: int | None
+    """None if there was no complete answer."""
+    request_id: str | None
+    duration_seconds: float
+    error: RetentionError | None
+    """What will be raised, unless there is a retry."""
+    retry_in_seconds: float | None
+    """How long it waits before the next attempt; None if there is none."""
+
+
+def _ignore(_: object) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """For logs, metrics and traces. What hooks raise is raised to the caller."""
+
+    on_request: Callable[[RequestInfo], None] = _ignore
+    on_response: Callable[[ResponseInfo], None] = _ignore
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all calls of a client share."""
+
+    address: SplitResult
+    key: str
+    timeout_seconds: float
+    max_retries: int
+    hooks: Hooks
+    ssl_context: ssl.SSLContext | None
+    """None for http."""
+
+    @staticmethod
+    def check(
+        base_url: str,
+        key: str | None,
+        timeout_seconds: float,
+        max_retries: int,
+        hooks: Hooks | None,
+        ssl_context: ssl.SSLContext | None,
+    ) -> Settings:
+        """:raises ValueError: for options that cannot work"""
+        address = _address_of(base_url)
+        # Never quoted: it is a secret.
+        if not isinstance(key, str) or not re.fullmatch(r"[\x21-\x7e]+", key):
+            raise ValueError(
+                "key must be an API key such as rtn_…. Is its environment variable set?"
+            )
+        if not (math.isfinite(timeout_seconds) and timeout_seconds > 0):
+            raise ValueError("timeout_seconds must be a number, more than 0.")
+        if max_retries < 0:
+            raise ValueError("max_retries must be 0 or more.")
+        if address.scheme == "http":
+            ssl_context = None
+        elif ssl_context is None:
+            ssl_context = ssl.create_default_context()
+        return Settings(
+            address, key, timeout_seconds, max_retries, hooks or Hooks(), ssl_context
+        )
+
+
+def _address_of(base_url: str) -> SplitResult:
+    # urlsplit() would drop some characters that cannot be in an address.
+    if re.fullmatch(r"https?://[!-~]+", base_url, re.IGNORECASE):
+        address = urlsplit(base_url.rstrip("/"))
+        extra = address.query or address.fragment or address.username
+        if address.hostname and not extra and address.port != 0:
+            return address
+    raise ValueError(
+        "base_url must be the service's address, such as https://retention.example; "
+        f"it is {base_url!r}."
+    )
+
+
+@dataclass(frozen=True)
+class Call:
+    """What to get."""
+
+    operation: str
+    path: str
+    """After the service's root, with the query."""
+    field: str
+    """The field of the answer without which it is none."""
+    retries: bool = True
+
+
+@dataclass(frozen=True)
+class Send:
+    """To send a request, and to read what comes until the connection is closed."""
+
+    settings: Settings
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Wait:
+    """To wait before the next attempt."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Answered:
+    body: dict[str, Any]
+    asked_at: float
+    """When the attempt that was answered was sent, epoch seconds."""
+
+
+# Bytes of an answer, or why there is none; None after waiting.
+Reply = Union[bytes, OSError, None]
+Steps = Generator[Union[Send, Wait], Reply, Answered]
+
+
+def attempt(settings: Settings, call: Call) -> Steps:
+    """Gets a path, again after failures that may pass: every operation is safe to
+    repeat. Yields what is to be done, and takes what came of it.
+    """
+    target = f"{settings.address.path}{call.path}"
+    url = settings.address._replace(path="").geturl() + target
+    number = 1
+    while True:
+        headers = {
+            "Accept": "application/json",
+            "Authorization": f"Bearer {settings.key}",
+        }
+        request = RequestInfo(call.operation, url, number, headers)
+        settings.hooks.on_request(request)
+        asked_at = time.time()
+        started = time.monotonic()
+        reply = yield Send(settings, _write(settings.address.netloc, target, headers))
+        result = _judge(reply, call.field, settings.timeout_seconds)
+        error = result.error
+        retry_in = None
+        if error is not None and call.retries and number <= settings.max_retries:
+            retry_in = _wait_before(error, number)
+        duration = time.monotonic() - started
+        settings.hooks.on_response(
+            ResponseInfo(
+                request, result.status, result.request_id, duration, error, retry_in
+            )
+        )
+        if error is None:
+            return Answered(result.body, asked_at)
+        if retry_in is None:
+            raise error
+        yield Wait(retry_in)
+        number += 1
+
+
+def _write(host: str, target: str, headers: Mapping[str, str]) -> bytes:
+    given = {"Host": host, "Connection": "close", "User-Agent": "retention-python"}
+    lines = [f"{name}: {value}" for name, value in (given | dict(headers)).items()]
+    for line in lines:
+        if re.search(r"[\r\n\0]", line):
+            raise ValueError("A header that a hook added has a line break.")
+    return "\r\n".join([f"GET {target} HTTP/1.1", *lines, "", ""]).encode("latin-1")
+
+
+@dataclass(frozen=True)
+class _Result:
+    status: int | None
+    request_id: str | None
+    body: dict[str, Any]
+    error: RetentionError | None
+
+
+def _judge(reply: Reply, field: str, timeout_seconds: float) -> _Result:
+    try:
+        if not isinstance(reply, bytes):
+            raise reply or OSError("no answer")
+        status, headers, content = _parse(reply)
+    except TimeoutError:
+        message = f"No complete answer within {timeout_seconds} s."
+        return _Result(None, None, {}, RequestTimeoutError(message))
+    except (OSError, http.client.HTTPException) as error:
+        reason = str(error) or type(error).__name__
+        message = f"The service could not be reached: {reason}"
+        return _Result(None, None, {}, UnavailableError(message))
+    request_id = headers.get("x-request-id")
+    retry_after = _parse_retry_after(headers.get("retry-after"))
+    body = _parse_json(content)
+    if 200 <= status < 300:
+        if isinstance(body, dict) and isinstance(body.get(field), (dict, list)):
+            return _Result(status, request_id, body, None)
+        # An answer that was cut off, or from something else that listens here.
+        unclear = UnavailableError(
+            f'The answer is not JSON with "{field}".',
+            status=status,
+            request_id=request_id,
+            retry_after_seconds=retry_after,
+        )
+        return _Result(status, request_id, {}, unclear)
+    if isinstance(body, dict) and isinstance(body.get("message"), str):
+        message = body["message"]
+    elif 300 <= status < 400:
+        message = (
+            "The service redirects to another address. Set base_url to that one: "
+            "a key is not sent on."
+        )
+    else:
+        message = f"The service answered {status}."
+    refusal = error_of(message, status, request_id, retry_after)
+    return _Result(status, request_id, {}, refusal)
+
+
+class _Bytes:
+    """As much of a socket as http.client reads answers from."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def makefile(self, _: str) -> io.BytesIO:
+        return io.BytesIO(self._content)
+
+
+def _parse(reply: bytes) -> tuple[int, Mapping[str, str], bytes]:
+    """:raises HTTPException: if the answer is incomplete, or none"""
+    response = http.client.HTTPResponse(cast(socket.socket, _Bytes(reply)), method="GET")
+    response.begin()
+    content = response.read()
+    headers = {name.lower(): value for name, value in response.getheaders()}
+    return response.status, headers, content
+
+
+def _parse_json(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _wait_before(error: RetentionError, number: int) -> float | None:
+    """Seconds until the next attempt; None if there should be none."""
+    if not isinstance(error, (UnavailableError, RateLimitError)):
+        return None
+    backoff = min(_FIRST_BACKOFF_SECONDS * 2.0 ** (number - 1), _MAX_BACKOFF_SECONDS)
+    requested = error.retry_after_seconds
+    if requested is None:
+        return random.random() * backoff
+    # Many clients that were refused together should not come back together.
+    if requested > _MAX_WAIT_SECONDS:
+        return None
+    return requested + random.random() * _FIRST_BACKOFF_SECONDS
+
+
+def _parse_retry_after(text: str | None) -> float | None:
+    """Whole seconds; proxies may send a date."""
+    if text is None:
+        return None
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        return int(text)
+    try:
+        at = email.utils.parsedate_to_datetime(text).timestamp()
+    except (TypeError, ValueError):
+        return None
+    return max(math.ceil(at - time.time()), 0)
