@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { text as readText } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { generateShop } from '../../src/demo/generate.ts';
+import { minorDigitsOf } from '../../src/money.ts';
+import { root } from '../cli/process.ts';
+import { type World, get, importAll, now, openAnyStore, startWorld } from '../support/world.ts';
+import { outputOf } from './live.ts';
+import { python, pythonEnv, pythonFolder, pythonMissing } from './python.ts';
+
+const typescriptFolder = path.join(root, 'clients/typescript');
+
+const languages = [
+  {
+    name: 'TypeScript',
+    missing: false,
+    program: process.execPath,
+    file: (example: string) => path.join(typescriptFolder, 'examples', `${example}.ts`),
+    env: process.env,
+  },
+  {
+    name: 'Python',
+    missing: pythonMissing,
+    program: python,
+    file: (example: string) => path.join(pythonFolder, 'examples', `${example}.py`),
+    env: pythonEnv,
+  },
+] as const;
+
+let world: World;
+before(async () => {
+  world = await startWorld(openAnyStore());
+  const demo = generateShop({
+    subscriptions: 150,
+    seed: 1,
+    endAt: Date.parse(now),
+    currency: 'USD',
+    minorDigits: minorDigitsOf('USD') ?? 2,
+  });
+  const { refused } = await importAll(world.store, world.shop, [...demo]);
+  assert.deepEqual(refused, []);
+  // The examples use the package as it would be published.
+  const compiler = path.join(root, 'node_modules/.bin/tsc');
+  await promisify(execFile)(compiler, ['-p', path.join(typescriptFolder, 'tsconfig.build.json')]);
+});
+after(() => world.close());
+
+for (const { name, missing, program, file, env } of languages) {
+  describe(`the examples in ${name}, with the demo's data`, { skip: missing }, () => {
+    const start = (example: string, more: Readonly<Record<string, string>> = {}): ChildProcess =>
+      spawn(program, [file(example)], {
+        env: {
+          ...env,
+          RETENTION_URL: world.service.baseUrl,
+          RETENTION_API_KEY: world.key,
+          ...more,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+
+    test('export all subscriptions as CSV', async () => {
+      const text = await outputOf(start('export'));
+      const [head, ...rows] = text.replaceAll('"', '').trimEnd().split(/\r?\n/);
+      assert.equal(head, 'subscriptionId,customerId,status,planName,currentPrice');
+      assert.equal(rows.length, 150);
+      assert.equal(new Set(rows.map((row) => row.split(',')[0])).size, 150);
+    });
+
+    test('post the figures of the day', async () => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const output = outputOf(start('daily', { WEBHOOK_URL: `http://127.0.0.1:${port}/` }));
+      const [request, response] = await once(server, 'request');
+      const { text } = JSON.parse(await readText(request));
+      response.end();
+      await output;
+      const { body } = await get(`${world.base}/metrics/summary`, world.key);
+      assert.ok(text.includes(`${body.summary.activeSubscribers} active subscribers`), text);
+      server.close();
+    });
+
+    test('let customers in who are entitled', async () => {
+      const child = start('gate', { PORT: '0' });
+      const [line] = await once(child.stdout ?? assert.fail(), 'data');
+      const port = /port (\d+)/.exec(String(line))?.[1];
+      const ask = async (customer: string) =>
+        (await fetch(`http://127.0.0.1:${port}/?customer=${customer}`)).status;
+      const customers = [501, 502, 503, 504, 505, 506];
+      const entitled = await Promise.all(
+        customers.map(async (id) => {
+          const { body } = await get(`${world.base}/entitlements?customerId=${id}`, world.key);
+          return body.subscriptions.some((each: { isEntitled: boolean }) => each.isEntitled);
+        }),
+      );
+      assert.equal(new Set(entitled).size, 2, 'some are, some are not');
+      const statuses = await Promise.all(customers.map((id) => ask(String(id))));
+      assert.deepEqual(
+        statuses,
+        entitled.map((each) => (each ? 200 : 402)),
+      );
+      assert.equal(await ask('x'), 400);
+      child.kill();
+      await once(child, 'close');
+    });
+  });
+}
+
+test('no example has more than 29 lines', () => {
+  const files = globSync('clients/*/examples/*', { cwd: root });
+  assert.equal(files.length, 6);
+  const long = files.filter(
+    (each) => readFileSync(path.join(root, each), 'utf8').split('\n').length > 30,
+  );
+  assert.deepEqual(long, []);
+});
