@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { runs } from '../support/seed.ts';
 
 /** How the service does from a time on. Times are milliseconds since the case began. */

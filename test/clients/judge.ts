@@ -37,7 +37,6 @@ class Judge {
       ({ step }) => world.steps[step]?.customerId === customerId,
     );
     const position = ofCustomer.indexOf(call);
-    const isForgetting = ({ result }: Outcome) => result === null;
     const before = ofCustomer.slice(0, position).findLast(isForgetting);
     this.#world = world;
     this.#call = call;
@@ -158,6 +157,8 @@ class Judge {
     });
   }
 }
+
+const isForgetting = ({ result }: Outcome) => result === null;
 
 /** What is true of a customer at a time. */
 export function entriesAt({ states }: Case, customerId: number, time: number) {

@@ -8,8 +8,9 @@ const programs = ['/usr/bin/python3', 'python3'];
 
 /** A Python that has these modules. */
 export function findPython(...modules: readonly string[]): string | undefined {
-  const statement = ['sys', ...modules].map((name) => `import ${name}`).join('; ');
-  return programs.find((program) => spawnSync(program, ['-c', statement]).status === 0);
+  const check =
+    'import sys, importlib.util as util; sys.exit(not all(map(util.find_spec, sys.argv[1:])))';
+  return programs.find((program) => spawnSync(program, ['-c', check, ...modules]).status === 0);
 }
 
 /** Why tests of the Python client are skipped; false if there is a Python. */
