@@ -113,6 +113,36 @@ for (const { name, missing, program, file, env } of languages) {
   });
 }
 
+/** Puts the spans of the README's code into memory, and prints them. */
+const traced = (code: string) => `
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+const exporter = new InMemorySpanExporter();
+const spanProcessors = [new SimpleSpanProcessor({ exporter })];
+trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors }));
+${code}
+await retention.listPlans();
+await retention.getSubscription(1).catch(() => {});
+const finished = exporter.getFinishedSpans();
+console.log(JSON.stringify(finished.map(({ name, attributes, events }) => [name, attributes, events.length])));
+`;
+
+test('the README traces each attempt with OpenTelemetry', async () => {
+  const readme = readFileSync(path.join(typescriptFolder, 'README.md'), 'utf8');
+  const [code = ''] = readme.split('```ts\n').filter((block) => block.includes('opentelemetry'));
+  const program = traced(code.replace(/```[^]*/, ''));
+  const args = ['--input-type=module-typescript', '--no-warnings', '--eval', program];
+  const env = {
+    ...process.env,
+    RETENTION_URL: world.service.baseUrl,
+    RETENTION_API_KEY: world.key,
+  };
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, env });
+  assert.deepEqual(JSON.parse(stdout), [
+    ['listPlans', { 'http.response.status_code': 200 }, 0],
+    ['getSubscription', { 'http.response.status_code': 404 }, 1],
+  ]);
+});
+
 test('no example has more than 29 lines', () => {
   const files = globSync('clients/*/examples/*', { cwd: root });
   assert.equal(files.length, 6);
