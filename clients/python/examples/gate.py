@@ -1,4 +1,4 @@
-"""Lets customers in who are entitled: python gate.py, then GET http://127.0.0.1:3000/?customer=501"""
+"""Lets customers in who are entitled: python gate.py, then GET /?customer=501"""
 
 import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -7,7 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 from retention import CacheOptions, Retention, RetentionError
 
 url, key = os.environ["RETENTION_URL"], os.environ["RETENTION_API_KEY"]
-retention = Retention(base_url=url, key=key, cache=CacheOptions(grace_seconds=3600))
+cache = CacheOptions(grace_seconds=3600)
+retention = Retention(base_url=url, key=key, timeout_seconds=2, cache=cache)
 
 
 class Gate(BaseHTTPRequestHandler):

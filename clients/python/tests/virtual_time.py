@@ -1,4 +1,4 @@
-"""Runs cases of outages in virtual time: reads them as JSON, and writes what a client did.
+"""Runs cases of outages in virtual time: reads them as JSON, writes what a client did.
 
 Usage: python -m tests.virtual_time sync|async < cases.json
 """
@@ -86,7 +86,8 @@ class Service:
         kind, latency = current["kind"], current["latency"]
         limit = case["timeoutSeconds"] * 1000
         lasts_too_long = kind == "silent" or (kind != "down" and latency >= limit)
-        ends_at = sent_at + (limit if lasts_too_long else 1 if kind == "down" else latency)
+        takes = 1 if kind == "down" else latency
+        ends_at = sent_at + (limit if lasts_too_long else takes)
         attempt = {
             "customerId": customer,
             "sentAt": sent_at,
@@ -117,8 +118,9 @@ class Service:
         return attempt, ConnectionRefusedError()
 
     def _entries(self, customer: int, at: float) -> list[dict[str, Any]]:
-        states = [each for each in self._case["states"][customer - 1] if each["from"] <= at]
-        return [_wire_entry(entry, at) for entry in states[-1]["entries"]]
+        states = self._case["states"][customer - 1]
+        current = [each for each in states if each["from"] <= at][-1]
+        return [_wire_entry(entry, at) for entry in current["entries"]]
 
 
 def _wire_entry(entry: dict[str, Any], at: float) -> dict[str, Any]:

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { Retention, RetentionError } from '@retention/client';
 
 const { RETENTION_URL: baseUrl = '', RETENTION_API_KEY: key = '', PORT = '3000' } = process.env;
-const retention = new Retention({ baseUrl, key, cache: { graceSeconds: 3600 } });
+const cache = { graceSeconds: 3600 };
+const retention = new Retention({ baseUrl, key, timeoutMs: 2000, cache });
 
 const server = createServer(async (request, response) => {
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');

@@ -1,10 +1,10 @@
 """Client of the Retention Data Service."""
 
 from ._async_client import AsyncListing, AsyncRetention
-from ._attempts import Hooks, RequestInfo, ResponseInfo
 from ._cache import CacheOptions
 from ._client import Listing, Page, Retention
 from ._ids import customer_id_of
+from ._settings import Hooks, RequestInfo, ResponseInfo
 from .errors import (
     AuthenticationError,
     InvalidRequestError,

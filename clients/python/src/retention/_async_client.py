@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from typing import Any, Generic, TypeVar
 
 from . import _calls
-from ._attempts import Answered, Call, Hooks, Settings, attempt
+from ._attempts import Answered, Call, attempt
 from ._cache import AsyncEntitlementCache, CacheOptions
 from ._client import Page
+from ._settings import Hooks, Settings
 from ._transport import run_async
 from .types import (
     CancellationSession,
@@ -49,7 +50,7 @@ class AsyncListing(Generic[Entry]):
 
 
 class AsyncRetention:
-    """The client for asyncio, for one event loop at a time. It does what `Retention` does."""
+    """The client for asyncio, for one event loop. It does what `Retention` does."""
 
     def __init__(
         self,

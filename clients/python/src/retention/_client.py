@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from . import _calls
-from ._attempts import Answered, Call, Hooks, Settings, attempt
+from ._attempts import Answered, Call, attempt
 from ._cache import CacheOptions, EntitlementCache
+from ._settings import Hooks, Settings
 from ._transport import run
 from .types import (
     CancellationSession,

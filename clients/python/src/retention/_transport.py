@@ -7,7 +7,8 @@ import asyncio
 import socket
 import time
 
-from ._attempts import Answered, Reply, Send, Settings, Steps, Wait
+from ._attempts import Answered, Reply, Send, Steps, Wait
+from ._settings import Settings
 
 _CHUNK_BYTES = 65_536
 
