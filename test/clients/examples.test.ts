@@ -128,7 +128,8 @@ console.log(JSON.stringify(finished.map(({ name, attributes, events }) => [name,
 
 test('the README traces each attempt with OpenTelemetry', async () => {
   const readme = readFileSync(path.join(typescriptFolder, 'README.md'), 'utf8');
-  const [code = ''] = readme.split('```ts\n').filter((block) => block.includes('opentelemetry'));
+  const blocks = readme.split('```ts\n');
+  const code = blocks.find((block) => block.includes('opentelemetry')) ?? assert.fail();
   const program = traced(code.replace(/```[^]*/, ''));
   const args = ['--input-type=module-typescript', '--no-warnings', '--eval', program];
   const env = {
