@@ -12,6 +12,7 @@ import { migrate } from '../src/store/migrate.ts';
 import { type Store, connectAll } from '../src/store/open.ts';
 import { type Shop, findShop } from '../src/store/shops.ts';
 import { startPostgres } from '../test/support/postgres.ts';
+import { cpuMicroseconds } from './cpu.ts';
 import { captureStatement } from './statements.ts';
 import { median } from './statistics.ts';
 
@@ -76,7 +77,9 @@ async function main(): Promise<void> {
       }
     }
     print('');
-    print('subscriptions   payments     summary, ms (median, min)   ratio to first   blocks');
+    print(
+      'subscriptions   payments     summary, ms (median, min)   ratio to first   blocks   CPU µs',
+    );
     for (const [index, size] of sizes.entries()) {
       const own = times[index] as number[];
       const [row] = await analyse.unsafe(`explain (analyze, buffers, format json) ${calls[index]}`);
@@ -90,6 +93,7 @@ async function main(): Promise<void> {
             .toFixed(2)
             .padStart(17),
           String(plan.Plan['Shared Hit Blocks'] + plan.Plan['Shared Read Blocks']).padStart(9),
+          (await cpuOfSummary(analyse, index + 1, server.pid)).toFixed(0).padStart(9),
         ].join(''),
       );
     }
@@ -101,6 +105,14 @@ async function main(): Promise<void> {
     await write.end();
     await server.destroy();
   }
+}
+
+/** The database's processor time for a summary as the service asks for it, in microseconds. */
+async function cpuOfSummary(sql: Sql, shopId: number, pid: number): Promise<number> {
+  const summaries = 10 * rounds;
+  const before = cpuMicroseconds(pid);
+  for (let sent = 0; sent < summaries; sent += 1) await summariseMetrics(sql, shopId, now);
+  return (cpuMicroseconds(pid) - before) / summaries;
 }
 
 /** What pages and figures of the past take, sent and answered: the milliseconds of each, by size of the shop. */

@@ -122,6 +122,6 @@ function integerFrom(from: number, to: number): number {
   return from + Math.floor(Math.random() * (to - from + 1));
 }
 
-function oneOf<T>(list: readonly T[]): T {
+export function oneOf<T>(list: readonly T[]): T {
   return list[integerFrom(0, list.length - 1)] as T;
 }

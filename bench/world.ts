@@ -41,6 +41,8 @@ export interface World extends AsyncDisposable {
   readonly shop: Shop;
   /** A small shop with many keys, each with the limit of its tier. */
   readonly limited: Shop;
+  /** A thousand shops with the same few customers and one key each, without limits. */
+  readonly many: { readonly keys: readonly string[]; readonly customers: Range };
   /** A key of the small shop within its limit; moves to the next key after some requests. */
   limitedKey(): string;
   /** Starts a service on this database, by default one process that logs and limits alone. */
@@ -68,6 +70,8 @@ const limitedSubscriptions = 2000;
 const firstImportedShop = 900_000_000;
 /** More than a million records: no machine imports them within a section. */
 const importedSubscriptions = 200_000;
+const manyShops = 1000;
+const customersOfEach = 20;
 
 /** Starts PostgreSQL and Redis for the benchmark, and fills two shops. */
 export async function openWorld(): Promise<World> {
@@ -79,6 +83,7 @@ export async function openWorld(): Promise<World> {
   await migrate(store.write);
   const shop = await fillShop(store, postgres.url, 'enterprise_plus', subscriptions, 1);
   const limited = await fillShop(store, postgres.url, 'pro', limitedSubscriptions, limitedKeys);
+  const many = await fillManyShops(store);
   await store.write`vacuum analyze`;
   await store.close();
 
@@ -101,6 +106,7 @@ export async function openWorld(): Promise<World> {
     redisUrl: redis?.url,
     shop,
     limited,
+    many,
     limitedKey() {
       const index = Math.floor(limitedRequests / requestsPerKey) % limitedKeys;
       limitedRequests += 1;
@@ -143,4 +149,26 @@ async function fillShop(
     select min(subscription_id) as from, max(subscription_id) as to
     from subscriptions where shop_id = ${id}`;
   return { id, keys: keys.map(({ key }) => key), customers, subscriptions: subscriptionIds };
+}
+
+/** Without triggers: only look-ups read these shops. */
+async function fillManyShops(store: Store): Promise<World['many']> {
+  const shops: number[] = [];
+  for (let count = 0; count < manyShops; count += 1) {
+    shops.push((await createShop(store, { tier: 'enterprise_plus' })).id);
+  }
+  await store.write.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx`
+      insert into plans
+      select s, n, 'Box', '', 'subscription', 'month', 1, true, 0, 'none', 0, '', null, gen_random_uuid()
+      from unnest(${`{${shops.join(',')}}`}::bigint[]) s, generate_series(1, 5) n`;
+    await tx`
+      insert into subscriptions
+      select s, n, n, n % 5 + 1, 'active', now(), 10, null, null, now(), null, now(), null,
+        gen_random_uuid()
+      from unnest(${`{${shops.join(',')}}`}::bigint[]) s, generate_series(1, ${customersOfEach}::int) n`;
+  });
+  const keys = await Promise.all(shops.map((id) => createTestKey(store, id)));
+  return { keys: keys.map(({ key }) => key), customers: { from: 1, to: customersOfEach } };
 }

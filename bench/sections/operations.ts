@@ -1,7 +1,7 @@
 import { type ServerProcess, startConstant } from '../processes.ts';
 import { beginTable, figure } from '../report.ts';
 import { type Sample, alternate, medianOf, ratioOf, sample } from '../sample.ts';
-import { type Transport, targetOf, typicalAnswer } from '../workloads.ts';
+import { type Transport, type Workload, oneOf, targetOf, typicalAnswer } from '../workloads.ts';
 import type { Section } from './section.ts';
 
 /** Each operation over both transports against a bare server that answers the same bytes. */
@@ -38,25 +38,33 @@ export const operationsSection: Section = {
         ofRest,
       );
 
-    for (const workload of workloads) {
+    const compare = async (workload: Workload, suffix: string, nextKey: () => string) => {
       const startBare = async (transport: Transport) =>
-        startConstant(await typicalAnswer(workload, transport, service.port, key));
+        startConstant(await typicalAnswer(workload, transport, service.port, nextKey()));
       await using bareRest = await startBare('REST');
       await using bareMcp = await startBare('MCP');
       const turn = (transport: Transport, { port, pid }: ServerProcess) =>
-        sample(
-          targetOf(workload, transport, [port], () => key),
-          { service: [pid], database: world.databasePid },
-        );
+        sample(targetOf(workload, transport, [port], nextKey), {
+          service: [pid],
+          database: world.databasePid,
+        });
       const results = await alternate({
         rest: () => turn('REST', service),
         bareRest: () => turn('REST', bareRest),
         mcp: () => turn('MCP', service),
         bareMcp: () => turn('MCP', bareMcp),
       });
-      printRow(`${workload.name} REST`, results.rest, results.bareRest, '');
+      printRow(`${workload.name}${suffix} REST`, results.rest, results.bareRest, '');
       const ofRest = figure(ratioOf(results.mcp, results.rest), 3);
-      printRow(`${workload.name} MCP`, results.mcp, results.bareMcp, ofRest);
+      printRow(`${workload.name}${suffix} MCP`, results.mcp, results.bareMcp, ofRest);
+    };
+
+    for (const workload of workloads) {
+      await compare(workload, '', () => key);
+      if (workload.varied?.argument !== 'customerId') continue;
+      const { keys, customers } = world.many;
+      const ofMany = { ...workload, varied: { ...workload.varied, ...customers } };
+      await compare(ofMany, `, ${keys.length} shops`, () => oneOf(keys));
     }
   },
 };
