@@ -2,7 +2,6 @@ import type { PlanType, SubscriptionStatus } from '../../vocabulary.ts';
 import { type Sql, withTimeout, arrayText } from '../database.ts';
 
 export interface EntitlementRow {
-  readonly customerId: number;
   readonly subscriptionId: number;
   readonly planId: number;
   readonly planName: string;
@@ -12,20 +11,31 @@ export interface EntitlementRow {
   readonly paidThroughAt: number | null;
 }
 
-/** Pending look-ups by customer. */
-type Batch = Map<number, PromiseWithResolvers<readonly EntitlementRow[]>>;
+interface FoundRow extends EntitlementRow {
+  /** Of its look-up in the statement, from 1. */
+  readonly place: number;
+}
 
-/** With more customers, the database would start later than necessary. */
-const customersPerStatement = 24;
+/** A look-up that waits for its statement. */
+interface Pending {
+  readonly shopId: number;
+  readonly customerId: number;
+  readonly rows: EntitlementRow[];
+  resolve(rows: readonly EntitlementRow[]): void;
+  reject(error: unknown): void;
+}
+
+/** With more look-ups, the database would start later than necessary. */
+const lookupsPerStatement = 24;
 
 /**
- * Looks up customers' entitlements. Requests for one shop that arrive in the same turn of the event loop
- * share a statement, since most of a look-up's cost, here and in the database, is per statement.
+ * Looks up customers' entitlements. Requests that arrive in the same turn of the event loop share a statement,
+ * whatever their shops, since most of a look-up's cost, here and in the database, is per statement.
  */
 export class Entitlements {
   readonly #sql: Sql;
-  /** Batches that have not been sent yet, by shop. */
-  readonly #batches = new Map<number, Batch>();
+  /** Not sent yet. */
+  #pending: Pending[] = [];
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -33,57 +43,66 @@ export class Entitlements {
 
   /** @returns the customer's subscriptions, by id; empty for an unknown customer */
   of(shopId: number, customerId: number): Promise<readonly EntitlementRow[]> {
-    const batch = this.#batches.get(shopId) ?? this.#openBatch(shopId);
-    let pending = batch.get(customerId);
-    if (!pending) {
-      pending = Promise.withResolvers();
-      batch.set(customerId, pending);
-      if (batch.size === customersPerStatement) void this.#send(shopId, batch);
-    }
-    return pending.promise;
+    return new Promise((resolve, reject) => {
+      const pending = this.#pending;
+      pending.push({ shopId, customerId, rows: [], resolve, reject });
+      if (pending.length === 1) setImmediate(() => this.#sendIfWaiting(pending));
+      if (pending.length === lookupsPerStatement) this.#sendIfWaiting(pending);
+    });
   }
 
-  #openBatch(shopId: number): Batch {
-    const batch: Batch = new Map();
-    this.#batches.set(shopId, batch);
-    setImmediate(() => void this.#send(shopId, batch));
-    return batch;
+  #sendIfWaiting(pending: readonly Pending[]): void {
+    if (pending !== this.#pending) return;
+    this.#pending = [];
+    void this.#send(pending);
   }
 
-  async #send(shopId: number, batch: Batch): Promise<void> {
-    // It was already sent because it was full.
-    if (this.#batches.get(shopId) !== batch) return;
-    this.#batches.delete(shopId);
+  async #send(pending: readonly Pending[]): Promise<void> {
     try {
-      const rows = await listEntitlements(this.#sql, shopId, [...batch.keys()]);
-      const found = Map.groupBy(rows, (row) => row.customerId);
-      for (const [customerId, { resolve }] of batch) {
-        resolve((found.get(customerId) ?? []).toSorted(bySubscription));
+      for (const row of await listEntitlements(this.#sql, pending)) {
+        (pending[row.place - 1] as Pending).rows.push(row);
       }
+      for (const { rows, resolve } of pending) resolve(rows.toSorted(bySubscription));
     } catch (error) {
-      for (const { reject } of batch.values()) reject(error);
+      // The node of a cluster that has one of the shops may have failed; the other shops are elsewhere.
+      const isTriedAlone = pending.length > 1 && isOfStatement(error);
+      for (const each of pending) {
+        if (isTriedAlone) void this.#send([each]);
+        else each.reject(error);
+      }
     }
   }
 }
 
+/** Whether the server refused the statement. If it was cancelled, another would probably take as long. */
+const isOfStatement = (error: unknown) =>
+  /^(?!57014)[\dA-Z]{5}$/.test(String((error as { code?: unknown }).code));
+
 const bySubscription = (one: EntitlementRow, other: EntitlementRow) =>
   one.subscriptionId - other.subscriptionId;
 
-/** In no order. The form of the look-ups leaves the planner no choice (docs/decisions/0032-plans.md). */
+/**
+ * In no order. The form of the look-ups leaves the planner no choice (docs/decisions/0032-plans.md). The list of
+ * shops says to a cluster which nodes to ask, and an order is the only such form that it takes.
+ */
 function listEntitlements(
   sql: Sql,
-  shopId: number,
-  customerIds: readonly number[],
-): Promise<EntitlementRow[]> {
-  return withTimeout(sql<EntitlementRow[]>`
-    select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
-      s.plan_id as "planId", p.name as "planName", p.plan_type as "planType", s.status,
+  lookups: readonly Pick<Pending, 'shopId' | 'customerId'>[],
+): Promise<FoundRow[]> {
+  const shopIds = lookups.map(({ shopId }) => shopId);
+  const shops = arrayText([...new Set(shopIds)]);
+  const customerIds = arrayText(lookups.map(({ customerId }) => customerId));
+  return withTimeout(sql<FoundRow[]>`
+    select requested.place, s.subscription_id as "subscriptionId", s.plan_id as "planId",
+      p.name as "planName", p.plan_type as "planType", s.status,
       (date_part('epoch', s.paid_through_at) * 1000)::bigint as "paidThroughAt"
-    from unnest(${arrayText(customerIds)}::bigint[]) requested (customer_id),
+    from unnest(${arrayText(shopIds)}::bigint[], ${customerIds}::bigint[])
+        with ordinality requested (shop_id, customer_id, place),
       lateral (select * from subscriptions
-        where shop_id = ${shopId}
+        where shop_id = any (${shops}::bigint[]) and shop_id = requested.shop_id
           and customer_id between requested.customer_id and requested.customer_id
-        order by customer_id offset 0) s,
+        order by customer_id) s,
       lateral (select * from plans
-        where shop_id = ${shopId} and plan_id = s.plan_id offset 0) p`);
+        where shop_id = any (${shops}::bigint[]) and shop_id = s.shop_id and plan_id = s.plan_id
+        order by plan_id) p`);
 }
