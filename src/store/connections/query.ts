@@ -145,21 +145,48 @@ export class Query<Rows extends readonly object[]>
   }
 
   #compileWhole(): Compiled {
-    const texts: string[] = [];
     const values: unknown[] = [];
-    this.#writeTo(texts, values);
-    return { text: texts.join(''), parameters: values.map(parameterOf), types: typesOf(values) };
+    const known = this.#find(wholeTexts, values);
+    known.text ??= this.#textFrom({ count: 0 });
+    return { text: known.text, parameters: values.map(parameterOf), types: typesOf(values) };
   }
 
-  #writeTo(texts: string[], values: unknown[]): void {
-    for (const [index, string] of this.#strings.entries()) {
-      texts.push(string);
-      if (index === this.#values.length) return;
-      const value = this.#values[index];
-      if (value instanceof Query) value.#writeTo(texts, values);
-      else texts.push(`$${values.push(value)}`);
+  /** Collects the values, and finds where the text of these templates in this order is kept. */
+  #find(before: WholeText, values: unknown[]): WholeText {
+    const strings = this.#strings;
+    let found = nextOf(before, strings.length === 1 ? (strings[0] as string) : strings);
+    for (const value of this.#values) {
+      if (value instanceof Query) {
+        found = value.#find(found, values);
+      } else {
+        values.push(value);
+        found = nextOf(found, undefined);
+      }
     }
+    return found;
   }
+
+  #textFrom(parameters: { count: number }): string {
+    return this.#strings.reduce((text, after, index) => {
+      const value = this.#values[index - 1];
+      return `${text}${value instanceof Query ? value.#textFrom(parameters) : `$${(parameters.count += 1)}`}${after}`;
+    });
+  }
+}
+
+/** The text of templates within templates, which a look-up by their strings finds instead of joining them again. */
+interface WholeText {
+  text: string | undefined;
+  /** By the strings of the next template, or undefined for a value. */
+  readonly next: Map<readonly string[] | string | undefined, WholeText>;
+}
+
+const wholeTexts: WholeText = { text: undefined, next: new Map() };
+
+function nextOf({ next }: WholeText, step: readonly string[] | string | undefined): WholeText {
+  let found = next.get(step);
+  if (!found) next.set(step, (found = { text: undefined, next: new Map() }));
+  return found;
 }
 
 interface Compiled {
