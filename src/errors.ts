@@ -19,7 +19,11 @@ export class ServiceError extends Error {
   readonly kind: ErrorKind;
 
   constructor(kind: ErrorKind, message: string, options?: ErrorOptions) {
+    // Its stack is never shown, and recording it would cost more than an answer.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message, options);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'ServiceError';
     this.kind = kind;
   }
