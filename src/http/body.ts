@@ -34,24 +34,26 @@ export function readBody(
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const settle = (body: Body) => {
+    const refuseIt = (refusal: Answer) => {
       // Discards what still arrives, and releases what came before.
       request.raw.off('data', onData);
       request.raw.resume();
       chunks.length = 0;
-      resolve(body);
+      resolve({ refusal });
     };
     const onData = (chunk: Buffer) => {
       length += chunk.length;
       const refusal = length > maxBytes ? tooLarge() : receive?.(chunk);
-      if (refusal) settle({ refusal });
+      if (refusal) refuseIt(refusal);
       else chunks.push(chunk);
     };
     request.raw.on('data', onData);
     request.raw.once('end', () => {
-      settle({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) });
+      // Every request is closed at its end, too.
+      request.raw.off('close', onBroken);
+      resolve({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) });
     });
-    const onBroken = () => settle({ refusal: incomplete() });
+    const onBroken = () => refuseIt(incomplete());
     request.raw.once('error', onBroken);
     request.raw.once('close', onBroken);
   });
