@@ -11,6 +11,7 @@ import { type Statement, captureStatement } from '../statements.ts';
 import { type Workload, targetOf } from '../workloads.ts';
 import type { World } from '../world.ts';
 import type { Section } from './section.ts';
+import { systemClock } from '../../src/clock.ts';
 import { scopes } from '../../src/vocabulary.ts';
 
 const connections = 4;
@@ -32,7 +33,7 @@ export const pgbenchSection: Section = {
       for (const workload of workloads) {
         const statement = await captureStatement(world.databaseUrl, (store) =>
           workload.operation.run(
-            { store, caller: callerOf(world), now: Date.now() },
+            { store, caller: callerOf(world), clock: systemClock },
             workload.operation.input.parse(
               workload.varied ? { [workload.varied.argument]: workload.varied.from } : {},
             ),

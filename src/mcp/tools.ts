@@ -59,10 +59,10 @@ export async function callTool(
   try {
     // The same text as the REST body, once as it is and once quoted.
     const payload = await invoke(operation, caller, withoutNulls(input, operation), parts);
-    return `${textContent(payload)},"structuredContent":${payload}`;
+    return `${textContent(payload.quoted)},"structuredContent":${payload.text}`;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return `${textContent(error.message)},"isError":true`;
+    return `${textContent(JSON.stringify(error.message))},"isError":true`;
   }
 }
 
@@ -73,6 +73,7 @@ function withoutNulls(input: JsonObject, { input: { shape } }: Operation): JsonO
   return Object.fromEntries(Object.entries(input).filter((entry) => !isOmitted(entry)));
 }
 
+/** @param text a JSON string */
 function textContent(text: string): string {
-  return `"content":[{"type":"text","text":${JSON.stringify(text)}}]`;
+  return `"content":[{"type":"text","text":${text}}]`;
 }

@@ -3,10 +3,11 @@
  *   operation  one of the six queries that the service offers, as a REST route and as an MCP tool
  *   caller     the shop, key and scopes of one admitted request
  *   tier       the shop's plan with us; a *plan* is always a selling plan
- *   now        read once per request; every window of the request is measured from it
+ *   now        read once per answer; every window of the answer is measured from it
  *   payload    the result of an operation: the REST body, and the MCP tool's structured content
  */
 import type { z } from 'zod';
+import type { Clock } from '../clock.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
 import type { JsonText } from './json-text.ts';
 import type { Scope } from '../vocabulary.ts';
@@ -28,8 +29,8 @@ interface OperationContext {
   readonly caller: OperationCaller;
   /** The primary, or a standby with low enough lag. */
   readonly store: ReadConnections;
-  /** Epoch milliseconds. */
-  readonly now: number;
+  /** Read once, when the request's data is about to be read. */
+  readonly clock: Clock;
 }
 
 /** Typed by its input and output; the defaults serve code that handles all operations alike. */

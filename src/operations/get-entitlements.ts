@@ -18,7 +18,8 @@ export const getEntitlements = defineOperation({
   output: entitlementsResponse,
   example: examples.get_entitlements,
   fails: ['invalid'],
-  async run({ caller, store, now }, input) {
+  async run({ caller, store, clock }, input) {
+    const now = clock.now();
     // Ids end at 2^53 - 1, and the database could not even store some greater ones.
     if (!Number.isSafeInteger(input.customerId)) return { subscriptions: [] };
     const rows = await store.entitlements.of(caller.shopId, input.customerId);

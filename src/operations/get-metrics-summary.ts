@@ -3,7 +3,9 @@ import { toSummary } from '../metrics/figures.ts';
 import { summariseMetrics } from '../metrics/summary.ts';
 import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
+import { JsonText } from './json-text.ts';
 import { metricsSummaryResponse } from './shapes.ts';
+import { shareNext } from './share-next.ts';
 
 export const getMetricsSummary = defineOperation({
   tool: 'get_metrics_summary',
@@ -17,8 +19,11 @@ export const getMetricsSummary = defineOperation({
   output: metricsSummaryResponse,
   example: examples.get_metrics_summary,
   fails: [],
-  async run({ caller, store, now }) {
-    const row = await summariseMetrics(store.analyse, caller.shopId, now);
-    return { summary: toSummary(row, caller.currency, now) };
+  run({ caller: { shopId, currency }, store: { analyse }, clock }) {
+    return shareNext(analyse, `${shopId} ${currency}`, async () => {
+      const now = clock.now();
+      const row = await summariseMetrics(analyse, shopId, now);
+      return new JsonText(JSON.stringify({ summary: toSummary(row, currency, now) }));
+    });
   },
 });

@@ -16,7 +16,7 @@ export interface InvokeParts {
 /**
  * Runs an operation for an admitted caller: checks the scope, then the input, then queries the data.
  * @param input JSON values, not yet validated
- * @returns the payload as JSON text, the same for every transport
+ * @returns the payload, the same for every transport
  * @throws ServiceError scopeRequired, invalid or notFound
  */
 export async function invoke(
@@ -24,19 +24,18 @@ export async function invoke(
   caller: OperationCaller,
   input: unknown,
   { store, clock, span }: InvokeParts,
-): Promise<string> {
+): Promise<JsonText> {
   if (!caller.scopes.includes(operation.scope)) {
     throw refusal('scopeRequired', operation.scope);
   }
   const parsed = operation.input.safeParse(input);
   if (!parsed.success) throw refusal('invalid', messageOf(parsed.error, operation));
-  const now = clock.now();
   const run = () =>
     store.readRecent(caller.shopId, (from) =>
-      operation.run({ caller, store: from, now }, parsed.data),
+      operation.run({ caller, store: from, clock }, parsed.data),
     );
   const payload = await (span ? span.during(operation.tool, run) : run());
-  return payload instanceof JsonText ? payload.text : JSON.stringify(payload);
+  return payload instanceof JsonText ? payload : new JsonText(JSON.stringify(payload));
 }
 
 /** Everything that is wrong with the input, in the schema's words. */

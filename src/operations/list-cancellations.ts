@@ -6,6 +6,7 @@ import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
 import { cursor, limit, oneOf } from './parameters.ts';
 import { cancellationPage } from './shapes.ts';
+import { shareNext } from './share-next.ts';
 
 export const listCancellations = defineOperation({
   tool: 'list_cancellations',
@@ -29,11 +30,13 @@ export const listCancellations = defineOperation({
   async run({ caller, store }, input) {
     const listing = `${caller.shopId} cancellations ${input.outcome ?? ''}`;
     const after = input.cursor === undefined ? undefined : decodeCursor(listing, input.cursor);
-    const found = await listRows(store.cancellations, caller.shopId, {
-      outcome: input.outcome,
-      after,
-      limit: input.limit + 1,
+    return shareNext(store.cancellations, `${listing} ${input.limit} ${input.cursor}`, async () => {
+      const found = await listRows(store.cancellations, caller.shopId, {
+        outcome: input.outcome,
+        after,
+        limit: input.limit + 1,
+      });
+      return pageOf('cancellations', listing, found, input.limit, 'sessionId');
     });
-    return pageOf('cancellations', listing, found, input.limit, 'sessionId');
   },
 });

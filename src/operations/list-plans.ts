@@ -5,6 +5,7 @@ import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
 import { JsonText } from './json-text.ts';
 import { sellingPlansResponse } from './shapes.ts';
+import { shareNext } from './share-next.ts';
 
 export const listPlans = defineOperation({
   tool: 'list_plans',
@@ -18,8 +19,10 @@ export const listPlans = defineOperation({
   output: sellingPlansResponse,
   example: examples.list_plans,
   fails: [],
-  async run({ caller, store }) {
-    const { lines } = await listRows(store.plans, caller.shopId);
-    return new JsonText(`{"plans":${jsonArrayOf(lines)}}`);
+  run({ caller: { shopId }, store: { plans } }) {
+    return shareNext(plans, String(shopId), async () => {
+      const { lines } = await listRows(plans, shopId);
+      return new JsonText(`{"plans":${jsonArrayOf(lines)}}`);
+    });
   },
 });

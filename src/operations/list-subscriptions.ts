@@ -6,6 +6,7 @@ import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
 import { cursor, limit, oneOf } from './parameters.ts';
 import { subscriptionPage } from './shapes.ts';
+import { shareNext } from './share-next.ts';
 
 export const listSubscriptions = defineOperation({
   tool: 'list_subscriptions',
@@ -28,11 +29,13 @@ export const listSubscriptions = defineOperation({
   async run({ caller, store }, input) {
     const listing = `${caller.shopId} subscriptions ${input.status ?? ''}`;
     const after = input.cursor === undefined ? undefined : decodeCursor(listing, input.cursor);
-    const found = await listRows(store.subscriptions, caller.shopId, {
-      status: input.status,
-      after,
-      limit: input.limit + 1,
+    return shareNext(store.subscriptions, `${listing} ${input.limit} ${input.cursor}`, async () => {
+      const found = await listRows(store.subscriptions, caller.shopId, {
+        status: input.status,
+        after,
+        limit: input.limit + 1,
+      });
+      return pageOf('subscriptions', listing, found, input.limit, 'subscriptionId');
     });
-    return pageOf('subscriptions', listing, found, input.limit, 'subscriptionId');
   },
 });

@@ -16,5 +16,5 @@ export async function ask<Output extends z.ZodObject>(
   input: Readonly<Record<string, unknown>> = {},
 ): Promise<z.output<Output>> {
   const caller = { shopId: shop.id, currency: shop.currency, scopes };
-  return JSON.parse(await invoke(operation, caller, input, parts));
+  return JSON.parse((await invoke(operation, caller, input, parts)).text);
 }

@@ -109,7 +109,7 @@ function createAnswerer(
 
       facts = { shopId: admission.caller.shopId, keyId: admission.caller.keyId, operation: tool };
       const input = decode(pathText, query);
-      const body = await invoke(
+      const { text: body } = await invoke(
         operation,
         admission.caller,
         input,
