@@ -127,10 +127,9 @@ export function createShell(options: ShellOptions): FastifyInstance {
       slow.delete(request.raw.socket);
       respond(request, reply, answer, context);
     };
-    // POST handlers run before Fastify checks the content type and reads the body: they authenticate
-    // the caller first, and then do both themselves.
-    const runsEarly = method === 'POST';
-    app.route({ method, url, handler: serve, ...(runsEarly && { onRequest: serve }) });
+    // Handlers run before Fastify checks the content type and reads the body: they authenticate the caller
+    // first, and then do both themselves. The steps that are left out would cost every request something.
+    app.route({ method, url, onRequest: serve, handler: serve });
   }
 
   const patterns = routes

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { isObject } from '../json.ts';
 
 /** A request body that is valid JSON. */
@@ -7,19 +8,16 @@ export interface Message {
   readonly id: string | undefined;
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** @returns undefined for anything but JSON in UTF-8 */
 export function parseMessage(bytes: Buffer): Message | undefined {
-  let text: string;
-  let body: unknown;
+  if (!isUtf8(bytes)) return undefined;
+  const text = bytes.toString();
   try {
-    text = decoder.decode(bytes);
-    body = JSON.parse(text);
+    const body: unknown = JSON.parse(text);
+    return { body, id: idOf(text, body) };
   } catch {
     return undefined;
   }
-  return { body, id: idOf(text, body) };
 }
 
 function idOf(text: string, body: unknown): string | undefined {

@@ -68,6 +68,7 @@ export async function callTool(
 
 /** Drops optional arguments that are null, because some clients send null for omitted ones. */
 function withoutNulls(input: JsonObject, { input: { shape } }: Operation): JsonObject {
+  if (!Object.values(input).includes(null)) return input;
   const isOmitted = ([name, value]: [string, unknown]) =>
     value === null && Object.hasOwn(shape, name) && shape[name]?.safeParse(undefined).success;
   return Object.fromEntries(Object.entries(input).filter((entry) => !isOmitted(entry)));
