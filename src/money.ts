@@ -50,6 +50,12 @@ export function multiply(a: Ratio, b: Ratio): Ratio {
 
 /** a + b */
 export function add(a: Ratio, b: Ratio): Ratio {
+  // Otherwise the denominator of a sum of many would have hundreds of digits.
+  const [coarse, fine] = a.denominator < b.denominator ? [a, b] : [b, a];
+  const factor = fine.denominator / coarse.denominator;
+  if (factor * coarse.denominator === fine.denominator) {
+    return { numerator: fine.numerator + factor * coarse.numerator, denominator: fine.denominator };
+  }
   return {
     numerator: a.numerator * b.denominator + b.numerator * a.denominator,
     denominator: a.denominator * b.denominator,
