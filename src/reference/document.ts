@@ -8,6 +8,7 @@ export interface OpenApiDocument {
     readonly version: string;
     readonly summary: string;
     readonly description: string;
+    readonly contact: { readonly name: string; readonly url: string };
     readonly license: { readonly name: string; readonly identifier: string };
   };
   readonly servers: readonly [{ readonly url: string }];
@@ -29,12 +30,11 @@ export interface OperationObject {
   readonly parameters: readonly ParameterObject[];
   /** By status. */
   readonly responses: Readonly<Record<string, ResponseObject>>;
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly 'x-required-scope': string;
 }
 
-/** Another path of an operation. It has no operationId, because it is not another function. */
-export interface AliasObject extends Omit<OperationObject, 'operationId'> {
+/** Another path of an operation. */
+export interface AliasObject extends OperationObject {
   /** The operation's main path. */
   readonly 'x-alias-of': string;
   readonly 'x-internal': true;

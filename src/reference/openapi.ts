@@ -34,6 +34,7 @@ export function buildOpenApi({ serverUrl, version }: OpenApiOptions): OpenApiDoc
       version: `${name.slice(1)}.0.0`,
       summary: "Read a shop's subscription retention data.",
       description: toMarkdown(introduction(serverUrl, version)),
+      contact: { name: 'Documentation', url: `${serverUrl}/docs` },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
@@ -47,8 +48,7 @@ export function buildOpenApi({ serverUrl, version }: OpenApiOptions): OpenApiDoc
         const path = basePath + operation.path;
         const described = describe(operation);
         const alias = aliases[operation.path];
-        const operationId = camelCase(operation.tool);
-        const entry = [path, { get: { operationId, ...described } }] as const;
+        const entry = [path, { get: described }] as const;
         return alias === undefined
           ? [entry]
           : [entry, [alias, { get: asAlias(described, path) }] as const];
@@ -72,18 +72,15 @@ export function buildOpenApi({ serverUrl, version }: OpenApiOptions): OpenApiDoc
   };
 }
 
-/** The part that all paths of an operation share. */
-type Described = Omit<OperationObject, 'operationId'>;
-
-function describe(operation: Operation): Described {
+function describe(operation: Operation): OperationObject {
   return {
+    operationId: camelCase(operation.tool),
     tags: [tagOf(operation.scope)],
     summary: operation.title,
     description: `${operation.description}\n\nNeeds the scope \`${operation.scope}\`.`,
     parameters: parametersOf(operation),
     responses: { '200': success(operation), ...refusalResponses(operation) },
-    // Lists the required scope, as OpenAPI 3.1 allows for every type of scheme.
-    security: [{ [scheme]: [operation.scope] }],
+    // Not in `security`, where linters take scopes of a bearer key for mistakes.
     'x-required-scope': operation.scope,
   };
 }
@@ -93,9 +90,11 @@ function describe(operation: Operation): Described {
  * it. Generators use different extensions to skip it: openapi-generator and Redocly's remove-x-internal
  * use x-internal, Fern and AutoSDK x-fern-ignore, Speakeasy x-speakeasy-ignore.
  */
-function asAlias(described: Described, path: string): AliasObject {
+function asAlias(described: OperationObject, path: string): AliasObject {
   return {
     ...described,
+    // Required by linters, and unique.
+    operationId: `${described.operationId}Alias`,
     summary: `${described.summary} (alias)`,
     description: `The same as \`${path}\`, permanently. New clients should use that path.\n\n${described.description}`,
     'x-alias-of': path,
