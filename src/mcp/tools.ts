@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.ts';
 import type { Operation } from '../operations/define.ts';
 import { operations } from '../operations/index.ts';
 import { type InvokeParts, invoke } from '../operations/invoke.ts';
-import { inlineDefinitions, toJsonSchema } from '../operations/json-schema.ts';
+import { toCompactJsonSchema, toJsonSchema } from '../operations/json-schema.ts';
 import type { JsonObject } from '../json.ts';
 
 const byName = new Map(operations.map((operation) => [operation.tool, operation]));
@@ -19,7 +19,7 @@ function describeTool(operation: Operation): Record<string, unknown> {
     title: operation.title,
     description: operation.toolDescription,
     inputSchema: { required: [], ...toJsonSchema(operation.input, 'input') },
-    outputSchema: inlineDefinitions(toJsonSchema(operation.output, 'input')),
+    outputSchema: toCompactJsonSchema(operation.output),
     annotations: {
       title: operation.title,
       readOnlyHint: true,

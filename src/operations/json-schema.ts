@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** The subset of JSON Schema (2020-12) that the catalogue's schemas use. */
 export interface JsonSchema {
-  type?: string;
+  type?: string | readonly string[];
   description?: string;
   properties?: Record<string, JsonSchema>;
   required?: string[];
@@ -19,25 +19,46 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): JsonS
   return prune(rest) as JsonSchema;
 }
 
-/** Inlines the definitions of a schema, for clients that do not resolve $ref. */
-export function inlineDefinitions({ $defs = {}, ...schema }: JsonSchema): JsonSchema {
+/**
+ * The shape of an answer in few bytes, because models read it with every list of tools: without descriptions,
+ * which OpenAPI has, bounds of integers, and $ref, which not all clients resolve.
+ */
+export function toCompactJsonSchema(schema: z.ZodType): JsonSchema {
+  const { $defs = {}, ...root } = toJsonSchema(schema, 'input');
   const definitions = $defs as Record<string, JsonSchema>;
-  const inline = (node: unknown): unknown => {
-    if (Array.isArray(node)) return node.map(inline);
-    if (typeof node !== 'object' || node === null) return node;
-    if ('$ref' in node) {
-      const { $ref, ...siblings } = node;
-      const definition = definitions[String($ref).replace('#/$defs/', '')];
-      return inline({ ...definition, ...siblings });
+  const compact = (node: JsonSchema): JsonSchema => {
+    const { $ref, anyOf, properties, items } = node;
+    if ($ref !== undefined) {
+      return compact(definitions[String($ref).replace('#/$defs/', '')] ?? {});
     }
-    return Object.fromEntries(
-      Object.entries(node)
-        // Drops a definition's name, but not a property called id, whose value is a schema.
-        .filter(([key, value]) => !(key === 'id' && typeof value === 'string'))
-        .map(([key, value]) => [key, inline(value)]),
+    if (anyOf !== undefined) return compact(nullable(anyOf as JsonSchema[]));
+    const kept = Object.entries(node).filter(
+      ([key]) => !dropped.has(key) && !(key === 'minimum' && node.type === 'integer'),
     );
+    return {
+      ...Object.fromEntries(kept),
+      ...(items !== undefined && { items: compact(items as JsonSchema) }),
+      ...(properties && {
+        properties: Object.fromEntries(
+          Object.entries(properties).map(([name, each]) => [name, compact(each)]),
+        ),
+      }),
+    };
   };
-  return inline(schema) as JsonSchema;
+  return compact(root);
+}
+
+/** `id` is the name of a definition. */
+const dropped = new Set(['description', 'id']);
+
+/** A value or null as one schema with two types. */
+function nullable([value = {}]: readonly JsonSchema[]): JsonSchema {
+  const { enum: values } = value;
+  return {
+    ...value,
+    type: [String(value.type), 'null'],
+    ...(Array.isArray(values) && { enum: [...values, null] }),
+  };
 }
 
 /** Removes redundant keywords: bounds at the safe integers, and the pattern of a date-time. */

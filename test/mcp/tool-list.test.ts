@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
+import { operations } from '../../src/operations/index.ts';
 import { createTestKey, openAnyStore, startWorld, type World } from '../support/world.ts';
 import { legacyRequest, modernHeaders, modernRequest, post } from './wire.ts';
 import type { Scope } from '../../src/vocabulary.ts';
@@ -200,13 +201,49 @@ describe('the list of tools', () => {
     assert.doesNotMatch(description, /over time/);
   });
 
+  test('has output schemas that accept answers, with null where it is documented, and nothing less', async () => {
+    const tools = await listFor(world.key);
+    const schemaOf = (tool: string) =>
+      tools.find(({ name }) => name === tool)?.outputSchema ?? assert.fail();
+    const accepts = (tool: string, answer: unknown) =>
+      new AjvJsonSchemaValidator().getValidator(schemaOf(tool))(answer).valid;
+    for (const { tool, example } of operations) {
+      assert.equal(accepts(tool, example.output), true, tool);
+      assert.equal(accepts(tool, { ...example.output, later: 1 }), true, tool);
+      assert.equal(accepts(tool, {}), false, tool);
+    }
+    const session = {
+      sessionId: 1,
+      detectedReason: 'other',
+      outcome: null,
+      offerType: null,
+      createdAt: '2026-11-20T00:00:00.000Z',
+    };
+    const page = (change: object) => ({
+      cancellations: [{ ...session, ...change }],
+      nextCursor: null,
+    });
+    assert.equal(accepts('list_cancellations', page({})), true);
+    assert.equal(accepts('list_cancellations', page({ outcome: 'saved' })), true);
+    for (const wrong of [{ outcome: 'lost' }, { sessionId: null }, { detectedReason: null }]) {
+      assert.equal(accepts('list_cancellations', page(wrong)), false, JSON.stringify(wrong));
+    }
+  });
+
+  // A model reads the list before its first call, and pays for it in tokens.
+  test('takes at most 10,000 bytes, of which the output schemas take 5,100', async () => {
+    const tools = await listFor(world.key);
+    assert.ok(Buffer.byteLength(JSON.stringify(tools)) <= 10_000);
+    const schemas = tools.map(({ outputSchema }) => JSON.stringify(outputSchema));
+    assert.ok(Buffer.byteLength(schemas.join('')) <= 5_100);
+  });
+
   test('has self-contained output schemas that require every field and allow others', async () => {
     const tools = await listFor(world.key);
     for (const { name, outputSchema } of tools) {
       assert.equal(outputSchema['type'], 'object', name);
       const text = JSON.stringify(outputSchema);
       assert.doesNotMatch(text, /\$ref|\$defs|\$schema|"additionalProperties":false/, name);
-      new AjvJsonSchemaValidator().getValidator(outputSchema);
     }
     const paths = Object.fromEntries(
       tools.map(({ name, outputSchema }) => [name, requiredPaths(outputSchema)]),
