@@ -52,7 +52,7 @@ export function toCompactJsonSchema(schema: z.ZodType): JsonSchema {
 const dropped = new Set(['description', 'id']);
 
 /** A value or null as one schema with two types. */
-function nullable([value = {}]: readonly JsonSchema[]): JsonSchema {
+export function nullable([value = {}]: readonly JsonSchema[]): JsonSchema {
   const { enum: values } = value;
   return {
     ...value,
