@@ -1,5 +1,5 @@
 /*
- * Takes the pictures in docs/images from the demo shop: `npm run screenshots`. Needs the system's
+ * Takes the pictures in docs/images from the demo shop, and draws the icon that clients show: `npm run screenshots`. Needs the system's
  * Chromium; starts its own server on a temporary folder and a free port.
  */
 import { spawn } from 'node:child_process';
@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
+import { icon } from '../src/http/look/mark.ts';
 import { startBrowser } from '../test/support/browser.ts';
 
 const root = path.join(import.meta.dirname, '..');
@@ -49,6 +50,7 @@ try {
     await useKey(page);
     mkdirSync(images, { recursive: true });
     for (const picture of pictures) await take(page, picture);
+    await drawIcon(page);
   } finally {
     await browser.close();
   }
@@ -88,4 +90,14 @@ async function take(page: Page, { name, path: address, viewport, colorScheme }: 
   await page.goto(new URL(`/app/shops/1${address}`, page.url()).href);
   await page.waitForLoadState('networkidle');
   await page.screenshot({ path: path.join(images, `${name}.png`) });
+}
+
+/** The mark in a size that lists of extensions ask for. */
+async function drawIcon(page: Page): Promise<void> {
+  const side = 512;
+  await page.setViewportSize({ width: side, height: side });
+  await page.goto('about:blank');
+  await page.setContent(`<style>*{margin:0}svg{display:block;width:${side}px}</style>${icon}`);
+  const file = path.join(root, 'src', 'mcp', 'presence', 'icon.png');
+  await page.screenshot({ path: file, omitBackground: true });
 }

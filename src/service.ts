@@ -17,6 +17,7 @@ import { statusRoutes } from './status.ts';
 import type { Log } from './log/log.ts';
 import { openMailer } from './mail/mailer.ts';
 import { ownOrigins } from './mcp/origins.ts';
+import { presenceRoutes } from './mcp/presence/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { createConsoleFinder } from './owner/console.ts';
 import { notFoundPage } from './owner/message-pages.ts';
@@ -212,6 +213,7 @@ function createRoutes(
         ...restRoutes(versions, { gate, store, clock, log }),
         ...docsRoutes({ versions, baseUrl, findConsole }),
       ]),
+      ...presenceRoutes(baseUrl),
       ...mcpRoutes({ gate, store, clock, log, ownOrigins: () => addresses.origins }),
       ...ownerRoutes({
         store,

@@ -5,12 +5,20 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Running, type RunOptions, launch, run } from '../test/cli/process.ts';
 
+type Env = Readonly<Record<string, string>>;
+
 /** Programs that are too large to be dependencies, in a folder of their own. */
 export interface Tools {
   readonly folder: string;
-  /** Runs a program of theirs in that folder; @returns what it wrote to both outputs */
-  run(name: string, ...args: string[]): Promise<string>;
-  start(name: string, ...args: string[]): Running;
+  /**
+   * Runs a program in that folder until it ends.
+   * @param program its name, or the path of a script
+   * @returns what it wrote to both outputs
+   */
+  run(program: string, args?: readonly string[], env?: Env): Promise<string>;
+  start(program: string, args: readonly string[]): Running;
+  /** The script of a program. */
+  scriptOf(program: string): string;
 }
 
 /** Installs packages in these versions with npm, once: the folder stays for the next run. */
@@ -34,11 +42,13 @@ export async function installTools(packages: Readonly<Record<string, string>>): 
     );
     writeFileSync(done, '');
   }
-  const through = (name: string) =>
-    [process.execPath, path.join(folder, 'node_modules', '.bin', name)] as const;
+  const scriptOf = (program: string) =>
+    path.join(folder, /\.\w+$/.test(program) ? program : `node_modules/.bin/${program}`);
+  const through = (program: string) => [process.execPath, scriptOf(program)] as const;
   return {
     folder,
-    run: (name, ...args) => runIn({ through: through(name) }, args),
-    start: (name, ...args) => launch(args, { through: through(name), cwd: folder }),
+    run: (program, args = [], env = {}) => runIn({ through: through(program), env }, args),
+    start: (program, args) => launch(args, { through: through(program), cwd: folder }),
+    scriptOf,
   };
 }

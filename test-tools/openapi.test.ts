@@ -36,28 +36,35 @@ describe('other people’s tools and openapi.json', () => {
   after(() => world.close());
 
   test('Redocly finds nothing by its strict rules', async () => {
-    const said = await tools.run('redocly', 'lint', '--extends=recommended-strict', document);
+    const said = await tools.run('redocly', ['lint', '--extends=recommended-strict', document]);
     assert.match(said, /Your API description is valid/);
     assert.doesNotMatch(said, /warning|ignored/i);
   });
 
   test('Spectral finds nothing, not even a hint', async () => {
     write('spectral.json', { extends: ['spectral:oas'] });
-    const said = await tools.run('spectral', 'lint', '-r', 'spectral.json', '-F', 'hint', document);
+    const said = await tools.run('spectral', [
+      'lint',
+      '-r',
+      'spectral.json',
+      '-F',
+      'hint',
+      document,
+    ]);
     assert.match(said, /No results with a severity of 'hint' or higher found!/);
   });
 
   test('openapi-typescript, hey-api and orval generate code that type checks', async () => {
-    await tools.run('openapi-typescript', document, '-o', 'generated/openapi-typescript.ts');
+    await tools.run('openapi-typescript', [document, '-o', 'generated/openapi-typescript.ts']);
     const plugins = ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk', 'zod'];
     write('openapi-ts.config.json', { input: document, output: 'generated/hey-api', plugins });
-    await tools.run('openapi-ts', '-f', 'openapi-ts.config.json');
+    await tools.run('openapi-ts', ['-f', 'openapi-ts.config.json']);
     const output = (client: string) => ({
       input: document,
       output: { client, mode: 'single', target: `generated/orval-${client}.ts` },
     });
     write('orval.config.json', { fetch: output('fetch'), zod: output('zod') });
-    await tools.run('orval', '--config', 'orval.config.json');
+    await tools.run('orval', ['--config', 'orval.config.json']);
     write('tsconfig.json', {
       compilerOptions: {
         strict: true,
@@ -71,7 +78,7 @@ describe('other people’s tools and openapi.json', () => {
       },
       include: ['generated'],
     });
-    assert.equal(await tools.run('tsc', '-p', '.'), '');
+    assert.equal(await tools.run('tsc', ['-p', '.']), '');
   });
 
   test('the zod schemas of hey-api and orval accept every operation’s answer', async () => {

@@ -76,7 +76,7 @@ describe('Prism’s validating proxy', () => {
   /** @returns the proxy's address */
   async function startProxy(upstream: string): Promise<string> {
     const port = String(await freePort());
-    tools.start('prism', 'proxy', path.join(root, 'openapi.json'), upstream, '-p', port);
+    tools.start('prism', ['proxy', path.join(root, 'openapi.json'), upstream, '-p', port]);
     const address = `http://127.0.0.1:${port}`;
     await until(() => fetch(address).then(Boolean, () => false));
     return address;

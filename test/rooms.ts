@@ -67,6 +67,7 @@ export const rooms: Readonly<Record<string, Rule>> = {
       'docs/guides',
       'http',
       'mail',
+      'mcp/presence/paths',
       'metrics',
       'operations',
       'platforms',

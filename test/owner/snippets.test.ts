@@ -116,11 +116,11 @@ onOneDatabase('the snippets for developers', (open) => {
   test('connect agents; links have the address, but never the key', () => {
     const mcpUrl = `${world.service.baseUrl}/api/mcp`;
     for (const page of [created.text, start]) {
-      const links = [...page.matchAll(/href="((?:cursor|vscode):[^"]+)"/g)].map(([, link = '']) =>
-        unescape(link),
-      );
-      assert.equal(links.length, 2);
-      const [cursor = '', vscode = ''] = links;
+      const links = [
+        ...page.matchAll(/href="((?:cursor|vscode|vscode-insiders|lmstudio):[^"]+)"/g),
+      ].map(([, link = '']) => unescape(link));
+      assert.equal(links.length, 4);
+      const [cursor = '', vscode = '', insiders = '', lmStudio = ''] = links;
       const { searchParams, pathname } = new URL(cursor);
       assert.equal(pathname, '/mcp/install');
       assert.equal(searchParams.get('name'), 'retention');
@@ -129,6 +129,15 @@ onOneDatabase('the snippets for developers', (open) => {
         url: mcpUrl,
         headers: { Authorization: 'Bearer ${env:RETENTION_API_KEY}' },
       });
+      const { host, searchParams: added } = new URL(lmStudio);
+      assert.equal(host, 'add_mcp');
+      assert.equal(added.get('name'), 'retention');
+      assert.deepEqual(
+        JSON.parse(Buffer.from(added.get('config') ?? '', 'base64').toString('utf8')),
+        { url: mcpUrl, headers: { Authorization: 'Bearer YOUR_API_KEY' } },
+      );
+      assert.ok(page.includes('href="/docs/mcp/retention.mcpb"'));
+      assert.equal(insiders, vscode.replace('vscode:', 'vscode-insiders:'));
       assert.deepEqual(JSON.parse(decodeURIComponent(vscode.replace('vscode:mcp/install?', ''))), {
         name: 'retention',
         type: 'http',
@@ -140,7 +149,7 @@ onOneDatabase('the snippets for developers', (open) => {
       });
     }
     const withKey = [...codeBlocks(created.text)].filter(([id]) => id.startsWith('client-'));
-    assert.equal(withKey.length, 6);
+    assert.equal(withKey.length, 7);
     for (const [id, code] of withKey) {
       assert.ok(code.includes(mcpUrl), id);
       // VS Code asks for the key, and Codex reads it from the environment.

@@ -23,13 +23,14 @@ export const mark = html`<svg
   <circle cx="12" cy="12" r="2.5" fill="currentColor" />
 </svg>`;
 
-/** Readable on light and dark tabs. */
+/** Readable on light and dark backgrounds. */
 const colour = '#2f7de1';
-const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="${colour}" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"><path d="${loop}"/><path d="${head}"/><circle cx="12" cy="12" r="2.5" fill="${colour}"/></svg>`;
+/** The mark as a picture of its own. */
+export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="${colour}" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"><path d="${loop}"/><path d="${head}"/><circle cx="12" cy="12" r="2.5" fill="${colour}"/></svg>`;
 
 /** The mark as the icon of a page; inside the page, so that browsers request no file for it. */
 export const iconLink = html`<link
   rel="icon"
   type="image/svg+xml"
-  href="data:image/svg+xml,${encodeURIComponent(drawing)}"
+  href="data:image/svg+xml,${encodeURIComponent(icon)}"
 />`;

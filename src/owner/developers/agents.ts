@@ -1,4 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
+import { paths } from '../../mcp/presence/paths.ts';
 import { codeBlock } from '../ui/code-block.ts';
 import { keyVariable } from './snippets.ts';
 import { tabs } from './tabs.ts';
@@ -11,9 +12,8 @@ interface Client {
   readonly label: string;
   /** Where the code belongs. */
   readonly text: Html;
-  /** Opens the client with everything but the key filled in. */
-  link?(url: string): string;
-  readonly linkLabel?: string;
+  /** By label: each adds the service to the client, with everything but the key filled in. */
+  links?(url: string): Readonly<Record<string, string>>;
   /** @param key undefined to read it from the environment, where the client can */
   code?(url: string, key: string | undefined): string;
 }
@@ -30,10 +30,14 @@ const cursorServer = (url: string, key = `\${env:${keyVariable}}`) => ({
   url,
   headers: bearer(key),
 });
+const lmStudioServer = (url: string, key = 'YOUR_API_KEY') => ({ url, headers: bearer(key) });
+/** A link's parameters, with the configuration in base64. */
+const nameAndConfig = (server: object) =>
+  `name=retention&config=${encodeURIComponent(Buffer.from(JSON.stringify(server)).toString('base64'))}`;
 
 /**
  * Links have no key, because browsers remember addresses. Formats: cursor.com/docs/mcp/install-links,
- * code.visualstudio.com/api/extension-guides/ai/mcp.
+ * code.visualstudio.com/api/extension-guides/ai/mcp, lmstudio.ai/docs/app/mcp/deeplink.
  */
 const clients: readonly Client[] = [
   {
@@ -44,9 +48,11 @@ const clients: readonly Client[] = [
   },
   {
     label: 'Claude Desktop',
-    text: html`Settings, Developer, Edit Config. It starts local programs only, so the bridge
-      <code>mcp-remote</code> sends the key (Node.js must be installed). The file does not read
-      environment variables, so the key itself must be in it.`,
+    text: html`Download the extension and open it with Claude Desktop, which asks for the key and
+      keeps it as a secret. Or choose Settings, Developer, Edit Config: the bridge
+      <code>mcp-remote</code> then sends the key (Node.js must be installed). That file does not
+      read environment variables, so the key itself must be in it.`,
+    links: () => ({ 'Download the extension': paths.bundle }),
     code: (url, key = `$${keyVariable}`) =>
       json({
         mcpServers: {
@@ -69,21 +75,33 @@ const clients: readonly Client[] = [
     label: 'Cursor',
     text: html`The link adds the server, which reads the key from the environment variable
       <code>${keyVariable}</code>. Or put this in <code>~/.cursor/mcp.json</code>.`,
-    link: (url) => {
-      const config = Buffer.from(JSON.stringify(cursorServer(url))).toString('base64');
-      return `cursor://anysphere.cursor-deeplink/mcp/install?name=retention&config=${encodeURIComponent(config)}`;
-    },
-    linkLabel: 'Add to Cursor',
+    links: (url) => ({
+      'Add to Cursor': `cursor://anysphere.cursor-deeplink/mcp/install?${nameAndConfig(cursorServer(url))}`,
+    }),
     code: (url, key) => json({ mcpServers: { retention: cursorServer(url, key) } }),
   },
   {
     label: 'VS Code',
     text: html`The link adds the server, and VS Code asks for the key. Or put this in
       <code>.vscode/mcp.json</code>.`,
-    link: (url) =>
-      `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: 'retention', ...codeServer(url), inputs: [input] }))}`,
-    linkLabel: 'Add to VS Code',
+    links: (url) => {
+      const server = { name: 'retention', ...codeServer(url), inputs: [input] };
+      const query = encodeURIComponent(JSON.stringify(server));
+      return {
+        'Add to VS Code': `vscode:mcp/install?${query}`,
+        'Add to VS Code Insiders': `vscode-insiders:mcp/install?${query}`,
+      };
+    },
     code: (url) => json({ inputs: [input], servers: { retention: codeServer(url) } }),
+  },
+  {
+    label: 'LM Studio',
+    text: html`The link adds the server; then put the key in place of <code>YOUR_API_KEY</code>. Or
+      edit <code>mcp.json</code> in LM Studio.`,
+    links: (url) => ({
+      'Add to LM Studio': `lmstudio://add_mcp?${nameAndConfig(lmStudioServer(url))}`,
+    }),
+    code: (url, key) => json({ mcpServers: { retention: lmStudioServer(url, key) } }),
   },
   {
     label: 'Gemini CLI',
@@ -111,13 +129,16 @@ export function agentTabs(url: string, key?: string): Html {
   return tabs(
     'client',
     'Client',
-    clients.map(({ label, text, link, linkLabel, code }, index) => ({
+    clients.map(({ label, text, links, code }, index) => ({
       label,
       content: html`<p>${text}</p>
         ${
-          link && linkLabel !== undefined
-            ? html`<p><a class="button" href="${link(url)}">${linkLabel}</a></p>`
-            : undefined
+          links &&
+          html`<p>
+            ${Object.entries(links(url)).map(
+              ([name, address]) => html`<a class="button" href="${address}">${name}</a> `,
+            )}
+          </p>`
         }
         ${code && codeBlock(`client-${index}`, `Configuration: ${label}`, code(url, key))}`,
     })),
