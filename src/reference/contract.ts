@@ -22,7 +22,16 @@ interface Parameter {
 export interface Contract {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
   readonly paths: Readonly<
-    Record<string, { readonly get: { operationId?: string; parameters?: readonly Parameter[] } }>
+    Record<
+      string,
+      {
+        readonly get: {
+          readonly operationId: string;
+          readonly 'x-internal'?: true;
+          readonly parameters?: readonly Parameter[];
+        };
+      }
+    >
   >;
 }
 
@@ -30,8 +39,8 @@ export interface Contract {
 export function listQueries({ paths }: Contract): { name: string; schema: Schema }[] {
   return Object.values(paths).flatMap(({ get }) => {
     const listed = (get.parameters ?? []).filter((each) => each.in === 'query');
-    // An alias has no name of its own.
-    if (listed.length === 0 || get.operationId === undefined) return [];
+    // Clients need no second function for an alias.
+    if (listed.length === 0 || get['x-internal']) return [];
     return {
       name: get.operationId,
       schema: {
