@@ -22,6 +22,9 @@ export interface Result {
 /** The pages of a shop apart from those in the navigation, and actions. */
 const others: readonly (Pick<Result, 'label' | 'hint'> & { readonly path: string })[] = [
   { path: '/churn/left', label: 'Who left' },
+  { path: '/revenue/movements', label: 'Changes of MRR', hint: 'Movements' },
+  { path: '/revenue/renewals', label: 'Renewals expected' },
+  { path: '/payments', label: 'Payments', hint: 'Refunds, failed payments' },
   { path: '/recovery/open', label: 'Outstanding payments' },
   { path: '/recovery/closed', label: 'Closed cases', hint: 'Recovered and lost payments' },
   { path: '/cancel-flow/sessions', label: 'Cancel-flow sessions' },
