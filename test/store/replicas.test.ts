@@ -167,8 +167,13 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     await until(async () => {
       await onServer(
         standbyUrl(),
-        `select pg_terminate_backend(pid) from pg_stat_activity
-         where application_name like 'retention read %'`,
+        `do $$ begin
+           for attempt in 1..50 loop
+             perform pg_terminate_backend(pid) from pg_stat_activity
+             where application_name like 'retention read %';
+             perform pg_sleep(0.002), pg_stat_clear_snapshot();
+           end loop;
+         end $$`,
       );
       return !all.isInUse();
     });

@@ -74,9 +74,12 @@ export class Entitlements {
   }
 }
 
-/** Whether the server refused the statement. If it was cancelled, another would probably take as long. */
+/**
+ * Whether the server refused the statement. Class 57 is none: if it was cancelled, another would probably take as long,
+ * and a server that shuts down would refuse another, too.
+ */
 const isOfStatement = (error: unknown) =>
-  /^(?!57014)[\dA-Z]{5}$/.test(String((error as { code?: unknown }).code));
+  /^(?!57)[\dA-Z]{5}$/.test(String((error as { code?: unknown }).code));
 
 const bySubscription = (one: EntitlementRow, other: EntitlementRow) =>
   one.subscriptionId - other.subscriptionId;
