@@ -8,7 +8,7 @@ import { onOwnDatabases } from '../support/own-databases.ts';
 import { scrape } from '../telemetry/scrape.ts';
 import { valueOf } from '../telemetry/exposition.ts';
 import { until } from '../support/until.ts';
-import { createTestKey, get, startTestService } from '../support/world.ts';
+import { createTestKey, get } from '../support/world.ts';
 import { type DoorWorld, startDoorWorld } from './world.ts';
 
 const plan = {

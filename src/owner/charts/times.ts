@@ -1,5 +1,6 @@
 import { day } from '../../metrics/bounds.ts';
 import type { ShopVisit } from '../pages.ts';
+import { dateFormat } from '../ui/formats.ts';
 import { localeOf } from '../ui/locale.ts';
 import type { Chart } from './chart.ts';
 import type { Tick, Time } from './drawing.ts';
@@ -52,8 +53,7 @@ export function timesOf(
   spans: readonly (readonly Dated[])[],
 ): Pick<Chart, 'times' | 'timeHeading'> {
   const locale = localeOf(visit);
-  const format = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
+  const format = (options: Intl.DateTimeFormatOptions) => dateFormat(locale, options);
   const full = format({ dateStyle: 'medium' });
   const longest = longestOf(spans);
   const ends = spans.map((span) => [span[0]?.day ?? '', span.at(-1)?.day ?? ''] as const);

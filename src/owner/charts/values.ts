@@ -1,5 +1,6 @@
 import { shopDigitsOf } from '../../money.ts';
 import type { ShopVisit } from '../pages.ts';
+import { numberFormat } from '../ui/formats.ts';
 import { countFormat, localeOf, moneyFormat } from '../ui/locale.ts';
 import type { Chart } from './chart.ts';
 import type { Series } from './drawing.ts';
@@ -28,8 +29,8 @@ export function unitsOf(
       isMoney: true,
     },
     shares: {
-      format: new Intl.NumberFormat(locale, percent).format,
-      formatShort: new Intl.NumberFormat(locale, percent).format,
+      format: numberFormat(locale, percent).format,
+      formatShort: numberFormat(locale, percent).format,
       unit: 0.0001,
       isMoney: false,
     },
@@ -37,7 +38,7 @@ export function unitsOf(
 }
 
 function shortFormat(locale: string, options: Intl.NumberFormatOptions) {
-  return new Intl.NumberFormat(locale, {
+  return numberFormat(locale, {
     ...options,
     notation: 'compact',
     maximumSignificantDigits: 3,

@@ -10,6 +10,7 @@ import { page } from '../ui/answers.ts';
 import { readAsset } from '../ui/assets.ts';
 import { alert, layout } from '../ui/layout.ts';
 import { csvLink, sourcesLink } from '../ui/listing.ts';
+import { numberFormat } from '../ui/formats.ts';
 import { formatCount, localeOf } from '../ui/locale.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
 import { segmentPicker } from '../segments/picker.ts';
@@ -155,7 +156,7 @@ function answer(visit: ShopVisit, { measure }: CohortView, comparison: Compariso
     shares: [a, b],
   } = comparison;
   const [name, percent] = [monthFormat(visit, 'long'), percentFormat(visit)];
-  const points = new Intl.NumberFormat(localeOf(visit), { maximumFractionDigits: 1 });
+  const points = numberFormat(localeOf(visit), { maximumFractionDigits: 1 });
   // Of the shares as they are shown.
   const by = (Math.round(a * 1000) - Math.round(b * 1000)) / 10;
   const months = since === 1 ? '1 month' : `${since} months`;

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Cohort } from '../../metrics/cohort-rows.ts';
 import type { ShopVisit } from '../pages.ts';
+import { numberFormat } from '../ui/formats.ts';
 import { countFormat, localeOf, moneyFormat } from '../ui/locale.ts';
 import { monthFormat } from './months.ts';
 import { averageShare, monthsOver, shareOf, sizeOf, valuesOf } from './shares.ts';
@@ -11,8 +12,7 @@ const steps = 10;
 const stepOf = (share: number) => Math.min(Math.max(Math.round(share * steps), 0), steps);
 
 export function percentFormat(visit: ShopVisit): (share: number) => string {
-  return new Intl.NumberFormat(localeOf(visit), { style: 'percent', maximumFractionDigits: 1 })
-    .format;
+  return numberFormat(localeOf(visit), { style: 'percent', maximumFractionDigits: 1 }).format;
 }
 
 /** Cohorts against months since, with the size of each value as its colour. */

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
+import { numberFormat } from '../ui/formats.ts';
 import { formatCount, formatMoney, formatShare, localeOf } from '../ui/locale.ts';
 import type { Change } from './changes.ts';
 import type { Figure } from './figures.ts';
@@ -20,7 +21,7 @@ export function wordsOf(visit: ShopVisit): Words {
   const change: Words['change'] = (figure, { kind, by }) => {
     const size = Math.abs(by);
     if (kind === 'relative') {
-      return new Intl.NumberFormat(locale, {
+      return numberFormat(locale, {
         style: 'percent',
         // One decimal place, or more where a small change would be rounded to 0.
         maximumFractionDigits: 1,
@@ -29,7 +30,7 @@ export function wordsOf(visit: ShopVisit): Words {
       }).format(size);
     }
     if (figure.format !== 'share') return value(figure, size);
-    const points = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(size * 100);
+    const points = numberFormat(locale, { maximumFractionDigits: 2 }).format(size * 100);
     return points === '1' ? '1 point' : `${points} points`;
   };
   return { value, change };

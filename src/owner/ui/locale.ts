@@ -1,5 +1,6 @@
 import { shopDigitsOf } from '../../money.ts';
 import type { Shop } from '../../store/shops.ts';
+import { numberFormat } from './formats.ts';
 
 /** Whom numbers and dates are written for. */
 export interface Reader {
@@ -19,12 +20,11 @@ export function localeOf({ request }: Reader): string {
   }
 }
 
-/** For many values; the functions below create a new formatter on each call. */
 type Format = (value: number) => string;
 
 /** With a true minus sign; Intl writes a hyphen in most locales. */
-function formatOf(reader: Reader, options?: Intl.NumberFormatOptions): Format {
-  const { format } = new Intl.NumberFormat(localeOf(reader), options);
+function formatOf(reader: Reader, options: Intl.NumberFormatOptions = {}): Format {
+  const { format } = numberFormat(localeOf(reader), options);
   return (value) => format(value).replace('-', '−');
 }
 
@@ -56,7 +56,7 @@ export function formatMoney(reader: Reader, shop: Pick<Shop, 'currency'>, amount
 
 /** Formats a duration, to a tenth of a millisecond. */
 export function formatMilliseconds(reader: Reader, milliseconds: number): string {
-  const format = new Intl.NumberFormat(localeOf(reader), { maximumFractionDigits: 1 });
+  const format = numberFormat(localeOf(reader), { maximumFractionDigits: 1 });
   return `${format.format(milliseconds)} ms`;
 }
 
@@ -70,7 +70,7 @@ const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 /** Formats a size in the largest unit that gives at least 1, with powers of 1,024. */
 export function formatBytes(reader: Reader, bytes: number): string {
   const power = Math.min(bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10), byteUnits.length - 1);
-  return new Intl.NumberFormat(localeOf(reader), {
+  return numberFormat(localeOf(reader), {
     style: 'unit',
     unit: byteUnits[power],
     unitDisplay: power === 0 ? 'long' : 'short',

@@ -1,4 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
+import { dateFormat } from './formats.ts';
 import { localeOf } from './locale.ts';
 import type { Visit } from '../visit.ts';
 
@@ -13,18 +14,14 @@ export function showSecond(visit: Visit, at: Date): Html {
 }
 
 function showTimeAs(visit: Visit, at: Date, timeStyle: 'short' | 'medium'): Html {
-  const format = new Intl.DateTimeFormat(localeOf(visit), {
-    dateStyle: 'medium',
-    timeStyle,
-    timeZone: 'UTC',
-  });
+  const format = dateFormat(localeOf(visit), { dateStyle: 'medium', timeStyle });
   const exact = at.toISOString();
   return html`<time datetime="${exact}" title="${exact}">${format.format(at)} UTC</time>`;
 }
 
 /** A date in UTC; the exact time on hover. */
 export function showDay(visit: Visit, at: Date): Html {
-  const format = new Intl.DateTimeFormat(localeOf(visit), { dateStyle: 'medium', timeZone: 'UTC' });
+  const format = dateFormat(localeOf(visit), { dateStyle: 'medium' });
   const exact = at.toISOString();
   return html`<time datetime="${exact}" title="${exact}">${format.format(at)}</time>`;
 }

@@ -3,6 +3,7 @@ import type { Period } from '../../metrics/bounds.ts';
 import { conditionNames } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
 import { alert, describedBy } from '../ui/layout.ts';
+import { dateFormat } from '../ui/formats.ts';
 import { localeOf } from '../ui/locale.ts';
 import { type Comparison, type View, isDay, periods, viewQuery } from './view.ts';
 
@@ -105,8 +106,5 @@ const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 /** The days of a period, from the first to the last. */
 export function showPeriod(visit: ShopVisit, { from, until }: Period): string {
-  return new Intl.DateTimeFormat(localeOf(visit), {
-    dateStyle: 'medium',
-    timeZone: 'UTC',
-  }).formatRange(from, until - 1);
+  return dateFormat(localeOf(visit), { dateStyle: 'medium' }).formatRange(from, until - 1);
 }

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dateFormat, numberFormat } from './formats.ts';
+
+test('formatters are kept by language and options, and dropped once there are too many', () => {
+  const german = numberFormat('de', { minimumFractionDigits: 1 });
+  assert.equal(numberFormat('de', { minimumFractionDigits: 1 }), german);
+  assert.equal(german.format(1234.5), '1.234,5');
+  assert.equal(numberFormat('en', { minimumFractionDigits: 1 }).format(1234.5), '1,234.5');
+  assert.equal(numberFormat('de', {}).format(1), '1');
+  for (let region = 0; region < 300; region += 1) numberFormat(`de-${region + 100}`, {});
+  assert.notEqual(numberFormat('de', { minimumFractionDigits: 1 }), german);
+});
+
+test('dates are formatted in UTC', () => {
+  const midnight = Date.parse('2026-11-18T00:00:00Z');
+  assert.equal(dateFormat('en-GB', { dateStyle: 'medium' }).format(midnight), '18 Nov 2026');
+});
