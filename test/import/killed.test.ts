@@ -60,10 +60,10 @@ async function importAndKill({ file, shopId, env, after, watch }: Attempt): Prom
 
 const target = serverUrl;
 const skip = target === undefined && 'PostgreSQL is not available on this machine';
-const kills = 10;
+const kills = 6;
 
 test(
-  'an import killed ten times and run again stores what an uninterrupted one stores',
+  'an import killed six times and run again stores what an uninterrupted one stores',
   { skip },
   async (t) => {
     const store = connectAll(target ?? '') as Store;

@@ -17,7 +17,7 @@ import { readFigures } from '../../src/metrics/segments/figures.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
 import type { Ratio } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
 import { createShop } from '../support/world.ts';
 import { about, instantOf } from './instants.ts';
@@ -51,7 +51,7 @@ function fraction({ numerator, denominator }: Ratio): string {
   return `${numerator / divisor}/${denominator / divisor}`;
 }
 
-onEveryDatabase('movements, churn and cohorts', (open) => {
+onOneDatabase('movements, churn and cohorts', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -22,7 +22,7 @@ import { recoveryFromRecords } from '../../src/metrics/recovery/plain.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
 import { type TestShop, createShop, importAll, now } from '../support/world.ts';
 import { about, instantOf } from './instants.ts';
@@ -54,7 +54,7 @@ const payment = (id: number, on: string, over: object = {}) => ({
   ...over,
 });
 
-onEveryDatabase('recovery', (open) => {
+onOneDatabase('recovery', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -13,7 +13,7 @@ import { listRevenueDays } from '../../src/metrics/revenue/revenue-days.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { type Ratio, add, parseDecimal, subtract } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { eachInstant, windowOf } from './worlds.ts';
 
 const day = 24 * 3_600_000;
@@ -27,7 +27,7 @@ function assertSame(found: MovementValues, expected: MovementValues, where: stri
   assert.deepEqual(differing, [], where);
 }
 
-onEveryDatabase('revenue, renewals and the cancel flow', (open) => {
+onOneDatabase('revenue, renewals and the cancel flow', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -23,7 +23,7 @@ import type { Selection } from '../../src/metrics/segments/chosen.ts';
 import { type Ratio, add, parseDecimal, subtract } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
 import type { Position } from '../../src/store/records/paging.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import type { Random } from './random.ts';
 import { eachInstant, windowOf } from './worlds.ts';
 
@@ -58,7 +58,7 @@ const duePlace = ({ nextBillingAt, subscriptionId }: RenewingRow) => ({
   id: subscriptionId,
 });
 
-onEveryDatabase('the rows behind figures of money', (open) => {
+onOneDatabase('the rows behind figures of money', (open) => {
   let store: Store;
   before(() => {
     store = open();

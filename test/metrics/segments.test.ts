@@ -12,7 +12,7 @@ import { roundHalfAway } from '../../src/money.ts';
 import { type Sql, arrayText } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/open.ts';
 import { subscriptionStatuses } from '../../src/vocabulary.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
 import { type TestShop, createShop } from '../support/world.ts';
 import { about, instantOf } from './instants.ts';
@@ -70,7 +70,7 @@ function segmentOf(random: Random): Segment {
   return given.length === 0 ? segmentOf(random) : (Object.fromEntries(given) as Segment);
 }
 
-onEveryDatabase('segments', (open) => {
+onOneDatabase('segments', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, get, importAll, startWorld } from '../support/world.ts';
 import { flowRecords } from './insight-records.ts';
 import { plain, rowsOf } from './page-text.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
 
-onEveryDatabase('the cancel-flow page', (open) => {
+onOneDatabase('the cancel-flow page', (open) => {
   let world: World;
   let visitor: Visitor;
   let home: string;

@@ -4,7 +4,7 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { ageBands } from '../../src/metrics/churn.ts';
 import { churnFromRecords } from '../../src/metrics/plain-movements.ts';
 import { plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import {
   type TestShop,
   type World,
@@ -54,7 +54,7 @@ const records = [
   }),
 ];
 
-onEveryDatabase('the pages of churn', (open) => {
+onOneDatabase('the pages of churn', (open) => {
   let world: World;
   let visitor: Visitor;
   let home: string;

@@ -4,7 +4,7 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { toCohorts, listMonths } from '../../src/metrics/cohort-rows.ts';
 import { cohortsFromRecords } from '../../src/metrics/plain-cohorts.ts';
 import { plan, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
 import { csvRows } from './csv-rows.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
@@ -24,7 +24,7 @@ const cohort = (month: number, kept: number, size = 10) =>
     });
   });
 
-onEveryDatabase('the pages of cohorts', (open) => {
+onOneDatabase('the pages of cohorts', (open) => {
   let world: World;
   let visitor: Visitor;
   let home: string;

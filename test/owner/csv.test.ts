@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { line, plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, startWorld } from '../support/world.ts';
 import { withoutTokens } from './page-text.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
@@ -34,7 +34,7 @@ const records = [
   ),
 ];
 
-onEveryDatabase('files of the owner’s lists', (open) => {
+onOneDatabase('files of the owner’s lists', (open) => {
   let world: World;
   let visitor: Visitor;
   let home: string;

@@ -11,7 +11,7 @@ import { csvRows } from './csv-rows.ts';
 import { plain } from './page-text.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
 
-const { numRuns: worlds, seed: firstSeed } = runs(3);
+const { numRuns: worlds, seed: firstSeed } = runs(2);
 
 /** Lists of subscriptions, sessions and dunning cases; each says how many it has. */
 const list = /\/(?:subscriptions|churn\/left|cancel-flow\/sessions|recovery\/(?:open|closed))\?/;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeCursor } from '../../src/operations/cursor.ts';
 import { line, plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import {
   type World,
   createShop,
@@ -43,7 +43,7 @@ const records = [
   ),
 ];
 
-onEveryDatabase('the owner’s listings', (open) => {
+onOneDatabase('the owner’s listings', (open) => {
   let world: World;
   let visitor: Visitor;
   let home: string;

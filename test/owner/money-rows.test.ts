@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { movements } from '../../src/metrics/facts.ts';
 import { plan, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import {
   type TestShop,
   type World,
@@ -28,7 +28,7 @@ const payment = (id: number, over: object) => ({
   ...over,
 });
 
-onEveryDatabase('the rows behind figures of money', (open) => {
+onOneDatabase('the rows behind figures of money', (open) => {
   let world: World;
   before(async () => {
     world = await startWorld(open());

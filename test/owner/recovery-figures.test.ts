@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { toSummary } from '../../src/metrics/figures.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
 import { plain } from './page-text.ts';
 import { signedInOwner } from './visitor.ts';
@@ -11,7 +11,7 @@ import { signedInOwner } from './visitor.ts';
 const at = Date.parse(now);
 const day = 86_400_000;
 
-onEveryDatabase('the figures of the recovery page', (open) => {
+onOneDatabase('the figures of the recovery page', (open) => {
   let world: World;
   before(async () => {
     world = await startWorld(open());

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { line, plan, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, startWorld } from '../support/world.ts';
 import { plain, rowsOf } from './page-text.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
@@ -63,7 +63,7 @@ const records = [
   ),
 ];
 
-onEveryDatabase('the recovery page', (open) => {
+onOneDatabase('the recovery page', (open) => {
   let world: World;
   let visitor: Visitor;
   let home: string;

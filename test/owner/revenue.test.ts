@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import {
   type TestShop,
   type World,
@@ -25,7 +25,7 @@ function movementsIn(text: string): Record<string, string> {
   );
 }
 
-onEveryDatabase('the revenue page', (open) => {
+onOneDatabase('the revenue page', (open) => {
   let world: World;
   before(async () => {
     world = await startWorld(open());

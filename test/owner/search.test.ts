@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import { ownerRoutes } from '../../src/owner/routes.ts';
 import { plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, startWorld } from '../support/world.ts';
 import { plain } from './page-text.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
@@ -11,7 +11,7 @@ import { type Visitor, signedInOwner } from './visitor.ts';
 const customer = deriveId('customer', 'cus_Ab1');
 const other = deriveId('subscription', 'sub_Xy9');
 
-onEveryDatabase('the owner’s search', (open) => {
+onOneDatabase('the owner’s search', (open) => {
   let world: World;
   let visitor: Visitor;
   let home: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { line, plan, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, startWorld } from '../support/world.ts';
 import { plain, rowsOf } from './page-text.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
@@ -31,7 +31,7 @@ const records = [
   ),
 ];
 
-onEveryDatabase('segments on the owner’s pages', (open) => {
+onOneDatabase('segments on the owner’s pages', (open) => {
   let world: World;
   let visitor: Visitor;
   let home: string;

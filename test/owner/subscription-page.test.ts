@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import { line, plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
 import { plain } from './page-text.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
@@ -18,7 +18,7 @@ const payment = (id: number, over: object) => ({
   ...over,
 });
 
-onEveryDatabase('the owner’s page of a subscription', (open) => {
+onOneDatabase('the owner’s page of a subscription', (open) => {
   let world: World;
   let visitor: Visitor;
   before(async () => {
