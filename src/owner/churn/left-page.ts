@@ -2,7 +2,7 @@ import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type ChurnedRow, ageBands } from '../../metrics/churn.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type Cell, csvFile, followPages } from '../csv/csv.ts';
+import { csvFile, pagedRows } from '../csv/csv.ts';
 import type { ShopVisit } from '../pages.ts';
 import { reasonLabels, state } from '../ui/labels.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
@@ -117,20 +117,17 @@ export async function leftFile(
   now: number,
   read: (cursor?: string) => Promise<LeftPage>,
 ): Promise<Answer<AnswerBody>> {
-  const first = await read();
-  async function* rows(): AsyncGenerator<Cell[][]> {
-    for await (const page of followPages(first, read)) {
-      yield page.rows.map((row): Cell[] => [
-        row.subscriptionId,
-        row.customerId,
-        row.planId,
-        row.planName,
-        causeLabels[row.cause][0],
-        row.reason === null ? null : reasonLabels[row.reason],
-        row.ageDays,
-        new Date(row.leftAt).toISOString(),
-      ]);
-    }
-  }
-  return csvFile({ shop, noun: 'left', now, heads, rows: rows() });
+  const rows = await pagedRows(read, (page) =>
+    page.rows.map((row) => [
+      row.subscriptionId,
+      row.customerId,
+      row.planId,
+      row.planName,
+      causeLabels[row.cause][0],
+      row.reason === null ? null : reasonLabels[row.reason],
+      row.ageDays,
+      new Date(row.leftAt).toISOString(),
+    ]),
+  );
+  return csvFile({ shop, noun: 'left', now, heads, rows });
 }

@@ -2,7 +2,7 @@ import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { CohortMember } from '../../metrics/cohorts.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type Cell, csvFile, followPages } from '../csv/csv.ts';
+import { csvFile, pagedRows } from '../csv/csv.ts';
 import type { ShopVisit } from '../pages.ts';
 import { state, statusLabels } from '../ui/labels.ts';
 import { shopPath } from '../ui/layout.ts';
@@ -75,17 +75,14 @@ export async function membersFile(
   month: string,
   read: (cursor?: string) => Promise<MembersPage>,
 ): Promise<Answer<AnswerBody>> {
-  const first = await read();
-  async function* rows(): AsyncGenerator<Cell[][]> {
-    for await (const page of followPages(first, read)) {
-      yield page.rows.map((row): Cell[] => [
-        row.customerId,
-        row.subscriptionId,
-        row.planName,
-        statusLabels[row.status][0],
-        new Date(row.createdAt).toISOString(),
-      ]);
-    }
-  }
-  return csvFile({ shop, noun: `customers-of-${month}`, now, heads, rows: rows() });
+  const rows = await pagedRows(read, (page) =>
+    page.rows.map((row) => [
+      row.customerId,
+      row.subscriptionId,
+      row.planName,
+      statusLabels[row.status][0],
+      new Date(row.createdAt).toISOString(),
+    ]),
+  );
+  return csvFile({ shop, noun: `customers-of-${month}`, now, heads, rows });
 }

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type { Shop } from '../../store/shops.ts';
-import { type Cell, csvFile, followPages } from './csv.ts';
+import { type Cell, csvFile, pagedRows } from './csv.ts';
 
 const shop = { id: 7, name: 'Käffee & "Kuchen"' } as Shop;
 const now = Date.parse('2026-11-20T12:00:00Z');
@@ -61,15 +61,20 @@ test('names the file after the shop, what is in it and the day', () => {
   }
 });
 
-test('reads a page only once the one before was taken', async () => {
-  const read: string[] = [];
-  const pages = followPages({ nextCursor: 'b' as string | null }, async (cursor) => {
-    read.push(cursor);
-    return { nextCursor: cursor === 'b' ? 'c' : null };
-  });
-  assert.deepEqual((await pages.next()).value, { nextCursor: 'b' });
-  assert.deepEqual(read, []);
-  assert.deepEqual((await pages.next()).value, { nextCursor: 'c' });
-  await pages.return(undefined);
-  assert.deepEqual(read, ['b']);
+test('reads the first page at once, and each other once the one before was taken', async () => {
+  const read: (string | undefined)[] = [];
+  const pages = await pagedRows(
+    async (cursor) => {
+      read.push(cursor);
+      return { cursor, nextCursor: cursor === undefined ? 'b' : cursor === 'b' ? 'c' : null };
+    },
+    ({ cursor }) => [[cursor ?? 'a']],
+  );
+  assert.deepEqual(read, [undefined]);
+  const rows = pages[Symbol.asyncIterator]();
+  assert.deepEqual((await rows.next()).value, [['a']]);
+  assert.deepEqual(read, [undefined]);
+  assert.deepEqual((await rows.next()).value, [['b']]);
+  await rows.return?.();
+  assert.deepEqual(read, [undefined, 'b']);
 });

@@ -19,8 +19,10 @@ function lineOf(cells: readonly Cell[]): string {
   return `${cells.map(textOf).join(',')}\r\n`;
 }
 
+type Cells = readonly (readonly Cell[])[];
+
 /** Some rows at a time, so that files of any size need little memory. */
-type Rows = AsyncIterable<readonly (readonly Cell[])[]>;
+type Rows = AsyncIterable<Cells>;
 
 interface File {
   readonly shop: Shop;
@@ -72,16 +74,20 @@ interface Page {
 }
 
 /**
- * The pages of a list, each read when the one before was received.
- * @param first already read, so that a wrong filter is refused before the file begins
+ * The rows of a list's pages, each page read when the one before was received. The first is read at once, so that a
+ * wrong filter is refused before the file begins.
+ * @param read a page of the list from a cursor on
  */
-export async function* followPages<Found extends Page>(
-  first: Found,
-  read: (cursor: string) => Promise<Found>,
-): AsyncGenerator<Found> {
-  for (let page = first; ;) {
-    yield page;
-    if (page.nextCursor === null) return;
-    page = await read(page.nextCursor);
-  }
+export async function pagedRows<Found extends Page>(
+  read: (cursor?: string) => Promise<Found>,
+  rowsOf: (page: Found) => Cells | Promise<Cells>,
+): Promise<Rows> {
+  const first = await read();
+  return (async function* () {
+    for (let page = first; ;) {
+      yield await rowsOf(page);
+      if (page.nextCursor === null) return;
+      page = await read(page.nextCursor);
+    }
+  })();
 }

@@ -4,7 +4,7 @@ import type { cancellationPage } from '../../operations/shapes.ts';
 import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { offerLabel, outcomeLabel, reasonLabels } from '../ui/labels.ts';
-import { type Cell, csvFile, followPages } from './csv.ts';
+import { csvFile, pagedRows } from './csv.ts';
 
 type SessionsPage = z.infer<typeof cancellationPage>;
 
@@ -16,22 +16,19 @@ export async function sessionsFile(
   { shop }: ShopVisit,
   read: (cursor?: string) => Promise<SessionsPage>,
 ): Promise<Answer<AnswerBody>> {
-  const first = await read();
-  async function* rows(): AsyncGenerator<Cell[][]> {
-    for await (const { cancellations } of followPages(first, read)) {
-      const ids = cancellations.map(({ sessionId }) => sessionId);
-      const subscriptions = await store.readRecent(shop.id, (from) =>
-        listSubscriptionsOfSessions(from.cancellations, shop.id, ids),
-      );
-      yield cancellations.map(({ sessionId, detectedReason, offerType, outcome, createdAt }) => [
-        sessionId,
-        subscriptions.get(sessionId) ?? null,
-        reasonLabels[detectedReason],
-        offerLabel(offerType),
-        outcomeLabel(outcome),
-        createdAt,
-      ]);
-    }
-  }
-  return csvFile({ shop, noun: 'cancel-flow', now: clock.now(), heads, rows: rows() });
+  const rows = await pagedRows(read, async ({ cancellations }) => {
+    const ids = cancellations.map(({ sessionId }) => sessionId);
+    const subscriptions = await store.readRecent(shop.id, (from) =>
+      listSubscriptionsOfSessions(from.cancellations, shop.id, ids),
+    );
+    return cancellations.map(({ sessionId, detectedReason, offerType, outcome, createdAt }) => [
+      sessionId,
+      subscriptions.get(sessionId) ?? null,
+      reasonLabels[detectedReason],
+      offerLabel(offerType),
+      outcomeLabel(outcome),
+      createdAt,
+    ]);
+  });
+  return csvFile({ shop, noun: 'cancel-flow', now: clock.now(), heads, rows });
 }

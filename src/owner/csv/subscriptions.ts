@@ -3,7 +3,7 @@ import { listIntervals } from '../../store/records/subscriptions.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import type { SubscriptionsPage } from '../subscriptions/list.ts';
 import { statusLabels } from '../ui/labels.ts';
-import { type Cell, csvFile, followPages } from './csv.ts';
+import { csvFile, pagedRows } from './csv.ts';
 
 const heads = [
   'Subscription',
@@ -25,30 +25,27 @@ export async function subscriptionsFile(
   { shop }: ShopVisit,
   read: (cursor?: string) => Promise<SubscriptionsPage>,
 ): Promise<Answer<AnswerBody>> {
-  const first = await read();
-  async function* rows(): AsyncGenerator<Cell[][]> {
-    for await (const { subscriptions } of followPages(first, read)) {
-      const ids = subscriptions.map(({ subscriptionId }) => subscriptionId);
-      const intervals = await store.readRecent(shop.id, (from) =>
-        listIntervals(from.subscriptions, shop.id, ids),
-      );
-      yield subscriptions.map((row) => {
-        const interval = intervals.get(row.subscriptionId);
-        return [
-          row.subscriptionId,
-          row.customerId,
-          row.planId,
-          row.planName,
-          statusLabels[row.status][0],
-          row.currentPrice,
-          shop.currency,
-          interval?.count ?? null,
-          interval?.unit ?? null,
-          row.nextBillingDate,
-          row.createdAt,
-        ];
-      });
-    }
-  }
-  return csvFile({ shop, noun: 'subscriptions', now: clock.now(), heads, rows: rows() });
+  const rows = await pagedRows(read, async ({ subscriptions }) => {
+    const ids = subscriptions.map(({ subscriptionId }) => subscriptionId);
+    const intervals = await store.readRecent(shop.id, (from) =>
+      listIntervals(from.subscriptions, shop.id, ids),
+    );
+    return subscriptions.map((row) => {
+      const interval = intervals.get(row.subscriptionId);
+      return [
+        row.subscriptionId,
+        row.customerId,
+        row.planId,
+        row.planName,
+        statusLabels[row.status][0],
+        row.currentPrice,
+        shop.currency,
+        interval?.count ?? null,
+        interval?.unit ?? null,
+        row.nextBillingDate,
+        row.createdAt,
+      ];
+    });
+  });
+  return csvFile({ shop, noun: 'subscriptions', now: clock.now(), heads, rows });
 }

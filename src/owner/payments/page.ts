@@ -2,7 +2,7 @@ import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { PaymentKind, PaymentRow } from '../../metrics/revenue/payments.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type Cell, csvFile, followPages } from '../csv/csv.ts';
+import { csvFile, pagedRows } from '../csv/csv.ts';
 import type { ShopVisit } from '../pages.ts';
 import { showFailureCode } from '../recovery/failure-codes.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
@@ -154,21 +154,18 @@ export async function paymentsFile(
   now: number,
   read: (cursor?: string) => Promise<PageOfRows<PaymentRow>>,
 ): Promise<Answer<AnswerBody>> {
-  const first = await read();
-  async function* rows(): AsyncGenerator<Cell[][]> {
-    for await (const page of followPages(first, read)) {
-      yield page.rows.map((row): Cell[] => [
-        row.subscriptionId,
-        row.customerId,
-        row.planName,
-        kindLabels[row.kind][0],
-        row.id,
-        row.failureCode,
-        amountOf(row),
-        shop.currency,
-        new Date(row.at).toISOString(),
-      ]);
-    }
-  }
-  return csvFile({ shop, noun: 'payments', now, heads, rows: rows() });
+  const rows = await pagedRows(read, (page) =>
+    page.rows.map((row) => [
+      row.subscriptionId,
+      row.customerId,
+      row.planName,
+      kindLabels[row.kind][0],
+      row.id,
+      row.failureCode,
+      amountOf(row),
+      shop.currency,
+      new Date(row.at).toISOString(),
+    ]),
+  );
+  return csvFile({ shop, noun: 'payments', now, heads, rows });
 }

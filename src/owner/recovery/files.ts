@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Answer } from '../../http/answer.ts';
 import type { CaseRow, ClosedCaseRow, OpenCaseRow } from '../../metrics/recovery/cases.ts';
-import { type Cell, csvFile, followPages } from '../csv/csv.ts';
+import { type Cell, csvFile, pagedRows } from '../csv/csv.ts';
 import type { ShopVisit } from '../pages.ts';
 
 /** Some rows of a list, and the cursor of the next. */
@@ -48,19 +48,16 @@ async function casesFile<Row extends CaseRow>(
   read: Read<Row>,
   moreCells: (row: Row) => readonly Cell[],
 ): Promise<Answer<Readable>> {
-  const first = await read();
-  async function* rows(): AsyncGenerator<Cell[][]> {
-    for await (const page of followPages(first, read)) {
-      yield page.rows.map((row) => [
-        row.subscriptionId,
-        row.customerId,
-        row.failureCode,
-        row.attempts,
-        Number(row.amount),
-        shop.currency,
-        ...moreCells(row),
-      ]);
-    }
-  }
-  return csvFile({ shop, noun, now, heads: [...heads, ...more], rows: rows() });
+  const rows = await pagedRows(read, (page) =>
+    page.rows.map((row) => [
+      row.subscriptionId,
+      row.customerId,
+      row.failureCode,
+      row.attempts,
+      Number(row.amount),
+      shop.currency,
+      ...moreCells(row),
+    ]),
+  );
+  return csvFile({ shop, noun, now, heads: [...heads, ...more], rows });
 }

@@ -15,7 +15,7 @@ import { add, roundHalfAway, shopDigitsOf } from '../../money.ts';
 import { decodeCursor } from '../../operations/cursor.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type Cell, csvFile, followPages } from '../csv/csv.ts';
+import { csvFile, pagedRows } from '../csv/csv.ts';
 import type { ShopVisit } from '../pages.ts';
 import { type Tone, everyInterval, state } from '../ui/labels.ts';
 import { shopPath } from '../ui/layout.ts';
@@ -214,22 +214,19 @@ export async function movedFile(
   now: number,
   read: (cursor?: string) => Promise<PageOfRows<MovedRow>>,
 ): Promise<Answer<AnswerBody>> {
-  const first = await read();
-  async function* rows(): AsyncGenerator<Cell[][]> {
-    for await (const page of followPages(first, read)) {
-      yield page.rows.map((row): Cell[] => [
-        row.subscriptionId,
-        row.customerId,
-        row.planId,
-        row.planName,
-        lines[row.movement].label,
-        row.count,
-        row.unit,
-        changeOf(row, shop),
-        shop.currency,
-        new Date(row.at).toISOString(),
-      ]);
-    }
-  }
-  return csvFile({ shop, noun: 'mrr-changes', now, heads, rows: rows() });
+  const rows = await pagedRows(read, (page) =>
+    page.rows.map((row) => [
+      row.subscriptionId,
+      row.customerId,
+      row.planId,
+      row.planName,
+      lines[row.movement].label,
+      row.count,
+      row.unit,
+      changeOf(row, shop),
+      shop.currency,
+      new Date(row.at).toISOString(),
+    ]),
+  );
+  return csvFile({ shop, noun: 'mrr-changes', now, heads, rows });
 }

@@ -15,7 +15,7 @@ import { type Ratio, parseDecimal, roundHalfAway, shopDigitsOf } from '../../mon
 import { decodeCursor } from '../../operations/cursor.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type Cell, csvFile, followPages } from '../csv/csv.ts';
+import { csvFile, pagedRows } from '../csv/csv.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
 import { segmentPicker } from '../segments/picker.ts';
@@ -195,21 +195,18 @@ export async function renewingFile(
   now: number,
   read: (cursor?: string) => Promise<PageOfRows<RenewingRow>>,
 ): Promise<Answer<AnswerBody>> {
-  const first = await read();
-  async function* rows(): AsyncGenerator<Cell[][]> {
-    for await (const page of followPages(first, read)) {
-      yield page.rows.map((row): Cell[] => [
-        row.subscriptionId,
-        row.customerId,
-        row.planId,
-        row.planName,
-        row.count,
-        row.unit,
-        Number(row.price),
-        shop.currency,
-        new Date(row.nextBillingAt).toISOString(),
-      ]);
-    }
-  }
-  return csvFile({ shop, noun: 'renewals', now, heads, rows: rows() });
+  const rows = await pagedRows(read, (page) =>
+    page.rows.map((row) => [
+      row.subscriptionId,
+      row.customerId,
+      row.planId,
+      row.planName,
+      row.count,
+      row.unit,
+      Number(row.price),
+      shop.currency,
+      new Date(row.nextBillingAt).toISOString(),
+    ]),
+  );
+  return csvFile({ shop, noun: 'renewals', now, heads, rows });
 }
