@@ -4,11 +4,11 @@ import { systemClock } from '../../src/clock.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
 import { createSource, credentialsKeys } from '../door/world.ts';
-import { onOwnDatabases } from '../support/own-databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { createShop, startTestService } from '../support/world.ts';
 import { runExample } from './examples.ts';
 
-onOwnDatabases('the example of pushing', (open) => {
+onOneOwnDatabase('the example of pushing', (open) => {
   let store: Store;
   let service: Service;
   before(async () => {

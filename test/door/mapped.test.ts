@@ -14,7 +14,7 @@ import { parseMapping, readMapping } from '../../src/mapping/read.ts';
 import { JobQueue } from '../../src/platforms/webhooks/queue.ts';
 import type { Store } from '../../src/store/open.ts';
 import { root } from '../cli/process.ts';
-import { onOwnDatabases } from '../support/own-databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { until } from '../support/until.ts';
 import { createShop, silentLog } from '../support/world.ts';
 import { type BatchAnswer, createSource, finished, push, sealing } from './world.ts';
@@ -95,7 +95,7 @@ test('every mapping of JSON that comes with the service is found by its name', a
   }
 });
 
-onOwnDatabases('mapped webhooks', (open) => {
+onOneOwnDatabase('mapped webhooks', (open) => {
   const secret = 'made-up-for-tests';
   let store: Store;
   let queue: JobQueue;

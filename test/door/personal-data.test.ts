@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../src/log/log.ts';
-import { onOwnDatabases } from '../support/own-databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { startDoorWorld } from './world.ts';
 
 const planted = {
@@ -71,7 +71,7 @@ const misplaced = [
 ];
 const waiting = { ...session, id: 7010, subscriptionId: 'planted' };
 
-onOwnDatabases('personal data in pushed records', (open) => {
+onOneOwnDatabase('personal data in pushed records', (open) => {
   test('is neither stored, queued, reported nor logged', async (t) => {
     const store = open();
     t.after(() => store.close());

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/clock.ts';
 import { revokePushSource, rotatePushSource } from '../../src/door/sources.ts';
 import type { Store } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
-import { onOwnDatabases } from '../support/own-databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { createShop, createTestKey, silentLog } from '../support/world.ts';
 import { type DoorWorld, createSource, push, sealing, signed, startDoorWorld } from './world.ts';
 
@@ -17,7 +17,7 @@ const session = {
 };
 const text = JSON.stringify(session);
 
-onOwnDatabases('requests that are refused', (open) => {
+onOneOwnDatabase('requests that are refused', (open) => {
   let store: Store;
   let parts: Parameters<typeof rotatePushSource>[0];
   let world: DoorWorld;

@@ -9,7 +9,7 @@ import { listPushSources } from '../../src/store/door/sources.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plain } from '../owner/page-text.ts';
 import { signedInOwner } from '../owner/visitor.ts';
-import { onOwnDatabases } from '../support/own-databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { until } from '../support/until.ts';
 import { valueOf } from '../telemetry/exposition.ts';
 import { scrape } from '../telemetry/scrape.ts';
@@ -25,7 +25,7 @@ const session = {
 const wrong = { ...session, outcome: 'gone' };
 const reason = 'outcome must be one of saved, cancelled, abandoned';
 
-onOwnDatabases('pushed records that are refused after the 202', (open) => {
+onOneOwnDatabase('pushed records that are refused after the 202', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -11,7 +11,7 @@ import {
 import { createLog } from '../../src/log/log.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
-import { onOwnDatabases } from '../support/own-databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { until } from '../support/until.ts';
 import { type TestShop, createShop, silentLog, startTestService } from '../support/world.ts';
 import { type TestSource, credentialsKeys, finished, push } from './world.ts';
@@ -23,7 +23,7 @@ const session = {
   createdAt: '2026-11-17T10:58:00Z',
 };
 
-onOwnDatabases('push sources without CREDENTIALS_KEY', (open) => {
+onOneOwnDatabase('push sources without CREDENTIALS_KEY', (open) => {
   let store: Store;
   let shop: TestShop;
   const services: Service[] = [];

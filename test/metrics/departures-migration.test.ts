@@ -6,7 +6,7 @@ import { listChurnGroups } from '../../src/metrics/churn.ts';
 import { churnFromRecords } from '../../src/metrics/plain-movements.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { type Place, places } from '../support/empty-database.ts';
+import { type Place, onePlace } from '../support/empty-database.ts';
 import { migrateBefore, migrationText } from '../support/migrations.ts';
 import { storeInOldSchema } from '../support/old-records.ts';
 import { createShop, now } from '../support/world.ts';
@@ -17,7 +17,7 @@ const records = [
   ...generateShop({ subscriptions: 80, seed: 2, endAt: at, currency: 'USD', minorDigits: 2 }),
 ];
 
-for (const [database, createPlace] of places) {
+for (const [database, createPlace] of onePlace) {
   const skip = createPlace === undefined && `${database} is not available on this machine`;
   describe(`the migration to departures (${database})`, { skip }, () => {
     let place: Place;

@@ -6,7 +6,7 @@ import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { type Place, places } from '../support/empty-database.ts';
+import { type Place, onePlace } from '../support/empty-database.ts';
 import { migrateBefore, migrationText } from '../support/migrations.ts';
 import { storeInOldSchema } from '../support/old-records.ts';
 import { type TestShop, createShop, now } from '../support/world.ts';
@@ -26,7 +26,7 @@ const casesBefore = [
   '7 2026-11-08 10:00:00.001 2026-11-09 00:00:00 recovered',
 ];
 
-for (const [database, createPlace] of places) {
+for (const [database, createPlace] of onePlace) {
   const skip = createPlace === undefined && `${database} is not available on this machine`;
   describe(`the migration to dunning of live subscriptions (${database})`, { skip }, () => {
     let place: Place;

@@ -7,7 +7,7 @@ import { findFigureDifferences } from '../../src/metrics/figure-check.ts';
 import type { Sql } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { type Place, places } from '../support/empty-database.ts';
+import { type Place, onePlace } from '../support/empty-database.ts';
 import { migrateBefore, migrationText } from '../support/migrations.ts';
 import { storeInOldSchema } from '../support/old-records.ts';
 import { createShop, now } from '../support/world.ts';
@@ -24,7 +24,7 @@ const readSums = (sql: Sql, shopId: number) => sql`
   select * from metric_ledger where shop_id = ${shopId} and fact not like 'cohort %'
   order by grain, bucket, fact`;
 
-for (const [database, createPlace] of places) {
+for (const [database, createPlace] of onePlace) {
   const skip = createPlace === undefined && `${database} is not available on this machine`;
   describe(`the migrations to movements and cohorts (${database})`, { skip }, () => {
     let place: Place;

@@ -7,7 +7,7 @@ import { recoveryFromRecords } from '../../src/metrics/recovery/plain.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { type Place, places } from '../support/empty-database.ts';
+import { type Place, onePlace } from '../support/empty-database.ts';
 import { migrateBefore, migrationText } from '../support/migrations.ts';
 import { storeInOldSchema } from '../support/old-records.ts';
 import { createShop, now } from '../support/world.ts';
@@ -18,7 +18,7 @@ const records = [
   ...generateShop({ subscriptions: 120, seed: 2, endAt: at, currency: 'USD', minorDigits: 2 }),
 ];
 
-for (const [database, createPlace] of places) {
+for (const [database, createPlace] of onePlace) {
   const skip = createPlace === undefined && `${database} is not available on this machine`;
   describe(`the migration to amounts of dunning cases (${database})`, { skip }, () => {
     let place: Place;

@@ -50,3 +50,6 @@ export const places = [
   ['embedded', inEmbedded],
   ['PostgreSQL', url === undefined ? undefined : () => inPostgres(url)],
 ] as const;
+
+/** One of them, the server if there is one: for migrations that have landed, whose SQL is the same everywhere. */
+export const onePlace = places.filter((_, index) => index === (url === undefined ? 0 : 1));

@@ -5,6 +5,7 @@ import { distribute } from '../../src/store/cluster/distribute.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
+import { openClient } from './client.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
 import { redisMissing } from './redis.ts';
 
@@ -30,6 +31,7 @@ export async function globalSetup(): Promise<void> {
     await server.stop();
     process.env['TEST_POSTGRES_FOLDER'] = server.saveData();
     await server.start();
+    process.env['TEST_POSTGRES_TEMPLATE'] = await copyMigrated(server.url);
   } else if (process.env['CI']) {
     throw new Error('PostgreSQL is not installed, and in CI no test may be skipped.');
   }
@@ -65,6 +67,14 @@ async function prepareCluster(target: string): Promise<void> {
   await migrate(write);
   await distribute(write);
   await close();
+}
+
+/** A copy of the migrated database, for others to be created from while that one is in use. */
+async function copyMigrated(target: string): Promise<string> {
+  const sql = openClient(target.replace(/postgres$/, 'template1'));
+  await sql.unsafe('create database migrated template postgres');
+  await sql.end();
+  return 'migrated';
 }
 
 async function migrateOnce(target: string): Promise<void> {

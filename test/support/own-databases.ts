@@ -10,6 +10,7 @@ import { distribute } from '../../src/store/cluster/distribute.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 
+/** Migrated, and empty. */
 interface OwnDatabase {
   /** A value for DATABASE_URL, or the socket path of the embedded database. */
   readonly target: string;
@@ -34,7 +35,7 @@ const allKinds: Readonly<Record<string, () => Promise<OwnDatabase>>> = {
     const address = process.env['TEST_POSTGRES'] as string;
     const admin = openClient(address);
     const name = `webhooks_${randomUUID().replaceAll('-', '')}`;
-    await admin.unsafe(`create database ${name}`);
+    await admin.unsafe(`create database ${name} template ${process.env['TEST_POSTGRES_TEMPLATE']}`);
     const target = new URL(address);
     target.pathname = `/${name}`;
     return {
@@ -45,41 +46,51 @@ const allKinds: Readonly<Record<string, () => Promise<OwnDatabase>>> = {
       },
     };
   },
-  Citus: () => createClusterDatabase(`webhooks_${randomUUID().replaceAll('-', '')}`),
+  Citus: async () => {
+    const database = await createClusterDatabase(`webhooks_${randomUUID().replaceAll('-', '')}`);
+    const { write, close } = connectAll(database.target);
+    await migrate(write);
+    await distribute(write);
+    await close();
+    return database;
+  },
 };
 
 /** As in test/support/databases.ts. */
 const kinds = Object.entries(allKinds).filter(
   ([name]) => (name === 'Citus') === (process.env['TEST_CITUS_URL'] !== undefined),
 );
+const isMissing = (name: string) =>
+  name === 'PostgreSQL' && process.env['TEST_POSTGRES'] === undefined;
+
+type Suite = (open: () => Store, targetOf: () => string) => void;
 
 /**
  * Runs a suite on every available database, in one that no other file uses, because workers take the
  * jobs of all shops.
  */
-export function onOwnDatabases(
-  title: string,
-  suite: (open: () => Store, targetOf: () => string) => void,
-): void {
-  for (const [name, create] of kinds) {
-    const isMissing = name === 'PostgreSQL' && process.env['TEST_POSTGRES'] === undefined;
-    const skip = isMissing && `${name} is not available on this machine`;
-    describe(`${title} (${name})`, { skip, timeout: 600_000 }, () => {
-      let database: OwnDatabase;
-      const open = (): Store => ({
-        ...connectAll(database.target),
-        failed: new Promise(() => {}),
-      });
-      before(async () => {
-        database = await create();
-        const { write, close } = open();
-        await migrate(write);
-        if (name === 'Citus') await distribute(write);
-        await close();
-      });
-      suite(open, () => database.target);
-      // Last: hooks run in the order in which they are registered.
-      after(() => database.drop());
+export function onOwnDatabases(title: string, suite: Suite): void {
+  for (const kind of kinds) onOwn(kind, title, suite);
+}
+
+/** Runs a suite on one such database, the server if there is one, like `onOneDatabase`. */
+export function onOneOwnDatabase(title: string, suite: Suite): void {
+  onOwn(kinds.findLast(([name]) => !isMissing(name)) as (typeof kinds)[number], title, suite);
+}
+
+function onOwn([name, create]: (typeof kinds)[number], title: string, suite: Suite): void {
+  const skip = isMissing(name) && `${name} is not available on this machine`;
+  describe(`${title} (${name})`, { skip, timeout: 600_000 }, () => {
+    let database: OwnDatabase;
+    const open = (): Store => ({
+      ...connectAll(database.target),
+      failed: new Promise(() => {}),
     });
-  }
+    before(async () => {
+      database = await create();
+    });
+    suite(open, () => database.target);
+    // Last: hooks run in the order in which they are registered.
+    after(() => database.drop());
+  });
 }

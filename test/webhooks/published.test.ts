@@ -4,7 +4,7 @@ import { createLog } from '../../src/log/log.ts';
 import { subscribedTopics } from '../../src/platforms/shopify/webhooks/topics.ts';
 import { listJobCounts } from '../../src/store/feeds/jobs.ts';
 import type { Store } from '../../src/store/open.ts';
-import { onOwnDatabases } from '../support/own-databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { publishedSamples } from './published-samples.ts';
 import { putContract } from './source.ts';
 import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
@@ -12,7 +12,7 @@ import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
 const duties = ['customers/data_request', 'customers/redact', 'shop/redact'];
 const hints = subscribedTopics.filter((topic) => topic !== 'app/uninstalled');
 
-onOwnDatabases('webhooks as Shopify sends them', (open) => {
+onOneOwnDatabase('webhooks as Shopify sends them', (open) => {
   let store: Store;
   let world: Awaited<ReturnType<typeof startWebhookWorld>>;
   const lines: Record<string, unknown>[] = [];

@@ -19,7 +19,7 @@ import { findShop, insertShop } from '../../src/store/shops.ts';
 import { doDuty } from '../../src/platforms/shopify/webhooks/duties.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { createShop, createTestKey, importAll } from '../support/world.ts';
-import { onOwnDatabases } from '../support/own-databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { listRows } from './search.ts';
 import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
 
@@ -29,7 +29,7 @@ const { vectors } = JSON.parse(readFileSync(path.join(samples, 'hmac-vectors.jso
 };
 const destructive = ['app/uninstalled', 'customers/redact', 'shop/redact'];
 
-onOwnDatabases('signed bodies sent again, or under another topic', (open) => {
+onOneOwnDatabase('signed bodies sent again, or under another topic', (open) => {
   let store: Store;
   let world: Awaited<ReturnType<typeof startWebhookWorld>>;
   /** A shop with one subscription of customer 500003 and one key. */

@@ -5,7 +5,7 @@ import { lines, plans, statusEvents } from '../feeds/shopify/expected.ts';
 import { payments, refunds, subscriptions } from '../feeds/shopify/orders/expected.ts';
 import { randomOf, shuffled } from '../feeds/shopify/samples.ts';
 import { sampleWorld } from '../feeds/shopify/stand-in-world.ts';
-import { onOwnDatabases } from '../support/own-databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { startWebhookWorld, untilQuiet } from './world.ts';
 
 /** The expected rows, worked out by hand, by table and columns. */
@@ -22,7 +22,7 @@ const expected = {
     plans,
 };
 
-onOwnDatabases('the samples from Shopify, by webhooks alone', (open) => {
+onOneOwnDatabase('the samples from Shopify, by webhooks alone', (open) => {
   let store: Store;
   let world: Awaited<ReturnType<typeof startWebhookWorld>>;
   before(async () => {

@@ -9,11 +9,11 @@ import type { Store } from '../../src/store/open.ts';
 import { findUninstall, markReinstalled } from '../../src/platforms/shopify/store/shops.ts';
 import { signedInOwner } from '../owner/visitor.ts';
 import { createTestKey, get } from '../support/world.ts';
-import { onOwnDatabases } from '../support/own-databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { putContract } from './source.ts';
 import { startWebhookWorld, untilQuiet } from './world.ts';
 
-onOwnDatabases('a shop whose app is uninstalled', (open) => {
+onOneOwnDatabase('a shop whose app is uninstalled', (open) => {
   let store: Store;
   let world: Awaited<ReturnType<typeof startWebhookWorld>>;
   const logged: { readonly msg: string; readonly keyId?: string; readonly cause?: string }[] = [];

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { listFeeds } from '../../../src/store/feeds/feeds.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { root } from '../../cli/process.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onOneDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
 import { importMapped, sample } from './mapped.ts';
 
@@ -77,7 +77,7 @@ const examples = {
   },
 };
 
-onEveryDatabase('the example mappings', (open) => {
+onOneDatabase('the example mappings', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -6,11 +6,11 @@ import { gzipSync } from 'node:zlib';
 import type { Store } from '../../../src/store/open.ts';
 import { throwawayFolder } from '../../cli/process.ts';
 import { plan } from '../../rest/records.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onOneDatabase } from '../../support/databases.ts';
 import { createShop, importAll } from '../../support/world.ts';
 import { importContent, importMapped as importFile, subscriptions } from './mapped.ts';
 
-onEveryDatabase('records made from rows', (open) => {
+onOneDatabase('records made from rows', (open) => {
   let store: Store;
   before(() => {
     store = open();

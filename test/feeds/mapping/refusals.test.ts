@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { importContent, subscriptions } from './mapped.ts';
 import type { Store } from '../../../src/store/open.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onOneDatabase } from '../../support/databases.ts';
 
-onEveryDatabase('rows that are refused or skipped', (open) => {
+onOneDatabase('rows that are refused or skipped', (open) => {
   let store: Store;
   before(() => {
     store = open();

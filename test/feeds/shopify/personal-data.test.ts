@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onOneDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
 import {
   attempt,
@@ -94,7 +94,7 @@ const lines = [
   ...misplaced,
 ];
 
-onEveryDatabase('personal data', (open) => {
+onOneDatabase('personal data', (open) => {
   test('is neither stored, nor reported or saved with refused lines', async (t) => {
     const store = open();
     t.after(() => store.close());

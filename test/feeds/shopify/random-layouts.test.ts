@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Store } from '../../../src/store/open.ts';
 import { assertSameShop } from '../../model/dump.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onOneDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
 import {
   attempt,
@@ -103,7 +103,7 @@ const groups = [
   sellingPlan(201, 303, { billingPolicy: {} }),
 ];
 
-onEveryDatabase('random contracts in random layouts', (open) => {
+onOneDatabase('random contracts in random layouts', (open) => {
   let store: Store;
   before(() => {
     store = open();

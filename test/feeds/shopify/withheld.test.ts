@@ -5,7 +5,7 @@ import { importRecords } from '../../../src/ingest/import.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
 import type { Store } from '../../../src/store/open.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onOneDatabase } from '../../support/databases.ts';
 import { type TestShop, createShop, now } from '../../support/world.ts';
 import {
   attempt,
@@ -25,7 +25,7 @@ const withheld = { originOrder: null };
 const pending = { __typename: 'SubscriptionBillingAttemptPendingState' };
 const price = (amount: string) => ({ currentPrice: { amount, currencyCode: 'USD' } });
 
-onEveryDatabase('payments from Shopify, as orders are shown and withheld', (open) => {
+onOneDatabase('payments from Shopify, as orders are shown and withheld', (open) => {
   let store: Store;
   before(() => {
     store = open();

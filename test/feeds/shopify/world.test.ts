@@ -4,7 +4,7 @@ import type { LineSource } from '../../../src/ingest/import.ts';
 import type { Service } from '../../../src/service.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';
-import { onEveryDatabase } from '../../support/databases.ts';
+import { onOneDatabase } from '../../support/databases.ts';
 import {
   type TestShop,
   createShop,
@@ -40,7 +40,7 @@ const refusedInGrouped = [
   `${grouped}:28: its SubscriptionContract was refused`,
 ];
 
-onEveryDatabase('the samples from Shopify', (open) => {
+onOneDatabase('the samples from Shopify', (open) => {
   let store: Store;
   let service: Service | undefined;
   let shop: TestShop;

@@ -6,7 +6,7 @@ import { syncShop } from '../../../../src/platforms/shopify/sync/sync-shop.ts';
 import type { Service } from '../../../../src/service.ts';
 import type { Store } from '../../../../src/store/open.ts';
 import { assertSameShop } from '../../../model/dump.ts';
-import { onEveryDatabase } from '../../../support/databases.ts';
+import { onOneDatabase } from '../../../support/databases.ts';
 import {
   type TestShop,
   createShop,
@@ -25,7 +25,7 @@ const name = 'subscription_contracts.bulk.jsonl';
 const text = readFileSync(path.join(import.meta.dirname, name), 'utf8');
 const lines = text.trimEnd().split('\n');
 
-onEveryDatabase('samples with orders', (open) => {
+onOneDatabase('samples with orders', (open) => {
   let store: Store;
   let shop: TestShop;
   let service: Service | undefined;
