@@ -1,5 +1,5 @@
 import { describe, test } from 'node:test';
-import { pushWhileKilled } from '../test/door/killed-senders.ts';
+import { pushWhileKilled } from './killed-senders.ts';
 import { findPostgresPrograms, startPostgres } from '../test/support/postgres.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';

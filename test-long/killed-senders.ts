@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateShop } from '../../src/demo/generate.ts';
-import { launchServer, migratedFolder, run } from '../cli/process.ts';
+import { generateShop } from '../src/demo/generate.ts';
+import { launchServer, migratedFolder, run } from '../test/cli/process.ts';
 
-import { type PostgresServer, freePort } from '../support/postgres.ts';
-import { type TestSource, credentialsKeys, finished, push } from './world.ts';
+import { type PostgresServer, freePort } from '../test/support/postgres.ts';
+import { type TestSource, credentialsKeys, finished, push } from '../test/door/world.ts';
 
 interface Load {
   readonly records: number;

@@ -4,13 +4,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateShop } from '../../src/demo/generate.ts';
-import type { Sql } from '../../src/store/database.ts';
-import { type Store, connectAll, openStore } from '../../src/store/open.ts';
-import { launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
-import { assertSameShop } from '../model/dump.ts';
-import { createShop, importAll, now } from '../support/world.ts';
-import { serverUrl } from '../support/databases.ts';
+import { generateShop } from '../src/demo/generate.ts';
+import type { Sql } from '../src/store/database.ts';
+import { type Store, connectAll, openStore } from '../src/store/open.ts';
+import { launch, migratedFolder, run, throwawayFolder } from '../test/cli/process.ts';
+import { assertSameShop } from '../test/model/dump.ts';
+import { createShop, importAll, now } from '../test/support/world.ts';
+import { serverUrl } from '../test/support/databases.ts';
 
 /** About five lines per subscription, every seventh moved to the end, so that children wait for parents. */
 function writeRecords(subscriptions: number): string {
@@ -60,10 +60,10 @@ async function importAndKill({ file, shopId, env, after, watch }: Attempt): Prom
 
 const target = serverUrl;
 const skip = target === undefined && 'PostgreSQL is not available on this machine';
-const kills = 6;
+const kills = 10;
 
 test(
-  'an import killed six times and run again stores what an uninterrupted one stores',
+  'an import killed ten times and run again stores what an uninterrupted one stores',
   { skip },
   async (t) => {
     const store = connectAll(target ?? '') as Store;
