@@ -27,8 +27,6 @@ const many = { shops: 1000, subscriptions: 6 };
 
 const states: readonly State[] = [
   { ...one, statistics: 'no' },
-  { ...many, statistics: 'no' },
-  { ...one, statistics: 'empty' },
   { ...many, statistics: 'empty' },
   { ...none, statistics: 'old' },
   { ...many, statistics: 'old' },
