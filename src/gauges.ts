@@ -18,6 +18,8 @@ interface GaugeSources {
   readonly store: Store;
   readonly clock: Clock;
   readonly leases: KeyLeases;
+  /** How many entries each has, by its name. */
+  readonly caches: Readonly<Record<string, () => number>>;
   readonly shared: RedisRateLimiter | undefined;
   /** Their names. */
   readonly platforms: readonly string[];
@@ -31,7 +33,7 @@ interface GaugeSources {
 
 /** Registers the gauges of all parts of the service; each is read when Prometheus scrapes. */
 export function addGauges(metrics: ServiceMetrics, parts: GaugeSources): void {
-  const { app, store, leases, shared } = parts;
+  const { app, store, leases, caches, shared } = parts;
   addDatabase(metrics, parts);
   addFeeds(metrics, parts);
   addSyncs(metrics, parts);
@@ -51,6 +53,9 @@ export function addGauges(metrics: ServiceMetrics, parts: GaugeSources): void {
     metrics.gauge('retention_limiter_shared', () => Number(shared.state === 'shared'));
   }
   metrics.gauge('retention_key_leases', () => leases.size);
+  metrics.gauge('retention_cache_entries', () =>
+    Object.entries(caches).map(([cache, size]) => ({ labels: [cache], value: size() })),
+  );
   const countConnections = promisify(app.server.getConnections.bind(app.server));
   metrics.gauge('retention_open_connections', () => countConnections());
 }

@@ -5,6 +5,9 @@ const days = new Map<number, string>();
 
 const two = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
+/** How many days are remembered. */
+export const rememberedDays = () => days.size;
+
 /**
  * The same as `Date.prototype.toISOString`, several times as fast, for imports, which write a dozen times a record.
  * @param at whole epoch milliseconds

@@ -14,6 +14,7 @@ import { notFound } from './http/answer.ts';
 import { aborted, drainConnections } from './http/drain.ts';
 import { type Route, type ShellOptions, createShell } from './http/shell.ts';
 import { statusRoutes } from './status.ts';
+import { rememberedDays } from './iso-time.ts';
 import type { Log } from './log/log.ts';
 import { openMailer } from './mail/mailer.ts';
 import { ownOrigins } from './mcp/origins.ts';
@@ -21,6 +22,7 @@ import { presenceRoutes } from './mcp/presence/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { createConsoleFinder } from './owner/console.ts';
 import { notFoundPage } from './owner/message-pages.ts';
+import { keptFormatters } from './owner/ui/formats.ts';
 import { NotificationSender } from './owner/notifications/sender.ts';
 import { ownerRoutes } from './owner/routes.ts';
 import { SignInSweep } from './accounts/sweep.ts';
@@ -113,9 +115,10 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     tracer,
   });
   if (metrics) {
-    const { leases } = access;
     const names = platforms.map(({ name }) => name);
-    addGauges(metrics, { app, store, clock, leases, shared, inbound, platforms: names });
+    const { leases } = access;
+    const caches = { ...access.caches, formatters: keptFormatters, days: rememberedDays };
+    addGauges(metrics, { app, store, clock, leases, caches, shared, inbound, platforms: names });
   }
   let metricsServer: Awaited<ReturnType<typeof listenForMetrics>> | undefined;
   const closeTelemetry = async () => {

@@ -17,6 +17,8 @@ export interface Access {
   readonly gate: Gate;
   readonly leases: KeyLeases;
   readonly calls: Calls;
+  /** How many entries each cache has, by the name it has in the metrics. */
+  readonly caches: Readonly<Record<string, () => number>>;
 }
 
 interface AccessParts {
@@ -33,7 +35,17 @@ export function createAccess({ store, clock, log, limiter }: AccessParts): Acces
   const requests = new RequestLog(clock, log, (shopId, logged) =>
     addLoggedRequests(store.write, shopId, logged),
   );
-  const lookups = new KeyLookups(store.primary.keys, new LookupAllowance(clock));
+  const allowance = new LookupAllowance(clock);
+  const lookups = new KeyLookups(store.primary.keys, allowance);
   const leases = new KeyLeases(clock, (hash, client) => lookups.find(hash, client));
-  return { gate: new Gate({ clock, leases, limiter }), leases, calls: new Calls(usage, requests) };
+  return {
+    gate: new Gate({ clock, leases, limiter }),
+    leases,
+    calls: new Calls(usage, requests),
+    caches: {
+      found_keys: () => lookups.remembered,
+      unknown_key_clients: () => allowance.size,
+      limiter_keys: () => limiter.size,
+    },
+  };
 }

@@ -92,6 +92,11 @@ export const metricDefinitions = {
     help: 'Keys whose record is held in memory.',
     labels: [],
   },
+  retention_cache_entries: {
+    type: 'gauge',
+    help: 'Entries held in memory to save work, each kind with a limit.',
+    labels: ['cache'],
+  },
   retention_open_connections: {
     type: 'gauge',
     help: 'Client connections to the public port.',

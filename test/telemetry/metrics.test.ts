@@ -101,6 +101,9 @@ onEveryDatabase('metrics', (open) => {
     assert.equal(valueOf(families, refused, { transport: 'rest' }), 2);
     assert.equal(valueOf(families, refused, { transport: 'mcp' }), 1);
     assert.ok((valueOf(families, 'retention_key_leases') ?? 0) >= 3);
+    for (const cache of ['found_keys', 'limiter_keys']) {
+      assert.ok((valueOf(families, 'retention_cache_entries', { cache }) ?? 0) >= 1, cache);
+    }
   });
 
   test('labels contain nothing from callers', async () => {

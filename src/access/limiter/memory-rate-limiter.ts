@@ -24,7 +24,6 @@ export class MemoryRateLimiter implements RateLimiter {
     this.#clock = clock;
   }
 
-  /** Number of keys in memory. */
   get size(): number {
     return this.#windows.size;
   }

@@ -18,6 +18,8 @@ export interface RateDecision {
  * do not count.
  */
 export interface RateLimiter {
+  /** Number of keys in this process's memory. */
+  readonly size: number;
   /** @param holder identifies the window across shops; key ids are unique only within a shop */
   take(holder: string, limit: number): RateDecision | Promise<RateDecision>;
 }

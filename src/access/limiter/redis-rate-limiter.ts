@@ -53,6 +53,10 @@ export class RedisRateLimiter implements RateLimiter {
     return this.#state ?? 'local';
   }
 
+  get size(): number {
+    return this.#local.size;
+  }
+
   /** Connects, and keeps retrying. Resolves once the first state is known. */
   async open(): Promise<void> {
     void this.#watch();

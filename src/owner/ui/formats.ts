@@ -1,6 +1,11 @@
 /** How many formatters of a kind are kept: all that the pages need, in a dozen languages. */
 const limit = 300;
 
+const kept: { readonly size: number }[] = [];
+
+/** How many formatters are kept. */
+export const keptFormatters = () => kept.reduce((sum, { size }) => sum + size, 0);
+
 /**
  * Keeps what Intl creates, since creating a formatter takes as long as formatting hundreds of values. A browser may
  * ask for any language, so all are dropped once there are too many.
@@ -9,10 +14,11 @@ function keeping<Options, Formatter>(
   create: (locale: string, options: Options) => Formatter,
 ): (locale: string, options: Options) => Formatter {
   const formatters = new Map<string, Formatter>();
+  kept.push(formatters);
   return (locale, options) => {
     const key = locale + JSON.stringify(options);
-    const kept = formatters.get(key);
-    if (kept !== undefined) return kept;
+    const found = formatters.get(key);
+    if (found !== undefined) return found;
     if (formatters.size === limit) formatters.clear();
     const created = create(locale, options);
     formatters.set(key, created);

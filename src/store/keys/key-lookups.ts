@@ -37,6 +37,11 @@ export class KeyLookups {
     this.#allowance = allowance;
   }
 
+  /** Number of recently found keys that are remembered. */
+  get remembered(): number {
+    return this.#found.size;
+  }
+
   /**
    * @param hash SHA-256 in base64
    * @param client whose allowance for unknown keys is charged; recently found keys need none
