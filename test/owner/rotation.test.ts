@@ -138,6 +138,20 @@ onOneDatabase('an expiring or rotated key', (open) => {
     );
   });
 
+  test('never gives a key without an end for a lifetime that cannot be chosen', async () => {
+    const { visitor, path, rotation } = await openShop();
+    const id = idOf(await visitor.get(`${path}/new`));
+    const refused = [
+      await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '8' }),
+      await visitor.post(rotation, { id, overlap: '1', expiry: 'soon' }),
+    ];
+    for (const { status, text } of refused) {
+      assert.equal(status, 422);
+      assert.match(text, /Choose when the key expires\./);
+      assert.doesNotMatch(text, /rtn_/);
+    }
+  });
+
   test('keeps the lifetime that was chosen, in a refused form and in a rotation', async () => {
     const { visitor, old, path, rotation } = await openShop();
     const chosen = ({ text }: Page) => /<option value="(\d*)"\s+selected/.exec(text)?.[1];

@@ -25,14 +25,18 @@ export const overlapHours = [0, 1, 24, 168] as const;
 /** In days; undefined for never. */
 export type Expiry = (typeof expiryDays)[number] | undefined;
 
-function expiryField(chosen: Expiry): Html {
+function expiryField(chosen: Expiry, isWrong = false): Html {
   const option = (days: number) =>
     html`<option value="${days}" ${days === chosen ? html`selected` : undefined}>
       After ${days} days
     </option>`;
   return html`<p class="field">
     <label for="expiry">Expires</label>
-    <select id="expiry" name="expiry">
+    <select
+      id="expiry"
+      name="expiry"
+      ${isWrong ? html`aria-invalid="true" aria-describedby="${problemId}" autofocus` : undefined}
+    >
       <option value="">Never</option>
       ${expiryDays.map(option)}
     </select>
@@ -86,7 +90,7 @@ function keyForm(visit: ShopVisit, title: string, form: Html, status = 200): Ans
 
 interface RotationForm {
   readonly expiry: Expiry;
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 export function rotateKeyPage(
@@ -120,7 +124,7 @@ interface KeyForm {
 
 /** What is wrong with a field of the form. */
 export interface KeyProblem {
-  readonly field: 'name' | 'scope';
+  readonly field: 'name' | 'scope' | 'expiry';
   readonly text: string;
 }
 
@@ -158,7 +162,7 @@ export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
         )}
         <span class="hint">All keys are read-only.</span>
       </fieldset>
-      ${expiryField(expiry)}
+      ${expiryField(expiry, problem?.field === 'expiry')}
       <button>Create key</button>
       <a href="${shopPath(shop, '/keys')}">Cancel</a>
     </form>

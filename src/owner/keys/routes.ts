@@ -64,7 +64,7 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const id = form.get('id') ?? '';
       if (!isKeyId(id)) return newKeyPage(visit);
       const expiry = readExpiry(form);
-      const problem = problemOf(name, scopes);
+      const problem = problemOf(name, scopes, form);
       if (problem) return newKeyPage(visit, { name, scopes, id, expiry, problem });
 
       // Before the key exists: it is shown only once, so nothing may fail after this.
@@ -112,8 +112,12 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const newId = form.get('id') ?? '';
       const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
       const expiry = readExpiry(form);
-      if (!isKeyId(newId) || overlap === undefined) {
-        return rotateKeyPage(visit, key, { expiry, problem: 'Choose when the old key expires.' });
+      const problem =
+        !isKeyId(newId) || overlap === undefined
+          ? 'Choose when the old key expires.'
+          : expiryProblem(form);
+      if (problem !== undefined || overlap === undefined) {
+        return rotateKeyPage(visit, key, { expiry, problem });
       }
       const samples = await sampleTexts(parts, visit);
       const rotated = await rotateKey(keyParts, shop.id, session, {
@@ -149,15 +153,25 @@ function readExpiry(form: URLSearchParams): Expiry {
   return expiryDays.find((days) => String(days) === form.get('expiry'));
 }
 
+/** Anything that cannot be chosen is a mistake, which must not give a key that never expires. */
+function expiryProblem(form: URLSearchParams): string | undefined {
+  const isChoice = readExpiry(form) !== undefined || (form.get('expiry') ?? '') === '';
+  return isChoice ? undefined : 'Choose when the key expires.';
+}
+
 /** When the key expires; null for never. */
 function expiresAt(days: Expiry, clock: Clock): Date | null {
   return days === undefined ? null : new Date(clock.now() + days * 86_400_000);
 }
 
-function problemOf(name: string, scopes: readonly unknown[]): KeyProblem | undefined {
+function problemOf(
+  name: string,
+  scopes: readonly unknown[],
+  form: URLSearchParams,
+): KeyProblem | undefined {
   const text = nameProblem(name, 'key');
   if (text !== undefined) return { field: 'name', text };
-  return scopes.length === 0
-    ? { field: 'scope', text: 'Choose at least one permission.' }
-    : undefined;
+  if (scopes.length === 0) return { field: 'scope', text: 'Choose at least one permission.' };
+  const unclear = expiryProblem(form);
+  return unclear === undefined ? undefined : { field: 'expiry', text: unclear };
 }
