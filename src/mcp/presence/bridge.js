@@ -9,6 +9,9 @@ const timeoutMilliseconds = 60_000;
 const versionKey = 'io.modelcontextprotocol/protocolVersion';
 
 const address = addressOf(RETENTION_URL);
+/** With any other character, the header's error would repeat the key. */
+const isKey = /^rtn_[\w-]+$/.test(RETENTION_API_KEY);
+const wrongKey = 'The key is not valid. Enter another one in the settings of the extension.';
 process.stdout.on('error', () => process.exit());
 createInterface({ input: process.stdin, crlfDelay: Infinity }).on('line', (line) => {
   if (line.trim() !== '') void forward(line);
@@ -16,18 +19,23 @@ createInterface({ input: process.stdin, crlfDelay: Infinity }).on('line', (line)
 
 function addressOf(url) {
   const isLocal = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:\/|$)/i.test(url);
-  if (!isLocal && !/^https:\/\/[^/]/i.test(url)) {
-    // Anyone on the way could read the key.
-    process.stderr.write('The address of the service must begin with https://\n');
-    process.exit(1);
-  }
+  // Anyone on the way could read the key.
+  if (!isLocal && !/^https:\/\/[^/]/i.test(url)) stop('must begin with https://');
+  // Errors repeat the address.
+  if (/[@?#\s]/.test(url)) stop('must not have a user name, a password, a query or a space');
   return `${url.replace(/\/+$/, '')}/api/mcp`;
+}
+
+function stop(reason) {
+  process.stderr.write(`The address of the service ${reason}\n`);
+  process.exit(1);
 }
 
 async function forward(line) {
   const message = parse(line);
   // Notifications need no answer, and each would count against the key's limit.
   if (typeof message?.method === 'string' && message.id === undefined) return;
+  if (!isKey) return refuse(message, wrongKey);
   try {
     const response = await fetch(address, {
       method: 'POST',
@@ -42,11 +50,12 @@ async function forward(line) {
     });
     const text = await response.text();
     const answer = parse(text);
-    if (answer?.jsonrpc === '2.0') process.stdout.write(`${text}\n`);
+    if (answer?.jsonrpc === '2.0') write(text);
     else if (response.status !== 202) refuse(message, describe(response, answer));
   } catch (error) {
     const { code, message: reason } = error.cause ?? error;
-    refuse(message, `The service at ${RETENTION_URL} cannot be reached: ${code ?? reason}`);
+    const why = typeof code === 'string' ? code : reason;
+    refuse(message, `The service at ${RETENTION_URL} cannot be reached: ${why}`);
   }
 }
 
@@ -71,8 +80,7 @@ function encode(value) {
 }
 
 function describe({ status }, answer) {
-  if (status === 401)
-    return 'The key is not valid. Enter another one in the settings of the extension.';
+  if (status === 401) return wrongKey;
   return typeof answer?.message === 'string'
     ? answer.message
     : `The address answered ${status}, and not as this service would.`;
@@ -82,7 +90,12 @@ function describe({ status }, answer) {
 function refuse(message, text) {
   const id = message?.id ?? null;
   const error = { code: -32000, message: text };
-  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`);
+  write(JSON.stringify({ jsonrpc: '2.0', id, error }));
+}
+
+/** Agents read this, and must not read the key, whatever it comes from. */
+function write(text) {
+  process.stdout.write(`${isKey ? text.replaceAll(RETENTION_API_KEY, 'rtn_…') : text}\n`);
 }
 
 function parse(text) {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Client, type VersionNegotiationMode } from '@modelcontextprotocol/client';
@@ -136,6 +139,41 @@ describe('the bundle for desktop programs', { skip }, () => {
       await errorOf({ api_key: 'rtn_wrong', url: `${world.service.baseUrl}/docs` }),
       /^Not found\.$/,
     );
+  });
+
+  test('refuses what is no key, and never repeats one', async () => {
+    const echo = createServer((request, response) => {
+      response.end(JSON.stringify({ message: `You sent ${request.headers.authorization}` }));
+    }).listen(0, '127.0.0.1');
+    await once(echo, 'listening');
+    const url = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
+    const said = async (entered: Readonly<Record<string, string>>) => {
+      const { answers, err } = await send({ url, ...entered }, ['{"jsonrpc":"2.0","id":1}']);
+      assert.doesNotMatch(answers.join() + err, new RegExp(world.key));
+      return err || JSON.parse(answers[0] ?? '').error.message;
+    };
+    const halves = [world.key.slice(0, 20), world.key.slice(20)];
+    for (const api_key of ['', `${world.key}\n`, halves.join('\n'), halves.join('\u00e9'), ' x']) {
+      assert.equal(
+        await said({ api_key }),
+        'The key is not valid. Enter another one in the settings of the extension.',
+        JSON.stringify(api_key),
+      );
+    }
+    assert.equal(await said({ api_key: world.key }), 'You sent Bearer rtn_…');
+    const misplaced = `${url}/${world.key}`;
+    echo.close();
+    echo.closeAllConnections();
+    assert.equal(
+      await said({ api_key: world.key, url: misplaced }),
+      `The service at ${url}/rtn_… cannot be reached: ECONNREFUSED`,
+    );
+    for (const address of [`https://me:${world.key}@retention.example`, `${url}/?${world.key}`]) {
+      assert.equal(
+        await said({ api_key: world.key, url: address }),
+        'The address of the service must not have a user name, a password, a query or a space\n',
+      );
+    }
   });
 
   test('does not send the key over a network without encryption', async () => {
