@@ -1,5 +1,5 @@
 # The service in a container. Not built by its authors, who had no Docker: they ran its steps by hand in an
-# empty folder, and test/deploy/containers.test.ts compares it with the sources.
+# empty folder, and test/deploy/image.test.ts compares it with the sources.
 #
 #   docker build -t retention .
 #   docker run --rm -p 127.0.0.1:8787:8787 -v retention-data:/data retention
@@ -7,6 +7,9 @@
 # The image's own Node.js is the version that package.json pins, so npm's copy, an optional dependency, is
 # left out. Tags can move: to pin an image that you have tested, write `FROM node:26.10.0-slim@sha256:…`,
 # twice.
+#
+# `retention --version` says which commit it was built from, by the checkout's .git. Where the build does not get
+# that, add `--build-arg COMMIT=…`.
 FROM node:26.10.0-slim AS libraries
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -15,12 +18,10 @@ RUN npm ci --omit=dev --omit=optional
 FROM node:26.10.0-slim
 WORKDIR /app
 COPY --from=libraries /app/node_modules ./node_modules
-COPY package.json ./
-COPY bin ./bin
-COPY docs ./docs
-COPY mappings ./mappings
-COPY migrations ./migrations
-COPY src ./src
+# What .dockerignore admits.
+COPY . ./
+ARG COMMIT
+RUN if [ -n "$COMMIT" ]; then mkdir -p .git && echo "$COMMIT" > .git/HEAD; fi
 RUN ln -s /app/bin/retention /usr/local/bin/retention && install -d -o node -g node -m 700 /data \
   && install -d -o node -g node node_modules/.cache
 

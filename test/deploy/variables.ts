@@ -23,3 +23,7 @@ export const known: ReadonlySet<string> = new Set([
     ),
   ),
 ]);
+
+export function withoutComments(text: string): string {
+  return text.replace(/^\s*#.*\n/gm, '').replace(/ #.*$/gm, '');
+}
