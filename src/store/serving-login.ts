@@ -32,6 +32,9 @@ const served = `{${servedTables.join(',')}}`;
 /** The server rejects the password, requires one, or has no such user. */
 const loginErrors: ReadonlySet<unknown> = new Set(['28P01', '28000']);
 
+/** The server knows the user, who may not connect to this database yet. */
+const notGranted = '42501';
+
 /**
  * Creates the login of DATABASE_SERVE_URL, or sets its password to the one in the address, and reduces its
  * privileges to reading what is served. Idempotent.
@@ -40,16 +43,17 @@ const loginErrors: ReadonlySet<unknown> = new Set(['28P01', '28000']);
  */
 export async function createServingLogin(store: Store, login: Login): Promise<void> {
   await rejectPrivilegedUser(store.write, login);
-  const canConnect = await store.primary.keys`select 1`.then(
+  const canLogIn = await store.primary.keys`select 1`.then(
     () => true,
     (error: unknown) => {
-      if (!loginErrors.has((error as { code?: unknown }).code)) throw error;
-      return false;
+      const { code } = error as { code?: unknown };
+      if (code !== notGranted && !loginErrors.has(code)) throw error;
+      return code === notGranted;
     },
   );
   await store.write.begin(async (tx) => {
     await lockMigrations(tx);
-    if (!canConnect) await setPassword(tx, login);
+    if (!canLogIn) await setPassword(tx, login);
     await resetSearchPath(tx, login.user);
     await revokeAll(tx, login.user);
     await grantServed(tx, login.user);
