@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { parseConfig } from '../../src/config/config.ts';
-import { run } from '../cli/process.ts';
+import { root, run } from '../cli/process.ts';
 import { all, known, read } from './variables.ts';
 
 /** Checks what only this project can know; test-long/kubernetes.test.ts has the rest checked by Kubernetes' schemas. */
@@ -72,9 +74,28 @@ describe('the pods', () => {
     const commands = workloads.map(({ spec }) => spec.template.spec.containers[0].args);
     assert.deepEqual(commands, [['serve'], ['sync', 'shopify'], ['migrate']]);
     for (const args of commands) assert.equal((await run([...args, '--help'])).code, 0);
-    assert.equal(example.replicas[0].name, 'retention-sync');
-    assert.ok(example.configMapGenerator[0].literals.includes('SYNC=off'));
   });
+
+  test('sync in one kind of pod: the example starts without CREDENTIALS_KEY', () => {
+    const replicas = Object.fromEntries(
+      example.replicas.map(({ name, count }: { name: string; count: number }) => [name, count]),
+    );
+    assert.equal(find('Deployment', 'retention-sync').spec.replicas, 0);
+    assert.equal(replicas['retention-sync'], 0);
+    assert.ok(!example.configMapGenerator[0].literals.includes('SYNC=off'));
+  });
+});
+
+test('docs/deploy.md names every file that has values of its reader', () => {
+  const [, steps = ''] = /^## Kubernetes\n(.+?)^## /ms.exec(read('docs/deploy.md')) ?? [];
+  const files = globSync('**/*.yaml', { cwd: path.join(root, folder) });
+  const marked = files.filter((file) => /# Yours:/.test(read(`${folder}/${file}`)));
+  assert.ok(marked.length >= 4);
+  const named = (file: string) => steps.includes(`\`${file.replace('overlays/example/', '')}\``);
+  assert.deepEqual(
+    marked.filter((file) => !named(file)),
+    [],
+  );
 });
 
 describe('the service in Kubernetes', () => {
@@ -129,5 +150,10 @@ describe('the service in Kubernetes', () => {
       ],
     );
     assert.deepEqual(sends.policyTypes, ['Egress']);
+    const open = sends.egress.flatMap(({ ports }: { ports: { port: number }[] }) =>
+      ports.map(({ port }) => port),
+    );
+    assert.deepEqual(open, [53, 53, 5432, 6379, 443, 465, 587, 4318]);
+    assert.match(read('docs/operating.md'), /the usual port for that is 4318/);
   });
 });
