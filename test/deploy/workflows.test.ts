@@ -9,7 +9,13 @@ import { all, read } from './variables.ts';
 interface Job {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly environment?: string;
-  readonly steps: readonly { readonly run?: string; readonly uses?: string }[];
+  readonly steps: readonly Step[];
+}
+
+interface Step {
+  readonly run?: string;
+  readonly uses?: string;
+  readonly with?: Readonly<Record<string, string>>;
 }
 
 const { scripts } = JSON.parse(read('package.json'));
@@ -39,6 +45,16 @@ test('only publishing may write or identify itself, after a person’s approval'
     mayMore.map(({ permissions, environment }) => [permissions, environment]),
     [[{ contents: 'write', 'id-token': 'write' }, 'release']],
   );
+});
+
+test('publishes every package that a release makes', () => {
+  const { steps }: Job = workflows[1].jobs.publish;
+  const commands = steps.map(({ run = '' }) => run).join('\n');
+  assert.match(commands, /for file in \.\/\*\.tgz; do npm publish "\$file" /);
+  const python = steps.find(({ uses }) => uses?.startsWith('pypa/gh-action-pypi-publish@'));
+  const { 'packages-dir': wheels } = python?.with ?? {};
+  assert.ok(commands.includes(`mkdir ${wheels} && cp release/*.whl ${wheels}/\n`));
+  assert.match(commands, /gh release create .+ \.\/\*$/m);
 });
 
 test('the dev container and CI have the same Debian and Node.js', () => {
