@@ -4,19 +4,35 @@ import type { Commit } from './commit.ts';
 import { type Outcome, canRun, pack, run } from './run.ts';
 import { readManifest } from './server.ts';
 
+/** Without isolation, since the tools that pip would download then are not pinned. */
+const wheelTools = ['-c', 'import setuptools, wheel, pip'];
+
+/** @throws Error if the tools are missing that build the Python client */
+export async function requirePython(): Promise<void> {
+  if (await canRun('python3', wheelTools)) return;
+  throw new Error(
+    'The Python client needs python3 with pip, setuptools and wheel. Install them, or leave it out with --no-python.',
+  );
+}
+
 /** Builds the package of each folder in clients/. */
 export async function packClients(
   folder: string,
   output: string,
   commit: Commit,
+  { withPython }: { withPython: boolean },
 ): Promise<Outcome[]> {
   const clients = path.join(folder, 'clients');
-  if (!existsSync(clients)) return [];
   const outcomes: Outcome[] = [];
   for (const name of readdirSync(clients).toSorted()) {
     const client = path.join(clients, name);
-    const isNpm = existsSync(path.join(client, 'package.json'));
-    outcomes.push(await (isNpm ? buildPackage : buildWheel)(client, output, commit));
+    if (existsSync(path.join(client, 'package.json'))) {
+      outcomes.push(await buildPackage(client, output));
+    } else if (withPython) {
+      outcomes.push(await buildWheel(client, output, commit));
+    } else {
+      outcomes.push({ leftOut: `clients/${name}: --no-python` });
+    }
   }
   return outcomes;
 }
@@ -27,12 +43,7 @@ async function buildPackage(client: string, output: string): Promise<Outcome> {
   return { file: await pack(client, output) };
 }
 
-/** Without isolation, since the tools that pip would download then are not pinned. */
 async function buildWheel(client: string, output: string, { seconds }: Commit): Promise<Outcome> {
-  if (!(await canRun('python3', ['-c', 'import setuptools, wheel, pip']))) {
-    const name = path.basename(client);
-    return { leftOut: `clients/${name}: python3 with pip, setuptools and wheel is not available` };
-  }
   const built = path.join(client, 'built');
   mkdirSync(built);
   const args = ['wheel', '--quiet', '--no-deps', '--no-build-isolation', '--wheel-dir', built, '.'];

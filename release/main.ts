@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { packClients } from './clients.ts';
+import { packClients, requirePython } from './clients.ts';
 import { checkOut, findCommit } from './commit.ts';
 import { saveImage } from './image.ts';
 import { notesOf } from './notes.ts';
@@ -12,7 +12,11 @@ import { type Outcome, root } from './run.ts';
 import { writeSbom } from './sbom.ts';
 import { packServer, prepareServer, readManifest } from './server.ts';
 
-const options = { output: { type: 'string' }, 'no-image': { type: 'boolean' } } as const;
+const options = {
+  output: { type: 'string' },
+  'no-image': { type: 'boolean' },
+  'no-python': { type: 'boolean' },
+} as const;
 const { values } = parseArgs({ options });
 
 // Packages keep the permissions of files.
@@ -29,6 +33,8 @@ try {
 }
 
 async function release(): Promise<void> {
+  const withPython = !values['no-python'];
+  if (withPython) await requirePython();
   const commit = await findCommit();
   const { version } = readManifest(root);
   const notes = notesOf(readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'), version);
@@ -45,7 +51,9 @@ async function release(): Promise<void> {
 
   const sources = path.join(work, 'sources');
   await checkOut(commit, sources);
-  for (const outcome of await packClients(sources, output, commit)) report('a client', outcome);
+  for (const outcome of await packClients(sources, output, commit, { withPython })) {
+    report('a client', outcome);
+  }
 
   writeFileSync(path.join(output, 'RELEASE_NOTES.md'), notes);
   report('what is new', { file: 'RELEASE_NOTES.md' });

@@ -1,6 +1,6 @@
 /* A release, as its users install it. Needs a registry, as npm ci does. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,6 +13,9 @@ const name = 'retention-data-service';
 
 /** The oldest Node.js that may start it, up to the newest, from npm. */
 const versions = ['20.20.2', '22.23.3', '24.21.0', '26.10.0'];
+
+const hasPython = spawnSync('python3', ['-c', 'import setuptools, wheel, pip']).status === 0;
+const withoutPython = hasPython ? [] : ['--no-python'];
 
 describe('a release', { timeout: 900_000 }, () => {
   let folder: string;
@@ -29,7 +32,7 @@ describe('a release', { timeout: 900_000 }, () => {
     await symlink(path.join(root, 'node_modules'), path.join(clone, 'node_modules'));
     const script = path.join(clone, 'release', 'main.ts');
     const output = path.join(folder, to);
-    const args = [script, '--no-image', '--output', output];
+    const args = [script, '--no-image', ...withoutPython, '--output', output];
     await execute('sh', ['-c', `umask ${umask}; exec "$0" "$@"`, process.execPath, ...args]);
     return read(`${to}/SHA256SUMS`);
   };

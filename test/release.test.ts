@@ -13,7 +13,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { notesOf } from '../release/notes.ts';
 import { prepareServer } from '../release/server.ts';
-import { root, run } from './cli/process.ts';
+import { root, run, throwawayFolder } from './cli/process.ts';
 
 describe('the notes of a release', () => {
   const changelog =
@@ -42,6 +42,23 @@ describe('the notes of a release', () => {
     const notes = notesOf(readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'), version);
     assert.match(notes, /^- /m);
   });
+});
+
+test('a release has the Python client, or was told to leave it out', async () => {
+  const release = (...args: string[]) =>
+    run(['release/main.ts', ...args], {
+      cwd: root,
+      through: [process.execPath, '--disable-warning=ExperimentalWarning'],
+      // Neither Python nor git.
+      env: { PATH: throwawayFolder() },
+    });
+  const { code, err } = await release();
+  assert.equal(code, 1);
+  assert.equal(
+    err,
+    'release: The Python client needs python3 with pip, setuptools and wheel. Install them, or leave it out with --no-python.\n',
+  );
+  assert.match((await release('--no-python')).err, /^release: "git /);
 });
 
 describe('the sources as a package', () => {
