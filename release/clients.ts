@@ -40,7 +40,7 @@ export async function packClients(
 async function buildPackage(client: string, output: string): Promise<Outcome> {
   const { scripts = {} } = readManifest(client);
   if ('build' in (scripts as object)) await run('npm', ['run', 'build'], { cwd: client });
-  return { file: await pack(client, output) };
+  return { file: (await pack(client, output)).filename };
 }
 
 async function buildWheel(client: string, output: string, { seconds }: Commit): Promise<Outcome> {

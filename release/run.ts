@@ -39,13 +39,20 @@ export function canRun(program: string, args: readonly string[]): Promise<boolea
   );
 }
 
-/**
- * Packs the npm package in a folder, without running its scripts.
- * @returns the file's name
- */
-export async function pack(folder: string, output: string): Promise<string> {
+/** Packs the npm package in a folder, without running its scripts. */
+export async function pack(
+  folder: string,
+  output: string,
+  { dryRun = false } = {},
+): Promise<Packed> {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', output];
+  if (dryRun) args.push('--dry-run');
   // npm 12 names the package, earlier versions list it.
   const [packed] = Object.values(JSON.parse(await run('npm', args, { cwd: folder })));
-  return (packed as { filename: string }).filename;
+  return packed as Packed;
+}
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
 }

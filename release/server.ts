@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Commit } from './commit.ts';
 import { compile } from './compile.ts';
+import { removeDeadLinks } from './links.ts';
 import { pack } from './run.ts';
 
 export interface Manifest {
@@ -66,7 +67,12 @@ export function prepareServer(folder: string, { hash }: Commit): Manifest {
  * @param folder as `prepareServer` left it
  */
 export async function packServer(folder: string, output: string): Promise<string> {
-  const file = await pack(folder, output);
+  const { files } = await pack(folder, output, { dryRun: true });
+  removeDeadLinks(
+    folder,
+    files.map((each) => each.path),
+  );
+  const { filename: file } = await pack(folder, output);
   const manifest = readManifest(folder);
   const { name, version, dependencies, optionalDependencies, bin, engines } = manifest;
   const integrity = createHash('sha512').update(readFileSync(path.join(output, file)));

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
+  globSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -12,7 +14,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { notesOf } from '../release/notes.ts';
-import { prepareServer } from '../release/server.ts';
+import { packServer, prepareServer } from '../release/server.ts';
 import { root, run, throwawayFolder } from './cli/process.ts';
 
 describe('the notes of a release', () => {
@@ -65,7 +67,9 @@ describe('the sources as a package', () => {
   let folder: string;
   before(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'retention-release-test-'));
-    for (const each of ['bin', 'src', 'package.json', 'package-lock.json']) {
+    const { files } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+    const packed = files.filter((each: string) => !each.startsWith('!'));
+    for (const each of [...packed, 'README.md', 'package.json', 'package-lock.json']) {
       cpSync(path.join(root, each), path.join(folder, each), { recursive: true });
     }
     symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
@@ -108,6 +112,32 @@ describe('the sources as a package', () => {
     ]);
     assert.deepEqual(packed, plain);
     assert.match((await help('--version')).out, /^retention 1\.0\.0 \(c0ffee\)\n/);
+  });
+
+  test('have documents that link only to what is packed', async () => {
+    const output = throwawayFolder();
+    const file = await packServer(folder, output);
+    execFileSync('tar', ['-xf', file], { cwd: output });
+    const place = path.join(output, 'package');
+    const documents = globSync('**/*.md', { cwd: place });
+    assert.ok(documents.length > 20);
+    const links = documents.flatMap((document) =>
+      [...readFileSync(path.join(place, document), 'utf8').matchAll(/(?:\]\(|src=")([^)"\s]+)/g)]
+        .map(([, target = '']) => target)
+        .filter((target) => !/^(?:[a-z]+:|[#/])/.test(target))
+        .map((target) => [document, target.replace(/#.*/, '')] as const),
+    );
+    assert.ok(links.length > 50);
+    const dead = links.filter(
+      ([document, target]) => !existsSync(path.join(place, path.dirname(document), target)),
+    );
+    assert.deepEqual(dead, []);
+    const readme = readFileSync(path.join(place, 'README.md'), 'utf8');
+    assert.match(
+      readme,
+      /^- \*\*Read:\*\* .* · contributing · security · \[changes\]\(CHANGELOG.md\)$/m,
+    );
+    assert.doesNotMatch(readme, /The overview of the demo shop: a verdict/);
   });
 
   test('need nothing of developers', () => {
