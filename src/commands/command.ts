@@ -29,6 +29,8 @@ export interface Command {
   readonly details?: readonly string[];
   /** How many positional arguments it takes; none by default. */
   readonly positionals?: readonly [min: number, max: number];
+  /** The values that there are for an option (`--tier`) or for an argument, by its place from 1 on: shells complete them. */
+  readonly values?: Readonly<Record<string, readonly string[]>>;
   run(context: CommandContext): Promise<number>;
 }
 

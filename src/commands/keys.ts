@@ -61,6 +61,7 @@ const create: Command = {
     'expires-in': { type: 'string' },
     json: { type: 'boolean' },
   },
+  values: { '--scopes': allScopes },
   async run(context) {
     const name = requiredOption(context, 'name');
     const scopes = [

@@ -20,7 +20,11 @@ import {
 } from './command.ts';
 import { withShop } from './keys.ts';
 
-const platformAndShop = { options: { shop: { type: 'string' } }, positionals: [1, 1] } as const;
+const platformAndShop = {
+  options: { shop: { type: 'string' } },
+  positionals: [1, 1],
+  values: { 1: platforms.map(({ name }) => name) },
+} as const;
 
 function platformOf({ positionals: [name = ''] }: CommandContext): Platform {
   const platform = findPlatform(name);

@@ -39,6 +39,7 @@ const create: Command = {
     currency: { type: 'string' },
     json: { type: 'boolean' },
   },
+  values: { '--tier': tierNames },
   async run(context) {
     const currency = requiredOption(context, 'currency').toUpperCase();
     if (minorDigitsOf(currency) === undefined) {
@@ -88,6 +89,7 @@ const setTier: Command = {
   summary: "changes a shop's tier; takes effect by the time this returns",
   options: {},
   positionals: [2, 2],
+  values: { 2: tierNames },
   async run({ config, positionals: [idText = '', tierText = ''] }) {
     const shopId = parseId(idText, 'The shop id');
     const tier = parseTier(tierText);

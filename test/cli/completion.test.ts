@@ -19,6 +19,15 @@ const cases: readonly [typed: string, offered: readonly string[], other: string]
   ['keys revoked --shop 7 --s', ['--shop', '--since'], '--scopes'],
   ['serve --', ['--workers', '--help'], '--shop'],
   ['-', ['--help', '--version'], '--workers'],
+  ['shops create --id 1 --tier ', ['free', 'enterprise_plus'], '--id'],
+  ['shops create --tier g', ['growth'], 'free'],
+  ['shops set-tier 1 ', ['free', 'growth', 'pro'], 'create'],
+  ['shops set-tier 1 p', ['pro'], 'free'],
+  ['shops set-tier ', [], 'pro'],
+  ['import --from ', ['shopify'], 'keys'],
+  ['platforms connect ', ['shopify'], 'list'],
+  ['keys create --scopes ', ['read:plans', 'read:metrics'], '--shop'],
+  ['keys create --name x --scopes read:m', ['read:metrics'], 'read:plans'],
 ];
 
 interface Shell {
@@ -33,8 +42,10 @@ const shells: Readonly<Record<string, Shell>> = {
     ask: (file, typed) => `
       source ${file}
       complete -p retention >&2
-      offer() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _retention; printf '%s\\n' "\${COMPREPLY[@]}" .; }
-      ${typed.map((line) => `offer retention ${line.replace(/(^| )$/, "$1''")}`).join('\n')}`,
+      # Without colons among them, it replaces whole words.
+      COMP_WORDBREAKS=' '
+      offer() { COMP_LINE=$1 COMP_POINT=\${#1}; _retention; printf '%s\\n' "\${COMPREPLY[@]}" .; }
+      ${typed.map((line) => `offer 'retention ${line}'`).join('\n')}`,
   },
   zsh: {
     args: ['-f'],
@@ -42,7 +53,10 @@ const shells: Readonly<Record<string, Shell>> = {
     ask: (file, typed) => `
       compdef() { : }
       _describe() {
-        for each in "\${(@P)2}"; do [[ $each != "$words[CURRENT]"* ]] || print -r -- "\${each%%:*}"; done
+        for each in "\${(@P)2}"; do
+          each=\${\${\${each//\\\\:/;}%%:*}//;/:}
+          [[ $each != "$words[CURRENT]"* ]] || print -r -- "$each"
+        done
       }
       _files() { print 'a file' }
       source ${file}

@@ -7,13 +7,17 @@ export interface Grammar {
 }
 
 interface Place {
-  /** The words after `retention` that lead here; `help` leads to every command too. */
+  /**
+   * The words after `retention` that lead here, as the pattern of a shell: `?*` is any word. `help` leads to
+   * every command too.
+   */
   readonly after: readonly string[];
   readonly choices: readonly Choice[];
 }
 
 export interface Choice {
   readonly word: string;
+  /** Empty for a value. */
   readonly about: string;
 }
 
@@ -22,9 +26,10 @@ interface CommandOptions {
   readonly options: readonly Option[];
 }
 
-interface Option {
+export interface Option {
   readonly name: string;
   readonly takesValue: boolean;
+  readonly values: readonly string[];
 }
 
 export function grammarOf(commands: readonly Command[]): Grammar {
@@ -40,18 +45,46 @@ export function grammarOf(commands: readonly Command[]): Grammar {
           after: [word, `help ${word}`],
           choices: members.map(({ name, summary }) => ({ word: lastWord(name), about: summary })),
         })),
+      ...commands.flatMap(({ name, values = {} }) =>
+        Object.entries(values)
+          .filter(([place]) => !place.startsWith('--'))
+          .map(([place, words]) => ({
+            after: [name + ' ?*'.repeat(Number(place) - 1)],
+            choices: choicesOf(words),
+          })),
+      ),
     ],
-    commands: commands.map(({ name, options }) => ({
+    commands: commands.map(({ name, options, values = {} }) => ({
       name,
       options: [
         ...Object.entries(options).map(([option, { type }]) => ({
           name: option,
           takesValue: type === 'string',
+          values: values[`--${option}`] ?? [],
         })),
-        { name: 'help', takesValue: false },
+        { name: 'help', takesValue: false, values: [] },
       ],
     })),
   };
+}
+
+/** The grammar's places, and those behind options that take one of some values. */
+export function placesOf({ places, commands }: Grammar): Place[] {
+  return [
+    ...places,
+    ...commands.flatMap(({ name: command, options }) =>
+      options
+        .filter(({ values }) => values.length > 0)
+        .map(({ name, values }) => ({
+          after: [`${command} *--${name}`],
+          choices: choicesOf(values),
+        })),
+    ),
+  ];
+}
+
+function choicesOf(words: readonly string[]): Choice[] {
+  return words.map((word) => ({ word, about: '' }));
 }
 
 function aboutFamily(members: readonly Command[]): string {

@@ -1,14 +1,17 @@
-import type { Choice, Grammar } from './grammar.ts';
+import { type Choice, type Grammar, type Option, placesOf } from './grammar.ts';
 
 /**
  * A script for each shell. All do the same: where commands are expected they offer commands, for a word
- * that begins with a dash the command's options, and otherwise files.
+ * that begins with a dash the command's options, where there is a choice of values these, and otherwise files.
  */
 export const scripts: Readonly<Record<string, (grammar: Grammar) => string>> = {
   bash: (grammar) => `# Completes the commands and options of retention in bash.
 _retention() {
-  local word=\${COMP_WORDS[COMP_CWORD]} choices=
-  local before="\${COMP_WORDS[*]:1:COMP_CWORD-1}"
+  # Not from COMP_WORDS, which is split at colons.
+  local -a words
+  read -ra words <<< "\${COMP_LINE:0:COMP_POINT}."
+  local last=$((\${#words[@]} - 1)) choices=
+  local word=\${words[last]%.} before="\${words[*]:1:last-1}"
   if [[ $word == -* ]]; then
     case "$before " in
 ${optionCases(grammar, (names) => `choices=${quoted(names.join(' '))}`)}
@@ -19,6 +22,8 @@ ${placeCases(grammar, (choices) => `choices=${quoted(choices.map(({ word }) => w
     esac
   fi
   COMPREPLY=($(compgen -W "$choices" -- "$word"))
+  # Only what follows the last colon is replaced.
+  if [[ $COMP_WORDBREAKS == *:* ]]; then COMPREPLY=("\${COMPREPLY[@]#"\${word%"\${word##*:}"}"}"); fi
 }
 complete -o default -F _retention retention`,
 
@@ -34,7 +39,7 @@ ${optionCases(grammar, (names) => `choices=(${names.join(' ')})`)}
     _describe option choices
   else
     case $before in
-${placeCases(grammar, (choices) => `choices=(${choices.map(({ word, about }) => quoted(`${word}:${about}`)).join(' ')})`)}
+${placeCases(grammar, (choices) => `choices=(${choices.map(zshChoice).join(' ')})`)}
     esac
     if (( $#choices )); then _describe command choices; else _files; fi
   fi
@@ -49,7 +54,12 @@ function __retention_before
   string join ' ' -- $words[2..]
 end
 function __retention_at
-  contains -- "$(__retention_before)" $argv
+  for pattern in $argv
+    if string match --quiet -- "$pattern" "$(__retention_before)"
+      return 0
+    end
+  end
+  return 1
 end
 function __retention_in
   string match --quiet -- "$argv[1] *" "$(__retention_before) "
@@ -58,7 +68,7 @@ ${places
   .flatMap(({ after, choices }) =>
     choices.map(
       ({ word, about }) =>
-        `complete -c retention -f -n ${fishQuoted(`__retention_at ${after.map(fishQuoted).join(' ')}`)} -a ${word} -d ${fishQuoted(about)}`,
+        `complete -c retention -f -n ${fishQuoted(`__retention_at ${after.map(fishQuoted).join(' ')}`)} -a ${word}${about && ` -d ${fishQuoted(about)}`}`,
     ),
   )
   .join('\n')}
@@ -66,7 +76,7 @@ ${commands
   .flatMap(({ name, options }) =>
     options.map(
       (option) =>
-        `complete -c retention -n ${fishQuoted(`__retention_in ${fishQuoted(name)}`)} -l ${option.name}${option.takesValue ? ' -r' : ''}`,
+        `complete -c retention -n ${fishQuoted(`__retention_in ${fishQuoted(name)}`)} -l ${option.name}${fishValue(option)}`,
     ),
   )
   .join('\n')}
@@ -75,9 +85,9 @@ complete -c retention -n '__retention_at ""' -l version -d 'prints the version'`
 };
 
 /** Cases for bash and zsh, by the words before the one to complete. */
-function placeCases({ places }: Grammar, assign: (choices: readonly Choice[]) => string): string {
-  return places
-    .map(({ after, choices }) => `      ${after.map(quoted).join('|')}) ${assign(choices)} ;;`)
+function placeCases(grammar: Grammar, assign: (choices: readonly Choice[]) => string): string {
+  return placesOf(grammar)
+    .map(({ after, choices }) => `      ${after.map(pattern).join('|')}) ${assign(choices)} ;;`)
     .join('\n');
 }
 
@@ -88,6 +98,20 @@ function optionCases({ commands }: Grammar, assign: (names: readonly string[]) =
     return `      ${quoted(`${name} `)}*) ${assign(names)} ;;`;
   });
   return [`      ' ') ${assign(['--help', '--version'])} ;;`, ...cases].join('\n');
+}
+
+/** Quotes all but the signs that stand for anything. */
+function pattern(text: string): string {
+  return text.replace(/[^*?]+/g, quoted) || "''";
+}
+
+function zshChoice({ word, about }: Choice): string {
+  return quoted([word.replaceAll(':', String.raw`\:`), about].filter(Boolean).join(':'));
+}
+
+function fishValue({ takesValue, values }: Option): string {
+  if (values.length > 0) return ` -x -a ${fishQuoted(values.join(' '))}`;
+  return takesValue ? ' -r' : '';
 }
 
 function quoted(text: string): string {

@@ -69,6 +69,7 @@ const create: Command = {
     scheme: { type: 'string' },
     json: { type: 'boolean' },
   },
+  values: { '--scheme': vendors },
   async run(context) {
     const name = requiredOption(context, 'name');
     if (name.length > maxNameLength) {

@@ -71,6 +71,7 @@ export const importCommand: Command = {
     json: { type: 'boolean' },
   },
   positionals: [1, Infinity],
+  values: { '--from': platforms.map(({ name }) => name) },
   async run(context) {
     const { options, positionals: files } = context;
     const feed = await feedOf(options);
