@@ -51,8 +51,8 @@ async function main(args: readonly string[]): Promise<number> {
     tell(await overview());
     return 2;
   }
-  if (args[0] === 'help' || args[0] === '--help' || args[0] === '-h') {
-    print(args.length === 1 ? await overview() : helpOf(await findCommand(args.slice(1))));
+  if (args[0] === 'help' || asksForHelp(args[0])) {
+    print(await helpOn(args.slice(1)));
     return 0;
   }
   if (args[0] === '--version') {
@@ -61,9 +61,13 @@ async function main(args: readonly string[]): Promise<number> {
     );
     return 0;
   }
+  if (asksForHelp(args[1])) {
+    print(await helpOn(args.slice(0, 1)));
+    return 0;
+  }
   const command = await findCommand(args);
   const rest = args.slice(command.name.split(' ').length);
-  if (rest.includes('--help') || rest.includes('-h')) {
+  if (rest.some(asksForHelp)) {
     print(helpOf(command));
     return 0;
   }
@@ -81,9 +85,27 @@ async function main(args: readonly string[]): Promise<number> {
   });
 }
 
+function asksForHelp(word: string | undefined): boolean {
+  return word === '--help' || word === '-h';
+}
+
+/** Explains everything, the commands that begin with a word, or a command. */
+async function helpOn(words: readonly string[]): Promise<string> {
+  const [first, ...more] = words;
+  if (first === undefined) return overview();
+  const family = await familyOf(first);
+  return more.length === 0 && family?.every(({ name }) => name !== first)
+    ? helpOfFamily(first, family)
+    : helpOf(await findCommand(words));
+}
+
+async function familyOf(first: string): Promise<readonly Command[] | undefined> {
+  return Object.hasOwn(families, first) ? families[first]?.() : undefined;
+}
+
 async function findCommand(args: readonly string[]): Promise<Command> {
   const [first = '', second = ''] = args;
-  const family = Object.hasOwn(families, first) ? await families[first]?.() : undefined;
+  const family = await familyOf(first);
   const command = family?.find(({ name }) => isNamed(args, name));
   if (command) return command;
   const names = (await listCommands()).map(({ name }) => name);
@@ -142,12 +164,10 @@ function parse(command: Command, args: string[]) {
 }
 
 async function overview(): Promise<string> {
-  const commands = await listCommands();
-  const width = Math.max(...commands.map(({ name }) => name.length)) + 2;
   return [
     'Usage: retention COMMAND [OPTIONS]',
     '',
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
+    ...summaries(await listCommands()),
     '',
     '"retention COMMAND --help" explains a command; "retention --version" prints the version.',
     'Settings are environment variables; .env in the current folder supplies those that are not set:',
@@ -157,6 +177,17 @@ async function overview(): Promise<string> {
     `${platforms.flatMap(({ settings }) => [settings.credentialsFile, settings.webhookSecrets.variable]).join(', ')}, and OpenTelemetry's for traces; "retention doctor" shows their values.`,
     'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused. An import that Ctrl-C stops: 130.',
   ].join('\n');
+}
+
+function helpOfFamily(first: string, family: readonly Command[]): string {
+  const usage = `Usage: retention ${first} COMMAND [OPTIONS]`;
+  const more = `"retention ${first} COMMAND --help" explains a command.`;
+  return [usage, '', ...summaries(family), '', more].join('\n');
+}
+
+function summaries(commands: readonly Command[]): string[] {
+  const width = Math.max(...commands.map(({ name }) => name.length)) + 2;
+  return commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`);
 }
 
 function helpOf({ name, synopsis, summary, details = [] }: Command): string {

@@ -63,6 +63,28 @@ test('every command has help', { concurrency: 2 }, async (t) => {
   await Promise.all(checks);
 });
 
+test('every group of commands has help that lists them', { concurrency: 2 }, async (t) => {
+  const listed = (text: string) =>
+    [...text.matchAll(/^ {2}(\S+ \S+) {2,}/gm)].map(([, name = '']) => name);
+  const { out: all } = await run(['help'], options);
+  const groups = [...Map.groupBy(listed(all), (name) => name.split(' ')[0] as string)];
+  assert.ok(groups.length > 5);
+  const checks = groups.map(([group, members], index) =>
+    t.test(group, async () => {
+      const args = [
+        [group, '--help'],
+        ['help', group],
+        [group, '-h'],
+      ][index % 3] as string[];
+      const { code, out, err } = await run(args, options);
+      assert.deepEqual([code, err], [0, '']);
+      assert.ok(out.startsWith(`Usage: retention ${group} COMMAND [OPTIONS]\n`));
+      assert.deepEqual(listed(out), members);
+    }),
+  );
+  await Promise.all(checks);
+});
+
 describe('wrong usage exits with 2, and stderr says what is right', { concurrency: 2 }, () => {
   const createKey = ['keys', 'create', '--shop', '1', '--name', 'x', '--scopes', 'read:plans'];
   const wrong: [args: string[], says: string][] = [
