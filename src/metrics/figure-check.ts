@@ -13,6 +13,7 @@ import { summariseMovements, toMovements } from './movements.ts';
 import { cohortsFromRecords } from './plain-cohorts.ts';
 import { churnFromRecords, movementsFromRecords } from './plain-movements.ts';
 import { summariseFromRecords } from './plain.ts';
+import { attemptsIn } from './recovery/attempts.ts';
 import {
   type Cases,
   type ClosedCases,
@@ -21,7 +22,7 @@ import {
   listOutstanding,
   totalOf,
 } from './recovery/figures.ts';
-import { recoveryFromRecords } from './recovery/plain.ts';
+import { type PlainAttempt, recoveryFromRecords } from './recovery/plain.ts';
 import { summariseMetrics } from './summary.ts';
 
 /** A figure whose served value is not what the records give. */
@@ -66,6 +67,7 @@ async function readServed(tx: Transaction, shop: ShopOfFigures, now: number): Pr
   const window = { from: now - 30 * day, until: now, now };
   const days = await listChurnDays(tx, shop.id, window);
   const count = (cause: ChurnCause) => days.reduce((total, each) => total + each[cause], 0);
+  const closed = await listClosed(tx, shop.id, window);
   return new Map([
     ...listFigures('', toSummary(await summariseMetrics(tx, shop.id, now), shop.currency, now)),
     ...listFigures(
@@ -79,7 +81,11 @@ async function readServed(tx: Transaction, shop: ShopOfFigures, now: number): Pr
     ...listProjected(await projectRenewals(tx, shop.id, now), shop),
     ...listRecoveryFigures({
       outstanding: await listOutstanding(tx, shop.id, now),
-      closed: await listClosed(tx, shop.id, { from: window.from, until: now }),
+      closed,
+      attempts: attemptsIn(closed).flatMap(({ number, succeeded, failed }) => [
+        { ...succeeded, number, hasSucceeded: true },
+        { ...failed, number, hasSucceeded: false },
+      ]),
     }),
   ]);
 }
@@ -143,14 +149,23 @@ function listProjected(weeks: readonly RenewalWeek[], { currency }: ShopOfFigure
 interface RecoveryCases {
   readonly outstanding: readonly OpenCases[];
   readonly closed: readonly ClosedCases[];
+  readonly attempts: readonly PlainAttempt[];
 }
 
 /** Numbers and amounts of cases, by all that tells them apart. */
-function listRecoveryFigures({ outstanding, closed }: RecoveryCases): [string, unknown][] {
+function listRecoveryFigures({
+  outstanding,
+  closed,
+  attempts,
+}: RecoveryCases): [string, unknown][] {
   return [
     ...listSums(outstanding, (each) => `outstanding ${codeOf(each)}`),
     ...listSums(closed, (each) =>
       [isoDay(each.day), each.result, each.attempts, codeOf(each)].join(' '),
+    ),
+    ...listSums(
+      attempts.filter(({ count }) => count > 0),
+      ({ number, hasSucceeded }) => `attempt ${number} ${hasSucceeded ? 'succeeded' : 'failed'}`,
     ),
   ];
 }

@@ -10,6 +10,7 @@ import {
   listClosedCases,
   listOpenCases,
 } from '../../src/metrics/recovery/cases.ts';
+import { attemptsIn } from '../../src/metrics/recovery/attempts.ts';
 import {
   type Cases,
   type ClosedCases,
@@ -41,6 +42,16 @@ function sumsOf<Kind extends Cases>(cases: readonly Kind[], keys: readonly (keyo
     .map(([key, alike]) => [key, totalOf(alike)] as const)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
+/** The attempts to collect closed cases, in the form of the plain computation. */
+function attemptsOf(closed: readonly ClosedCases[]) {
+  return attemptsIn(closed)
+    .flatMap(({ number, succeeded, failed }) => [
+      { ...succeeded, number, hasSucceeded: true },
+      { ...failed, number, hasSucceeded: false },
+    ])
+    .filter(({ count }) => count > 0);
+}
+const attemptKeys = ['number', 'hasSucceeded'] as const;
 const closedKeys = ['day', 'result', 'failureCode', 'attempts'] as const;
 
 const payment = (id: number, on: string, over: object = {}) => ({
@@ -224,6 +235,11 @@ onOneDatabase('recovery', (open) => {
         sumsOf(plain.outstanding, ['failureCode']),
         `seed ${seed}`,
       );
+      assert.deepEqual(
+        sumsOf(attemptsOf(closed), attemptKeys),
+        sumsOf(plain.attempts, attemptKeys),
+        `seed ${seed}`,
+      );
       await compareLists(shopId, closed);
 
       for (const until of [1, 2, 3].map(() => instantOf(random))) {
@@ -232,6 +248,11 @@ onOneDatabase('recovery', (open) => {
         const then = await recoveryFromRecords(store.write, shopId, { from, until }, until);
         const served = await listClosed(analyse, shopId, { from, until });
         assert.deepEqual(sumsOf(served, closedKeys), sumsOf(then.closed, closedKeys), what);
+        assert.deepEqual(
+          sumsOf(attemptsOf(served), attemptKeys),
+          sumsOf(then.attempts, attemptKeys),
+          what,
+        );
         const owed = totalOf(await listOutstanding(analyse, shopId, until));
         assert.deepEqual(owed, totalOf(then.outstanding), what);
         // The summary's figures.

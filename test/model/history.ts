@@ -44,6 +44,8 @@ export interface DunningCase {
   readonly openedAt: number;
   closedAt: number | undefined;
   result: 'recovered' | 'lost' | undefined;
+  /** Whether each attempt to collect succeeded, after the failure that opened the case. */
+  readonly attempts: boolean[];
 }
 
 /** A subscription's history up to an instant, in order. */
@@ -75,12 +77,14 @@ export function dunningCasesAt(
   for (const { at, what } of happenings) {
     if (at > instant) break;
     if (what === 'fails') {
+      open?.attempts.push(false);
       if (open || hasEnded) continue;
-      open = { openedAt: at, closedAt: undefined, result: undefined };
+      open = { openedAt: at, closedAt: undefined, result: undefined, attempts: [] };
       cases.push(open);
       continue;
     }
     if (what !== 'pays') hasEnded = what !== 'active' && what !== 'paused';
+    if (what === 'pays') open?.attempts.push(true);
     if (open && (what === 'pays' || hasEnded)) {
       open.closedAt = at;
       open.result = what === 'pays' ? 'recovered' : 'lost';

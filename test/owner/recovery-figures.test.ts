@@ -1,15 +1,61 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
+import type { Period } from '../../src/metrics/bounds.ts';
 import { toSummary } from '../../src/metrics/figures.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
+import { dunningCasesAt } from '../model/history.ts';
+import type { Upsert } from '../model/records.ts';
+import { subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
-import { plain } from './page-text.ts';
+import { csvRows } from './csv-rows.ts';
+import { plain, rowsOf } from './page-text.ts';
 import { signedInOwner } from './visitor.ts';
 
 const at = Date.parse(now);
 const day = 86_400_000;
+
+/** Paid at the sixth attempt, in each of the periods. */
+const oftenFailed = [
+  subscription(9_000_001, { customerId: 9_000_001, planId: 11, createdAt: '2026-01-01T00:00:00Z' }),
+  ...[21, 22, 23, 24, 25, 26, 27].map((on, index, days) => ({
+    type: 'payment',
+    id: 9_000_001 + index,
+    subscriptionId: 9_000_001,
+    cycle: '1',
+    status: index === days.length - 1 ? 'succeeded' : 'failed',
+    amount: '12.00',
+    processedAt: `2026-10-${on}T18:00:00Z`,
+  })),
+];
+
+const share = (rate: number) =>
+  new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 2 }).format(rate);
+
+/** How the attempts to collect in cases that closed in a period ended, in four groups; none is missing. */
+function attemptsIn(records: readonly Upsert[], period: Period) {
+  const payments = Map.groupBy(
+    records.filter((each) => each.type === 'payment'),
+    ({ subscriptionId }) => subscriptionId,
+  );
+  const attempts = [1, 2, 3, 4].map(() => ({ succeeded: 0, failed: 0, cases: 0 }));
+  for (const record of records) {
+    if (record.type !== 'subscription') continue;
+    for (const each of dunningCasesAt(record, payments.get(record.id) ?? [], at)) {
+      if (each.closedAt === undefined) continue;
+      if (each.closedAt < period.from || each.closedAt >= period.until) continue;
+      const failedIn = new Set<number>();
+      for (const [index, hasSucceeded] of each.attempts.entries()) {
+        const group = Math.min(index, 3);
+        attempts[group]![hasSucceeded ? 'succeeded' : 'failed'] += 1;
+        if (!hasSucceeded) failedIn.add(group);
+      }
+      for (const group of failedIn) attempts[group]!.cases += 1;
+    }
+  }
+  return attempts;
+}
 
 onOneDatabase('the figures of the recovery page', (open) => {
   let world: World;
@@ -24,7 +70,8 @@ onOneDatabase('the figures of the recovery page', (open) => {
   test('agrees with the summary for any period, and every number leads to its rows', async () => {
     const shop = await createShop(world.store, { currency: 'EUR' });
     const options = { subscriptions: 300, seed: 7, endAt: at, currency: 'EUR', minorDigits: 2 };
-    await importAll(world.store, shop, [...generateShop(options)]);
+    const records = [...generateShop(options), ...oftenFailed];
+    await importAll(world.store, shop, records);
     const { visitor: owner } = await signedInOwner({ ...world, shop });
     const path = `/app/shops/${shop.id}/recovery`;
     const load = async (url: string) =>
@@ -45,10 +92,7 @@ onOneDatabase('the figures of the recovery page', (open) => {
       const row = await summariseMetrics(world.store.primary.analyse, shop.id, at, period);
       const { recoveryRate } = toSummary(row, 'EUR', at);
       const now30 = await summariseMetrics(world.store.primary.analyse, shop.id, at);
-      const shown = new Intl.NumberFormat('en-US', {
-        style: 'percent',
-        maximumFractionDigits: 2,
-      }).format(recoveryRate);
+      const shown = share(recoveryRate);
       assert.ok(answerOf(page).startsWith(`${now30.dunningActive} payments outstanding, €`));
       assert.ok(answerOf(page).includes(` ${shown} of those closed`), answerOf(page));
       const lost = row.dunningClosed - row.dunningRecovered;
@@ -61,6 +105,27 @@ onOneDatabase('the figures of the recovery page', (open) => {
       for (const [, href = '', count] of links) {
         assert.equal(await rowsIn(href.replaceAll('&amp;', '&')), Number(count), href);
       }
+      const attempts = attemptsIn(records as Upsert[], period);
+      const later = attempts[3]!;
+      assert.ok(later.failed > later.cases && later.cases > 0);
+      const table = rowsOf(
+        page.slice(page.indexOf('<h3 id="recovery-attempts"')).split('</section>', 1)[0] ?? '',
+      );
+      assert.deepEqual(
+        table.map(([, succeeded, failed, rate]) => [succeeded, failed, rate]),
+        attempts.map(({ succeeded, failed, cases }) => [
+          String(succeeded),
+          failed === cases ? String(failed) : `${failed} in ${cases}`,
+          succeeded + failed === 0 ? '–' : share(succeeded / (succeeded + failed)),
+        ]),
+      );
+      const file = await load(
+        `${path}/charts.csv${query}${query === '' ? '?' : '&'}chart=recovery-attempts`,
+      );
+      assert.deepEqual(
+        csvRows(file).map((each) => [Number(each['Recovered']), Number(each['Failed'])]),
+        attempts.map(({ succeeded, failed }) => [succeeded, failed]),
+      );
       const [figure = ''] = /<h3 id="recovered">.*?<\/figure>/s.exec(page) ?? [];
       const bars = [
         ...figure.matchAll(

@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from '../../store/database.ts';
 import { type Period, day } from '../bounds.ts';
 import { priceDecimals } from '../history-rows.ts';
-import type { ClosedCases, OpenCases, Result } from './figures.ts';
+import type { Cases, ClosedCases, OpenCases, Result } from './figures.ts';
 
 /** What happened to a subscription. */
 interface Event {
@@ -19,15 +19,31 @@ interface Case {
   readonly units: bigint;
   failureCode: string | null;
   attempts: number;
+  /** Whether each attempt to collect it succeeded, in their order. */
+  readonly tries: boolean[];
   closedAt?: number;
   result?: Result;
 }
 
 const ended: ReadonlySet<string | null> = new Set(['cancelled', 'expired', 'failed']);
+/** From this one on, attempts to collect a case are counted together. */
+const lastAttempt = 4;
 const subscriptionsPerStatement = 5_000;
 
+interface PlainRecovery {
+  readonly outstanding: OpenCases[];
+  readonly closed: ClosedCases[];
+  /** An entry for each attempt to collect the closed ones. */
+  readonly attempts: PlainAttempt[];
+}
+
+export interface PlainAttempt extends Cases {
+  readonly number: number;
+  readonly hasSucceeded: boolean;
+}
+
 /**
- * The same as listOutstanding and listClosed, following the definitions event by event: reads all payments of the
+ * The same as listOutstanding, listClosed and attemptsIn, following the definitions event by event: reads all payments of the
  * subscriptions that ever failed to pay, and none of the precomputed tables. Each case is a group of its own.
  */
 export async function recoveryFromRecords(
@@ -35,22 +51,35 @@ export async function recoveryFromRecords(
   shopId: number,
   { from, until }: Period,
   now: number,
-): Promise<{ outstanding: OpenCases[]; closed: ClosedCases[] }> {
+): Promise<PlainRecovery> {
   const outstanding: OpenCases[] = [];
   const closed: ClosedCases[] = [];
+  const attempts: PlainAttempt[] = [];
   for (let after = 0; ;) {
     const events = await listEvents(sql, shopId, after);
     const last = events.at(-1);
-    if (last === undefined) return { outstanding, closed };
+    if (last === undefined) return { outstanding, closed, attempts };
     after = last.subscriptionId;
     const seen = events.filter(({ at }) => at <= now);
     for (const history of Map.groupBy(seen, (each) => each.subscriptionId).values()) {
-      for (const { units, failureCode, attempts, closedAt, result } of casesOf(history)) {
+      for (const each of casesOf(history)) {
+        const { units, failureCode, closedAt, result } = each;
         if (closedAt === undefined || result === undefined) {
           outstanding.push({ count: 1, units, failureCode });
         } else if (closedAt >= from && closedAt < until) {
           const closedOn = Math.floor(closedAt / day) * day;
-          closed.push({ day: closedOn, result, failureCode, attempts, count: 1, units });
+          closed.push({
+            day: closedOn,
+            result,
+            failureCode,
+            attempts: each.attempts,
+            count: 1,
+            units,
+          });
+          for (const [index, hasSucceeded] of each.tries.entries()) {
+            const number = Math.min(index + 1, lastAttempt);
+            attempts.push({ number, hasSucceeded, count: 1, units });
+          }
         }
       }
     }
@@ -66,15 +95,17 @@ function casesOf(events: readonly Event[]): Case[] {
     if (kind === 'failed') {
       if (open) {
         open.attempts += 1;
+        open.tries.push(false);
         open.failureCode = failureCode;
       } else if (!hasEnded) {
-        open = { units: BigInt(units ?? 0), failureCode, attempts: 1 };
+        open = { units: BigInt(units ?? 0), failureCode, attempts: 1, tries: [] };
         cases.push(open);
       }
       continue;
     }
     if (kind === 'changed') hasEnded = ended.has(status);
     if (!open || (kind === 'changed' && !hasEnded)) continue;
+    if (kind === 'succeeded') open.tries.push(true);
     open.closedAt = at;
     open.result = kind === 'changed' ? 'lost' : 'recovered';
     open = undefined;

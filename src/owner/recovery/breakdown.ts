@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
+import { attemptsIn } from '../../metrics/recovery/attempts.ts';
 import { type Cases, type ClosedCases, amountOf, totalOf } from '../../metrics/recovery/figures.ts';
 import { tableFile } from '../csv/charts.ts';
 import type { Cell } from '../csv/csv.ts';
@@ -13,13 +14,15 @@ import { type View, viewPath } from '../view/view.ts';
 import { ended, rateOf } from './figures.ts';
 import { codeParameter } from './filters.ts';
 
-/** Cases that were recovered and cases that were not, each with the filter that lists them. */
+/** What was recovered and what was not, each with the filter that lists its cases. */
 interface Group {
   readonly head: Html;
   /** The head in files. */
   readonly name: string;
   readonly recovered: Cases;
   readonly rest: Cases;
+  /** How many cases the rest is in. */
+  readonly restIn: number;
   readonly recoveredQuery: Readonly<Record<string, string>>;
   readonly restQuery: Readonly<Record<string, string>>;
 }
@@ -39,9 +42,8 @@ export function breakdownsOf(closed: readonly ClosedCases[]): Breakdown[] {
   return [byAttempt(closed), byCode(closed)];
 }
 
-const attempts = ['1st', '2nd', '3rd', '4th or later'] as const;
+const names = ['1st', '2nd', '3rd', '4th or later'];
 
-/** An attempt failed if another failure followed. */
 function byAttempt(closed: readonly ClosedCases[]): Breakdown {
   return {
     id: 'recovery-attempts',
@@ -49,21 +51,17 @@ function byAttempt(closed: readonly ClosedCases[]): Breakdown {
     caption: 'Attempts to collect after the first failure, in cases closed in the period',
     heading: 'Attempt',
     restHeading: 'Failed',
-    groups: attempts.map((name, index): Group => {
-      const number = index + 1;
-      const isLast = number === attempts.length;
-      const paid = closed.filter((each) =>
-        isLast ? each.attempts >= number : each.attempts === number,
-      );
-      const later = closed.filter((each) => each.attempts > number);
-      const failed = isLast ? later.filter(({ result }) => result === 'lost') : later;
+    groups: attemptsIn(closed).map(({ number, succeeded, failed, failedIn }, index): Group => {
+      const name = names[index] ?? '';
+      const isLast = index === names.length - 1;
       return {
         head: html`${name}`,
         name,
-        recovered: ended(paid, 'recovered'),
-        rest: totalOf(failed),
-        recoveredQuery: { result: 'recovered', attempts: isLast ? `${number}+` : String(number) },
-        restQuery: { ...(isLast ? { result: 'lost' } : {}), attempts: `${number + 1}+` },
+        recovered: succeeded,
+        rest: failed,
+        restIn: failedIn,
+        recoveredQuery: { result: 'recovered', attempts: `${number}${isLast ? '+' : ''}` },
+        restQuery: { attempts: `${number + 1}+` },
       };
     }),
   };
@@ -83,11 +81,13 @@ function byCode(closed: readonly ClosedCases[]): Breakdown {
     restHeading: 'Lost',
     groups: groups.map(({ code, cases }): Group => {
       const query = { code: codeParameter(code) };
+      const lost = ended(cases, 'lost');
       return {
         head: showFailureCode(code),
         name: code ?? failureWords(code),
         recovered: ended(cases, 'recovered'),
-        rest: ended(cases, 'lost'),
+        rest: lost,
+        restIn: lost.count,
         recoveredQuery: { ...query, result: 'recovered' },
         restQuery: { ...query, result: 'lost' },
       };
@@ -105,21 +105,24 @@ export function breakdownTable(
 ): Html {
   const { shop } = visit;
   const closedPath = shopPath(shop, '/recovery/closed');
-  const count = (cases: Cases, query: Readonly<Record<string, string>>) =>
-    html`<td class="number">
-      ${
-        cases.count === 0
-          ? '0'
-          : html`<a href="${viewPath(closedPath, view, query)}"
-              >${formatCount(visit, cases.count)}</a
-            >`
-      }
+  // The number of cases leads to them, also where they have more attempts than that.
+  const count = (
+    { count: all }: Cases,
+    listed: number,
+    query: Readonly<Record<string, string>>,
+  ) => {
+    const link = html`<a href="${viewPath(closedPath, view, query)}"
+      >${formatCount(visit, listed)}</a
+    >`;
+    return html`<td class="number">
+      ${all === 0 ? '0' : all === listed ? link : html`${formatCount(visit, all)} in ${link}`}
     </td>`;
+  };
   const rows = groups.slice(0, maxRows).map(
-    ({ head, recovered, rest, recoveredQuery, restQuery }) =>
+    ({ head, recovered, rest, restIn, recoveredQuery, restQuery }) =>
       html`<tr>
         <th scope="row">${head}</th>
-        ${count(recovered, recoveredQuery)} ${count(rest, restQuery)}
+        ${count(recovered, recovered.count, recoveredQuery)} ${count(rest, restIn, restQuery)}
         <td class="number">${showRate(visit, rateOf(recovered, rest))}</td>
         <td class="amount">${formatMoney(visit, shop, amountOf(recovered, shop.currency))}</td>
       </tr>`,
