@@ -16,12 +16,19 @@ export function idField(role: IdRole | undefined, of: string): unknown {
   return withDoubt(role.isNumber ? { column: first, ids: 'number' } : first, role.doubt);
 }
 
-/** @param more further keys of the field */
-export function timeField({ column, time, doubt, isUnsure }: TimeRole, more: object = {}): unknown {
+/**
+ * @param more further keys of the field
+ * @param doubts about what the column is
+ */
+export function timeField(
+  { column, time, doubt }: TimeRole,
+  more: object = {},
+  ...doubts: readonly (string | undefined)[]
+): unknown {
   const format = time === 'iso' ? {} : { time };
   return withDoubt(
     { column: column.name, ...format, ...more },
-    isUnsure ? 'the only time there is; is it when the subscription began?' : undefined,
+    ...doubts,
     time === 'excel' ? 'numbers are read as days, as Excel counts them' : undefined,
     doubt,
   );
@@ -42,16 +49,22 @@ export function createdAtField({ start, tenure }: Roles, now: number): unknown {
   }
   if (start) {
     const { more, doubt } = ifEmpty(start.column, value);
-    const field = timeField(start, more);
-    return doubt ? withDoubt(field, doubt) : field;
+    const guess = 'the only time there is; is it when the subscription began?';
+    return timeField(start, more, start.isUnsure ? guess : undefined, doubt);
   }
-  return withDoubt({ value }, 'no column says when subscriptions began; this is used for all');
+  return withDoubt(
+    { value },
+    'no column says when subscriptions began; this is used for all. If one does: { "column": "NAME", "time": "YYYY-MM-DD" }',
+  );
 }
 
 /** @param currency the shop's */
 export function priceField(price: PriceRole | undefined, currency: string): unknown {
   if (!price) {
-    return withDoubt({ value: 0 }, 'no column has the price of an interval; MRR is 0 without it');
+    return withDoubt(
+      { value: 0 },
+      'no column has the price of an interval; MRR is 0 without it. If one has: { "column": "NAME" }',
+    );
   }
   const { column, format, free } = price;
   const { more, doubt } = ifEmpty(column, '0');

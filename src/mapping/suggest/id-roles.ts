@@ -68,6 +68,8 @@ export function findIds(
   const guessed = bestOf(usable, (column) => {
     if (!column.is('customer') || (column.is('personal') && !column.is('id'))) return 0;
     if (column.is('id')) return /name/.test(column.words) ? 0 : 100;
+    // "Weeks as customer" is a number.
+    if (periodOfName(column.words)) return 0;
     const last = column.words.split(' ').at(-1) ?? '';
     // Few customers have many subscriptions, and "is_subscriber" tells none apart.
     const { size } = column.counts;

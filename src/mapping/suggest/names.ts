@@ -47,7 +47,7 @@ const stems = {
     'email mail phone telephone telefon telefono telefone tel mobile handy fax iban ssn',
   ),
   price:
-    list(`price prices amount charge charges fee fees revenue mrr arr acv rate cost payment bill
+    list(`price prices amount amt charge charges fee fees revenue mrr arr acv rate cost payment bill
     spend preis betrag beitrag gebuhr entgelt kosten umsatz precio importe cuota monto coste cobro valor
     mensualidad prix montant cotisation redevance mensualite prezzo importo canone costo quota preco
     mensalidade premium contractvalue subscriptionvalue planvalue prijs bedrag bijdrage dues oplata cena pris avgift tarif tarifa tariffa tarief`),
@@ -106,6 +106,12 @@ const stems = {
     list(`cancelled canceled cancel cancellation churn churned termination terminated unsubscribed
     kundigung gekundigt austritt storno resiliation baja cancelacion disdetta cessazione cancelamento
     opzegging opgezegd opzegdatum`),
+  /** Perhaps an end. */
+  maybeEnded: list('stop stops stopped quit quits out finish finished gone'),
+  notEnded:
+    list(`period trial billing month paid card pause paused resume resumed reactivated returned refund refunded
+    ship shipped shipping deliver delivered delivery order ordered invoice invoiced payment login seen visit visited
+    contact contacted email mail purchase purchased converted upgraded downgraded verified confirmed reminder discount coupon birth last updated modified`),
   next: list(`next renewal renews nachste naechste prochain prochaine proxima proximo prossima prossimo
     volgende verlangerung renouvellement renovacion rinnovo`),
   notStart: list(`period trial last next birth updated modified geburt letzte ultimo ultima dernier
@@ -144,7 +150,7 @@ export function isNamed(words: string, kind: NameKind): boolean {
 /** Stems that are inside unrelated words: "state" in "statement", "cost" in "costume". */
 const shortOnly = new Set(
   list(`state left lost name names mail fine plan user item last rate level abos card risk reason term
-    fuga art days fees bill cost costo quota valor since active aktiv extra first seat seats number
+    fuga art stop stops quit quits gone ship seen days fees bill cost costo quota valor since active aktiv extra first seat seats number
     code date desde debut month months monat monate mois meses mesi year ende ends ended naam nome
     auto renew count late growth call calls data score length late sinds start spend total parti product
     contract subscription account member client`),
@@ -155,16 +161,16 @@ const periodNames: readonly (readonly [pattern: RegExp, unit: string, count: num
   [/quarter|quartal|vierteljahr|trimestr|kwartaal/, 'month', 3],
   [/halbjahr|semestr|half year|semi ?annual/, 'month', 6],
   [
-    /\b(?:mo|mrr|mtl|mes|mese)\b|month|monat|mensu|mensal|mensil|meses|\bmesi\b|mois|maand|miesi/,
+    /\b(?:mos?|mths?|mrr|mtl|mes|mese)\b|month|monat|mensu|mensal|mensil|meses|\bmesi\b|mois|maand|miesi/,
     'month',
     1,
   ],
   [
-    /\b(?:yr|arr|acv)\b|year|annual|annuel|jahr|jaehrlich|anual|\banos?\b|\banni\b|jaar|\bans?\b/,
+    /\b(?:yrs?|arr|acv)\b|year|annual|annuel|jahr|jaehrlich|anual|\banos?\b|\banni\b|jaar|\bans?\b/,
     'year',
     1,
   ],
-  [/week|woche|wochen|semanal|hebdo|settiman/, 'week', 1],
+  [/week|\bwks?\b|woche|semana|semaine|weken|hebdo|settiman/, 'week', 1],
   [/\bdays?\b|daily|\btage?n?\b|taglich|\bdias?\b|\bjours?\b|giorn|dagen|dagelijks/, 'day', 1],
 ];
 

@@ -21,7 +21,8 @@ export function statusParts({ status, ended }: Roles, now: number): StatusParts 
   if (status) return partsOf(status, ended, now);
   if (ended) return partsOfEnd(ended, now);
   const value = { value: 'active' };
-  const doubt = 'no column says which subscriptions were cancelled, so all are active';
+  const doubt =
+    'no column says which subscriptions were cancelled, so all are active. If one does: { "column": "NAME", "table": { "TEXT": "cancelled" }, "otherwise": "active" }';
   return {
     when: undefined,
     status: withDoubt(value, doubt),
@@ -72,7 +73,11 @@ function partsOf(role: StatusRole, ended: TimeRole | undefined, now: number): St
         ? [
             {
               when: { [column.name]: { is: gone } },
-              at: timeField(ended),
+              at: timeField(
+                ended,
+                {},
+                ended.isUnsure ? `"${ended.column.name}" is taken for the end` : undefined,
+              ),
               to,
               until: hasFuture(ended, now)
                 ? withDoubt(
@@ -88,17 +93,17 @@ function partsOf(role: StatusRole, ended: TimeRole | undefined, now: number): St
 
 /** Without a status, those are cancelled that have an end. */
 function partsOfEnd(ended: TimeRole, now: number): StatusParts {
-  const { column } = ended;
+  const { column, isUnsure } = ended;
   const { name } = column;
   const isAlways = column.filled === column.texts.length;
   const doubt = isAlways
     ? `all rows have "${name}", so all have ended or will end then`
-    : `rows with "${name}" are cancelled, all others active`;
+    : `${isUnsure ? `"${name}" is taken for the end: ` : ''}rows with "${name}" are cancelled, all others active`;
   const empty = Object.fromEntries(['', ...column.blanks].map((text) => [text, 'active']));
   const status = { column: name, table: empty, otherwise: 'cancelled' };
   return {
     when: undefined,
-    status: isAlways ? withDoubt(status, doubt) : new Commented(status, [doubt]),
+    status: isAlways || isUnsure ? withDoubt(status, doubt) : new Commented(status, [doubt]),
     isLive: { [name]: { is: ['', ...column.blanks] } },
     events: [
       {

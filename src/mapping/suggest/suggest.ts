@@ -44,11 +44,15 @@ export interface SuggestOptions {
 }
 
 const defaultCurrency = 'USD';
+const nothingFound = {
+  problem:
+    'No column was recognised as the status, the end or the price of subscriptions. Say which columns they are.',
+};
 
 /**
  * Suggests a mapping for a file.
  * @param file its name, for messages
- * @throws CommandError if it has no rows, or none of subscriptions
+ * @throws CommandError if it has no rows, or one column only
  */
 export async function suggestMapping(
   file: string,
@@ -60,10 +64,9 @@ export async function suggestMapping(
   const known = await findKnown(table, clock);
   const context = { now: asOf, minorDigits: minorDigitsOf(given ?? '') ?? 2, answers };
   const roles = findRoles(table, context);
-  const isNothing = !roles.status && !roles.ended && !roles.price && answers.size === 0;
-  if (!known && isNothing) {
+  if (!known && table.columns.length === 1) {
     throw new CommandError(
-      `${file} has no column that could be the status, the end or the price of a subscription, so there is nothing to suggest. docs/mappings.md says how to write a mapping.`,
+      `${file} has one column only. A table of subscriptions has a row for each, with columns for its customer, when it began, its status or end, and its price.`,
     );
   }
   const currency = given ?? currencyOf(roles) ?? defaultCurrency;
@@ -79,6 +82,8 @@ export async function suggestMapping(
   const foreign =
     signs.length === 0 ? undefined : signs.filter((sign) => !isSignOf(sign, currency));
   const result = { text, known: known?.name, checks, questions, currency, foreign };
+  const isNothing = !roles.status && !roles.ended && !roles.price && answers.size === 0;
+  if (!known && isNothing) return { ...result, needsAsOf: false, preview: nothingFound };
   try {
     const mapping = parseMapping('the mapping', text);
     const preview = await previewMapping(file, head, mapping, {

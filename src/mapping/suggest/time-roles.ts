@@ -38,20 +38,21 @@ export function findTimes(
 ): TimeRoles {
   const times = decideOrders(columns.flatMap(timeOf), now, answers.get('order'));
   const pick = (score: (role: TimeRole) => number, from = times) => bestOf(from, score);
+  const timeColumns = times.map(({ column }) => column);
 
-  const ended = pick(({ column, ...role }) => {
+  const chosenEnd = chosenColumn(answers, 'ended', timeColumns);
+  const isChosenEnd = ({ column }: TimeRole) => (column === chosenEnd ? 100 : 0);
+  const isNamedEnd = (role: TimeRole) => {
+    const { column } = role;
     const isOther =
       column.is('next') || /\b(?:period|trial|billing|month|paid|card)\b/.test(column.words);
     if (!column.is('ended') || isOther) return 0;
-    const fits = endsFit({ column, ...role }, status, now);
+    const fits = endsFit(role, status, now);
     return fits ? (column.is('strongEnd') ? 80 : 60) : 0;
-  })?.found;
-  const rest = times.filter((role) => role !== ended && !role.column.is('notStart'));
-  const chosen = chosenColumn(
-    answers,
-    'start',
-    times.map(({ column }) => column),
-  );
+  };
+  const sureEnd = pick(chosenEnd === undefined ? isNamedEnd : isChosenEnd)?.found;
+  const rest = times.filter((role) => role !== sureEnd && !role.column.is('notStart'));
+  const chosen = chosenColumn(answers, 'start', [...timeColumns, ...tenureCandidates(columns)]);
   const guessed = pick((role) => {
     const { column } = role;
     if (column.is('next') || (column.is('ended') && !column.is('start'))) return 0;
@@ -61,14 +62,41 @@ export function findTimes(
   const start =
     chosen === undefined ? guessed : pick(({ column }) => (column === chosen ? 100 : 0), times);
   const nextOf = (role: TimeRole) => (role.column.is('next') && role !== start?.found ? 60 : 0);
-  return {
+  const found = {
     start: start && { ...start.found, isUnsure: start.score < 60 },
-    ended,
     next: pick(nextOf)?.found,
     paidThrough: pick(({ column }) => (paidThrough.test(column.words) ? 60 : 0))?.found,
     updated: pick((role) => (role.column.is('updated') ? 60 : 0))?.found,
-    times,
   };
+  const taken = new Set(Object.values(found).map((role) => role?.column));
+  const maybeEnds = times.filter((role) => {
+    const { column } = role;
+    const isOther = taken.has(column) || column.is('start') || column.is('notEnded');
+    return !isOther && mayBeEnd(role, start?.found) && endsFit(role, status, now);
+  });
+  const guessedEnd = pick(
+    ({ column }) => (column.is('maybeEnded') ? 20 : maybeEnds.length === 1 ? 10 : 0),
+    maybeEnds,
+  );
+  const ended =
+    sureEnd ??
+    (guessedEnd && chosenEnd === undefined ? { ...guessedEnd.found, isUnsure: true } : undefined);
+  return { ...found, ended, times };
+}
+
+/** Whether some rows have a time, and hardly any one before the subscription began. */
+function mayBeEnd(role: TimeRole, start: TimeRole | undefined): boolean {
+  const { filled, texts } = role.column;
+  if (filled === 0 || filled === texts.length) return false;
+  if (!start) return true;
+  const [readEnd, readStart] = [role, start].map(({ time }) =>
+    createTimeReader({ time, timeZone: 'UTC' }),
+  );
+  const early = texts.filter((text, row) => {
+    const began = readStart?.(start.column.texts[row] ?? '') ?? {};
+    return isAfter(began, timeIn(readEnd?.(text) ?? {}));
+  });
+  return early.length * 50 <= filled;
 }
 
 const paidThrough =
@@ -90,8 +118,10 @@ type Undecided = TimeRole & { readonly other: string | undefined };
 
 function timeOf(column: Column): Undecided[] {
   if (column.filled === 0 || column.is('personal')) return [];
-  const mayBeNumber = named.test(column.words) || column.is('start') || column.is('ended');
-  const isNumberOfUnits = periodOfName(column.words) !== undefined;
+  const { words } = column;
+  const mayBeNumber =
+    named.test(words) || column.is('start') || column.is('ended') || column.is('maybeEnded');
+  const isNumberOfUnits = periodOfName(words) !== undefined;
   const guess = guessTimes(sampleOf(column), mayBeNumber && !isNumberOfUnits);
   if (!guess || guess.share < readableShare) return [];
   return [{ column, time: guess.time, other: guess.other, isUnsure: false }];
@@ -127,7 +157,12 @@ function futureOnes({ column, time }: TimeRole, now: number): number {
 }
 
 function isAfter(reading: object, now: number): boolean {
-  return 'value' in reading && Date.parse(String(reading.value)) > now;
+  return timeIn(reading) > now;
+}
+
+/** Epoch milliseconds; NaN if it could not be read. */
+function timeIn(reading: object): number {
+  return 'value' in reading ? Date.parse(String(reading.value)) : Number.NaN;
 }
 
 /** Whether the times are when subscriptions ended: those that ended have one, active ones have none yet. */
@@ -177,12 +212,38 @@ const countPattern = /^\d{1,5}(?:\.\d+)?$/;
 /** No customer's tenure is longer, in months. */
 const maxMonths = 600;
 
+/** A number of units that are not a billing period: "Weeks As Member", "years with us". */
+const unitsOf =
+  /\b(?:days|weeks|wks|years|yrs|tage|wochen|jahre|jours|semaines|ans|annees|dias|semanas|anos|giorni|settimane|anni|dagen|weken|jaren?)\b/;
+const ofMembership =
+  /\b(?:as|with|us|active|enrolled|subscribed|here|loyal|als|bei|dabei|aktiv|abonniert|comme|avec|chez|como|con|nosotros|come|noi|iscritto|bij|lid|service|book)\b/;
+
+function isTenure(column: Column): boolean {
+  const { words } = column;
+  if (column.is('notTenure')) return false;
+  const isOfCustomer = ofMembership.test(words) || column.is('customer');
+  return column.is('tenure') || (unitsOf.test(words) && isOfCustomer);
+}
+
+/** The columns that may say how long customers have been there. */
+export function tenureCandidates(columns: readonly Column[]): Column[] {
+  return columns.filter(
+    (column) =>
+      column.counts.size > 0 &&
+      !column.is('contact') &&
+      !column.is('price') &&
+      [...column.counts.keys()].every((text) => countPattern.test(text)),
+  );
+}
+
 export function findTenure(columns: readonly Column[], answers: Answers): TenureRole | undefined {
-  const best = bestOf(columns, (column) => {
-    const { counts, words } = column;
-    const texts = [...counts.keys()];
-    if (!column.is('tenure') || column.is('notTenure') || column.is('price')) return 0;
-    if (texts.length === 0 || !texts.every((text) => countPattern.test(text))) return 0;
+  const candidates = tenureCandidates(columns);
+  const chosen = chosenColumn(answers, 'start', candidates);
+  if (chosen === null) return undefined;
+  const best = bestOf(candidates, (column) => {
+    const { words } = column;
+    if (chosen) return column === chosen ? 100 : 0;
+    if (!isTenure(column)) return 0;
     const isMain = /tenure|antiguedad|anciennete|account|subscription|kunden|vertrag|service/.test(
       words,
     );

@@ -56,7 +56,7 @@ onOneDatabase('a file that is not imported', (open) => {
     ['a picture', 'a.csv', png, /a\.csv is not a text file\. Export the table as CSV/],
     ['a PDF', 'a.pdf', '%PDF-1.7\n%\u00e2\u00e3\n', /a\.pdf is not a text file/],
     ['a workbook', 'a.xlsx', Buffer.from('PK\u0003\u0004abc', 'latin1'), /save its table as CSV/],
-    ['a table of something else', 'a.csv', 'colour,shape\nred,round\n', /no column that could be/],
+    ['a table of one column', 'a.csv', 'colour\nred\nblue\n', /a\.csv has one column only\./],
     ['a table of too many columns', 'a.csv', wide, /a\.csv has 1,001 columns; at most 1,000 are/],
     ['no table', 'a.txt', 'hello', /has no rows that could be read/],
     ['broken JSON', 'a.json', '[{"a": 1', /a\.json ends inside the list\. Choose/],

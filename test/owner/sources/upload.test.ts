@@ -147,6 +147,37 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.match(plain(none.text), /2 active\. MRR would be \$0\.00/);
   });
 
+  test('has no column that was recognised: all of them can be chosen, and nothing is imported before', async () => {
+    const { visitor, file } = await world.openShop();
+    const rows = ['aa|bb|cc|dd', 'k1|30|on|9.50', 'k2|5|off|8.50', 'k3|7|on|7.50'];
+    const shown = await upload(visitor, file, 'unknown.csv', rows.join('\n'));
+    assert.match(plain(shown.text), /No column was recognised as .* Say which columns they are\./);
+    assert.doesNotMatch(plain(shown.text), /docs\//);
+    assert.doesNotMatch(shown.text, /value="import"/);
+    const { status, price, start } = questionsOf(shown);
+    assert.deepEqual([status, price, start], ['', '', '']);
+    const columns = { 'q:status': 'cc', 'q:price': 'dd', 'q:start': 'bb' };
+    const answer = (page: typeof shown, fields: Record<string, string>) =>
+      visitor.post(`${file}/answers`, {
+        ...Object.fromEntries(
+          Object.entries(questionsOf(page)).map(([id, value]) => [`q:${id}`, value]),
+        ),
+        ...fields,
+        upload: uploadIdOf(page),
+        action: 'preview',
+      });
+    assert.equal((await answer(shown, columns)).location, file);
+    const asked = await visitor.get(file);
+    assert.match(plain(asked.text), /When was the file exported\?/);
+    const sure = { 'q:meaning:off': 'cancelled', 'q:tenure': 'week', 'as-of': '2026-03-01' };
+    assert.equal((await answer(asked, sure)).location, file);
+    const seen = await visitor.get(file);
+    assert.match(plain(seen.text), /: 2 active, 1 cancelled\. MRR would be \$17\.00/);
+    const begun = await pressImport(visitor, file, seen, { 'as-of': '2026-03-01' });
+    assert.equal(begun.location, file);
+    assert.match(plain((await resultOf(visitor, file)).text), /Subscriptions 3 0 0 0 0 0/);
+  });
+
   test('has relative dates: its date is asked', async () => {
     const { visitor, file } = await world.openShop();
     const rows = ['customerID,tenure,MonthlyCharges,Churn', 'A-1,5,29.85,No', 'B-2,12,56.95,Yes'];

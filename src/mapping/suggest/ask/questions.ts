@@ -4,7 +4,7 @@ import { findIntervalWords } from '../plan-roles.ts';
 import type { RoleContext, Roles } from '../roles.ts';
 import { type StatusRole, statusCandidates } from '../status-role.ts';
 import type { Column, Table } from '../table.ts';
-import { type TimeRole, isDayFirst } from '../time-roles.ts';
+import { type TimeRole, isDayFirst, tenureCandidates } from '../time-roles.ts';
 import { type Answers, byColumn, none } from './answers.ts';
 
 /** What only a person can know about a file, in plain words. */
@@ -53,6 +53,7 @@ export function questionsOf(
     askUnit(asking),
     askStart(asking),
     askTenure(asking),
+    askEnd(asking),
     askOrder(asking),
   ].filter((question) => question !== undefined && question.choices.length > 1) as Question[];
 }
@@ -63,7 +64,7 @@ const columnsAnd = (columns: readonly Column[], absent: string): Choice[] => [
 ];
 
 function askStatus({ table, roles: { status, ended }, answers }: Asking): Question | undefined {
-  const isKnown = status ? !status.isUnsure : ended !== undefined;
+  const isKnown = status ? !status.isUnsure : ended?.isUnsure === false;
   if (isKnown && !answers.has('status')) return undefined;
   return {
     id: 'status',
@@ -200,18 +201,34 @@ function askUnit({ roles: { interval }, answers }: Asking): Question | undefined
   };
 }
 
-function askStart({ roles, answers }: Asking): Question | undefined {
-  const { start, tenure, times } = roles;
+function askStart({ table, roles, answers }: Asking): Question | undefined {
+  const { start, tenure, times, status } = roles;
   const isKnown = tenure !== undefined || (start !== undefined && !start.isUnsure);
   if (isKnown && !answers.has('start')) return undefined;
+  const counts = tenureCandidates(table.columns).filter((column) => column !== status?.column);
   return {
     id: 'start',
-    label: 'Which column says when a subscription began?',
+    label: 'Which column says when a subscription began, or how long ago?',
+    choices: columnsAnd(
+      [...new Set([...times.map(({ column }) => column), ...counts])],
+      'None of them',
+    ),
+    chosen: tenure?.column.name ?? start?.column.name ?? none,
+  };
+}
+
+function askEnd({ roles, answers }: Asking): Question | undefined {
+  const { ended, status, times } = roles;
+  const isKnown = ended ? !ended.isUnsure : status !== undefined;
+  if (isKnown && !answers.has('ended')) return undefined;
+  return {
+    id: 'ended',
+    label: 'Which column says when a subscription ended?',
     choices: columnsAnd(
       times.map(({ column }) => column),
       'None of them',
     ),
-    chosen: start?.column.name ?? none,
+    chosen: ended?.column.name ?? none,
   };
 }
 

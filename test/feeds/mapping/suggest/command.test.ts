@@ -109,7 +109,7 @@ describe('retention mapping suggest', { skip, concurrency: 2 }, () => {
       [['none.csv'], 1, /none\.csv cannot be read: there is no such file\./],
       [['empty.csv'], 1, /empty\.csv has no rows that could be read as CSV or JSON\./],
       [['head.csv'], 1, /head\.csv has no rows that could be read as CSV or JSON\./],
-      [['words.txt'], 1, /words\.txt has no column that could be the status, the end or the price/],
+      [['words.txt'], 1, /words\.txt has one column only\. A table of subscriptions/],
       [['book.xlsx'], 1, /book\.xlsx is a workbook .* save its table as CSV first\./],
       [['--as-of', 'today', 'head.csv'], 2, /--as-of must be a date such as 2026-11-01/],
       [['--currency', 'EURO', 'head.csv'], 2, /--currency must be an ISO 4217 code such as USD/],
