@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, get, importAll, startWorld } from '../support/world.ts';
+import { session } from '../rest/records.ts';
 import { flowRecords } from './insight-records.ts';
 import { plain, rowsOf } from './page-text.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
@@ -48,6 +49,41 @@ onOneDatabase('the cancel-flow page', (open) => {
     assert.match(september, /No session that began in this period has ended\./);
     const october = plain(await see('?from=2026-10-01&to=2026-10-31'));
     assert.match(october, /50% were saved\. Fewer than 10 sessions ended after each offer/);
+  });
+
+  test('names all offers of the same rate, and says if no offer saves more', async () => {
+    const answerOf = async (...groups: [offer: string | null, saved: number, ended: number][]) => {
+      const shop = await createShop(world.store);
+      const records = groups.flatMap(([offerType, saved, ended], group) =>
+        Array.from({ length: ended }, (_, index) =>
+          session(1 + group * 100 + index, {
+            detectedReason: 'other',
+            offerType,
+            outcome: index < saved ? 'saved' : 'cancelled',
+            createdAt: '2026-11-10T00:00:00Z',
+          }),
+        ),
+      );
+      assert.deepEqual((await importAll(world.store, shop, records)).refused, []);
+      const { visitor: owner } = await signedInOwner({ ...world, shop });
+      const { text } = await owner.get(`/app/shops/${shop.id}/cancel-flow`);
+      return plain(/<p class="answer">(.*?)<\/p>/s.exec(text)?.[1] ?? '');
+    };
+    assert.equal(
+      await answerOf(['offer_discount', 7, 21], ['pause', 5, 15], ['swap', 1, 10]),
+      '“Discount” and “Pause” save most: 33.33% of 21 and 15 sessions, against 28.26% overall.',
+    );
+    assert.equal(
+      await answerOf(['offer_discount', 7, 21], ['pause', 4, 15], [null, 9, 12]),
+      'Most were saved without an offer: 75% of 12 sessions. Of the offers, “Discount” saves most: 33.33% of 21 sessions, against 41.67% overall.',
+    );
+    // As much is not more, and too few say nothing.
+    for (const without of [
+      [null, 4, 12],
+      [null, 9, 9],
+    ] as const) {
+      assert.match(await answerOf(['pause', 7, 21], [...without]), /^“Pause” saves most: 33\.33%/);
+    }
   });
 
   test('shows the save rate by reason and offer, “–” where nothing ended', async () => {

@@ -69,16 +69,29 @@ export function daysOf(
   });
 }
 
-/** The offer with the highest save rate, of those after which enough sessions ended; of equal ones, that which saved more. */
-export function bestOffer({
-  counts,
-}: Flow): { offer: OfferType; totals: SessionTotals } | undefined {
-  return offerTypes
-    .map((offer) => ({ offer, totals: totalsOf(counts.filter((each) => each.offer === offer)) }))
-    .filter(({ totals }) => totals.ended >= minCases)
-    .toSorted(
-      (one, other) =>
-        other.totals.saved * one.totals.ended - one.totals.saved * other.totals.ended ||
-        other.totals.saved - one.totals.saved,
-    )[0];
+/** What became of the sessions after an offer, or after none. */
+interface OfferTotals extends SessionTotals {
+  readonly offer: OfferType | null;
+}
+
+/**
+ * The offers with the highest save rate, of those after which enough sessions ended; several only of the same rate.
+ * `withoutOffer` is there if more were saved, of enough sessions, by no offer at all.
+ */
+export function bestOffers({ counts }: Pick<Flow, 'counts'>): {
+  readonly offers: readonly OfferTotals[];
+  readonly withoutOffer: OfferTotals | undefined;
+} {
+  const judged = [...offerTypes, null]
+    .map((offer) => ({ offer, ...totalsOf(counts.filter((each) => each.offer === offer)) }))
+    .filter(({ ended }) => ended >= minCases);
+  const isBetter = (one: OfferTotals, other: OfferTotals) =>
+    one.saved * other.ended > other.saved * one.ended;
+  const made = judged.filter(({ offer }) => offer !== null);
+  return {
+    offers: made.filter((each) => !made.some((other) => isBetter(other, each))),
+    withoutOffer: judged.find(
+      (each) => each.offer === null && made.every((other) => isBetter(each, other)),
+    ),
+  };
 }

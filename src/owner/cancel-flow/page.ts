@@ -20,7 +20,7 @@ import { formatCount, formatMoney, formatShare } from '../ui/locale.ts';
 import { periodPicker, showPeriod } from '../view/picker.ts';
 import { type View, viewPath } from '../view/view.ts';
 import { flowCharts } from './charts.ts';
-import { type Flow, bestOffer, saveRateOf } from './flow.ts';
+import { type Flow, bestOffers, saveRateOf } from './flow.ts';
 import { matrixTable } from './matrix.ts';
 
 export const flowAssets = [readAsset('cancel-flow.css', import.meta.url)];
@@ -81,12 +81,20 @@ function answer(visit: ShopVisit, flow: Flow): string {
   const rate = saveRateOf(totals);
   if (rate === null) return 'No session that began in this period has ended.';
   const overall = formatShare(visit, rate);
-  const best = bestOffer(flow);
+  const { offers, withoutOffer } = bestOffers(flow);
+  const [best] = offers;
   if (!best) {
     return `${overall} were saved. Fewer than ${minCases} sessions ended after each offer, too few to say which saves most.`;
   }
-  const share = formatShare(visit, saveRateOf(best.totals) ?? 0);
-  return `“${offerLabel(best.offer)}” saves most: ${share} of ${formatCount(visit, best.totals.ended)} sessions, against ${overall} overall.`;
+  const shareOf = (each: SessionTotals) => formatShare(visit, saveRateOf(each) ?? 0);
+  const list = (texts: readonly string[]) => new Intl.ListFormat('en').format(texts);
+  const names = list(offers.map(({ offer }) => `“${offerLabel(offer)}”`));
+  const ended = list(offers.map((each) => formatCount(visit, each.ended)));
+  const verb = offers.length === 1 ? 'saves' : 'save';
+  const found = `${names} ${verb} most: ${shareOf(best)} of ${ended} sessions, against ${overall} overall.`;
+  return withoutOffer
+    ? `Most were saved without an offer: ${shareOf(withoutOffer)} of ${formatCount(visit, withoutOffer.ended)} sessions. Of the offers, ${found}`
+    : found;
 }
 
 function mainFigures(visit: ShopVisit, view: View, flow: Flow): Html {
