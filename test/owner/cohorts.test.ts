@@ -47,7 +47,7 @@ onOneDatabase('the pages of cohorts', (open) => {
     const shown = words((await visitor.get(home)).text);
     assert.match(
       shown,
-      /March 2026 kept 60% of its customers after 7 months: about as much as February 2026, with 50%\./,
+      /March 2026 kept 60% of its customers after 7 months, February 2026 50%\. Of 10 and 10 customers, that may be chance\./,
     );
     const other = words((await visitor.get(`${home}?a=2026-02&b=2026-03&of=revenue`)).text);
     assert.match(
@@ -79,6 +79,52 @@ onOneDatabase('the pages of cohorts', (open) => {
       'March 2026 kept 90% of its customers after 7 months: 70 points more than February 2026, with 20%.',
       'better',
     ]);
+  });
+
+  test('say if a chosen month cannot be compared, and what is compared instead', async () => {
+    const see = async (query: string) => {
+      const { text } = await visitor.get(home + query);
+      const [, alert = ''] = /role="alert">(.*?)<\/p>/s.exec(text) ?? [];
+      const options = [...text.matchAll(/<option\s([^>]*)>([^<]*)/g)];
+      const having = (word: string) =>
+        options.flatMap(([, attributes = '', label = '']) =>
+          attributes.includes(word) ? [label.trim()] : [],
+        );
+      return {
+        alert: words(alert).trim(),
+        disabled: having('disabled'),
+        selected: having('selected'),
+      };
+    };
+    assert.equal((await see('')).alert, '');
+    assert.deepEqual(await see('?a=2026-02&b=2026-03'), {
+      alert: '',
+      disabled: [],
+      selected: ['Feb 2026', 'Mar 2026'],
+    });
+    const instead = 'This compares March 2026 with February 2026.';
+    for (const [query, alert, selected] of [
+      ['?a=2026-03&b=2026-03', 'March 2026 cannot be compared: it is chosen twice.', ['Mar 2026']],
+      ['?a=zzz', '“zzz” is not a month. Write one as in 2026-03.', []],
+      ['?b=2020-01', 'January 2020 cannot be compared: no cohort of that month is shown.', []],
+    ] as const) {
+      assert.deepEqual(await see(query), { alert: `${alert} ${instead}`, disabled: [], selected });
+    }
+
+    const shop = await createShop(world.store);
+    await importAll(world.store, shop, [
+      plan(),
+      ...cohort(7, 8),
+      ...cohort(8, 7),
+      ...cohort(10, 9),
+    ]);
+    const { visitor: owner } = await signedInOwner({ ...world, shop });
+    const { text } = await owner.get(`/app/shops/${shop.id}/cohorts?a=2026-10&b=2026-08`);
+    assert.match(
+      words(text),
+      /October 2026 cannot be compared: no later month is over yet\. This compares July 2026 with August 2026\./,
+    );
+    assert.match(text, /<option value="2026-10" disabled>Oct 2026 \(no later month is over yet\)</);
   });
 
   test('are those of a plan, if one is chosen', async () => {

@@ -17,7 +17,16 @@ import { segmentPicker } from '../segments/picker.ts';
 import { selectField } from '../view/select.ts';
 import { showTime } from '../ui/times.ts';
 import { monthFormat } from './months.ts';
-import { type Comparison, compare, isChance, monthsOver, shareOf, smallOnes } from './shares.ts';
+import { type Comparison, type Obstacle } from './shares.ts';
+import {
+  compare,
+  isChance,
+  monthsOver,
+  obstacleOf,
+  obstaclesTo,
+  shareOf,
+  smallOnes,
+} from './shares.ts';
 import { heatmap, percentFormat } from './table.ts';
 import { type CohortView, cohortPath, cohortQuery, measures, monthCounts, units } from './view.ts';
 
@@ -47,7 +56,7 @@ export function cohortsPage(visit: ShopVisit, parts: Parts): Answer {
       </div>`
     : problem === undefined
       ? figures(visit, parts)
-      : html`${alert(problem)} ${controls(visit, parts)}`;
+      : html`${alert(problem)} ${controls(visit, parts, undefined)}`;
   const assets = [...chartAssets, ...cohortAssets];
   const status = problem === undefined ? 200 : 503;
   return page(
@@ -57,7 +66,8 @@ export function cohortsPage(visit: ShopVisit, parts: Parts): Answer {
 }
 
 /** What is shown, by links and a form. */
-function controls(visit: ShopVisit, { view, cohorts, choices }: Parts): Html {
+function controls(visit: ShopVisit, parts: Parts, compared: Comparison | undefined): Html {
+  const { view, choices } = parts;
   const link = (changed: Partial<CohortView>, isCurrent: boolean, label: string) =>
     html`<li>
       <a
@@ -76,21 +86,40 @@ function controls(visit: ShopVisit, { view, cohorts, choices }: Parts): Html {
         link({ [field]: name }, view[field] === name, text),
       )}
     </ul>`;
-  return html`${alert(view.problem)}
-    <div class="picker">
+  return html`<div class="picker">
       ${links('Measure', measures, 'measure')} ${links('Unit', units, 'unit')}
       <ul class="periods" aria-label="Months">
         ${monthCounts.map((months) => link({ months }, view.months === months, `${months} months`))}
       </ul>
     </div>
     ${segmentPicker(visit, view.segment, choices, cohortPath(visit.shop, {}))}
-    ${form(visit, view, cohorts)}`;
+    ${form(visit, parts, compared)}`;
 }
 
-function form(visit: ShopVisit, view: CohortView, cohorts: readonly Cohort[]): Html {
+/** Why a month cannot be compared, in words. */
+const reasons: Readonly<Record<Obstacle, string>> = {
+  'not shown': 'no cohort of that month is shown',
+  'too young': 'no later month is over yet',
+  'without MRR': 'no MRR at its end',
+  twice: 'it is chosen twice',
+};
+
+function form(
+  visit: ShopVisit,
+  { view, cohorts, now }: Parts,
+  compared: Comparison | undefined,
+): Html {
   const { a: _a, b: _b, ...others } = cohortQuery(view);
   const name = monthFormat(visit, 'short');
-  const months = cohorts.toReversed().map(({ month }) => [month, name(month)] as const);
+  const months = cohorts.toReversed().map(({ month }) => {
+    const obstacle = obstacleOf(cohorts, month, view.measure, now);
+    const label = obstacle ? `${name(month)} (${reasons[obstacle]})` : name(month);
+    return [month, label, obstacle !== undefined] as const;
+  });
+  // A month that another was taken for is not shown as chosen.
+  const chosen = view.pair.map((month, index) =>
+    compared?.cohorts[index]?.month === month ? month : undefined,
+  );
   return html`<form class="choose" method="get" action="${cohortPath(visit.shop, {})}">
     ${Object.entries(others).map(
       ([field, value]) => html`<input type="hidden" name="${field}" value="${value}" />`,
@@ -99,14 +128,14 @@ function form(visit: ShopVisit, view: CohortView, cohorts: readonly Cohort[]): H
       name: 'a',
       label: 'Compare',
       none: 'Newest',
-      selected: view.pair[0],
+      selected: chosen[0],
       options: months,
     })}
     ${selectField({
       name: 'b',
       label: 'With',
       none: 'The one before',
-      selected: view.pair[1],
+      selected: chosen[1],
       options: months,
     })}
     <button class="plain">Show</button>
@@ -116,12 +145,13 @@ function form(visit: ShopVisit, view: CohortView, cohorts: readonly Cohort[]): H
 function figures(visit: ShopVisit, parts: Parts): Html {
   const { view, cohorts, now } = parts;
   if (cohorts.length === 0) {
-    return html`${controls(visit, parts)}
+    return html`${alert(view.problem)} ${controls(visit, parts, undefined)}
       <p class="quiet">No subscription of this segment began in these months.</p>`;
   }
   const compared = compare(cohorts, view, now);
-  return html`${compared ? answer(visit, view, compared) : nothingToCompare}
-    ${controls(visit, parts)} ${compared && pairChart(visit, view, compared, now)}
+  return html`${alert(problemOf(visit, parts, compared))}
+    ${compared ? answer(visit, view, compared) : nothingToCompare}
+    ${controls(visit, parts, compared)} ${compared && pairChart(visit, view, compared, now)}
     <section aria-labelledby="all">
       <h2 id="all">All cohorts</h2>
       ${heatmap(visit, view, cohorts, now)}
@@ -142,6 +172,23 @@ function figures(visit: ShopVisit, parts: Parts): Html {
       </p>
       ${csvLink(cohortPath(visit.shop, cohortQuery({ ...view, pair: [undefined, undefined] }), '.csv'))}
     </section>`;
+}
+
+/** What of the address is not shown, and what is shown instead. */
+function problemOf(
+  visit: ShopVisit,
+  { view, cohorts, now }: Parts,
+  compared: Comparison | undefined,
+): string | undefined {
+  const name = monthFormat(visit, 'long');
+  const obstacles = obstaclesTo(cohorts, view, now).map(
+    ({ month, obstacle }) => `${name(month)} cannot be compared: ${reasons[obstacle]}.`,
+  );
+  const problems = [...(view.problem === undefined ? [] : [view.problem]), ...obstacles];
+  if (problems.length === 0) return undefined;
+  const [first, second] = compared?.cohorts ?? [];
+  const shown = first && second && `This compares ${name(first.month)} with ${name(second.month)}.`;
+  return [...problems, ...(shown ? [shown] : [])].join(' ');
 }
 
 const nothingToCompare = html`<p>
@@ -173,15 +220,20 @@ function answer(visit: ShopVisit, { measure }: CohortView, comparison: Compariso
       which is better.
     </h2>`;
   }
+  if (by !== 0 && isChance(comparison, measure)) {
+    const [of, ofOther] = [first, second].map(({ customers }) => formatCount(visit, customers));
+    return html`<h2 class="answer">
+      ${sentence}, ${name(second.month)} <bdi>${percent(b)}</bdi>. Of ${of} and ${ofOther}
+      customers, that may be chance.
+    </h2>`;
+  }
   const difference =
     by === 0
       ? html`as much as`
-      : isChance(comparison, measure)
-        ? html`about as much as`
-        : html`<strong class="change ${by > 0 ? 'better' : 'worse'}"
-              ><bdi>${points.format(Math.abs(by))} points</bdi> ${by > 0 ? 'more' : 'less'}</strong
-            >
-            than`;
+      : html`<strong class="change ${by > 0 ? 'better' : 'worse'}"
+            ><bdi>${points.format(Math.abs(by))} points</bdi> ${by > 0 ? 'more' : 'less'}</strong
+          >
+          than`;
   return html`<h2 class="answer">
     ${sentence}: ${difference} ${name(second.month)}, with <bdi>${percent(b)}</bdi>.
   </h2>`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Cohort } from '../../metrics/cohort-rows.ts';
-import { averageShare, compare, monthsOver } from './shares.ts';
+import { averageShare, compare, monthsOver, obstaclesTo } from './shares.ts';
 
 const now = Date.parse('2026-06-10T00:00:00Z');
 const cohort = (month: string, customers: number, retained: number[]): Cohort => ({
@@ -40,6 +40,27 @@ test('compares the cohorts that are chosen, as far as they can be', () => {
   assert.deepEqual(compared(['2026-03', '2026-03']), ['2026-03', '2026-02', 2, 0.6, 0.6]);
   // Of May, only its own month is over.
   assert.deepEqual(compared(['2026-05', '2026-02']), compared([undefined, '2026-02']));
+  // The second is kept if only it is chosen, also if it is the default of the first.
+  assert.deepEqual(compared([undefined, '2026-02']), ['2026-01', '2026-02', 3, 0.7, 0.4]);
+});
+
+test('says why a chosen month is not compared', () => {
+  const obstacles = (
+    a: string | undefined,
+    b: string | undefined,
+    measure: 'customers' | 'revenue' = 'customers',
+  ) =>
+    obstaclesTo([...cohorts, free], { pair: [a, b], measure }, now).map(
+      ({ month, obstacle }) => `${month} ${obstacle}`,
+    );
+  const free = { ...cohort('2025-12', 10, [10, 9, 8, 7, 6, 5, 4]), mrr: [0, 0, 0, 0, 0, 0, 0] };
+  assert.deepEqual(obstacles(undefined, undefined), []);
+  assert.deepEqual(obstacles('2026-01', '2026-03'), []);
+  assert.deepEqual(obstacles('2026-05', '2026-04'), ['2026-05 too young', '2026-04 not shown']);
+  assert.deepEqual(obstacles('2026-03', '2026-03'), ['2026-03 twice']);
+  assert.deepEqual(obstacles('2026-06', '2026-06'), ['2026-06 too young']);
+  assert.deepEqual(obstacles('2025-12', '2026-01'), []);
+  assert.deepEqual(obstacles('2025-12', '2026-01', 'revenue'), ['2025-12 without MRR']);
 });
 
 test('compares nothing while there is only one', () => {

@@ -65,23 +65,56 @@ export function smallOnes({ cohorts }: Comparison): Cohort[] {
 /** After so many months, cohorts are compared by default. */
 const usualMonths = 3;
 
+/** Why a month cannot be compared, or not with the other one. */
+export type Obstacle = 'not shown' | 'too young' | 'without MRR' | 'twice';
+
+type Chosen = Pick<CohortView, 'pair' | 'measure'>;
+
+/** Why the cohort of a month cannot be compared with any other. */
+export function obstacleOf(
+  cohorts: readonly Cohort[],
+  month: string,
+  measure: Measure,
+  now: number,
+): Obstacle | undefined {
+  const cohort = cohorts.find((each) => each.month === month);
+  if (!cohort) return 'not shown';
+  if (monthsOver(cohort, now) < 2) return 'too young';
+  return shareOf(cohort, measure, 0) === undefined ? 'without MRR' : undefined;
+}
+
+/** The chosen months that are not compared. */
+export function obstaclesTo(
+  cohorts: readonly Cohort[],
+  { pair, measure }: Chosen,
+  now: number,
+): { readonly month: string; readonly obstacle: Obstacle }[] {
+  return [...new Set(pair)].flatMap((month) => {
+    if (month === undefined) return [];
+    const isTwice = pair.every((each) => each === month);
+    const obstacle = obstacleOf(cohorts, month, measure, now) ?? (isTwice ? 'twice' : undefined);
+    return obstacle ? { month, obstacle } : [];
+  });
+}
+
 /**
  * The chosen cohorts; else the newest one of which the usual number of months is over, or fewer if there is none,
  * and the one before it.
  */
 export function compare(
   cohorts: readonly Cohort[],
-  { pair, measure }: Pick<CohortView, 'pair' | 'measure'>,
+  { pair, measure }: Chosen,
   now: number,
 ): Comparison | undefined {
   const lastOver = (each: Cohort) => monthsOver(each, now) - 1;
   const comparable = cohorts.filter(
-    (each) => lastOver(each) >= 1 && shareOf(each, measure, 0) !== undefined,
+    ({ month }) => obstacleOf(cohorts, month, measure, now) === undefined,
   );
   const find = (month: string | undefined) => comparable.find((each) => each.month === month);
-  const newest =
-    comparable.findLast((each) => lastOver(each) >= usualMonths) ?? comparable[1] ?? comparable[0];
-  const first = find(pair[0]) ?? newest;
+  const chosen = find(pair[0]);
+  const free = comparable.filter(({ month }) => month !== pair[1]);
+  const first =
+    chosen ?? free.findLast((each) => lastOver(each) >= usualMonths) ?? free[1] ?? free[0];
   const others = comparable.filter((each) => each !== first);
   const before = others.findLast(({ month }) => month < (first?.month ?? ''));
   const second = others.find(({ month }) => month === pair[1]) ?? before ?? others[0];

@@ -13,26 +13,35 @@ export interface CohortView {
   readonly unit: keyof typeof units;
   /** Which subscriptions the cohorts are of; undefined for all. */
   readonly segment: Segment | undefined;
-  /** Why the segment in the address was not understood. */
+  /** What of the address was not understood, and what it could say. */
   readonly problem: string | undefined;
   /** The cohorts to compare, such as 2026-03; undefined for the newest that can be. */
   readonly pair: readonly [string | undefined, string | undefined];
 }
 
 const defaults = { months: 12, measure: 'customers', unit: 'share' } as const;
-const isMonth = (text: string | null) => text !== null && /^\d{4}-(?:0[1-9]|1[0-2])$/.test(text);
+const isMonth = (text: string) => /^\d{4}-(?:0[1-9]|1[0-2])$/.test(text);
 
-/** Whatever an address has that this page does not know is its default. */
+/** Reads an address; what it says of measure, unit and number of months is the default if it is not known. */
 export function cohortViewOf(query: URLSearchParams): CohortView {
   const text = (name: string) => query.get(name) ?? '';
   const known = <Name extends string>(names: Readonly<Record<Name, string>>, name: string) =>
     (Object.keys(names) as Name[]).find((each) => each === text(name));
   const month = (name: string) => (isMonth(text(name)) ? text(name) : undefined);
+  const { segment, problem } = parseSegment(query);
+  const problems = [
+    ...(problem === undefined ? [] : [problem]),
+    ...['a', 'b']
+      .map(text)
+      .filter((each) => each !== '' && !isMonth(each))
+      .map((each) => `“${each}” is not a month. Write one as in 2026-03.`),
+  ];
   return {
     months: monthCounts.find((each) => String(each) === text('months')) ?? defaults.months,
     measure: known(measures, 'of') ?? defaults.measure,
     unit: known(units, 'as') ?? defaults.unit,
-    ...parseSegment(query),
+    segment,
+    problem: problems.length === 0 ? undefined : problems.join(' '),
     pair: [month('a'), month('b')],
   };
 }

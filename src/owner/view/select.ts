@@ -7,8 +7,10 @@ interface SelectField {
   /** The option without a value. */
   readonly none: string;
   readonly selected: string | undefined;
-  readonly options: readonly (readonly [value: string, label: string])[];
+  readonly options: readonly Option[];
 }
+
+type Option = readonly [value: string, label: string, isDisabled?: boolean];
 
 /** A field of a form of filters. */
 export function selectField({ name, label, none, selected, options }: SelectField): Html {
@@ -16,12 +18,10 @@ export function selectField({ name, label, none, selected, options }: SelectFiel
     <label for="${name}">${label}</label>
     <select id="${name}" name="${name}">
       <option value="">${none}</option>
-      ${options.map(
-        ([value, text]) =>
-          html`<option value="${value}" ${value === selected ? html`selected` : undefined}>
-            ${text}
-          </option>`,
-      )}
+      ${options.map(([value, text, isDisabled]) => {
+        const state = isDisabled ? 'disabled' : value === selected ? 'selected' : '';
+        return html`<option value="${value}" ${state}>${text}</option>`;
+      })}
     </select>
   </p>`;
 }
