@@ -13,8 +13,9 @@ import { type Visitor, signedInOwner } from './visitor.ts';
 
 const { numRuns: worlds, seed: firstSeed } = runs(2);
 
-/** Lists of subscriptions, sessions and dunning cases; each says how many it has. */
-const list = /\/(?:subscriptions|churn\/left|cancel-flow\/sessions|recovery\/(?:open|closed))\?/;
+/** Lists of subscriptions, sessions and dunning cases; each says how many it has. A customer's number counts nothing. */
+const list =
+  /\/(?:subscriptions|churn\/left|cancel-flow\/sessions|recovery\/(?:open|closed))\?(?!customer=)/;
 const pages = ['', '/churn', '/cancel-flow', '/recovery'];
 /** Charts of amounts and shares. */
 const uncounted = new Set(['chart-mrr', 'chart-save-rate', 'recovered-amount']);

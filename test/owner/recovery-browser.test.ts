@@ -45,7 +45,7 @@ describe('the recovery page in a browser', { skip: browserMissing }, () => {
     const { context, page, problems } = await open(demo);
     await page.setViewportSize({ width: 1440, height: 800 });
     await page.getByRole('link', { name: 'Recovery', exact: true }).click();
-    await page.getByText('outstanding,').waitFor();
+    await page.getByText('outstanding now,').waitFor();
     await inspect(page, 'recovery');
     await page.goto(`${page.url()}?days=365`);
     await inspect(page, 'recovery-365');

@@ -91,7 +91,7 @@ onOneDatabase('the recovery page', (open) => {
     const page = await get(home);
     assert.equal(
       answerOf(page),
-      '3 payments outstanding, €125.50. 66.67% of those closed in the last 30 days were recovered.',
+      '3 payments outstanding now, €125.50. 66.67% of those closed in the last 30 days were recovered.',
     );
     assert.match(page, /<h3 id="recovered">.*?2 recovered, 1 lost/s);
     assert.match(page, /<h3 id="recovered-amount">.*?€60.00 recovered, €40.00 lost/s);
@@ -106,6 +106,11 @@ onOneDatabase('the recovery page', (open) => {
       ['Insufficient funds insufficient_funds', '1', '0', '100%', '€30.00'],
     ]);
     const earlier = await get(`${home}?from=2026-11-01&to=2026-11-04`);
+    assert.match(
+      answerOf(earlier),
+      /^2 payments outstanding just before Nov 5, 2026, 12:00 AM UTC , €70\.00\./,
+    );
+    assert.match(plain(earlier), /Outstanding just before .* See those outstanding now/);
     assert.match(answerOf(earlier), /100% of those closed during Nov 1 – 4, 2026 \(UTC\)/);
     const later = await get(`${home}?from=2026-11-05&to=2026-11-08`);
     assert.match(answerOf(later), /50% of those closed .* recovered; 100% in the period before/);
@@ -250,7 +255,7 @@ onOneDatabase('the recovery page', (open) => {
     assert.match((await owner.get(`${path}/closed`)).text, /Nothing closed in this period/);
     await importAll(world.store, empty, [plan(), subscription(1001)]);
     const { text } = await owner.get(path);
-    assert.match(text, /Nothing is outstanding\./);
+    assert.match(text, /Nothing outstanding now\./);
     assert.match(text, /No failed payment was recovered or lost in the last 30 days\./);
   });
 
@@ -267,7 +272,7 @@ onOneDatabase('the recovery page', (open) => {
       });
       assert.match(
         answerOf(page.text.replaceAll('\u00A0', ' ')),
-        new RegExp(`^1 payment outstanding, ${shown}\\.`),
+        new RegExp(`^1 payment outstanding now, ${shown}\\.`),
       );
     }
   });

@@ -1,4 +1,5 @@
 import { roundedShare } from '../../money.ts';
+import { seenFrom } from '../../metrics/bounds.ts';
 import { findFirstDay } from '../../metrics/history-rows.ts';
 import {
   type Cases,
@@ -14,6 +15,7 @@ import { type View, selectionOf } from '../view/view.ts';
 
 /** What the page of recovery shows. */
 export interface Recovery {
+  /** At the end of the period. */
   readonly outstanding: readonly OpenCases[];
   /** Closed in the period. */
   readonly closed: readonly ClosedCases[];
@@ -34,7 +36,7 @@ export function readRecovery(store: Store, shop: Shop, view: View): Promise<Reco
       selectionOf(view),
       (figures) =>
         Promise.all([
-          figures.outstanding(now),
+          figures.outstanding(seenFrom(period, now)),
           figures.closed(period),
           hasBefore ? figures.closed(before) : undefined,
         ]),

@@ -26,15 +26,23 @@ export function openHead(
 ): Html {
   const code = codeOf(visit);
   const listed = cases.filter(({ failureCode }) => code === undefined || failureCode === code);
-  const { until } = view.period;
-  const when =
-    until === view.now
-      ? 'outstanding now.'
-      : html`outstanding just before ${showTime(visit, new Date(until))} (UTC); attempts, failure
-          codes and dates are those of today.
-          <a href="${openPath(visit, todayOf(view))}">See those outstanding now</a>`;
   return html`${segmentPicker(visit, view.segment, choices, shopPath(visit.shop, '/recovery/open'))}
-    <p>${payments(visit, totalOf(listed).count)} ${when}</p>`;
+    <p>
+      ${payments(visit, totalOf(listed).count)} outstanding ${endOf(visit, view)}.
+      ${sinceThen(visit, view)}
+    </p>`;
+}
+
+/** When a view's period ends, in words. */
+export function endOf(visit: ShopVisit, { period: { until }, now }: View): Html {
+  return until === now ? html`now` : html`just before ${showTime(visit, new Date(until))}`;
+}
+
+/** What of a list of payments outstanding in the past is not of then. */
+export function sinceThen(visit: ShopVisit, view: View): Html | undefined {
+  if (view.period.until === view.now) return undefined;
+  return html`Attempts, failure codes and dates are those of today.
+    <a href="${openPath(visit, todayOf(view))}">See those outstanding now</a>`;
 }
 
 /** How many payments were recovered or lost; @param cases of the same days, by any filter */

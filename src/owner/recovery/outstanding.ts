@@ -1,7 +1,7 @@
 import { seenFrom } from '../../metrics/bounds.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
-import { type View, understood, viewPath } from '../view/view.ts';
+import { type View, viewPath } from '../view/view.ts';
 
 /** Of which instant a list of outstanding payments is. */
 export interface Outstanding {
@@ -11,10 +11,10 @@ export interface Outstanding {
   readonly at: number;
 }
 
-/** @throws ServiceError invalid */
+/** As seen from the end of a view's period; when it began does not matter. */
 export function outstandingIn(view: View): Outstanding {
-  understood(view);
-  return { view, at: seenFrom(view.period, view.now) };
+  const { period, now } = view;
+  return { view: period.until === now ? todayOf(view) : view, at: seenFrom(period, now) };
 }
 
 /** The same segment, up to now. */

@@ -12,7 +12,8 @@ import { type View, viewPath } from '../view/view.ts';
 import { breakdownTable, breakdownsOf, showRate } from './breakdown.ts';
 import { recoveryCharts } from './charts.ts';
 import { type Recovery, ended, rateOf } from './figures.ts';
-import { openPath, todayOf } from './outstanding.ts';
+import { endOf, sinceThen } from './heads.ts';
+import { openPath } from './outstanding.ts';
 
 /** @param open the list of outstanding payments, or its first rows */
 export function recoveryContent(
@@ -27,6 +28,7 @@ export function recoveryContent(
     chart(each, viewPath(shopPath(shop, '/recovery/charts.csv'), view, { chart: each.id })),
   );
   const tables = breakdownsOf(recovery.closed).map((each) => breakdownTable(visit, view, each));
+  const since = sinceThen(visit, view);
   return html`${answer(visit, view, recovery)}
     ${periodPicker(visit, view, shopPath(shop, '/recovery'))}
     ${segmentPicker(visit, view.segment, choices, shopPath(shop, '/recovery'))}
@@ -35,12 +37,12 @@ export function recoveryContent(
       <div class="grid">${charts} ${tables}</div>
     </section>
     <section>
-      <h2>Outstanding now</h2>
-      ${open}
+      <h2>Outstanding ${endOf(visit, view)}</h2>
+      ${since && html`<p class="quiet">${since}</p>`} ${open}
     </section>`;
 }
 
-/** What is owed now, and how much of what was owed came back, in words. */
+/** What is owed at the end of the period, and how much of what was owed came back, in words. */
 function answer(visit: ShopVisit, view: View, recovery: Recovery): Html {
   const { shop } = visit;
   const owed = totalOf(recovery.outstanding);
@@ -54,12 +56,13 @@ function answer(visit: ShopVisit, view: View, recovery: Recovery): Html {
     'days' in view.range
       ? `in the last ${view.range.days} days`
       : `during ${showPeriod(visit, view.period)} (UTC)`;
+  const end = endOf(visit, view);
   const payments = `${formatCount(visit, owed.count)} ${owed.count === 1 ? 'payment' : 'payments'}`;
   return html`<p class="answer">
       ${
         owed.count === 0
-          ? 'Nothing is outstanding.'
-          : html`<a href="${openPath(visit, todayOf(view))}">${payments}</a> outstanding, ${money}.`
+          ? html`Nothing outstanding ${end}.`
+          : html`<a href="${openPath(visit, view)}">${payments}</a> outstanding ${end}, ${money}.`
       }
     </p>
     <p>

@@ -18,7 +18,7 @@ import { recoveryCharts } from './charts.ts';
 import { readRecovery } from './figures.ts';
 import { closedFile, openFile } from './files.ts';
 import { closedHead, openHead } from './heads.ts';
-import { type Outstanding, openPath, outstandingIn, todayOf } from './outstanding.ts';
+import { type Outstanding, openPath, outstandingIn } from './outstanding.ts';
 import {
   afterClosed,
   afterOpen,
@@ -70,18 +70,18 @@ export function recoveryRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const frame = { title: 'Recovery', current: 'recovery', path: '/recovery' } as const;
       return listingPage(visit, { ...frame, assets: chartAssets }, async () => {
         const view = viewIn(visit);
-        const now = { view: todayOf(view), at: view.now };
+        const then = outstandingIn(view);
         const [recovery, open, choices] = await Promise.all([
           readRecovery(store, visit.shop, view),
-          listOpen(visit, now, firstRows),
+          listOpen(visit, then, firstRows),
           readSegmentChoices(parts, visit.shop),
         ]);
         if (!recovery) return emptyRecovery(visit);
         const { outstanding } = recovery;
-        const list = openCases(visit, { ...open, nextCursor: null }, outstanding, now);
+        const list = openCases(visit, { ...open, nextCursor: null }, outstanding, then);
         const all = formatCount(visit, totalOf(outstanding).count);
         const more = html`${list}
-          <p><a href="${openPath(visit, now.view)}">See all ${all}</a></p>`;
+          <p><a href="${openPath(visit, view)}">See all ${all}</a></p>`;
         const rows = open.nextCursor === null ? list : more;
         return recoveryContent(visit, view, choices, recovery, rows);
       });
@@ -100,7 +100,7 @@ export function recoveryRoutes(pages: Pages, parts: OwnerParts): Route[] {
     ),
     pages.shopPage(`${base}/open`, (visit) =>
       listingPage(visit, frameOf(visit, 'Outstanding payments', '/recovery/open'), async () => {
-        const then = outstandingIn(viewIn(visit));
+        const then = outstandingIn(understood(viewIn(visit)));
         const [page, outstanding, choices] = await Promise.all([
           listOpen(visit, then, rowsPerPage, parameter(visit, 'cursor')),
           read(visit, then.view, (figures) => figures.outstanding(then.at)),
@@ -112,7 +112,7 @@ export function recoveryRoutes(pages: Pages, parts: OwnerParts): Route[] {
     ),
     pages.shopPage(`${base}/open.csv`, (visit) =>
       listingFile(visit, '/recovery/open', async () => {
-        const then = outstandingIn(viewIn(visit));
+        const then = outstandingIn(understood(viewIn(visit)));
         return openFile(visit, then.view.now, (cursor) =>
           listOpen(visit, then, rowsPerRead, cursor),
         );
