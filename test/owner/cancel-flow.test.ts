@@ -45,6 +45,10 @@ onOneDatabase('the cancel-flow page', (open) => {
     assert.match(text, /Too few before , 50% before/);
     assert.match(text, /a month, from 1 subscription /);
     assert.match(text, /2 in the period compared with/);
+    assert.match(
+      plain(await see('?days=90')),
+      /\(UTC\); data begins Aug 1, 2026, too late to compare\./,
+    );
     const september = plain(await see('?from=2026-09-01&to=2026-09-30'));
     assert.match(september, /No session that began in this period has ended\./);
     const october = plain(await see('?from=2026-10-01&to=2026-10-31'));

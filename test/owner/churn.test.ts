@@ -79,6 +79,18 @@ onOneDatabase('the pages of churn', (open) => {
   const listedIds = (text: string) =>
     [...text.matchAll(/class="row" href="[^"]*\/(\d+)"/g)].map(([, id]) => Number(id));
 
+  test('say when the data begins, if that is too late for the period compared with', async () => {
+    const see = async (from: string) =>
+      words((await visitor.get(`${home}?from=${from}&to=2026-06-30&compare=year`)).text);
+    assert.match(
+      await see('2025-06-01'),
+      /Churn rate [\d.]+% Earlier data incomplete .* The data begins Jan 1, 2025, too late to compare\./,
+    );
+    assert.match(await see('2026-01-01'), /In the period compared with, 0 left\./);
+    const { text } = await visitor.get(`${home}?from=2025-01-01&to=2025-12-31&compare=year`);
+    assert.match(words(text), /No earlier data/);
+  });
+
   test('give the API’s rate, how many left for which cause, and the way to them', async () => {
     const { status, text } = await visitor.get(home);
     assert.equal(status, 200);

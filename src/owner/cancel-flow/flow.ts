@@ -22,6 +22,8 @@ export interface Flow {
   /** The same by day and outcome. */
   readonly days: readonly SessionDay[];
   readonly totals: SessionTotals;
+  /** The time of the shop's earliest data, epoch milliseconds. */
+  readonly firstDay: number;
   /** Of the period compared with; undefined if the shop's data begins later. */
   readonly before: SessionTotals | undefined;
   readonly kept: Kept;
@@ -46,7 +48,8 @@ export async function readFlow(store: Store, shop: Shop, view: View): Promise<Fl
           figures.kept({ ...period, now }),
         ]),
     );
-    return { counts, days, totals: totalsOf(counts), before: earlier && totalsOf(earlier), kept };
+    const totals = totalsOf(counts);
+    return { counts, days, totals, firstDay, before: earlier && totalsOf(earlier), kept };
   });
 }
 

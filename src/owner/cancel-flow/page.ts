@@ -17,6 +17,7 @@ import { offerLabel } from '../ui/labels.ts';
 import { layout, shopPath } from '../ui/layout.ts';
 import { sourcesLink } from '../ui/listing.ts';
 import { formatCount, formatMoney, formatShare } from '../ui/locale.ts';
+import { dataBegins } from '../view/earlier.ts';
 import { periodPicker, showPeriod } from '../view/picker.ts';
 import { type View, viewPath } from '../view/view.ts';
 import { flowCharts } from './charts.ts';
@@ -63,7 +64,7 @@ function figures(visit: ShopVisit, view: View, flow: Flow): Html {
       (UTC)${
         flow.before
           ? html`, compared with ${showPeriod(visit, view.before)}`
-          : '; no earlier data to compare with'
+          : `; ${dataBegins(visit, flow.firstDay)}`
       }.
     </p>
     ${mainFigures(visit, view, flow)}

@@ -16,6 +16,7 @@ import { layout, shopPath } from '../ui/layout.ts';
 import { sourcesLink } from '../ui/listing.ts';
 import { formatCount, formatShare } from '../ui/locale.ts';
 import { showTime } from '../ui/times.ts';
+import { type Gap, dataBegins, gapIn } from '../view/earlier.ts';
 import { periodPicker } from '../view/picker.ts';
 import { daysPath } from '../view/days.ts';
 import { type View, viewPath } from '../view/view.ts';
@@ -73,7 +74,7 @@ const totalOf = (days: readonly DayOfChurn[], cause: keyof typeof causes) =>
   days.reduce((total, each) => total + each[cause], 0);
 
 /** The rate, how it changed, and how many left. */
-function answer(visit: ShopVisit, { view, rate, days, before }: Churn): Html {
+function answer(visit: ShopVisit, { view, rate, days, before, firstDay }: Churn): Html {
   const list = shopPath(visit.shop, '/churn/left');
   const link = (count: number, label: string, path: string) =>
     html`<a href="${path}">${formatCount(visit, count)} ${label}</a>`;
@@ -84,14 +85,14 @@ function answer(visit: ShopVisit, { view, rate, days, before }: Churn): Html {
   return html`<section class="churn">
     <h2>Churn rate</h2>
     <p class="value"><bdi>${rate ? formatShare(visit, rate.share) : '–'}</bdi></p>
-    <p class="was">${showRateChange(visit, rate, before?.rate)}</p>
+    <p class="was">${showRateChange(visit, rate, before?.rate, gapIn(view.before, firstDay))}</p>
     <p>
       ${link(left, left === 1 ? 'subscription left' : 'subscriptions left', viewPath(list, view))}:
       ${link(cancelled, causes.cancelled, viewPath(list, view, { cause: 'cancelled' }))},
       ${link(failed, causes.failed, viewPath(list, view, { cause: 'failed' }))}.
       ${
         leftBefore === undefined
-          ? 'No earlier data to compare with.'
+          ? `The ${dataBegins(visit, firstDay)}.`
           : `In the period compared with, ${formatCount(visit, leftBefore)} left.`
       }
     </p>
@@ -113,9 +114,10 @@ function showRateChange(
   visit: ShopVisit,
   rate: Share | undefined,
   before: Share | undefined,
+  gap: Gap | undefined,
 ): Html {
   if (!rate) return html`No subscriptions to lose`;
-  if (!before) return html`No earlier data`;
+  if (!before) return html`${gap ?? 'Nothing to compare with'}`;
   const change = changeOfShares(before, rate, 'lower');
   return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
 }

@@ -21,6 +21,8 @@ export interface Churn {
   /** Undefined if there was no subscription to lose. */
   readonly rate: Share | undefined;
   readonly days: readonly DayOfChurn[];
+  /** The time of the shop's earliest data, epoch milliseconds. */
+  readonly firstDay: number;
   /** The period compared with; undefined if the shop's data begins later. */
   readonly before:
     | { readonly rate: Share | undefined; readonly days: readonly DayOfChurn[] }
@@ -56,6 +58,7 @@ export async function readChurn(store: Store, shop: Shop, view: View): Promise<C
       view,
       rate,
       days,
+      firstDay,
       before: daysBefore && { rate: rateBefore, days: daysBefore },
       groups,
       planNames,

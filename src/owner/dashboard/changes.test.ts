@@ -95,6 +95,10 @@ test('compares a rate that fell to 0, but not one with nothing to divide by, the
   assert.deepEqual([average?.by, average?.judgement], [0.1, undefined]);
   assert.equal(compare('upcomingRenewals7d', {}, {}), 'Only known from today');
   assert.equal(compare('mrr', {}, { mrr: 1 }, { firstDay: Infinity }), 'No earlier data');
+  // In the period compared with, 21 September to 21 October.
+  const incomplete = { firstDay: Date.parse('2026-10-01T00:00:00Z') };
+  assert.equal(compare('revenue30d', {}, { revenue30d: 1 }, incomplete), 'Earlier data incomplete');
+  assert.equal(change('mrr', { mrr: 1 }, { mrr: 2 }, incomplete)?.by, 1);
 });
 
 test('judges by the rule of the verdict: what may be chance is neither better nor worse', () => {

@@ -1,4 +1,5 @@
 import { type Chance, type Share, chanceOfCounts, chanceOfShares } from '../chance.ts';
+import { gapIn } from '../view/earlier.ts';
 import type { Dashboard, Figures } from './dashboard.ts';
 import type { Figure } from './figures.ts';
 
@@ -26,7 +27,9 @@ export function changeOf(figure: Figure, compared: Compared): Change | string | 
   const { before } = view;
   // What is about the future is known only from now on, so that it cannot be compared.
   if (undefinedFigures.has(field) || comparison === undefined) return undefinedBecause;
-  if (firstDay > (comparison === 'window' ? before.from : before.until)) return 'No earlier data';
+  const needed = comparison === 'window' ? before : { ...before, from: before.until };
+  const gap = gapIn(needed, firstDay);
+  if (gap) return gap;
   if (earlier.undefinedFigures.has(field)) return 'Nothing to compare with';
 
   const [from, to] = [earlier.summary[field], summary[field]];

@@ -53,7 +53,7 @@ export function dashboardPage(
         As of ${showTime(visit, new Date(summary.generatedAt))}.
         ${receivedAt && html`Data last received ${showTime(visit, receivedAt)}.`}
         ${
-          firstDay > view.period.from
+          firstDay > view.before.from
             ? html`The first data is from ${showTime(visit, new Date(firstDay))}.`
             : undefined
         }

@@ -161,6 +161,13 @@ test('says that there is nothing to compare with in a new shop', () => {
   );
 });
 
+test('says when the data begins, if that is within the period compared with', () => {
+  assert.equal(
+    say({}, {}, { firstDay: Date.parse('2026-10-01') }),
+    'Churn 6.9%. The data begins Oct 1, 2026, too late to compare.',
+  );
+});
+
 test('names no reason that does not lead, or of too few sessions, or unknown', () => {
   const reasons = (...found: Judged['reasons']) => say({}, {}, { reasons: found });
   assert.doesNotMatch(reasons(reason('not_using', 20), reason('too_expensive', 20)), /leads/);

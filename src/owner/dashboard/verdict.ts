@@ -32,6 +32,9 @@ export const rules: readonly Rule[] = [
       if (judged.undefinedFigures.has(churn.field)) return 'No subscriptions to lose.';
       const rate = `Churn ${words.value(churn, judged.summary.churnRate30d)}`;
       if (change === 'No earlier data') return `${rate}. There is no earlier data to compare with.`;
+      if (change === 'Earlier data incomplete') {
+        return `${rate}. The ${words.beginning(judged.firstDay)}.`;
+      }
       if (change === undefined || typeof change === 'string') return `${rate}.`;
       if (change.by === 0) return `${rate}, as before.`;
       const doubt = change.chance?.doubt;

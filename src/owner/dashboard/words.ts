@@ -2,6 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import { numberFormat } from '../ui/formats.ts';
 import { formatCount, formatMoney, formatShare, localeOf } from '../ui/locale.ts';
+import { dataBegins } from '../view/earlier.ts';
 import type { Change } from './changes.ts';
 import type { Figure } from './figures.ts';
 
@@ -10,6 +11,8 @@ export interface Words {
   value(figure: Pick<Figure, 'format'>, value: number): string;
   /** The size of a change; an arrow or a verb says its direction. */
   change(figure: Pick<Figure, 'format'>, change: Pick<Change, 'kind' | 'by'>): string;
+  /** Why a period is not compared. @param firstDay the time of the shop's earliest data, epoch milliseconds */
+  beginning(firstDay: number): string;
 }
 
 export function wordsOf(visit: ShopVisit): Words {
@@ -33,7 +36,7 @@ export function wordsOf(visit: ShopVisit): Words {
     const points = numberFormat(locale, { maximumFractionDigits: 2 }).format(size * 100);
     return points === '1' ? '1 point' : `${points} points`;
   };
-  return { value, change };
+  return { value, change, beginning: (firstDay) => dataBegins(visit, firstDay) };
 }
 
 /** A change, and what the value was before. */

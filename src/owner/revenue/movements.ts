@@ -12,8 +12,9 @@ import { help } from '../ui/help.ts';
 import { shopPath } from '../ui/layout.ts';
 import { csvLink } from '../ui/listing.ts';
 import { moneyFormat } from '../ui/locale.ts';
+import { gapIn } from '../view/earlier.ts';
 import { type View, viewPath } from '../view/view.ts';
-import type { RevenueSpan } from './revenue.ts';
+import type { Revenue, RevenueSpan } from './revenue.ts';
 
 interface Line {
   readonly label: string;
@@ -60,8 +61,7 @@ export function signed(name: keyof typeof lines, { movements: values }: RevenueS
 export function movementsTable(
   visit: ShopVisit,
   view: View,
-  now: RevenueSpan,
-  before: RevenueSpan | undefined,
+  { whole: now, wholeBefore: before, firstDay }: Revenue,
 ): Html {
   const money = moneyFormat(visit, visit.shop);
   const bar = barsOf(now);
@@ -92,7 +92,7 @@ export function movementsTable(
           <th scope="col">Change</th>
           <td></td>
           <th scope="col" class="amount">This period</th>
-          <th scope="col" class="amount">${before ? 'Compared with' : 'No earlier data'}</th>
+          <th scope="col" class="amount">${gapIn(view.before, firstDay) ?? 'Compared with'}</th>
         </tr>
       </thead>
       <tbody>

@@ -9,6 +9,7 @@ import { help, helpAssets } from '../ui/help.ts';
 import { layout, shopPath } from '../ui/layout.ts';
 import { sourcesLink } from '../ui/listing.ts';
 import { formatMoney } from '../ui/locale.ts';
+import { dataBegins } from '../view/earlier.ts';
 import { periodPicker, showPeriod } from '../view/picker.ts';
 import { type View, viewPath } from '../view/view.ts';
 import { revenueCharts } from './charts.ts';
@@ -50,13 +51,12 @@ function figures(visit: ShopVisit, view: View, revenue: Revenue): Html {
         before
           ? html`compared with ${showPeriod(visit, view.before)}, when it
             ${growthOf(visit, before)}.`
-          : html`no earlier data to compare with.`
+          : `${dataBegins(visit, revenue.firstDay)}.`
       }
       Days in UTC, amounts in ${shop.currency}.
     </p>
     <div class="grid">
-      ${movementsTable(visit, view, now, before)}
-      ${mrr && html`<div class="wide">${draw(mrr)}</div>`}
+      ${movementsTable(visit, view, revenue)} ${mrr && html`<div class="wide">${draw(mrr)}</div>`}
       ${others.filter((each) => !isProjection(each)).map(draw)}
     </div>
     <section class="projection" id="renewals">

@@ -47,6 +47,8 @@ export interface RevenueDay extends MovementDay {
 export interface Revenue {
   /** The days of the period, of which the first and the last may be in part. */
   readonly days: readonly RevenueDay[];
+  /** The time of the shop's earliest data, epoch milliseconds. */
+  readonly firstDay: number;
   /** Of the period compared with; undefined if the shop's data begins later. */
   readonly before: readonly RevenueDay[] | undefined;
   /** All days of each together. */
@@ -76,6 +78,7 @@ export async function readRevenue(
   const hasBefore = firstDay <= view.before.from;
   return {
     days,
+    firstDay,
     before: hasBefore ? before : undefined,
     whole: spanOf(days, shop),
     wholeBefore: hasBefore ? spanOf(before, shop) : undefined,
