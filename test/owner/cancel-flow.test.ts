@@ -42,6 +42,9 @@ onOneDatabase('the cancel-flow page', (open) => {
       // Two subscriptions that were saved are not active any more; one was saved twice.
       ['kept', '€10.00'],
     ]);
+    // The rate leads to the sessions that it is a share of.
+    assert.match(page, new RegExp(`<a href="${home}/sessions\\?outcome=ended"\\s*>54\\.17%</a`));
+    assert.match(plain(await see('/sessions?outcome=ended')), /24 sessions began/);
     assert.match(text, /Too few before , 50% before/);
     assert.match(text, /a month, from 1 subscription /);
     assert.match(text, /2 in the period compared with/);

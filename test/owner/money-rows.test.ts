@@ -128,12 +128,24 @@ onOneDatabase('the rows behind figures of money', (open) => {
   test('say what they are, in words', async () => {
     const shop = await createShop(world.store, { currency: 'EUR' });
     assert.deepEqual((await importAll(world.store, shop, revenueRecords)).refused, []);
-    const { see, visitor, home } = await owner(shop);
+    const { see, visitor, home, loadFrom } = await owner(shop);
     const all = await see('revenue/movements');
     assert.match(
       plain(all),
       /MRR went from €35\.00 to €10\.01 Oct 21 – Nov 20, 2026 ?: €0\.01 came, €25\.00 left\./,
     );
+    // What the MRR at the start and at the end is of, also where the period begins with a cancellation.
+    const idsAt = async (query: string, label: string) => {
+      const [, href = ''] =
+        new RegExp(`<a href="([^"]*)"\\s*>At the ${label}<`).exec(await see(`revenue${query}`)) ??
+        [];
+      const rows = await loadFrom(href.replaceAll('&amp;', '&'));
+      return rows.map((row) => Number(row['Subscription'])).toSorted();
+    };
+    assert.deepEqual(await idsAt('', 'start'), [1, 4, 5]);
+    assert.deepEqual(await idsAt('', 'end'), [1, 2, 3]);
+    assert.deepEqual(await idsAt('?from=2026-11-10&to=2026-11-10', 'start'), [1, 2, 3, 4, 5]);
+    assert.deepEqual(await idsAt('?from=2026-11-10&to=2026-11-10', 'end'), [1, 2, 3, 5]);
     assert.deepEqual(
       rowsOf(all.slice(all.indexOf('class="rows"'))).map((row) => row.slice(0, 6)),
       [

@@ -80,6 +80,7 @@ onOneDatabase('the figures of the recovery page', (open) => {
       const csv = url.replace('/closed', '/closed.csv').replace('/open', '/open.csv');
       return (await load(csv)).split('\r\n').length - 2;
     };
+    let rates = 0;
     for (const [query, period] of [
       ['', { from: at - 30 * day, until: at }],
       ['?days=365', { from: at - 365 * day, until: at }],
@@ -105,6 +106,26 @@ onOneDatabase('the figures of the recovery page', (open) => {
       assert.notEqual(links.length, 0);
       for (const [, href = '', count] of links) {
         assert.equal(await rowsIn(href.replaceAll('&amp;', '&')), Number(count), href);
+      }
+      // Every amount, and the rates by code.
+      for (const [, href = '', amount = ''] of page.matchAll(
+        /<td class="amount">\s*<a href="([^"]*)"\s*>€([\d.,]+)<\/a\s*>/g,
+      )) {
+        const csv = href.replaceAll('&amp;', '&').replace('/closed', '/closed.csv');
+        const cents = csvRows(await load(csv)).map((row) =>
+          Math.round(Number(row['Amount']) * 100),
+        );
+        const sum = cents.reduce((total, each) => total + each, 0);
+        assert.equal(sum, Math.round(Number(amount.replace(',', '')) * 100), href);
+      }
+      for (const [, counts = '', href = ''] of page.matchAll(
+        /((?:<td class="number">\s*<a href="[^"]*code=[^"]*"\s*>\d+<\/a\s*>\s*<\/td>\s*){2})<td class="number">\s*<a href="([^"]*)"/g,
+      )) {
+        const sum = plain(counts)
+          .split(' ')
+          .reduce((total, each) => total + Number(each), 0);
+        assert.equal(await rowsIn(href.replaceAll('&amp;', '&')), sum, href);
+        rates += 1;
       }
       const attempts = attemptsIn(records as Upsert[], period);
       const later = attempts[3]!;
@@ -144,5 +165,6 @@ onOneDatabase('the figures of the recovery page', (open) => {
       assert.equal(await rowsIn(`${path}/closed${query}`), row.dunningClosed);
       assert.equal(await rowsIn(`${path}/open${query}`), row.dunningActive);
     }
+    assert.notEqual(rates, 0);
   });
 });

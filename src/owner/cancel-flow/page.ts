@@ -116,7 +116,7 @@ function mainFigures(visit: ShopVisit, view: View, flow: Flow): Html {
       'saveRate',
       'Save rate',
       'Saved sessions as a share of the sessions that began in the period and have ended.',
-      rate === null ? '–' : formatShare(visit, rate),
+      rate === null ? '–' : html`<a href="${list('ended')}">${formatShare(visit, rate)}</a>`,
       before && changeOf(visit, totals, before),
     )}
     ${figure(

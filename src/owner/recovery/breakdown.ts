@@ -25,6 +25,8 @@ interface Group {
   readonly restIn: number;
   readonly recoveredQuery: Readonly<Record<string, string>>;
   readonly restQuery: Readonly<Record<string, string>>;
+  /** Of all that the rate is of; undefined if no filter lists them. */
+  readonly rateQuery?: Readonly<Record<string, string>>;
 }
 
 export interface Breakdown {
@@ -88,6 +90,7 @@ function byCode(closed: readonly ClosedCases[]): Breakdown {
         recovered: ended(cases, 'recovered'),
         rest: lost,
         restIn: lost.count,
+        rateQuery: query,
         recoveredQuery: { ...query, result: 'recovered' },
         restQuery: { ...query, result: 'lost' },
       };
@@ -105,26 +108,32 @@ export function breakdownTable(
 ): Html {
   const { shop } = visit;
   const closedPath = shopPath(shop, '/recovery/closed');
+  /** @param query of the cases that it says something of; undefined if there are none */
+  const linked = (text: string, query: Readonly<Record<string, string>> | undefined) =>
+    query ? html`<a href="${viewPath(closedPath, view, query)}">${text}</a>` : text;
   // The number of cases leads to them, also where they have more attempts than that.
   const count = (
     { count: all }: Cases,
     listed: number,
     query: Readonly<Record<string, string>>,
   ) => {
-    const link = html`<a href="${viewPath(closedPath, view, query)}"
-      >${formatCount(visit, listed)}</a
-    >`;
+    const link = linked(formatCount(visit, listed), listed === 0 ? undefined : query);
     return html`<td class="number">
-      ${all === 0 ? '0' : all === listed ? link : html`${formatCount(visit, all)} in ${link}`}
+      ${all === listed ? link : html`${formatCount(visit, all)} in ${link}`}
     </td>`;
   };
   const rows = groups.slice(0, maxRows).map(
-    ({ head, recovered, rest, restIn, recoveredQuery, restQuery }) =>
+    ({ head, recovered, rest, restIn, recoveredQuery, restQuery, rateQuery }) =>
       html`<tr>
         <th scope="row">${head}</th>
         ${count(recovered, recovered.count, recoveredQuery)} ${count(rest, restIn, restQuery)}
-        <td class="number">${showRate(visit, rateOf(recovered, rest))}</td>
-        <td class="amount">${formatMoney(visit, shop, amountOf(recovered, shop.currency))}</td>
+        <td class="number">${linked(showRate(visit, rateOf(recovered, rest)), rateQuery)}</td>
+        <td class="amount">
+          ${linked(
+            formatMoney(visit, shop, amountOf(recovered, shop.currency)),
+            recovered.count === 0 ? undefined : recoveredQuery,
+          )}
+        </td>
       </tr>`,
   );
   const table = html`<div class="wide-table" tabindex="0" role="group" aria-labelledby="${id}">

@@ -13,7 +13,7 @@ import { shopPath } from '../ui/layout.ts';
 import { csvLink } from '../ui/listing.ts';
 import { moneyFormat } from '../ui/locale.ts';
 import { gapIn } from '../view/earlier.ts';
-import { type View, viewPath } from '../view/view.ts';
+import { type View, viewOfStart, viewPath } from '../view/view.ts';
 import type { Revenue, RevenueSpan } from './revenue.ts';
 
 interface Line {
@@ -73,10 +73,9 @@ export function movementsTable(
   const row = (name: keyof typeof lines) => {
     const { label, definition } = lines[name];
     const isEnd = name === 'opening' || name === 'closing';
-    const href = rowsOf(visit, view, name);
     return html`<tr ${isEnd ? html`class="end"` : undefined}>
       <th scope="row">
-        ${href === undefined ? label : html`<a href="${href}">${label}</a>`}
+        <a href="${rowsOf(visit, view, name)}">${label}</a>
         ${help(name, label, definition)}
       </th>
       <td class="bar">${bar(name)}</td>
@@ -111,11 +110,12 @@ export function movementsTable(
   </section>`;
 }
 
-/** Where the subscriptions of a line are. A list ends with the period, so those of its start have none. */
-function rowsOf({ shop }: ShopVisit, view: View, name: keyof typeof lines): string | undefined {
-  if (name === 'opening') return undefined;
-  if (name === 'closing')
-    return viewPath(shopPath(shop, '/subscriptions'), view, { figure: 'active' });
+/** Where the subscriptions of a line are. */
+function rowsOf({ shop }: ShopVisit, view: View, name: keyof typeof lines): string {
+  if (name === 'opening' || name === 'closing') {
+    const then = name === 'opening' ? viewOfStart(view) : view;
+    return viewPath(shopPath(shop, '/subscriptions'), then, { figure: 'active' });
+  }
   return viewPath(shopPath(shop, '/revenue/movements'), view, { movement: name });
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseSegment } from '../../metrics/segments/segment.ts';
-import { viewOf, viewOfDays, viewPath, viewQuery } from './view.ts';
+import { viewOf, viewOfDays, viewOfStart, viewPath, viewQuery } from './view.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const show = (text: string) => {
@@ -44,6 +44,24 @@ test('shows two days and what lies between, up to now, compared with the same da
   ]);
 });
 
+test('ends with an instant, up to now', () => {
+  const end = (to: string) => show(`from=2026-11-01T06:00:00.000Z&to=${to}`).period;
+  assert.deepEqual(end('2026-11-02T06:30:00.000Z'), ['2026-11-01T06:00', '2026-11-02T06:30']);
+  assert.deepEqual(end('2026-11-21T06:30:00.000Z'), ['2026-11-01T06:00', '2026-11-20T12:00']);
+});
+
+test('leads to what held when a period began', () => {
+  const start = (text: string) => {
+    const view = viewOf(new URLSearchParams(text), now);
+    const { period, problem } = viewOf(viewQuery(viewOfStart(view)), now);
+    assert.equal(problem, undefined);
+    assert.equal(period.until, view.period.from);
+  };
+  start('');
+  start('from=2026-11-01&to=2026-11-02');
+  start('from=1970-01-01T03:00:00.000Z&to=1970-01-02');
+});
+
 test('says what is wrong with an address, and shows the default', () => {
   for (const [text, problem] of [
     ['days=31', /30, 90 or 365/],
@@ -61,6 +79,8 @@ test('says what is wrong with an address, and shows the default', () => {
     ['from=0000-01-01&to=0001-01-01', /1970-01-01/],
     ['from=2015-01-01&to=2026-10-31', /ten years/],
     ['from=2026-11-02T00:00:00Z&to=2026-11-01', /Exchange/],
+    ['from=2026-11-02&to=2026-11-02T00:00:00Z', /Exchange/],
+    ['from=2026-11-02&to=2026-11-02T25:00:00Z', /no last day/],
     ['from=2026-11-02T25:00:00Z&to=2026-11-03', /no first day/],
   ] as const) {
     const shown = show(text);

@@ -7,7 +7,7 @@ import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/se
 export const periods = [30, 90, 365] as const;
 
 /** Of a free period: ten years. More would be more than a page can show. */
-const maxDays = 3660;
+const maxDays = 3661;
 
 const comparisons = ['before', 'year'] as const;
 /** What a period is compared with: the same hours of as many days before, or of the same days of the year before. */
@@ -15,7 +15,7 @@ export type Comparison = (typeof comparisons)[number];
 
 /** What a page of figures shows, as its address says it. */
 export interface View {
-  /** A number of days up to now, or two UTC days such as 2026-11-20, both included; the first may be an instant. */
+  /** A number of days up to now, or two UTC days such as 2026-11-20, both included; either may be an instant. */
   readonly range:
     | { readonly days: (typeof periods)[number] }
     | { readonly from: string; readonly to: string };
@@ -111,23 +111,23 @@ function parseRange(query: URLSearchParams, now: number): View['range'] | Wrong 
     if (known !== undefined || days === '') return { days: known ?? 30 };
     return wrong(`“${days}” is not one of the periods. Choose 30, 90 or 365 days, or two dates.`);
   }
-  const [first, last] = [parseStart(from), parseDay(to)];
-  if (first === undefined || last === undefined) {
+  const [first, end] = [parseStart(from), parseEnd(to)];
+  if (first === undefined || end === undefined) {
     return wrong(
       [
         ...(first === undefined ? [explainDate('first', from)] : []),
-        ...(last === undefined ? [explainDate('last', to)] : []),
+        ...(end === undefined ? [explainDate('last', to)] : []),
       ].join(' '),
       ...(first === undefined ? (['from'] as const) : []),
-      ...(last === undefined ? (['to'] as const) : []),
+      ...(end === undefined ? (['to'] as const) : []),
     );
   }
   if (first < 0) return wrong('The first day is too early. Choose one from 1970-01-01 on.', 'from');
-  if (first >= last + day) {
+  if (first >= end) {
     return wrong('The first day is after the last one. Exchange the two dates.', 'from', 'to');
   }
   if (first > now) return wrong('The first day is in the future. Choose an earlier one.', 'from');
-  if (last - first > maxDays * day) {
+  if (end - first > maxDays * day) {
     const problem = 'The period is longer than ten years. Choose days that are closer together.';
     return wrong(problem, 'from', 'to');
   }
@@ -141,10 +141,20 @@ function explainDate(which: 'first' | 'last', text: string): string {
     : `“${text}” is not a date, so there is no ${which} day. Write one as in 2026-11-20.`;
 }
 
-/** A UTC day or an instant such as 2026-11-20T12:00:00.000Z, with which a period may begin. */
-function parseStart(text: string): number | undefined {
+/** An instant such as 2026-11-20T12:00:00.000Z, with which a period may begin or end. */
+function parseInstant(text: string): number | undefined {
   const at = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? parseDay(text) : at;
+  return Number.isNaN(at) ? undefined : at;
+}
+
+function parseStart(text: string): number | undefined {
+  return parseInstant(text) ?? parseDay(text);
+}
+
+/** When a period ends whose last day is a UTC day, or which ends at an instant. */
+function parseEnd(text: string): number | undefined {
+  const last = parseDay(text);
+  return last === undefined ? parseInstant(text) : last + day;
 }
 
 /** Whether a text is a day of the calendar, such as 2026-11-20. */
@@ -159,8 +169,8 @@ export function parseDay(text: string): number | undefined {
 
 function periodOf(range: View['range'], now: number): Period {
   if ('days' in range) return { from: now - range.days * day, until: now };
-  const [from, last] = [parseStart(range.from) as number, parseDay(range.to) as number];
-  return { from, until: Math.min(last + day, now) };
+  const [from, end] = [parseStart(range.from) as number, parseEnd(range.to) as number];
+  return { from, until: Math.min(end, now) };
 }
 
 function periodBefore({ from, until }: Period): Period {
@@ -198,4 +208,14 @@ export function viewOfDays(
   const isCut = period.from > Date.parse(first);
   const from = isCut ? new Date(period.from).toISOString() : first;
   return { range: { from, to: last }, comparison, segment };
+}
+
+/** What held when its period began: a view of the day before that. */
+export function viewOfStart({ period: { from }, segment }: View): ViewOfQuery {
+  const iso = (at: number) => new Date(at).toISOString();
+  return {
+    range: { from: iso(Math.max(from - day, 0)), to: iso(from) },
+    comparison: 'before',
+    segment,
+  };
 }
