@@ -249,7 +249,11 @@ export function createPages(parts: OwnerParts): Pages {
     }),
     lostPage: (url) =>
       get(url, async (visit) => {
-        const { session } = visit;
+        const { session, request } = visit;
+        const [path = '', ...query] = request.url.split('?');
+        if (path.endsWith('/')) {
+          return redirect([path.slice(0, -1), ...query].join('?') as '/app');
+        }
         const shops = session ? await listShopsOf(store, session.ownerId) : [];
         const shop = findShopOf({ ...visit, shops });
         return notFoundPage({ ...visit, shops, ...(shop && { shop }) });

@@ -35,6 +35,19 @@ onOneDatabase('the frame of the owner’s pages', (open) => {
     assert.match(text, new RegExp(`<details[^]*href="/app/shops/${second.id}/subscriptions"`));
   });
 
+  test('leads from an address with a slash at its end to the one without', async () => {
+    const { visitor } = await signedInOwner(world);
+    const home = `/app/shops/${world.shop.id}`;
+    for (const [path, location] of [
+      ['/app/', '/app'],
+      [`${home}/`, home],
+      [`${home}/churn/?days=90&compare=year`, `${home}/churn?days=90&compare=year`],
+    ] as const) {
+      const answer = await visitor.get(path);
+      assert.deepEqual([answer.status, answer.location], [303, location]);
+    }
+  });
+
   test('stays around the page for addresses without one', async () => {
     const shop = await createShop(world.store);
     const { email, visitor } = await signedInOwner({ ...world, shop });
