@@ -48,7 +48,8 @@ export function notificationsPage(visit: ShopVisit, parts: NotificationsPage): A
       ${token(visit)}
       <p>
         Sent to <strong>${session.email}</strong>. Other owners of ${shop.name} choose for
-        themselves.
+        themselves. A choice counts from the next 06:00 UTC on; that of the digest from the next
+        Monday on.
       </p>
       <fieldset>
         <legend>Every week</legend>

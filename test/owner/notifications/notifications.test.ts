@@ -50,7 +50,8 @@ onOneDatabase('digests and alerts', (open) => {
   async function owner(choice: Record<string, string>, shop = world.shop) {
     const { visitor, email } = await signedInOwner(world, { shopId: shop.id });
     const path = `/app/shops/${shop.id}/notifications`;
-    await visitor.get(path);
+    const page = await visitor.get(path);
+    assert.match(page.text, /A choice counts from the next\s+06:00 UTC on/);
     const saved = await visitor.post(path, choice);
     assert.equal(saved.location, `${path}?done=saved`, saved.text);
     return { visitor, email, path, shop };
