@@ -79,7 +79,7 @@ test('compares a rate that fell to 0, but not one with nothing to divide by, the
   const rate = { recoveryRate: 0.1 };
   const undefinedFigures = new Set(['recoveryRate']);
   assert.equal(change('recoveryRate', rate, {})?.judgement, 'worse');
-  assert.equal(compare('recoveryRate', rate, {}, { undefinedFigures }), 'No failures resolved yet');
+  assert.equal(compare('recoveryRate', rate, {}, { undefinedFigures }), 'No failure was resolved');
   assert.equal(
     compare('recoveryRate', {}, rate, { earlier: { undefinedFigures } }),
     'Nothing to compare with',

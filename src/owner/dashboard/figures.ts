@@ -128,7 +128,7 @@ export const figureGroups: readonly FigureGroup[] = [
         rows: '/cancel-flow',
         comparison: 'window',
         betterWhen: 'higher',
-        undefinedBecause: 'No sessions ended yet',
+        undefinedBecause: 'No session has ended',
       },
       {
         field: 'avgSubscriptionValue',
@@ -188,7 +188,7 @@ export const figureGroups: readonly FigureGroup[] = [
         rows: '/recovery',
         comparison: 'window',
         betterWhen: 'higher',
-        undefinedBecause: 'No failures resolved yet',
+        undefinedBecause: 'No failure was resolved',
       },
       {
         field: 'upcomingRenewals7d',
