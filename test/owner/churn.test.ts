@@ -143,10 +143,13 @@ onOneDatabase('the pages of churn', (open) => {
   test('name what is wrong with an address', async () => {
     for (const [query, message] of [
       ['cause=bored', 'cause must be cancelled or failed.'],
-      ['left-plan=x', 'left-plan must be a number.'],
-      ['left-age=old', 'left-age must be one of 0-29, 30-89, 90-179, 180-364, 365.'],
+      ['left-plan=x', '“x” is not a plan number. Choose one of the plans.'],
+      [
+        'left-age=old',
+        '“old” is not an age in days. Choose one of 0-29, 30-89, 90-179, 180-364, 365.',
+      ],
       ['first=noon', 'first must be a day such as 2026-11-20.'],
-      ['cursor=x', 'cursor is not valid here.'],
+      ['cursor=x', 'This address continues another list'],
     ] as const) {
       const { status, text } = await visitor.get(`${home}/left?${query}`);
       assert.equal(status, 400, query);

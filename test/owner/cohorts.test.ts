@@ -142,7 +142,7 @@ onOneDatabase('the pages of cohorts', (open) => {
     );
     assert.match(
       await list('?kept=2&plan=11'),
-      /first subscription of Monthly box began in March 2026 \(UTC\), and of whom one was active or paused at the end of month 2 since\./,
+      /first subscription of Monthly box began in March 2026 \(UTC\) and of whose subscriptions one was active or paused at the end of month 2 since\./,
     );
     assert.match(await list('?kept=8'), /active or paused in this month, so far\./);
     assert.match(await list('?kept=8'), /305 305 Monthly box Active Mar 1, 2026/);
@@ -151,9 +151,13 @@ onOneDatabase('the pages of cohorts', (open) => {
 
   test('name what is wrong with an address of customers', async () => {
     for (const [path, status, message] of [
-      ['2026-03/customers?kept=9', 400, 'kept must be a number from 0 to 8.'],
-      ['2026-03/customers?plan=x', 400, 'plan must be a number.'],
-      ['2026-03/customers?cursor=x', 400, 'cursor is not valid here.'],
+      [
+        '2026-03/customers?kept=9',
+        400,
+        '“9” is not a month since the cohort’s own. Choose one from 0 to 8.',
+      ],
+      ['2026-03/customers?plan=x', 400, '“x” is not a plan number. Choose one of the plans.'],
+      ['2026-03/customers?cursor=x', 400, 'This address continues another list'],
       ['2026-12/customers', 404, 'This page does not exist'],
       ['2026-13/customers', 404, 'This page does not exist'],
       ['2026-12/customers.csv', 404, 'This page does not exist'],

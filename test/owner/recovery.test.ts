@@ -207,9 +207,9 @@ onOneDatabase('the recovery page', (open) => {
   test('says what is wrong with an address, and what would be right', async () => {
     for (const [query, message] of [
       ['/open?order=age', /order must be one of oldest, newest, amount\./],
-      ['/open?cursor=x', /cursor is not valid here\./],
-      ['/open?cursor=1_2_3', /cursor is not valid here\./],
-      ['/closed?cursor=1.5_2_3_4', /cursor is not valid here\./],
+      ['/open?cursor=x', /This address continues another list/],
+      ['/open?cursor=1_2_3', /This address continues another list/],
+      ['/closed?cursor=1.5_2_3_4', /This address continues another list/],
       ['/closed?result=paid', /result must be one of recovered, lost\./],
       ['/closed?attempts=0', /attempts must be a number such as 2, or 4\+ for 4 or more\./],
       ['/closed?first=yesterday', /first must be a day such as 2026-11-20\./],

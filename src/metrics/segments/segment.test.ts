@@ -47,7 +47,7 @@ test('leaves out what is no condition, and says what would be one', () => {
   assert.deepEqual(segment, { status: 'paused' });
   assert.equal(
     problem,
-    '“11-12” is not a plan number. Choose one of the plans. “2-4” is not an age in months. Choose 0-1, 1-3, 3-6, 6-12 or 12-.',
+    '“11” and “12” are too many. Choose one plan. “2-4” is not an age in months. Choose 0-1, 1-3, 3-6, 6-12 or 12-.',
   );
   for (const text of [
     'plan=0',

@@ -112,9 +112,15 @@ export function parseSegment(query: URLSearchParams): ParsedSegment {
     const texts = query.getAll(name);
     const text = texts.every((each) => each === '') ? '' : texts.join('-');
     if (text === '') continue;
-    const value = conditions[name].read(text);
-    if (value === undefined) problems.set(name, `“${text}” ${conditions[name].problem}`);
-    else found.push([name, value]);
+    const isOne = texts.length === 1 || name === 'price';
+    const value = isOne ? conditions[name].read(text) : undefined;
+    if (value === undefined) {
+      const shown = texts.map((each) => `“${each}”`).join(' and ');
+      const problem = isOne
+        ? `“${text}” ${conditions[name].problem}`
+        : `${shown} are too many. Choose one ${name}.`;
+      problems.set(name, problem);
+    } else found.push([name, value]);
   }
   return {
     segment: found.length === 0 ? undefined : (Object.fromEntries(found) as Segment),

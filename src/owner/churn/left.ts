@@ -37,10 +37,12 @@ export function leftFilter(visit: ShopVisit, { period, now }: View): LeftFilter 
     cause === undefined || cause === 'cancelled' || cause === 'failed'
       ? undefined
       : 'cause must be cancelled or failed.',
-    plan === undefined || /^[1-9]\d{0,14}$/.test(plan) ? undefined : 'left-plan must be a number.',
+    plan === undefined || /^[1-9]\d{0,14}$/.test(plan)
+      ? undefined
+      : `“${plan}” is not a plan number. Choose one of the plans.`,
     age === undefined || band !== undefined
       ? undefined
-      : `left-age must be one of ${ageBands.map(({ name }) => name).join(', ')}.`,
+      : `“${age}” is not an age in days. Choose one of ${ageBands.map(({ name }) => name).join(', ')}.`,
   ].filter((problem) => problem !== undefined);
   if (problems.length > 0) throw new ServiceError('invalid', problems.join(' '));
   const days = daysIn(visit);

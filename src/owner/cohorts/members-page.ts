@@ -30,7 +30,7 @@ export function membersContent(visit: ShopVisit, parts: Parts): Html {
       Customers whose first
       subscription${filter.planId === undefined ? '' : ` of ${planNames.get(filter.planId) ?? 'this plan'}`}
       began in ${monthFormat(visit, 'long')(filter.month.month)}
-      (UTC)${kept === undefined ? '' : `, and of whom one was active or paused ${endOf(filter)}`}.
+      (UTC)${kept === undefined ? '' : ` and of whose subscriptions one was active or paused ${endOf(filter)}`}.
     </p>
     ${listing({
       caption: 'Customers of the cohort, the newest first',

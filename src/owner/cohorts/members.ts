@@ -42,11 +42,15 @@ export function membersFilter(visit: ShopVisit, month: string, now: number): Mem
   const months = monthsFrom(month, now);
   const [plan, kept] = [parameter(visit, 'plan'), parameter(visit, 'kept')];
   if (plan !== undefined && !/^[1-9]\d{0,14}$/.test(plan)) {
-    throw new ServiceError('invalid', 'plan must be a number.');
+    throw new ServiceError('invalid', `“${plan}” is not a plan number. Choose one of the plans.`);
   }
   const last = kept !== undefined && /^\d{1,5}$/.test(kept) ? months[Number(kept)] : undefined;
   if (kept !== undefined && last === undefined) {
-    throw new ServiceError('invalid', `kept must be a number from 0 to ${months.length - 1}.`);
+    const choices = `Choose one from 0 to ${months.length - 1}.`;
+    throw new ServiceError(
+      'invalid',
+      `“${kept}” is not a month since the cohort’s own. ${choices}`,
+    );
   }
   return {
     month: months[0] as Month,

@@ -3,6 +3,7 @@ import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Asset } from '../../http/look/asset.ts';
 import { encodeCursor } from '../../operations/cursor.ts';
+import { cursorError } from '../../operations/parameters.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Position } from '../../store/records/paging.ts';
 import { page, redirect } from './answers.ts';
@@ -216,7 +217,10 @@ export async function listingFile(
   }
 }
 
-/** A page with a listing. For invalid query parameters it shows the API's message and a link. */
+/** For a cursor that does not fit; the API names its parameters, which owners do not see. */
+const otherList = 'This address continues another list, or one with other filters.';
+
+/** A page with a listing. For invalid query parameters it says what is wrong, and has a link. */
 export async function listingPage(
   visit: ShopVisit,
   { path, status, controls, ...frame }: ListingPage,
@@ -228,7 +232,8 @@ export async function listingPage(
     return page(layout(visit, { ...frame, content, shop }), status);
   } catch (error) {
     if (!(error instanceof ServiceError && error.kind === 'invalid')) throw error;
-    const content = html`${alert(error.message)} ${await controls?.()}
+    const message = error.message.replace(cursorError, otherList);
+    const content = html`${alert(message)} ${await controls?.()}
       <p><a href="${shopPath(shop, path)}">See all, from the first page</a></p>`;
     return page(layout(visit, { ...frame, content, shop }), 400);
   }
