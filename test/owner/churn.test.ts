@@ -161,6 +161,9 @@ onOneDatabase('the pages of churn', (open) => {
     assert.equal(status, 200);
     assert.match(text, /“x” is not a date, so there is no last day/);
     assert.equal((await visitor.get(`${home}.csv?table=none`)).status, 404);
+    // Sessions of the cancel flow are not lost to failed payments.
+    const reasons = await visitor.get(`${home}.csv?table=reasons`);
+    assert.match(reasons.text, /^\uFEFF?Reason,Sessions\r\nToo expensive,1\r\n/);
   });
 
   test('explain an empty shop', async () => {

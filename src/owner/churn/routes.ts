@@ -12,7 +12,7 @@ import { leftContent, leftFile } from './left-page.ts';
 import { countLeft, leftFilter, readLeft } from './left.ts';
 import { chartOf, churnAssets, churnPage } from './page.ts';
 import { readChurn } from './read.ts';
-import { tablesOf } from './tables.ts';
+import { hasCauses, tablesOf } from './tables.ts';
 
 const base = '/app/shops/:shopId/churn';
 
@@ -43,8 +43,16 @@ export function churnRoutes(pages: Pages, parts: OwnerParts): Route[] {
           shop: visit.shop,
           noun: `churn-${table.id}`,
           now: view.now,
-          heads: [table.heading, table.counted, 'Of these, failed payments'],
-          rows: table.rows.map(({ label, count, failed }) => [label, count, failed ?? null]),
+          heads: [
+            table.heading,
+            table.counted,
+            ...(hasCauses(table) ? ['Of these, failed payments'] : []),
+          ],
+          rows: table.rows.map(({ label, count, failed }) => [
+            label,
+            count,
+            ...(failed === undefined ? [] : [failed]),
+          ]),
         });
       }),
     ),

@@ -31,6 +31,9 @@ interface TableRow {
   readonly failed?: number;
 }
 
+/** Whether it says how many were lost to failed payments: a reason is of a session. */
+export const hasCauses = ({ id }: ChurnTable) => id !== 'reasons';
+
 /** More rows than anyone compares; the file has all. */
 const maxRows = 20;
 
@@ -111,18 +114,19 @@ export function breakdown(visit: ShopVisit, table: ChurnTable, csv: `/app${strin
   </section>`;
 }
 
-function rowsOf(visit: ShopVisit, { heading, counted, rows }: ChurnTable): Html {
+function rowsOf(visit: ShopVisit, table: ChurnTable): Html {
+  const { heading, counted, rows } = table;
+  const causes = hasCauses(table);
   const format = countFormat(visit);
   const total = totalOf(rows);
   const most = Math.max(...rows.map(({ count }) => count));
-  const hasCauses = rows.some(({ failed }) => failed !== undefined);
   return html`<table class="reasons shares">
     <thead>
       <tr>
         <th scope="col">${heading}</th>
         <td></td>
         <th scope="col">${counted}</th>
-        ${hasCauses ? html`<th scope="col"><span class="series bad">Failed</span></th>` : undefined}
+        ${causes ? html`<th scope="col"><span class="series bad">Failed</span></th>` : undefined}
         <th scope="col">Share</th>
       </tr>
     </thead>
@@ -133,7 +137,7 @@ function rowsOf(visit: ShopVisit, { heading, counted, rows }: ChurnTable): Html 
             <th scope="row">${count === 0 ? label : html`<a href="${href}">${label}</a>`}</th>
             <td class="bar">${bar(count, failed ?? 0, most)}</td>
             <td>${format(count)}</td>
-            ${hasCauses ? html`<td>${format(failed ?? 0)}</td>` : undefined}
+            ${causes ? html`<td>${format(failed ?? 0)}</td>` : undefined}
             <td>${formatShare(visit, Math.round((count / total) * 1000) / 1000)}</td>
           </tr>`,
       )}
