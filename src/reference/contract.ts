@@ -2,6 +2,7 @@
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
+  readonly format?: string;
   readonly enum?: readonly string[];
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
@@ -29,6 +30,9 @@ export interface Contract {
           readonly operationId: string;
           readonly 'x-internal'?: true;
           readonly parameters?: readonly Parameter[];
+          readonly responses: Readonly<
+            Record<string, { readonly content?: Record<string, { readonly schema: Schema }> }>
+          >;
         };
       }
     >

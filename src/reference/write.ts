@@ -4,13 +4,16 @@ import { restV1 } from '../operations/versions.ts';
 import type { Contract } from './contract.ts';
 import { buildOpenApi } from './openapi.ts';
 import { writePython } from './python.ts';
+import { writePythonShapes, writeTypeScriptShapes } from './shapes.ts';
 import { writeTypeScript } from './typescript.ts';
 
 const contract = buildOpenApi({ serverUrl: 'http://127.0.0.1:8787', version: restV1 });
 const files: Readonly<Record<string, string>> = {
   'openapi.json': `${JSON.stringify(contract, undefined, 2)}\n`,
   'clients/typescript/src/types.ts': writeTypeScript(contract as Contract),
+  'clients/typescript/src/shapes.ts': writeTypeScriptShapes(contract as Contract),
   'clients/python/src/retention/types.py': writePython(contract as Contract),
+  'clients/python/src/retention/_shapes.py': writePythonShapes(contract as Contract),
 };
 
 for (const [name, text] of Object.entries(files)) {
