@@ -73,6 +73,15 @@ for (const { name, missing, program, file, env } of languages) {
       assert.equal(new Set(rows.map((row) => row.split(',')[0])).size, 150);
     });
 
+    test('end quietly when what they export is not read to its end', async () => {
+      const child = start('export');
+      child.stdout?.destroy();
+      const ended = once(child, 'close');
+      assert.equal(await readText(child.stderr ?? assert.fail()), '');
+      const [status, signal] = await ended;
+      assert.ok(status === 0 || signal === 'SIGPIPE', `${status} ${signal}`);
+    });
+
     test('post the figures of the day', async () => {
       const server = createServer().listen(0, '127.0.0.1');
       await once(server, 'listening');

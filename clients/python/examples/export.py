@@ -2,6 +2,7 @@
 
 import csv
 import os
+import signal
 import sys
 
 from retention import Retention
@@ -12,6 +13,10 @@ retention = Retention(
     key=os.environ["RETENTION_API_KEY"],
     max_retries=10,
 )
+
+# As when it is piped to head, which reads no more. Windows has no such signal.
+if hasattr(signal, "SIGPIPE"):
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 columns = ["subscriptionId", "customerId", "status", "planName", "currentPrice"]
 writer = csv.DictWriter(sys.stdout, columns, extrasaction="ignore")

@@ -9,6 +9,11 @@ const retention = new Retention({ baseUrl, key, maxRetries: 10 });
 const columns = ['subscriptionId', 'customerId', 'status', 'planName', 'currentPrice'] as const;
 const quote = (value: string | number) => `"${String(value).replaceAll('"', '""')}"`;
 
+// As when it is piped to head, which reads no more.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
 process.stdout.write(`${columns.join(',')}\n`);
 for await (const subscription of retention.listSubscriptions()) {
   const line = columns.map((column) => quote(subscription[column])).join(',');
