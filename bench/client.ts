@@ -50,7 +50,15 @@ async function countRequests(refusedShare: number, maxAgeSeconds: number): Promi
         const customerId = Number(new URL(String(url)).searchParams.get('customerId'));
         // Spread over frequent and rare customers alike.
         const isEntitled = (Math.imul(customerId, 2_654_435_761) >>> 0) / 2 ** 32 >= refusedShare;
-        const entry = { planId: 12, status: 'active', isEntitled, paidThroughAt: null };
+        const entry = {
+          subscriptionId: customerId,
+          planId: 12,
+          planName: 'Monthly box',
+          planType: 'subscription',
+          status: 'active',
+          isEntitled,
+          paidThroughAt: null,
+        };
         return new Response(JSON.stringify({ subscriptions: isEntitled ? [entry] : [] }));
       },
     });

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { entry, plan, subscription } from '../clients/typescript/test/fake-service.ts';
 
 const client = path.join(import.meta.dirname, '../clients/typescript');
 const execute = promisify(execFile);
@@ -67,9 +68,9 @@ describe('the TypeScript client, packed and installed', () => {
       const server = createServer((request, response) => {
         const { pathname } = new URL(request.url ?? '', 'http://localhost');
         const bodies: Readonly<Record<string, unknown>> = {
-          plans: { plans: [{ planId: 12 }] },
-          subscriptions: { subscriptions: [{ subscriptionId: 5 }], nextCursor: null },
-          entitlements: { subscriptions: [{ isEntitled: true, status: 'active' }] },
+          plans: { plans: [plan] },
+          subscriptions: { subscriptions: [subscription], nextCursor: null },
+          entitlements: { subscriptions: [entry] },
         };
         const body = bodies[pathname.replace(/^.*\//, '')];
         response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' });
@@ -83,8 +84,8 @@ describe('the TypeScript client, packed and installed', () => {
       const args = ['exec', '--yes', `--package=node@${version}`, '--'];
       const { stdout } = await npm([...args, 'node', 'program.js', `http://127.0.0.1:${port}`]);
       assert.deepEqual(JSON.parse(stdout), [
-        [{ planId: 12 }],
-        [5],
+        [plan],
+        [subscription['subscriptionId']],
         true,
         true,
         404,

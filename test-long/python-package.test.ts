@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { entry, plan, subscription } from '../clients/typescript/test/fake-service.ts';
 import { findPython, pythonFolder } from '../test/clients/python.ts';
 
 const execute = promisify(execFile);
@@ -72,11 +73,9 @@ describe('the Python client', { skip: missing }, () => {
     const server = createServer((request, response) => {
       const { pathname } = new URL(request.url ?? '', 'http://localhost');
       const bodies: Readonly<Record<string, unknown>> = {
-        plans: { plans: [{ planId: 12 }] },
-        subscriptions: { subscriptions: [{ subscriptionId: 5 }], nextCursor: null },
-        entitlements: {
-          subscriptions: [{ planId: 12, isEntitled: true, status: 'active', paidThroughAt: null }],
-        },
+        plans: { plans: [plan] },
+        subscriptions: { subscriptions: [subscription], nextCursor: null },
+        entitlements: { subscriptions: [entry] },
       };
       const body = bodies[pathname.replace(/^.*\//, '')];
       response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' });
@@ -88,8 +87,8 @@ describe('the Python client', { skip: missing }, () => {
     const { stdout } = await execute(inside, ['-I', '-c', program, address], { cwd: folder });
     assert.deepEqual(JSON.parse(stdout), [
       'retention._client',
-      [{ planId: 12 }],
-      [5],
+      [plan],
+      [subscription['subscriptionId']],
       true,
       true,
       404,

@@ -4,7 +4,16 @@ import { runs } from '../support/seed.ts';
 /** How the service does from a time on. Times are milliseconds since the case began. */
 export interface Condition {
   readonly from: number;
-  readonly kind: 'up' | 'down' | 'reset' | 'silent' | 'truncated' | 'error' | 'page' | 'busy';
+  readonly kind:
+    | 'up'
+    | 'down'
+    | 'reset'
+    | 'silent'
+    | 'truncated'
+    | 'misshapen'
+    | 'error'
+    | 'page'
+    | 'busy';
   /** How long it takes to answer, or to fail. */
   readonly latency: number;
   /** Retry-After of a busy service. */
@@ -37,6 +46,8 @@ export interface Case {
   readonly graceSeconds: number;
   readonly maxRetries: number;
   readonly timeoutSeconds: number;
+  /** Null for none. */
+  readonly deadlineSeconds: number | null;
   readonly conditions: readonly Condition[];
   /** Of the customers 1 and 2. */
   readonly states: readonly (readonly State[])[];
@@ -98,7 +109,16 @@ const condition = fc.record({
     {
       weight: 4,
       arbitrary: fc.constantFrom(
-        ...(['down', 'reset', 'silent', 'truncated', 'error', 'page', 'busy'] as const),
+        ...([
+          'down',
+          'reset',
+          'silent',
+          'truncated',
+          'misshapen',
+          'error',
+          'page',
+          'busy',
+        ] as const),
       ),
     },
   ),
@@ -121,6 +141,7 @@ const anyCase: fc.Arbitrary<Case> = fc
     graceSeconds: fc.constantFrom(0, 0, 30, 300),
     maxRetries: fc.constantFrom(0, 0, 1, 3),
     timeoutSeconds: fc.constant(10),
+    deadlineSeconds: fc.constantFrom(null, null, 0.5, 4, 15),
     conditions: timeline(condition, 8),
     states: fc.tuple(states, states),
     steps: timeline(step, 40),
@@ -137,3 +158,44 @@ const anyCase: fc.Arbitrary<Case> = fc
 
 /** The same cases for every client. */
 export const cases: readonly Case[] = fc.sample(anyCase, runs(200));
+
+const entryOf = (more: Readonly<Record<string, unknown>>) => ({
+  subscriptionId: 1,
+  planId: 11,
+  planName: 'Monthly box',
+  planType: 'subscription',
+  status: 'active',
+  isEntitled: true,
+  paidThroughAt: null,
+  ...more,
+});
+const entitlements = (...subscriptions: unknown[]) => ({ subscriptions });
+
+/** What a customer may be answered that is entitled, and what then must not be called "not entitled". */
+export const unusableAnswers: readonly (readonly [status: number, body: unknown])[] = [
+  {},
+  [],
+  null,
+  'text',
+  { subscriptions: {} },
+  { subscriptions: null },
+  { summary: {} },
+  ...[{}, [], null, 'active'].map((each) => entitlements(each)),
+  entitlements(entryOf({}), null),
+  ...[null, 'false', 0, undefined].map((isEntitled) => entitlements(entryOf({ isEntitled }))),
+  ...['rubbish', '', 5, '2026-02-30T00:00:00.000Z', '2026-11-23', undefined].map((paidThroughAt) =>
+    entitlements(entryOf({ paidThroughAt })),
+  ),
+  ...['11', 1.5, null, 2 ** 53, true].map((planId) => entitlements(entryOf({ planId }))),
+  entitlements(entryOf({ status: 5 })),
+  { ...entitlements(), success: false },
+]
+  .map((body): readonly [number, unknown] => [200, body])
+  .concat([201, 202, 206].map((status) => [status, entitlements()]));
+
+/** Fields and words that a later service may add. */
+export const laterAnswer = {
+  ...entitlements(entryOf({ planType: 'gift', status: 'trialing', discount: {} })),
+  success: true,
+  notes: [],
+};

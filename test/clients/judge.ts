@@ -51,6 +51,7 @@ class Judge {
 
   findFault(): string | undefined {
     const { calledAt, answeredAt, result } = this.#call;
+    if (answeredAt > this.#endsAt() + slack) return 'went on after its deadline';
     if (this.#hasTwoRequestsAtOnce()) return 'two requests about one customer at a time';
     const known = this.#lastAnswerAt(calledAt);
     if (known && this.#isFresh(known, -slack)) {
@@ -72,7 +73,8 @@ class Judge {
     );
     if (isAnswered) return undefined;
     const hasFailed = this.#failures().length > 0;
-    if (!hasFailed) return 'an answer that the service did not give, or gave too long ago';
+    if (!hasFailed && !this.#hasRunOut())
+      return 'an answer that the service did not give, or gave too long ago';
     const held = [-slack, slack].map((by) => this.#held(answeredAt + by));
     return held.includes(result as boolean) ? undefined : 'an answer that does not hold any more';
   }
@@ -82,7 +84,8 @@ class Judge {
     const last = this.#failures().findLast(
       (each) => each.error === error && Math.abs(each.endedAt - answeredAt) <= slack,
     );
-    if (!last) return 'an error that nothing that happened means';
+    const isTooLate = error === 'TimeoutError' && this.#hasRunOut();
+    if (!last && !isTooLate) return 'an error that nothing that happened means';
     // What was forgotten meanwhile holds no longer.
     if (this.#forgotten.some((at) => at >= calledAt && at <= answeredAt)) return undefined;
     const held = [-slack, slack].map((by) => this.#held(answeredAt + by));
@@ -90,18 +93,31 @@ class Judge {
     const isShared = this.#others.some(
       (other) => other.calledAt <= answeredAt && other.answeredAt >= calledAt,
     );
-    const isPatient = last.retryAfterSeconds === null || last.retryAfterSeconds <= 60;
     const heldBefore = this.#held(calledAt) !== undefined;
-    if (isShared || heldBefore || !isPatient) return undefined;
+    if (isShared || heldBefore || !last || (last.retryAfterSeconds ?? 0) > 60) return undefined;
     const tries = this.#attempts.filter(({ sentAt }) => sentAt >= calledAt && sentAt <= answeredAt);
+    // The longest pause that it may have chosen.
+    const { retryAfterSeconds } = last;
+    const pause = retryAfterSeconds === null ? 2 ** (tries.length - 1) : 4 * retryAfterSeconds + 1;
+    if (answeredAt + pause * 250 + slack >= this.#endsAt()) return undefined;
     return tries.length === this.#world.maxRetries + 1 ? undefined : `${tries.length} attempts`;
+  }
+
+  /** When the call must have ended. */
+  #endsAt(): number {
+    const { deadlineSeconds } = this.#world;
+    return deadlineSeconds === null ? Infinity : this.#call.calledAt + deadlineSeconds * 1000;
+  }
+
+  #hasRunOut(): boolean {
+    return this.#call.answeredAt >= this.#endsAt() - slack;
   }
 
   #failures(): Attempt[] {
     const { calledAt, answeredAt } = this.#call;
     return this.#attempts.filter(
       ({ error, endedAt }) =>
-        error !== null && endedAt >= calledAt && endedAt <= answeredAt + slack,
+        error !== null && endedAt >= calledAt - slack && endedAt <= answeredAt + slack,
     );
   }
 

@@ -8,6 +8,7 @@ interface Options {
   readonly baseUrl: string;
   readonly key: string;
   readonly timeoutSeconds?: number;
+  readonly deadlineSeconds?: number;
   readonly maxRetries?: number;
   readonly graceSeconds?: number;
 }
@@ -52,9 +53,10 @@ export const clients: readonly {
   },
 ];
 
-function openTypeScript({ timeoutSeconds = 10, graceSeconds = 0, ...options }: Options): Asker {
-  const cache = { graceSeconds };
-  const client = new Retention({ ...options, timeoutMs: timeoutSeconds * 1000, cache });
+function openTypeScript(options: Options): Asker {
+  const { timeoutSeconds = 10, deadlineSeconds = Infinity, graceSeconds = 0, ...rest } = options;
+  const limits = { timeoutMs: timeoutSeconds * 1000, deadlineMs: deadlineSeconds * 1000 };
+  const client = new Retention({ ...rest, ...limits, cache: { graceSeconds } });
   const methods = client as unknown as Record<string, (...args: unknown[]) => unknown>;
   return {
     async ask(method, given, named) {
@@ -92,6 +94,8 @@ class PythonAsker implements Asker {
       base_url: baseUrl,
       key,
       timeout_seconds: timeoutSeconds,
+      // More than any test takes.
+      deadline_seconds: options.deadlineSeconds ?? 3600,
       max_retries: maxRetries,
       cache: { grace_seconds: graceSeconds },
     });

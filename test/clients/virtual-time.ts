@@ -13,6 +13,7 @@ class VirtualTime {
 
   constructor(t: TestContext) {
     t.mock.method(Date, 'now', () => this.now);
+    t.mock.method(performance, 'now', () => this.now);
     t.mock.method(globalThis, 'setTimeout', (run: () => void, after = 0) =>
       this.at(this.now + after, run),
     );
@@ -53,6 +54,7 @@ export async function runCase(t: TestContext, world: Case): Promise<Run> {
     key: 'rtn_test',
     timeoutMs: world.timeoutSeconds * 1000,
     maxRetries: world.maxRetries,
+    deadlineMs: world.deadlineSeconds === null ? Infinity : world.deadlineSeconds * 1000,
     cache: world,
     fetch: (url, init) => answer(time, world, attempts, String(url), init?.signal),
   });
@@ -87,10 +89,14 @@ function answer(
   const customerId = Number(new URL(url).searchParams.get('customerId'));
   const sentAt = time.now - epoch;
   const fate = foresee(world, sentAt);
-  const attempt = { customerId, sentAt, ...fate };
+  const attempt: Attempt = { customerId, sentAt, ...fate };
   attempts.push(attempt);
   return new Promise((resolve, reject) => {
-    signal?.addEventListener('abort', () => reject(new Error('aborted')));
+    signal?.addEventListener('abort', () => {
+      const cut = { error: 'TimeoutError', readAt: null, retryAfterSeconds: null };
+      Object.assign(attempt, { ...cut, endedAt: time.now - epoch });
+      reject(new Error('aborted'));
+    });
     if (fate.error === 'TimeoutError') return;
     time.at(epoch + fate.endedAt, () => {
       if (fate.response === null) return reject(new TypeError('fetch failed'));
@@ -143,6 +149,7 @@ function foresee(world: Case, sentAt: number) {
 
 const troubles: Partial<Record<Condition['kind'], readonly [number, string]>> = {
   truncated: [200, '{"subscriptions":[{"subscriptionId":1,"isEnt'],
+  misshapen: [200, '{"subscriptions":[{}]}'],
   error: [500, '{"success":false,"message":"Internal server error."}'],
   page: [502, '<h1>Bad gateway</h1>'],
 };
@@ -150,6 +157,9 @@ const troubles: Partial<Record<Condition['kind'], readonly [number, string]>> = 
 function wireEntries(world: Case, { customerId, readAt }: Pick<Attempt, 'customerId' | 'readAt'>) {
   return entriesAt(world, customerId, readAt ?? 0).map(({ paidThrough, ...entry }) => ({
     ...entry,
+    subscriptionId: 1,
+    planName: 'Plan',
+    planType: 'subscription',
     paidThroughAt: paidThrough === null ? null : new Date(epoch + paidThrough).toISOString(),
   }));
 }

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from retention import AsyncRetention, Retention
-from retention.types import EntitlementEntry
+from retention._shapes import SHAPES
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -148,12 +148,26 @@ class FakeService:
         }
 
 
-ENTRY: EntitlementEntry = {
-    "subscriptionId": 1,
-    "planId": 12,
-    "planName": "Monthly box",
-    "planType": "subscription",
-    "status": "active",
-    "isEntitled": True,
-    "paidThroughAt": None,
+_VALUES: dict[str, Any] = {
+    "a whole number": 12,
+    "a number": 12.5,
+    "a text": "active",
+    "a boolean": True,
+    "a time": "2026-11-23T15:00:00.000Z",
 }
+
+
+def _sample(shape: Any) -> Any:
+    """A value of a shape; None where that is allowed."""
+    if isinstance(shape, str):
+        return _VALUES.get(shape)
+    if isinstance(shape, list):
+        return [_sample(each) for each in shape]
+    return {name: _sample(inner) for name, inner in shape.items()}
+
+
+# What the service answers.
+ANSWERS: dict[str, Any] = {name: _sample(shape) for name, shape in SHAPES.items()}
+[ENTRY] = ANSWERS["getEntitlements"]["subscriptions"]
+[SUBSCRIPTION] = ANSWERS["listSubscriptions"]["subscriptions"]
+[SESSION] = ANSWERS["listCancellations"]["cancellations"]

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
+import traceback
 import unittest
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -27,26 +30,42 @@ from retention import (
 
 from retention.types import SellingPlan
 
-from .fake_service import ENTRY, SILENCES, TROUBLES, Answer, FakeService, answer_json
+from .fake_service import (
+    ANSWERS,
+    ENTRY,
+    SESSION,
+    SILENCES,
+    SUBSCRIPTION,
+    TROUBLES,
+    Answer,
+    FakeService,
+    answer_json,
+)
 
 
 def refusal(message: str) -> dict[str, object]:
     return {"success": False, "message": message}
 
 
+def numbered(subscription_id: int) -> dict[str, Any]:
+    return {**SUBSCRIPTION, "subscriptionId": subscription_id}
+
+
 class RetentionTest(unittest.TestCase):
     def test_asks_each_operation_at_its_path_with_the_key(self) -> None:
         answers = [
             answer_json({"subscriptions": [ENTRY]}),
-            answer_json({"subscription": {"subscriptionId": 5}}),
-            answer_json({"summary": {"mrr": 10}}),
+            answer_json(ANSWERS["getSubscription"]),
+            answer_json(ANSWERS["getMetricsSummary"]),
             answer_json({"plans": []}),
         ]
         with FakeService(*answers) as service:
             retention = service.client(base_url=f"{service.base_url}/")
             self.assertEqual(retention.get_entitlements(501), [ENTRY])
-            self.assertEqual(retention.get_subscription(5)["subscriptionId"], 5)
-            self.assertEqual(retention.get_metrics_summary()["mrr"], 10)
+            detail = ANSWERS["getSubscription"]["subscription"]
+            self.assertEqual(retention.get_subscription(5), detail)
+            summary = ANSWERS["getMetricsSummary"]["summary"]
+            self.assertEqual(retention.get_metrics_summary(), summary)
             self.assertEqual(retention.list_plans(), [])
             paths = [
                 "/entitlements?customerId=501",
@@ -60,8 +79,8 @@ class RetentionTest(unittest.TestCase):
             )
 
     def test_walks_all_pages_and_pages_to_continue_from(self) -> None:
-        first = {"subscriptions": [{"subscriptionId": 3}, {"subscriptionId": 2}]}
-        second = {"subscriptions": [{"subscriptionId": 1}]}
+        first = {"subscriptions": [numbered(3), numbered(2)]}
+        second = {"subscriptions": [numbered(1)]}
         answers = [
             answer_json(first | {"nextCursor": "a+b"}),
             answer_json(second | {"nextCursor": None}),
@@ -73,7 +92,7 @@ class RetentionTest(unittest.TestCase):
                 [path.partition("?")[2] for path, _ in service.requests],
                 ["limit=100&status=active", "limit=100&status=active&cursor=a%2Bb"],
             )
-        body = {"cancellations": [{"sessionId": 9}], "nextCursor": None}
+        body = {"cancellations": [SESSION], "nextCursor": None}
         with FakeService(answer_json(body)) as service:
             listing2 = service.client().list_cancellations(
                 outcome="saved", limit=5, cursor="c"
@@ -118,7 +137,7 @@ class RetentionTest(unittest.TestCase):
                 return service.client(**options).list_plans()
             return asyncio.run(service.async_client(**options).list_plans())
 
-        with FakeService(answer, answer_json({"plans": [{}]})) as service:
+        with FakeService(answer, answer_json(ANSWERS["listPlans"])) as service:
             self.assertEqual(len(list_plans(service, 3)), 1)
         with FakeService(answer) as service:
             with self.assertRaises(UnavailableError) as raised:
@@ -186,26 +205,44 @@ class RetentionTest(unittest.TestCase):
             ({"key": ""}, "Is its environment variable set"),
             ({"key": None}, "Is its environment variable set"),
             ({"timeout_seconds": 0}, "timeout_seconds"),
+            ({"timeout_seconds": 1e12}, "timeout_seconds"),
+            ({"timeout_seconds": None}, "timeout_seconds"),
+            ({"deadline_seconds": 0}, "deadline_seconds"),
+            ({"base_url": None}, "base_url must be"),
+            ({"base_url": "https://r.example/api/external/v1/"}, "Leave out"),
             ({"max_retries": -1}, "max_retries"),
+            ({"max_retries": 1.5}, "max_retries"),
         ]
         for wrong, message in wrongs:
             with self.subTest(wrong), self.assertRaisesRegex(ValueError, message):
                 Retention(**{**options, **wrong})
         with self.assertRaisesRegex(ValueError, "grace_seconds"):
             CacheOptions(grace_seconds=-1)
-        with self.assertRaises(ValueError) as raised:
-            Retention(base_url="https://retention.example", key="secret\n")
-        self.assertNotIn("secret", str(raised.exception))
-        numbers: list[Any] = [0, 2**53, True, 1.5, "5"]
+        for customers in (0, 1.5):
+            with self.assertRaisesRegex(ValueError, "max_customers"):
+                CacheOptions(max_customers=customers)  # type: ignore[arg-type]
+        secrets = [{"key": "secret\n"}, {"base_url": "http://user:secret@r.example"}]
+        for secret in secrets:
+            with self.assertRaises(ValueError) as raised:
+                Retention(**{**options, **secret})
+            self.assertNotIn("secret", str(raised.exception))
+        numbers: list[Any] = [0, 2**53, True, 1.5, "5", [501]]
         for number in numbers:
             with self.subTest(number):
                 with self.assertRaisesRegex(ValueError, "customer_id_of"):
                     Retention(**options).get_entitlements(number)
+                with self.assertRaisesRegex(ValueError, "customer_id_of"):
+                    Retention(**options).entitled(number)
 
     def test_knows_customers_by_the_text_of_their_source(self) -> None:
         self.assertEqual(customer_id_of("cus_NffrFeUfNV2Hib"), 4721611223403156)
         number = customer_id_of("gid://shopify/Customer/6940095564")
         self.assertEqual(number, 6940095564)
+        wrongs: list[Any] = [None, 5, "", "cus_\ud800", b"cus_5"]
+        for wrong in wrongs:
+            with self.assertRaisesRegex(ValueError, "customer_id_of needs a text"):
+                customer_id_of(wrong)
+        self.assertGreater(customer_id_of("cus_\U0001f600"), 2**52)
 
     def test_asks_once_for_all_threads_that_wait_for_a_customer(self) -> None:
         arrived, go = threading.Event(), threading.Event()
@@ -266,6 +303,135 @@ class RetentionTest(unittest.TestCase):
             self.assertTrue(asyncio.run(cancel_one(service.async_client())))
             self.assertEqual(len(service.requests), 1)
 
+    def test_ends_a_request_when_its_last_task_has_gone(self) -> None:
+        closed = threading.Event()
+
+        def never_answer(handler: BaseHTTPRequestHandler) -> None:
+            handler.rfile.read()
+            closed.set()
+
+        busy = answer_json(refusal("Busy"), 503, {"retry-after": "30"})
+
+        async def leave(service: FakeService) -> bool:
+            waits = asyncio.Event()
+
+            def note(response: ResponseInfo) -> None:
+                if response.retry_in_seconds is not None:
+                    waits.set()
+
+            retention = service.async_client(hooks=Hooks(on_response=note))
+            first, second = [
+                asyncio.create_task(retention.entitled(501)) for _ in range(2)
+            ]
+            while not service.requests:
+                await asyncio.sleep(0.01)
+            first.cancel()
+            await asyncio.wait([first])
+            self.assertFalse(closed.is_set())
+            second.cancel()
+            await asyncio.wait([second])
+            await asyncio.to_thread(closed.wait)
+            third = asyncio.create_task(retention.entitled(501))
+            await waits.wait()
+            third.cancel()
+            await asyncio.wait([third])
+            # It does not wait for what the others began.
+            answer = await retention.entitled(501)
+            self.assertEqual(asyncio.all_tasks(), {asyncio.current_task()})
+            return answer
+
+        answers = [never_answer, busy, answer_json({"subscriptions": [ENTRY]})]
+        with FakeService(*answers) as service:
+            self.assertTrue(asyncio.run(leave(service)))
+            self.assertEqual(len(service.requests), 3)
+
+    def test_gives_a_caller_with_more_time_than_a_request_another_one(self) -> None:
+        def serve() -> Answer:
+            count = 0
+
+            def answer(handler: BaseHTTPRequestHandler) -> None:
+                nonlocal count
+                count += 1
+                if count == 1:
+                    handler.rfile.read()
+                answer_json({"subscriptions": [ENTRY]})(handler)
+
+            return answer
+
+        with FakeService(serve()) as service, ThreadPoolExecutor(2) as pool:
+            retention = service.client()
+            short = pool.submit(retention.entitled, 501, deadline_seconds=0.5)
+            while not service.requests:
+                time.sleep(0.01)
+            long = pool.submit(retention.entitled, 501)
+            self.assertIsInstance(short.exception(), RequestTimeoutError)
+            self.assertTrue(long.result())
+
+        async def ask(retention: AsyncRetention) -> tuple[object, object]:
+            return await asyncio.gather(
+                retention.entitled(501, deadline_seconds=0.2),
+                retention.entitled(501),
+                return_exceptions=True,
+            )
+
+        with FakeService(serve()) as service:
+            short_one, long_one = asyncio.run(ask(service.async_client()))
+            self.assertIsInstance(short_one, RequestTimeoutError)
+            self.assertTrue(long_one)
+
+    def test_keeps_to_a_deadline_while_another_thread_or_task_waits_longer(self) -> None:
+        async def ask(retention: AsyncRetention) -> None:
+            long = asyncio.create_task(retention.entitled(501, deadline_seconds=5))
+            await asyncio.sleep(0)
+            with self.assertRaisesRegex(RequestTimeoutError, "before the deadline"):
+                await retention.entitled(501, deadline_seconds=0.1)
+            self.assertFalse(long.done())
+            long.cancel()
+
+        with FakeService(SILENCES["never answers"]) as service:
+            asyncio.run(ask(service.async_client()))
+        with FakeService(SILENCES["never answers"]) as service:
+            retention = service.client()
+            with ThreadPoolExecutor(1) as pool:
+                long = pool.submit(retention.entitled, 501, deadline_seconds=1)
+                while not service.requests:
+                    time.sleep(0.01)
+                with self.assertRaisesRegex(RequestTimeoutError, "before the deadline"):
+                    retention.entitled(501, deadline_seconds=0.1)
+                self.assertIsInstance(long.exception(), RequestTimeoutError)
+
+    def test_refuses_hooks_that_return_a_coroutine(self) -> None:
+        async def fail(_: object) -> None:
+            raise AssertionError
+
+        hook: Any = fail
+        with FakeService(answer_json({"plans": []})) as service:
+            for hooks in (Hooks(on_request=hook), Hooks(on_response=hook)):
+                with self.assertRaisesRegex(TypeError, "must be synchronous"):
+                    service.client(hooks=hooks).list_plans()
+                with self.assertRaisesRegex(TypeError, "must be synchronous"):
+                    asyncio.run(service.async_client(hooks=hooks).list_plans())
+
+    def test_does_not_show_the_key_in_a_trace_with_the_values_of_variables(self) -> None:
+        with FakeService() as service:
+            closed = service.base_url
+        options: dict[str, Any] = {"base_url": closed, "max_retries": 0}
+        async_client = AsyncRetention(key="rtn_secret", **options)
+        calls: list[Callable[[], object]] = [
+            Retention(key="rtn_secret", **options).list_plans,
+            lambda: asyncio.run(async_client.list_plans()),
+        ]
+        for call in calls:
+            try:
+                call()
+            except UnavailableError as error:
+                report = traceback.TracebackException.from_exception(
+                    error, capture_locals=True
+                )
+                text = "".join(report.format())
+                self.assertIn("Authorization", text)
+                self.assertNotIn("rtn_secret", text)
+
     def test_keeps_the_answers_about_the_last_customers(self) -> None:
         with FakeService(answer_json({"subscriptions": [ENTRY]})) as service:
             retention = service.client(cache=CacheOptions(max_customers=2))
@@ -292,8 +458,8 @@ class RetentionTest(unittest.TestCase):
             self.assertTrue(all(asyncio.run(ask(service.async_client()))))
 
     def test_walks_lists_with_asyncio(self) -> None:
-        first = {"subscriptions": [{"subscriptionId": 3}], "nextCursor": "next"}
-        second = {"subscriptions": [{"subscriptionId": 2}], "nextCursor": None}
+        first = {"subscriptions": [numbered(3)], "nextCursor": "next"}
+        second = {"subscriptions": [numbered(2)], "nextCursor": None}
 
         async def walk(retention: AsyncRetention) -> list[int]:
             listing = retention.list_subscriptions(status="active")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import selectors
 import sys
 import time
@@ -27,6 +28,7 @@ ERROR_NAMES = {"RequestTimeoutError": "TimeoutError"}
 
 TROUBLES = {
     "truncated": (200, '{"subscriptions":[{"subscriptionId":1,"isEnt'),
+    "misshapen": (200, '{"subscriptions":[{}]}'),
     "error": (500, '{"success":false,"message":"Internal server error."}'),
     "page": (502, "<h1>Bad gateway</h1>"),
 }
@@ -84,7 +86,7 @@ class Service:
         customer = int(request.content.partition(b"customerId=")[2].split()[0])
         current = [each for each in case["conditions"] if each["from"] <= sent_at][-1]
         kind, latency = current["kind"], current["latency"]
-        limit = case["timeoutSeconds"] * 1000
+        limit = request.timeout_seconds * 1000
         lasts_too_long = kind == "silent" or (kind != "down" and latency >= limit)
         takes = 1 if kind == "down" else latency
         ends_at = sent_at + (limit if lasts_too_long else takes)
@@ -130,7 +132,10 @@ def _wire_entry(entry: dict[str, Any], at: float) -> dict[str, Any]:
         moment = datetime.fromtimestamp((EPOCH + paid) / 1000, timezone.utc)
         until = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return {
+        "subscriptionId": 1,
         "planId": entry["planId"],
+        "planName": "Plan",
+        "planType": "subscription",
         "status": entry["status"],
         "isEntitled": entry["status"] == "active" or (paid is not None and at < paid),
         "paidThroughAt": until,
@@ -147,6 +152,7 @@ def _options(case: dict[str, Any]) -> dict[str, Any]:
         "base_url": "http://service.test",
         "key": "rtn_test",
         "timeout_seconds": case["timeoutSeconds"],
+        "deadline_seconds": case["deadlineSeconds"] or math.inf,
         "max_retries": case["maxRetries"],
         "cache": CacheOptions(
             max_age_seconds=case["maxAgeSeconds"],

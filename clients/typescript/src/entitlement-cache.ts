@@ -1,16 +1,7 @@
 import { RateLimitError, UnavailableError } from './errors.ts';
+import { type Limits, within } from './request.ts';
+import { type EntitlementCacheOptions, numberOption } from './settings.ts';
 import type { EntitlementEntry } from './types.ts';
-
-export interface EntitlementCacheOptions {
-  /** How old an answer may be, at most. 60 by default. */
-  readonly maxAgeSeconds?: number;
-  /** How old an answer that a customer is not entitled may be; 5 by default, because they may just be buying. */
-  readonly refusalMaxAgeSeconds?: number;
-  /** How long an answer holds while the service cannot be reached, unless a paid period lasts longer. 0 by default. */
-  readonly graceSeconds?: number;
-  /** Customers whose answers are kept; the least recently used go first. 10,000 by default. */
-  readonly maxCustomers?: number;
-}
 
 /** What entitled a customer when the service was asked. */
 interface Grant {
@@ -26,10 +17,20 @@ interface Answer {
   readonly askedAt: number;
 }
 
+/** A request under way, and who waits for it. */
+interface Loading {
+  readonly answer: Promise<Answer>;
+  /** How much time it had. */
+  readonly limitMs: number;
+  /** Ends it. */
+  readonly stopping: AbortController;
+  waiters: number;
+}
+
 /** Asks the service, with retries or without. */
 type Load = (
   customerId: number,
-  retries: boolean,
+  options: Limits & { readonly retries: boolean },
 ) => Promise<{ readonly entries: readonly EntitlementEntry[]; readonly askedAt: number }>;
 
 /** The last answer about each customer, and at most one request per customer at a time. */
@@ -41,24 +42,28 @@ export class EntitlementCache {
   readonly #maxCustomers: number;
   /** In the order of their last use. */
   readonly #answers = new Map<number, Answer>();
-  readonly #loading = new Map<number, Promise<Answer>>();
+  readonly #loading = new Map<number, Loading>();
 
   constructor(load: Load, options: EntitlementCacheOptions = {}) {
     this.#load = load;
-    this.#maxAgeMs = bound(options, 'maxAgeSeconds', 60) * 1000;
-    this.#refusalMaxAgeMs = Math.min(
-      bound(options, 'refusalMaxAgeSeconds', 5) * 1000,
-      this.#maxAgeMs,
-    );
-    this.#graceMs = bound(options, 'graceSeconds', 0) * 1000;
-    this.#maxCustomers = bound(options, 'maxCustomers', 10_000);
+    const { maxAgeSeconds = 60, refusalMaxAgeSeconds = 5, graceSeconds = 0 } = options;
+    this.#maxAgeMs = numberOption('cache.maxAgeSeconds', maxAgeSeconds) * 1000;
+    const refusalMaxAgeMs = numberOption('cache.refusalMaxAgeSeconds', refusalMaxAgeSeconds) * 1000;
+    this.#refusalMaxAgeMs = Math.min(refusalMaxAgeMs, this.#maxAgeMs);
+    this.#graceMs = numberOption('cache.graceSeconds', graceSeconds) * 1000;
+    this.#maxCustomers = numberOption('cache.maxCustomers', options.maxCustomers ?? 10_000);
   }
 
   /**
    * Whether a customer is entitled, through any plan or one of these.
    * @throws UnavailableError, RateLimitError if there is neither an answer nor an earlier one that still holds
    */
-  async isEntitled(customerId: number, planIds?: readonly number[]): Promise<boolean> {
+  async isEntitled(
+    customerId: number,
+    planIds: readonly number[] | undefined,
+    limits: Limits,
+  ): Promise<boolean> {
+    limits.signal?.throwIfAborted();
     const through = (answer: Answer): readonly Grant[] =>
       answer.grants.filter(({ planId }) => planIds?.includes(planId) ?? true);
     const calledAt = Date.now();
@@ -71,20 +76,23 @@ export class EntitlementCache {
       const last = this.#answers.get(customerId);
       return last && this.#holds(last, through(last));
     };
-    try {
-      for (;;) {
-        const running = this.#loading.get(customerId);
+    for (;;) {
+      const running = this.#loading.get(customerId);
+      try {
         // A caller with an answer that holds should not wait for retries.
-        const answer = await (running ?? this.#start(customerId, holds() === undefined));
+        const answer = await (running
+          ? this.#wait(customerId, running, limits)
+          : this.#start(customerId, holds() === undefined, limits));
         const grants = through(answer);
         // A request of another caller may have been sent too long before this call.
         if (!running || calledAt - answer.askedAt < this.#maxAge(grants)) return grants.length > 0;
+      } catch (error) {
+        if (!(error instanceof UnavailableError || error instanceof RateLimitError)) throw error;
+        const held = holds();
+        if (held !== undefined) return held;
+        // A request of another caller may have had less time.
+        if (!running || limits.endsAt - performance.now() <= running.limitMs) throw error;
       }
-    } catch (error) {
-      const isUnavailable = error instanceof UnavailableError || error instanceof RateLimitError;
-      const held = isUnavailable ? holds() : undefined;
-      if (held === undefined) throw error;
-      return held;
     }
   }
 
@@ -114,15 +122,44 @@ export class EntitlementCache {
     return askedAt <= now && now - askedAt < this.#graceMs ? grants.length > 0 : undefined;
   }
 
-  #start(customerId: number, retries: boolean): Promise<Answer> {
-    const loading = this.#ask(customerId, retries, () => this.#loading.get(customerId) === loading);
+  #start(customerId: number, retries: boolean, { signal, endsAt }: Limits): Promise<Answer> {
+    const stopping = new AbortController();
+    const loading: Loading = {
+      answer: this.#ask(
+        customerId,
+        { retries, endsAt, signal: stopping.signal },
+        () => this.#loading.get(customerId) === loading,
+      ),
+      limitMs: endsAt - performance.now(),
+      stopping,
+      waiters: 0,
+    };
     this.#loading.set(customerId, loading);
-    return loading;
+    // The request itself ends in time.
+    return this.#wait(customerId, loading, { signal, endsAt: Infinity });
   }
 
-  async #ask(customerId: number, retries: boolean, isCurrent: () => boolean): Promise<Answer> {
+  /** Waits for a request, which ends when all who waited for it have gone. */
+  async #wait(customerId: number, loading: Loading, limits: Limits): Promise<Answer> {
+    loading.waiters += 1;
     try {
-      const { entries, askedAt } = await this.#load(customerId, retries);
+      return await within(loading.answer, limits);
+    } finally {
+      loading.waiters -= 1;
+      if (loading.waiters === 0) {
+        if (this.#loading.get(customerId) === loading) this.#loading.delete(customerId);
+        loading.stopping.abort();
+      }
+    }
+  }
+
+  async #ask(
+    customerId: number,
+    options: Parameters<Load>[1],
+    isCurrent: () => boolean,
+  ): Promise<Answer> {
+    try {
+      const { entries, askedAt } = await this.#load(customerId, options);
       const answer = { grants: entries.filter((entry) => entry.isEntitled).map(grantOf), askedAt };
       if (isCurrent()) this.#keep(customerId, answer);
       return answer;
@@ -146,16 +183,4 @@ function grantOf({ planId, status, paidThroughAt }: EntitlementEntry): Grant {
     isActive: status === 'active',
     paidUntil: paidThroughAt === null ? -Infinity : Date.parse(paidThroughAt),
   };
-}
-
-function bound(
-  options: EntitlementCacheOptions,
-  name: keyof EntitlementCacheOptions,
-  fallback: number,
-): number {
-  const value = options[name] ?? fallback;
-  if (!Number.isFinite(value) || value < 0) {
-    throw new TypeError(`cache.${name} must be a number, 0 or more; it is ${String(value)}.`);
-  }
-  return value;
 }

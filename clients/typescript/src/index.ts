@@ -1,4 +1,3 @@
-export type { EntitlementCacheOptions } from './entitlement-cache.ts';
 export {
   AuthenticationError,
   InvalidRequestError,
@@ -12,10 +11,6 @@ export {
 export { customerIdOf } from './ids.ts';
 export type { Listing, Page } from './pages.ts';
 export type { Hooks, RequestInfo, ResponseInfo } from './request.ts';
-export {
-  type CallOptions,
-  type EntitledOptions,
-  Retention,
-  type RetentionOptions,
-} from './retention.ts';
+export { type CallOptions, type EntitledOptions, Retention } from './retention.ts';
+export type { EntitlementCacheOptions, RetentionOptions } from './settings.ts';
 export type * from './types.ts';

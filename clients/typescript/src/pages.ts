@@ -1,3 +1,5 @@
+import { UnavailableError } from './errors.ts';
+
 /** Some entries of a list. */
 export interface Page<Entry> {
   readonly entries: readonly Entry[];
@@ -25,6 +27,11 @@ export class Listing<Entry> implements AsyncIterable<Entry> {
     do {
       const page = await this.#load(cursor);
       yield page;
+      if (page.nextCursor !== null && page.nextCursor === cursor) {
+        throw new UnavailableError(
+          'The service gives the same page again, so the list would not end.',
+        );
+      }
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
   }

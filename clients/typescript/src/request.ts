@@ -5,6 +5,8 @@ import {
   UnavailableError,
   errorOf,
 } from './errors.ts';
+import { faultOf, isObject } from './shape.ts';
+import { shapes } from './shapes.ts';
 
 /** A request that is about to be sent; a hook may add headers to it. */
 export interface RequestInfo {
@@ -30,7 +32,10 @@ export interface ResponseInfo {
   readonly retryInMs: number | undefined;
 }
 
-/** For logs, metrics and traces. What hooks throw is thrown to the caller. */
+/**
+ * For logs, metrics and traces. What hooks throw is thrown to the caller. They are synchronous: if one returns a
+ * promise, the call throws a TypeError.
+ */
 export interface Hooks {
   onRequest?(request: RequestInfo): void;
   onResponse?(response: ResponseInfo): void;
@@ -41,18 +46,24 @@ export interface Sender {
   readonly baseUrl: string;
   readonly key: string;
   readonly timeoutMs: number;
+  /** Infinity if there is none. */
+  readonly deadlineMs: number;
   readonly maxRetries: number;
   readonly hooks: Hooks;
 }
 
+/** How long a call goes on at most. */
+export interface Limits {
+  readonly signal?: AbortSignal | undefined;
+  /** By `performance.now()`; Infinity if there is no such time. */
+  readonly endsAt: number;
+}
+
 /** What to get. */
-export interface Call {
-  readonly operation: string;
+export interface Call extends Limits {
+  readonly operation: keyof typeof shapes;
   /** After the service's root, with the query. */
   readonly path: string;
-  /** The field of the answer without which it is none. */
-  readonly field: string;
-  readonly signal?: AbortSignal | undefined;
   readonly retries?: boolean;
 }
 
@@ -72,7 +83,7 @@ const maxBackoffMs = 8_000;
  * @throws RetentionError, or the signal's reason
  */
 export async function send(sender: Sender, call: Call): Promise<Answered> {
-  const { operation, path, signal, retries = true } = call;
+  const { operation, path, signal, endsAt, retries = true } = call;
   const url = sender.baseUrl + path;
   for (let attempt = 1; ; attempt += 1) {
     const headers = new Headers({
@@ -80,36 +91,48 @@ export async function send(sender: Sender, call: Call): Promise<Answered> {
       authorization: `Bearer ${sender.key}`,
     });
     const request = { operation, url, attempt, headers };
-    sender.hooks.onRequest?.(request);
+    refusePromise(sender.hooks.onRequest?.(request));
     const askedAt = Date.now();
     const startedAt = performance.now();
     const { body, status, requestId, error } = await attemptOnce(sender, request, call);
-    const retryInMs =
-      error && retries && attempt <= sender.maxRetries ? waitBefore(error, attempt) : undefined;
+    const mayRetry = retries && attempt <= sender.maxRetries;
+    const retryInMs = error && mayRetry ? waitBefore(error, attempt, endsAt) : undefined;
     const durationMs = performance.now() - startedAt;
-    sender.hooks.onResponse?.({ request, status, requestId, durationMs, error, retryInMs });
+    const about = { request, status, requestId, durationMs, error, retryInMs };
+    refusePromise(sender.hooks.onResponse?.(about));
     if (body) return { body, askedAt };
     if (retryInMs === undefined) throw error;
     await sleep(retryInMs, signal);
   }
 }
 
-/** Waits for a promise, or until the signal is aborted. */
-export async function unlessAborted<T>(
-  promise: Promise<T>,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  if (!signal) return promise;
+/** TypeScript lets an asynchronous function be a hook, and what it throws would end the process. */
+function refusePromise(returned: unknown): void {
+  if (!(returned instanceof Promise)) return;
+  returned.catch(() => {});
+  throw new TypeError('A hook returned a promise. Hooks must be synchronous.');
+}
+
+/**
+ * Waits for a promise, but no longer than the limits allow.
+ * @throws the signal's reason, TimeoutError
+ */
+export async function within<T>(promise: Promise<T>, { signal, endsAt }: Limits): Promise<T> {
   const done = new AbortController();
-  const aborted = new Promise<never>((_resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { signal: done.signal });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ended = new Promise<never>((_resolve, reject) => {
+    const abort = () => reject(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { signal: done.signal });
+    if (endsAt === Infinity) return;
+    const give = () => reject(new TimeoutError('No answer before the deadline.'));
+    timer = setTimeout(give, Math.max(endsAt - performance.now(), 0));
   });
   try {
-    return await Promise.race([promise, aborted]);
+    return await Promise.race([promise, ended]);
   } finally {
     done.abort();
+    clearTimeout(timer);
   }
 }
 
@@ -124,12 +147,13 @@ interface Result {
 async function attemptOnce(
   { fetch, timeoutMs }: Sender,
   { url, headers }: RequestInfo,
-  { field, signal }: Call,
+  { operation, signal, endsAt }: Call,
 ): Promise<Result> {
   signal?.throwIfAborted();
+  const limitMs = Math.max(Math.min(timeoutMs, Math.ceil(endsAt - performance.now())), 1);
   const stopping = new AbortController();
   const stop = () => stopping.abort();
-  const timer = setTimeout(stop, timeoutMs);
+  const timer = setTimeout(stop, limitMs);
   signal?.addEventListener('abort', stop);
   let response: Response;
   let text: string;
@@ -142,46 +166,53 @@ async function attemptOnce(
     signal?.throwIfAborted();
     return {
       error: stopping.signal.aborted
-        ? new TimeoutError(`No complete answer within ${timeoutMs} ms.`, { cause })
+        ? new TimeoutError(`No complete answer within ${limitMs} ms.`, { cause })
         : new UnavailableError(`The service could not be reached: ${describe(cause)}`, { cause }),
     };
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
   }
-  return judge(response, parse(text), field);
+  return judge(response, parse(text), operation);
 }
 
-function judge({ status, ok, headers }: Response, body: unknown, field: string): Result {
+function judge(response: Response, body: unknown, operation: Call['operation']): Result {
+  const { status, headers } = response;
   const requestId = headers.get('x-request-id') ?? undefined;
-  if (ok && isObject(body) && isObject(body[field])) return { status, requestId, body };
   const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'));
   const details = { status, requestId, retryAfterSeconds };
-  if (ok) {
+  if (response.ok) {
+    const fault = faultOf(status, body, shapes[operation]);
+    if (fault === undefined) return { status, requestId, body: body as Answered['body'] };
     // An answer that was cut off, or from something else that listens at this address.
-    const error = new UnavailableError(`The answer is not JSON with "${field}".`, details);
-    return { status, requestId, error };
+    const message = `This is no answer to ${operation}: ${fault}.`;
+    return { status, requestId, error: new UnavailableError(message, details) };
   }
   const message =
-    isObject(body) && typeof body['message'] === 'string' ? body['message'] : fallback(status);
+    isObject(body) && typeof body['message'] === 'string' ? body['message'] : fallback(response);
   return { status, requestId, error: errorOf(message, details) };
 }
 
-function fallback(status: number): string {
-  // Browsers and some edge runtimes give redirections the status 0.
-  return status === 0 || (status >= 300 && status < 400)
+function fallback({ status, headers }: Response): string {
+  // Some edge runtimes give redirections the status 0, and no headers.
+  const isRedirection = status >= 300 && status < 400 && headers.has('location');
+  return status === 0 || isRedirection
     ? 'The service redirects to another address. Set baseUrl to that one: a key is not sent on.'
     : `The service answered ${status}.`;
 }
 
 /** Milliseconds until the next attempt; undefined if there should be none. */
-function waitBefore(error: RetentionError, attempt: number): number | undefined {
+function waitBefore(error: RetentionError, attempt: number, endsAt: number): number | undefined {
   if (!(error instanceof UnavailableError || error instanceof RateLimitError)) return undefined;
-  const backoff = Math.min(firstBackoffMs * 2 ** (attempt - 1), maxBackoffMs);
-  if (error.retryAfterSeconds === undefined) return Math.random() * backoff;
-  const requested = error.retryAfterSeconds * 1000;
+  const requestedMs = (error.retryAfterSeconds ?? 0) * 1000;
+  const backoffMs =
+    error.retryAfterSeconds === undefined
+      ? Math.min(firstBackoffMs * 2 ** (attempt - 1), maxBackoffMs)
+      : firstBackoffMs;
   // Many clients that were refused together should not come back together.
-  return requested > maxWaitMs ? undefined : requested + Math.random() * firstBackoffMs;
+  const waitMs = requestedMs + Math.random() * backoffMs;
+  const isTooLong = requestedMs > maxWaitMs || performance.now() + waitMs >= endsAt;
+  return isTooLong ? undefined : waitMs;
 }
 
 async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
@@ -190,7 +221,7 @@ async function sleep(milliseconds: number, signal: AbortSignal | undefined): Pro
     timer = setTimeout(resolve, milliseconds);
   });
   try {
-    await unlessAborted(slept, signal);
+    await within(slept, { signal, endsAt: Infinity });
   } finally {
     clearTimeout(timer);
   }
@@ -204,15 +235,11 @@ function parse(text: string): unknown {
   }
 }
 
-/** Whether it is an object or a list. */
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
-}
-
-/** Whole seconds; proxies may send a date. */
+/** Whole seconds; proxies may send a date. Undefined for anything else. */
 function parseRetryAfter(text: string | null): number | undefined {
   if (text === null) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
+  if (/^\d+$/.test(text)) return Number(text);
+  if (!/^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(text)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : Math.max(Math.ceil((at - Date.now()) / 1000), 0);
 }

@@ -1,13 +1,7 @@
-import { EntitlementCache, type EntitlementCacheOptions } from './entitlement-cache.ts';
+import { EntitlementCache } from './entitlement-cache.ts';
 import { Listing } from './pages.ts';
-import {
-  type Answered,
-  type Call,
-  type Hooks,
-  type Sender,
-  send,
-  unlessAborted,
-} from './request.ts';
+import { type Answered, type Call, type Limits, type Sender, send } from './request.ts';
+import { type RetentionOptions, numberOption, toSender } from './settings.ts';
 import type {
   CancellationPage,
   CancellationSession,
@@ -25,25 +19,11 @@ import type {
   SubscriptionResponse,
 } from './types.ts';
 
-export interface RetentionOptions {
-  /** The service's root, such as https://retention.example. */
-  readonly baseUrl: string;
-  /** An API key of the shop, `rtn_…`. It belongs on servers only. Undefined is refused when the program starts. */
-  readonly key: string | undefined;
-  /** How long an attempt may take, until the end of the answer. 10,000 by default. */
-  readonly timeoutMs?: number;
-  /** Attempts after the first, if it fails in a way that may pass. 3 by default. */
-  readonly maxRetries?: number;
-  /** How `entitled` keeps answers. */
-  readonly cache?: EntitlementCacheOptions;
-  readonly hooks?: Hooks;
-  /** Sends the requests; the runtime's own by default. */
-  readonly fetch?: typeof fetch;
-}
-
 export interface CallOptions {
   /** Ends the call, and what it waits for. */
   readonly signal?: AbortSignal | undefined;
+  /** Instead of the client's. A list has it for each page. */
+  readonly deadlineMs?: number | undefined;
 }
 
 export interface EntitledOptions extends CallOptions {
@@ -60,8 +40,8 @@ export class Retention {
   constructor(options: RetentionOptions) {
     refuseBrowsers();
     this.#sender = toSender(options);
-    this.#cache = new EntitlementCache(async (customerId, retries) => {
-      const { body, askedAt } = await this.#send(entitlementsCall(customerId, { retries }));
+    this.#cache = new EntitlementCache(async (customerId, load) => {
+      const { body, askedAt } = await this.#send(entitlementsCall(customerId, load));
       return { entries: (body as unknown as EntitlementsResponse).subscriptions, askedAt };
     }, options.cache);
   }
@@ -69,9 +49,9 @@ export class Retention {
   /** Every subscription of a customer, with whether it entitles now, by id. An unknown customer has none. */
   async getEntitlements(
     customerId: number,
-    { signal }: CallOptions = {},
+    options: CallOptions = {},
   ): Promise<readonly EntitlementEntry[]> {
-    const call = entitlementsCall(customerId, { signal });
+    const call = entitlementsCall(customerId, this.#limits(options));
     return (await this.#get<EntitlementsResponse>(call)).subscriptions;
   }
 
@@ -80,9 +60,9 @@ export class Retention {
    * while the service cannot be reached the last answer holds as `cache` says.
    * @throws UnavailableError, RateLimitError if no answer holds; it is never false for want of one
    */
-  async entitled(customerId: number, { planIds, signal }: EntitledOptions = {}): Promise<boolean> {
-    // Only the waiting ends with the signal: others may be waiting for the same answer.
-    return unlessAborted(this.#cache.isEntitled(customerId, planIds), signal);
+  async entitled(customerId: number, options: EntitledOptions = {}): Promise<boolean> {
+    idText(customerId, 'customerId');
+    return this.#cache.isEntitled(customerId, options.planIds, this.#limits(options));
   }
 
   /** Makes `entitled` ask anew about a customer, for example after a purchase. */
@@ -93,11 +73,11 @@ export class Retention {
   /** The shop's subscriptions, newest first, read page by page while they are walked. */
   listSubscriptions(
     { cursor, ...parameters }: ListSubscriptionsParameters = {},
-    { signal }: CallOptions = {},
+    options: CallOptions = {},
   ): Listing<Subscription> {
     return new Listing(async (after) => {
       const path = `/subscriptions${queryOf({ limit: 100, ...parameters, cursor: after })}`;
-      const call = { operation: 'listSubscriptions', path, field: 'subscriptions', signal };
+      const call: Call = { operation: 'listSubscriptions', path, ...this.#limits(options) };
       const page = await this.#get<SubscriptionPage>(call);
       return { entries: page.subscriptions, nextCursor: page.nextCursor };
     }, cursor);
@@ -106,37 +86,42 @@ export class Retention {
   /** @throws NotFoundError if the shop has no such subscription */
   async getSubscription(
     subscriptionId: number,
-    { signal }: CallOptions = {},
+    options: CallOptions = {},
   ): Promise<SubscriptionDetail> {
     const path = `/subscriptions/${idText(subscriptionId, 'subscriptionId')}`;
-    const call = { operation: 'getSubscription', path, field: 'subscription', signal };
+    const call: Call = { operation: 'getSubscription', path, ...this.#limits(options) };
     return (await this.#get<SubscriptionResponse>(call)).subscription;
   }
 
   /** The shop's figures now. */
-  async getMetricsSummary({ signal }: CallOptions = {}): Promise<MetricsSummary> {
+  async getMetricsSummary(options: CallOptions = {}): Promise<MetricsSummary> {
     const path = '/metrics/summary';
-    const call = { operation: 'getMetricsSummary', path, field: 'summary', signal };
+    const call: Call = { operation: 'getMetricsSummary', path, ...this.#limits(options) };
     return (await this.#get<MetricsSummaryResponse>(call)).summary;
   }
 
   /** The plans that the shop sells, by id. */
-  async listPlans({ signal }: CallOptions = {}): Promise<readonly SellingPlan[]> {
-    const call = { operation: 'listPlans', path: '/plans', field: 'plans', signal };
+  async listPlans(options: CallOptions = {}): Promise<readonly SellingPlan[]> {
+    const call: Call = { operation: 'listPlans', path: '/plans', ...this.#limits(options) };
     return (await this.#get<SellingPlansResponse>(call)).plans;
   }
 
   /** The sessions of the cancel flow, newest first, read page by page while they are walked. */
   listCancellations(
     { cursor, ...parameters }: ListCancellationsParameters = {},
-    { signal }: CallOptions = {},
+    options: CallOptions = {},
   ): Listing<CancellationSession> {
     return new Listing(async (after) => {
       const path = `/cancellations${queryOf({ limit: 100, ...parameters, cursor: after })}`;
-      const call = { operation: 'listCancellations', path, field: 'cancellations', signal };
+      const call: Call = { operation: 'listCancellations', path, ...this.#limits(options) };
       const page = await this.#get<CancellationPage>(call);
       return { entries: page.cancellations, nextCursor: page.nextCursor };
     }, cursor);
+  }
+
+  #limits({ signal, deadlineMs = this.#sender.deadlineMs }: CallOptions): Limits {
+    numberOption('deadlineMs', deadlineMs);
+    return { signal, endsAt: performance.now() + deadlineMs };
   }
 
   async #get<Body>(call: Call): Promise<Body> {
@@ -148,38 +133,9 @@ export class Retention {
   }
 }
 
-function entitlementsCall(customerId: number, options: Pick<Call, 'signal' | 'retries'>): Call {
+function entitlementsCall(customerId: number, options: Limits & Pick<Call, 'retries'>): Call {
   const path = `/entitlements?customerId=${idText(customerId, 'customerId')}`;
-  return { operation: 'getEntitlements', path, field: 'subscriptions', ...options };
-}
-
-function toSender(options: RetentionOptions): Sender {
-  const { baseUrl, key, timeoutMs = 10_000, maxRetries = 3, hooks = {} } = options;
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username !== '') {
-    throw new TypeError(
-      `baseUrl must be the service's address, such as https://retention.example; it is ${JSON.stringify(baseUrl)}.`,
-    );
-  }
-  // Never quoted: it is a secret.
-  if (typeof key !== 'string' || !/^[\x21-\x7e]+$/.test(key)) {
-    throw new TypeError('key must be an API key such as rtn_…. Is its environment variable set?');
-  }
-  // A timer takes no more; it would fire at once.
-  if (!(timeoutMs > 0 && timeoutMs < 2 ** 31)) {
-    throw new TypeError('timeoutMs must be more than 0 and less than 2^31.');
-  }
-  if (!Number.isSafeInteger(maxRetries) || maxRetries < 0) {
-    throw new TypeError('maxRetries must be a whole number, 0 or more.');
-  }
-  return {
-    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-    baseUrl: url.href.replace(/\/+$/, ''),
-    key,
-    timeoutMs,
-    maxRetries,
-    hooks,
-  };
+  return { operation: 'getEntitlements', path, ...options };
 }
 
 /** Digits; numbers that JavaScript cannot hold exactly would name another record. */

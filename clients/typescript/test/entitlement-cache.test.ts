@@ -11,17 +11,19 @@ type Loaded = readonly EntitlementEntry[] | Error;
 function open(t: TestContext, options: ConstructorParameters<typeof EntitlementCache>[1] = {}) {
   const world = { now: 1000, next: [entry] as Loaded, loads: 0, retried: [] as boolean[] };
   t.mock.method(Date, 'now', () => world.now * 1000);
-  const cache = new EntitlementCache(async (_id, retries) => {
+  const cache = new EntitlementCache(async (_id, { retries }) => {
     world.loads += 1;
     world.retried.push(retries);
     const askedAt = Date.now();
     if (world.next instanceof Error) throw world.next;
     return { entries: world.next, askedAt };
   }, options);
-  const isEntitled = (id = 1, planIds?: readonly number[]) => cache.isEntitled(id, planIds);
+  const isEntitled = (id = 1, planIds?: readonly number[]) =>
+    cache.isEntitled(id, planIds, unlimited);
   return { world, cache, isEntitled };
 }
 
+const unlimited = { endsAt: Infinity };
 const at = (seconds: number) => new Date(seconds * 1000).toISOString();
 const down = new UnavailableError('down');
 
@@ -114,11 +116,11 @@ test('asks anew if the request that another caller waits for was sent too long a
     if (world.loads === 1) await slow.promise;
     return { entries: world.loads === 1 ? [] : [entry], askedAt };
   });
-  const early = late.isEntitled(1);
+  const early = late.isEntitled(1, undefined, unlimited);
   world.now += 4.9;
-  const within = late.isEntitled(1);
+  const within = late.isEntitled(1, undefined, unlimited);
   world.now += 0.1;
-  const beyond = late.isEntitled(1);
+  const beyond = late.isEntitled(1, undefined, unlimited);
   slow.resolve();
   assert.deepEqual(await Promise.all([early, within, beyond]), [false, false, true]);
   assert.equal(world.loads, 2);

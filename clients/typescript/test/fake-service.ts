@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Retention, type RetentionOptions } from '../src/index.ts';
+import type { Shape } from '../src/shape.ts';
+import { shapes } from '../src/shapes.ts';
+import type { EntitlementEntry } from '../src/types.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -57,12 +60,32 @@ export async function startFakeService(...answers: readonly Answer[]) {
   };
 }
 
-export const entry = {
-  subscriptionId: 1,
-  planId: 12,
-  planName: 'Monthly box',
-  planType: 'subscription',
-  status: 'active',
-  isEntitled: true,
-  paidThroughAt: null,
-} as const;
+const values: Readonly<Record<string, unknown>> = {
+  'a whole number': 12,
+  'a number': 12.5,
+  'a text': 'active',
+  'a boolean': true,
+  'a time': '2026-11-23T15:00:00.000Z',
+};
+
+/** A value of a shape; null where that is allowed. */
+function sample(shape: Shape): unknown {
+  if (typeof shape === 'string') return values[shape] ?? null;
+  if (Array.isArray(shape)) return shape.map(sample);
+  return Object.fromEntries(
+    Object.entries(shape).map(([name, inner]) => [name, inner && sample(inner)]),
+  );
+}
+
+const first = (shape: readonly Shape[]) =>
+  shape.map(sample)[0] as Readonly<Record<string, unknown>>;
+
+/** The entries that the service answers. */
+export const entry = first(shapes.getEntitlements.subscriptions) as unknown as EntitlementEntry;
+export const subscription = first(shapes.listSubscriptions.subscriptions);
+export const session = first(shapes.listCancellations.cancellations);
+export const plan = first(shapes.listPlans.plans);
+export const [detail, summary] = [
+  sample(shapes.getSubscription.subscription),
+  sample(shapes.getMetricsSummary.summary),
+];

@@ -8,27 +8,35 @@ import {
   RateLimitError,
   type RequestInfo,
   type ResponseInfo,
-  Retention,
   RetentionError,
   TimeoutError,
   UnavailableError,
-  customerIdOf,
 } from '../src/index.ts';
-import { entry, json, startFakeService, troubles } from './fake-service.ts';
+import {
+  detail,
+  entry,
+  json,
+  plan,
+  session,
+  startFakeService,
+  subscription,
+  summary,
+  troubles,
+} from './fake-service.ts';
 
 const refusal = (message: string) => ({ success: false, message });
 
 test('asks each operation at its path, with the key', async () => {
   await using service = await startFakeService(
     json({ subscriptions: [entry] }),
-    json({ subscription: { subscriptionId: 5 } }),
-    json({ summary: { mrr: 10 } }),
+    json({ subscription: detail }),
+    json({ summary }),
     json({ plans: [] }),
   );
   const retention = service.client({ baseUrl: `${service.baseUrl}/` });
   assert.deepEqual(await retention.getEntitlements(501), [entry]);
-  assert.equal((await retention.getSubscription(5)).subscriptionId, 5);
-  assert.equal((await retention.getMetricsSummary()).mrr, 10);
+  assert.deepEqual(await retention.getSubscription(5), detail);
+  assert.deepEqual(await retention.getMetricsSummary(), summary);
   assert.deepEqual(await retention.listPlans(), []);
   assert.deepEqual(
     service.requests.map(({ url, headers }) => [url, headers.authorization]),
@@ -40,8 +48,14 @@ test('asks each operation at its path, with the key', async () => {
 
 test('walks the entries of all pages, and pages that a walk can be continued from', async () => {
   const pages = [
-    json({ subscriptions: [{ subscriptionId: 3 }, { subscriptionId: 2 }], nextCursor: 'a+b' }),
-    json({ subscriptions: [{ subscriptionId: 1 }], nextCursor: null }),
+    json({
+      subscriptions: [
+        { ...subscription, subscriptionId: 3 },
+        { ...subscription, subscriptionId: 2 },
+      ],
+      nextCursor: 'a+b',
+    }),
+    json({ subscriptions: [{ ...subscription, subscriptionId: 1 }], nextCursor: null }),
   ];
   await using service = await startFakeService(...pages);
   const ids: number[] = [];
@@ -54,7 +68,7 @@ test('walks the entries of all pages, and pages that a walk can be continued fro
     ['limit=100&status=active', 'limit=100&status=active&cursor=a%2Bb'],
   );
   await using sessions = await startFakeService(
-    json({ cancellations: [{ sessionId: 9 }], nextCursor: null }),
+    json({ cancellations: [session], nextCursor: null }),
   );
   const listing = sessions.client().listCancellations({ outcome: 'saved', limit: 5, cursor: 'c' });
   for await (const { entries, nextCursor } of listing.pages()) {
@@ -65,7 +79,7 @@ test('walks the entries of all pages, and pages that a walk can be continued fro
 
 test('stops reading pages when the loop ends', async () => {
   await using service = await startFakeService(
-    json({ subscriptions: [{ subscriptionId: 3 }], nextCursor: 'next' }),
+    json({ subscriptions: [{ ...subscription, subscriptionId: 3 }], nextCursor: 'next' }),
   );
   for await (const _ of service.client().listSubscriptions()) break;
   assert.equal(service.requests.length, 1);
@@ -97,7 +111,7 @@ for (const [trouble, answer] of Object.entries(troubles)) {
   test(`tries again if the service ${trouble}, and says so if it does not end`, async () => {
     const isSilence = ['never answers', 'stops in the middle'].includes(trouble);
     const options = isSilence ? { timeoutMs: 500 } : {};
-    await using service = await startFakeService(answer, json({ plans: [{ planId: 12 }] }));
+    await using service = await startFakeService(answer, json({ plans: [plan] }));
     assert.equal((await service.client(options).listPlans()).length, 1);
     await using lasting = await startFakeService(answer);
     const error = await lasting
@@ -198,65 +212,52 @@ test('ends the waiting for an entitlement with its signal, not the request of ot
   assert.equal(service.requests.length, 1);
 });
 
-test('refuses options and ids that cannot work, and never quotes the key', () => {
-  const options = { baseUrl: 'https://retention.example', key: 'rtn_x' };
-  for (const [wrong, message] of [
-    [{ baseUrl: 'retention.example' }, /baseUrl must be/],
-    [{ baseUrl: 'https://retention.example/?a=1' }, /baseUrl must be/],
-    [{ key: '' }, /Is its environment variable set/],
-    [{ key: undefined }, /Is its environment variable set/],
-    [{ timeoutMs: 0 }, /timeoutMs/],
-    [{ timeoutMs: Infinity }, /timeoutMs/],
-    [{ maxRetries: -1 }, /maxRetries/],
-    [{ cache: { graceSeconds: -1 } }, /graceSeconds/],
-    [{ cache: { maxCustomers: Number.NaN } }, /maxCustomers/],
-    [{ baseUrl: 'https://retention.example/#a' }, /baseUrl must be/],
-  ] as const) {
-    assert.throws(() => new Retention({ ...options, ...wrong }), message);
-  }
-  assert.throws(
-    () => new Retention({ ...options, key: 'secret\n' }),
-    (error: Error) => !error.message.includes('secret'),
+test('ends a request for an entitlement when its last caller has gone', async () => {
+  const closed = Promise.withResolvers<void>();
+  await using service = await startFakeService(
+    (request) => void request.socket.on('close', () => closed.resolve()),
+    json(refusal('Busy'), 503, { 'retry-after': '30' }),
+    json({ subscriptions: [entry] }),
   );
-});
-
-test('asks for nothing with an id that is not a whole number', async () => {
-  await using service = await startFakeService(json({}));
-  const retention = service.client();
-  for (const id of [0, 1.5, 2 ** 53, Number.NaN, '5' as unknown as number]) {
-    await assert.rejects(retention.getEntitlements(id), /customerIdOf/);
-    await assert.rejects(retention.getSubscription(id), TypeError);
-  }
-  assert.equal(service.requests.length, 0);
-});
-
-test('refuses to run in a browser, its workers, or an app', (t) => {
-  const place = globalThis as Record<string, unknown>;
-  const { process, navigator } = place;
-  const set = (name: string, value: unknown) =>
-    Object.defineProperty(place, name, { value, configurable: true, writable: true });
-  t.after(() => {
-    set('process', process);
-    set('navigator', navigator);
-    delete place['document'];
-    delete place['importScripts'];
+  const waits = Promise.withResolvers<void>();
+  const onResponse = ({ retryInMs }: ResponseInfo) => retryInMs !== undefined && waits.resolve();
+  const retention = service.client({ hooks: { onResponse } });
+  const [first, second, third] = [
+    new AbortController(),
+    new AbortController(),
+    new AbortController(),
+  ];
+  const gone = [first, second].map(({ signal }) => retention.entitled(501, { signal }));
+  const ends = gone.map((each) => assert.rejects(each, { name: 'AbortError' }));
+  while (service.requests.length === 0) await new Promise(setImmediate);
+  first.abort();
+  await ends[0];
+  second.abort();
+  await Promise.all([...ends, closed.promise]);
+  const waiting = assert.rejects(retention.entitled(501, { signal: third.signal }), {
+    name: 'AbortError',
   });
-  const options = { baseUrl: 'https://retention.example', key: 'rtn_x' };
-  set('document', {});
-  // As in the tests of a page's code.
-  assert.ok(new Retention(options));
-  set('process', undefined);
-  assert.throws(() => new Retention(options), /must not run in a browser/);
-  delete place['document'];
-  assert.ok(new Retention(options), 'an edge runtime');
-  set('importScripts', () => {});
-  assert.throws(() => new Retention(options), /must not run in a browser/);
-  delete place['importScripts'];
-  set('navigator', { product: 'ReactNative' });
-  assert.throws(() => new Retention(options), /must not run in a browser/);
+  await waits.promise;
+  third.abort();
+  await waiting;
+  // It does not wait for what the others began.
+  assert.equal(await retention.entitled(501), true);
+  assert.equal(service.requests.length, 3);
+  await assert.rejects(retention.entitled(501, { signal: AbortSignal.abort() }));
 });
 
-test('knows customers by the text of their source, by the documented formula', () => {
-  assert.equal(customerIdOf('cus_NffrFeUfNV2Hib'), 4_721_611_223_403_156);
-  assert.equal(customerIdOf('gid://shopify/Customer/6940095564'), 6_940_095_564);
+test('gives a caller with more time than the request that it joined another one', async () => {
+  let isSlow = true;
+  await using service = await startFakeService((_request, response) => {
+    if (!isSlow) response.end(JSON.stringify({ subscriptions: [entry] }));
+  });
+  const retention = service.client();
+  const short = retention.entitled(501, { deadlineMs: 50 }).finally(() => (isSlow = false));
+  const long = retention.entitled(501);
+  await assert.rejects(short, TimeoutError);
+  assert.equal(await long, true);
+  isSlow = true;
+  const patient = retention.entitled(502, { signal: AbortSignal.timeout(300) });
+  await assert.rejects(retention.entitled(502, { deadlineMs: 50 }), TimeoutError);
+  await assert.rejects(patient, { name: 'TimeoutError' });
 });

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import math
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from . import _calls
@@ -44,7 +46,7 @@ class AsyncListing(Generic[Entry]):
         while True:
             page = await self._load(cursor)
             yield page
-            cursor = page.next_cursor
+            cursor = page.cursor_after(cursor)
             if cursor is None:
                 return
 
@@ -58,6 +60,7 @@ class AsyncRetention:
         base_url: str,
         key: str | None,
         timeout_seconds: float = 10,
+        deadline_seconds: float = math.inf,
         max_retries: int = 3,
         cache: CacheOptions | None = None,
         hooks: Hooks | None = None,
@@ -65,24 +68,41 @@ class AsyncRetention:
     ) -> None:
         """The same options as of `Retention`."""
         self._settings = Settings.check(
-            base_url, key, timeout_seconds, max_retries, hooks, ssl_context
+            base_url,
+            key,
+            timeout_seconds,
+            deadline_seconds,
+            max_retries,
+            hooks,
+            ssl_context,
         )
         self._cache = AsyncEntitlementCache(
-            lambda customer_id, retries: self._send(
-                _calls.get_entitlements(customer_id, retries)
+            lambda customer_id, retries, ends_at: self._send(
+                replace(
+                    _calls.get_entitlements(customer_id), retries=retries, ends_at=ends_at
+                )
             ),
             cache or CacheOptions(),
         )
 
-    async def get_entitlements(self, customer_id: int) -> list[EntitlementEntry]:
-        body = await self._get(_calls.get_entitlements(customer_id))
+    async def get_entitlements(
+        self, customer_id: int, *, deadline_seconds: float | None = None
+    ) -> list[EntitlementEntry]:
+        body = await self._get(_calls.get_entitlements(customer_id), deadline_seconds)
         entries: list[EntitlementEntry] = body["subscriptions"]
         return entries
 
     async def entitled(
-        self, customer_id: int, *, plan_ids: Collection[int] | None = None
+        self,
+        customer_id: int,
+        *,
+        plan_ids: Collection[int] | None = None,
+        deadline_seconds: float | None = None,
     ) -> bool:
-        return await self._cache.is_entitled(customer_id, plan_ids)
+        _calls.check_id(customer_id, "customer_id")
+        return await self._cache.is_entitled(
+            customer_id, plan_ids, self._settings.ends_at(deadline_seconds)
+        )
 
     def forget(self, customer_id: int) -> None:
         self._cache.forget(customer_id)
@@ -93,26 +113,33 @@ class AsyncRetention:
         status: ListSubscriptionsStatus | None = None,
         limit: int = 100,
         cursor: str | None = None,
+        deadline_seconds: float | None = None,
     ) -> AsyncListing[Subscription]:
         async def load(after: str | None) -> Page[Subscription]:
             query = {"limit": limit, "status": status, "cursor": after}
-            body = await self._get(_calls.list_subscriptions(query))
+            body = await self._get(_calls.list_subscriptions(query), deadline_seconds)
             return Page(body["subscriptions"], body["nextCursor"])
 
         return AsyncListing(load, cursor)
 
-    async def get_subscription(self, subscription_id: int) -> SubscriptionDetail:
-        body = await self._get(_calls.get_subscription(subscription_id))
+    async def get_subscription(
+        self, subscription_id: int, *, deadline_seconds: float | None = None
+    ) -> SubscriptionDetail:
+        body = await self._get(_calls.get_subscription(subscription_id), deadline_seconds)
         subscription: SubscriptionDetail = body["subscription"]
         return subscription
 
-    async def get_metrics_summary(self) -> MetricsSummary:
-        body = await self._get(_calls.get_metrics_summary)
+    async def get_metrics_summary(
+        self, *, deadline_seconds: float | None = None
+    ) -> MetricsSummary:
+        body = await self._get(_calls.get_metrics_summary, deadline_seconds)
         summary: MetricsSummary = body["summary"]
         return summary
 
-    async def list_plans(self) -> list[SellingPlan]:
-        body = await self._get(_calls.list_plans)
+    async def list_plans(
+        self, *, deadline_seconds: float | None = None
+    ) -> list[SellingPlan]:
+        body = await self._get(_calls.list_plans, deadline_seconds)
         plans: list[SellingPlan] = body["plans"]
         return plans
 
@@ -122,16 +149,18 @@ class AsyncRetention:
         outcome: ListCancellationsOutcome | None = None,
         limit: int = 100,
         cursor: str | None = None,
+        deadline_seconds: float | None = None,
     ) -> AsyncListing[CancellationSession]:
         async def load(after: str | None) -> Page[CancellationSession]:
             query = {"limit": limit, "outcome": outcome, "cursor": after}
-            body = await self._get(_calls.list_cancellations(query))
+            body = await self._get(_calls.list_cancellations(query), deadline_seconds)
             return Page(body["cancellations"], body["nextCursor"])
 
         return AsyncListing(load, cursor)
 
-    async def _get(self, call: Call) -> dict[str, Any]:
-        return (await self._send(call)).body
+    async def _get(self, call: Call, deadline_seconds: float | None) -> dict[str, Any]:
+        ends_at = self._settings.ends_at(deadline_seconds)
+        return (await self._send(replace(call, ends_at=ends_at))).body
 
     async def _send(self, call: Call) -> Answered:
         return await run_async(attempt(self._settings, call))

@@ -13,10 +13,12 @@ import re
 import socket
 import time
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Union, cast
 
-from ._settings import RequestInfo, ResponseInfo, Settings
+from ._settings import Headers, RequestInfo, ResponseInfo, Settings, tell
+from ._shape import fault_of
+from ._shapes import SHAPES
 from .errors import (
     RateLimitError,
     RequestTimeoutError,
@@ -38,9 +40,9 @@ class Call:
     operation: str
     path: str
     """After the service's root, with the query."""
-    field: str
-    """The field of the answer without which it is none."""
     retries: bool = True
+    ends_at: float = math.inf
+    """When the call ends at the latest, by time.monotonic()."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,9 @@ class Send:
     """To send a request, and to read what comes until the connection is closed."""
 
     settings: Settings
-    content: bytes
+    content: bytes = field(repr=False)
+    """With the key."""
+    timeout_seconds: float
 
 
 @dataclass(frozen=True)
@@ -78,26 +82,26 @@ def attempt(settings: Settings, call: Call) -> Steps:
     url = settings.address._replace(path="").geturl() + target
     number = 1
     while True:
-        headers = {
-            "Accept": "application/json",
-            "Authorization": f"Bearer {settings.key}",
-        }
+        headers = Headers(
+            {"Accept": "application/json", "Authorization": f"Bearer {settings.key}"}
+        )
         request = RequestInfo(call.operation, url, number, headers)
-        settings.hooks.on_request(request)
+        tell(settings.hooks.on_request, request)
         asked_at = time.time()
         started = time.monotonic()
-        reply = yield Send(settings, _write(settings.address.netloc, target, headers))
-        result = _judge(reply, call.field, settings.timeout_seconds)
+        limit = max(min(settings.timeout_seconds, call.ends_at - started), 0.001)
+        send = Send(settings, _write(settings.address.netloc, target, headers), limit)
+        reply = yield send
+        result = _judge(reply, call.operation, limit)
         error = result.error
         retry_in = None
         if error is not None and call.retries and number <= settings.max_retries:
-            retry_in = _wait_before(error, number)
+            retry_in = _wait_before(error, number, call.ends_at)
         duration = time.monotonic() - started
-        settings.hooks.on_response(
-            ResponseInfo(
-                request, result.status, result.request_id, duration, error, retry_in
-            )
+        response = ResponseInfo(
+            request, result.status, result.request_id, duration, error, retry_in
         )
+        tell(settings.hooks.on_response, response)
         if error is None:
             return Answered(result.body, asked_at)
         if retry_in is None:
@@ -107,11 +111,20 @@ def attempt(settings: Settings, call: Call) -> Steps:
 
 
 def _write(host: str, target: str, headers: Mapping[str, str]) -> bytes:
-    given = {"Host": host, "Connection": "close", "User-Agent": "retention-python"}
-    lines = [f"{name}: {value}" for name, value in (given | dict(headers)).items()]
-    for line in lines:
-        if re.search(r"[\r\n\0]", line):
-            raise ValueError("A header that a hook added has a line break.")
+    given = Headers(
+        {"Host": host, "Connection": "close", "User-Agent": "retention-python"}
+    )
+    given.update(headers)
+    is_clean = all(
+        re.fullmatch(r"[\t -~\x80-\xff]*", f"{name}: {value}")
+        for name, value in given.items()
+    )
+    if not is_clean:
+        raise ValueError(
+            "A header that a hook added has a line break, or a character that cannot be "
+            "sent."
+        )
+    lines = (f"{name}: {value}" for name, value in given.items())
     return "\r\n".join([f"GET {target} HTTP/1.1", *lines, "", ""]).encode("latin-1")
 
 
@@ -123,13 +136,13 @@ class _Result:
     error: RetentionError | None
 
 
-def _judge(reply: Reply, field: str, timeout_seconds: float) -> _Result:
+def _judge(reply: Reply, operation: str, timeout_seconds: float) -> _Result:
     try:
         if not isinstance(reply, bytes):
             raise reply or OSError("no answer")
         status, headers, content = _parse(reply)
     except TimeoutError:
-        message = f"No complete answer within {timeout_seconds} s."
+        message = f"No complete answer within {timeout_seconds:.3g} s."
         return _Result(None, None, {}, RequestTimeoutError(message))
     except (OSError, http.client.HTTPException) as error:
         reason = str(error) or type(error).__name__
@@ -139,11 +152,12 @@ def _judge(reply: Reply, field: str, timeout_seconds: float) -> _Result:
     retry_after = _parse_retry_after(headers.get("retry-after"))
     body = _parse_json(content)
     if 200 <= status < 300:
-        if isinstance(body, dict) and isinstance(body.get(field), (dict, list)):
+        fault = fault_of(status, body, SHAPES[operation])
+        if fault is None:
             return _Result(status, request_id, body, None)
         # An answer that was cut off, or from something else that listens here.
         unclear = UnavailableError(
-            f'The answer is not JSON with "{field}".',
+            f"This is no answer to {operation}: {fault}.",
             status=status,
             request_id=request_id,
             retry_after_seconds=retry_after,
@@ -151,7 +165,7 @@ def _judge(reply: Reply, field: str, timeout_seconds: float) -> _Result:
         return _Result(status, request_id, {}, unclear)
     if isinstance(body, dict) and isinstance(body.get("message"), str):
         message = body["message"]
-    elif 300 <= status < 400:
+    elif 300 <= status < 400 and "location" in headers:
         message = (
             "The service redirects to another address. Set base_url to that one: "
             "a key is not sent on."
@@ -183,31 +197,39 @@ def _parse(reply: bytes) -> tuple[int, Mapping[str, str], bytes]:
 
 def _parse_json(content: bytes) -> Any:
     try:
-        return json.loads(content)
+        return json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return None
 
 
-def _wait_before(error: RetentionError, number: int) -> float | None:
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _wait_before(error: RetentionError, number: int, ends_at: float) -> float | None:
     """Seconds until the next attempt; None if there should be none."""
     if not isinstance(error, (UnavailableError, RateLimitError)):
         return None
-    backoff = min(_FIRST_BACKOFF_SECONDS * 2.0 ** (number - 1), _MAX_BACKOFF_SECONDS)
-    requested = error.retry_after_seconds
-    if requested is None:
-        return random.random() * backoff
+    requested = error.retry_after_seconds or 0
+    backoff = _FIRST_BACKOFF_SECONDS
+    if error.retry_after_seconds is None:
+        backoff = min(backoff * 2.0 ** (number - 1), _MAX_BACKOFF_SECONDS)
     # Many clients that were refused together should not come back together.
-    if requested > _MAX_WAIT_SECONDS:
+    wait = requested + random.random() * backoff
+    if requested > _MAX_WAIT_SECONDS or time.monotonic() + wait >= ends_at:
         return None
-    return requested + random.random() * _FIRST_BACKOFF_SECONDS
+    return wait
 
 
 def _parse_retry_after(text: str | None) -> float | None:
-    """Whole seconds; proxies may send a date."""
+    """Whole seconds; proxies may send a date. None for anything else."""
     if text is None:
         return None
-    if re.fullmatch(r"[0-9]{1,9}", text):
-        return int(text)
+    if re.fullmatch(r"[0-9]+", text):
+        return float(text)
+    date = r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT"
+    if not re.fullmatch(date, text, re.ASCII):
+        return None
     try:
         at = email.utils.parsedate_to_datetime(text).timestamp()
     except (TypeError, ValueError):

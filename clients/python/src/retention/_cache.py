@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import math
 import threading
 import time
@@ -8,11 +9,15 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection
 from concurrent.futures import Future
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Generic, TypeVar
 
 from ._attempts import Answered
-from .errors import RateLimitError, UnavailableError
+from ._settings import check_number
+from ._shape import read_time
+from .errors import RateLimitError, RequestTimeoutError, UnavailableError
 from .types import EntitlementEntry
+
+Request = TypeVar("Request")
 
 
 @dataclass(frozen=True)
@@ -32,8 +37,7 @@ class CacheOptions:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not (math.isfinite(value) and value >= 0):
-                raise ValueError(f"{name} must be a number, 0 or more; it is {value}.")
+            check_number(name, value)
 
 
 @dataclass(frozen=True)
@@ -66,12 +70,7 @@ def _answer_of(answered: Answered) -> _Answer:
 
 def _grant_of(entry: EntitlementEntry) -> _Grant:
     paid = entry["paidThroughAt"]
-    # Python before 3.11 does not read the Z.
-    until = (
-        -math.inf
-        if paid is None
-        else datetime.fromisoformat(paid.replace("Z", "+00:00")).timestamp()
-    )
+    until = -math.inf if paid is None else read_time(paid)
     return _Grant(entry["planId"], entry["status"] == "active", until)
 
 
@@ -132,19 +131,43 @@ class _Answers:
         self._kept.pop(customer_id, None)
 
 
+@dataclass(eq=False)
+class _Loading(Generic[Request]):
+    """A request under way."""
+
+    request: Request
+    limit_seconds: float
+    """How much time it had."""
+    waiters: int = 0
+
+    def had_less_time(self, ends_at: float) -> bool:
+        """Than a call has left that joined it."""
+        return ends_at - time.monotonic() > self.limit_seconds
+
+
+def _rest(ends_at: float) -> float | None:
+    """Seconds until then; None for ever."""
+    return None if ends_at == math.inf else max(ends_at - time.monotonic(), 0)
+
+
+_TOO_LATE = "No answer before the deadline."
+
+
 class EntitlementCache:
     """At most one request per customer at a time, among all threads."""
 
     def __init__(
-        self, load: Callable[[int, bool], Answered], options: CacheOptions
+        self, load: Callable[[int, bool, float], Answered], options: CacheOptions
     ) -> None:
-        """:param load: asks the service, with retries or without"""
+        """:param load: asks the service, with retries or without, until a time"""
         self._load = load
         self._answers = _Answers(options)
         self._lock = threading.Lock()
-        self._loading: dict[int, Future[_Answer]] = {}
+        self._loading: dict[int, _Loading[Future[_Answer]]] = {}
 
-    def is_entitled(self, customer_id: int, plan_ids: Collection[int] | None) -> bool:
+    def is_entitled(
+        self, customer_id: int, plan_ids: Collection[int] | None, ends_at: float
+    ) -> bool:
         called_at = time.time()
         while True:
             with self._lock:
@@ -153,21 +176,24 @@ class EntitlementCache:
                     return known
                 running = self._loading.get(customer_id)
                 if running is None:
-                    mine: Future[_Answer] = Future()
+                    mine = _Loading(Future[_Answer](), ends_at - time.monotonic())
                     self._loading[customer_id] = mine
                     # A caller with an answer that holds should not wait for retries.
                     retries = self._answers.held(customer_id, plan_ids) is None
             try:
                 if running is None:
-                    answer = self._ask(customer_id, retries, mine)
+                    answer = self._ask(customer_id, retries, ends_at, mine)
                 else:
-                    answer = running.result()
+                    answer = _wait(running.request, ends_at)
             except (UnavailableError, RateLimitError):
                 with self._lock:
                     held = self._answers.held(customer_id, plan_ids)
-                if held is None:
+                if held is not None:
+                    return held
+                # A request of another caller may have had less time.
+                if running is None or not running.had_less_time(ends_at):
                     raise
-                return held
+                continue
             # The request of another caller may have been sent too long before this call.
             if running is None or self._answers.is_young(answer, plan_ids, called_at):
                 return bool(answer.through(plan_ids))
@@ -178,23 +204,32 @@ class EntitlementCache:
             # The answer to a request under way may be older than what the caller knows.
             self._loading.pop(customer_id, None)
 
-    def _ask(self, customer_id: int, retries: bool, mine: Future[_Answer]) -> _Answer:
+    def _ask(
+        self,
+        customer_id: int,
+        retries: bool,
+        ends_at: float,
+        mine: _Loading[Future[_Answer]],
+    ) -> _Answer:
         try:
-            answer = _answer_of(self._load(customer_id, retries))
+            answer = _answer_of(self._load(customer_id, retries, ends_at))
         except BaseException as error:
             self._end(customer_id, mine, None)
             # What ends one thread must not end the others.
             is_passing = isinstance(error, Exception)
-            mine.set_exception(
+            mine.request.set_exception(
                 error if is_passing else UnavailableError("The request was ended.")
             )
             raise
         self._end(customer_id, mine, answer)
-        mine.set_result(answer)
+        mine.request.set_result(answer)
         return answer
 
     def _end(
-        self, customer_id: int, mine: Future[_Answer], answer: _Answer | None
+        self,
+        customer_id: int,
+        mine: _Loading[Future[_Answer]],
+        answer: _Answer | None,
     ) -> None:
         with self._lock:
             if self._loading.get(customer_id) is not mine:
@@ -204,19 +239,29 @@ class EntitlementCache:
                 self._answers.keep(customer_id, answer)
 
 
+def _wait(request: Future[_Answer], ends_at: float) -> _Answer:
+    try:
+        return request.result(_rest(ends_at))
+    # Python before 3.11 has two kinds.
+    except concurrent.futures.TimeoutError:
+        raise RequestTimeoutError(_TOO_LATE) from None
+
+
 class AsyncEntitlementCache:
     """At most one request per customer at a time, among all tasks of an event loop."""
 
     def __init__(
-        self, load: Callable[[int, bool], Awaitable[Answered]], options: CacheOptions
+        self,
+        load: Callable[[int, bool, float], Awaitable[Answered]],
+        options: CacheOptions,
     ) -> None:
-        """:param load: asks the service, with retries or without"""
+        """:param load: asks the service, with retries or without, until a time"""
         self._load = load
         self._answers = _Answers(options)
-        self._loading: dict[int, asyncio.Task[_Answer]] = {}
+        self._loading: dict[int, _Loading[asyncio.Task[_Answer]]] = {}
 
     async def is_entitled(
-        self, customer_id: int, plan_ids: Collection[int] | None
+        self, customer_id: int, plan_ids: Collection[int] | None, ends_at: float
     ) -> bool:
         called_at = time.time()
         while True:
@@ -225,15 +270,20 @@ class AsyncEntitlementCache:
                 return known
             running = self._loading.get(customer_id)
             try:
-                # A caller that is cancelled does not take the answer from the others.
-                answer = await asyncio.shield(
-                    running or self._start(customer_id, plan_ids)
-                )
+                if running is None:
+                    mine = self._start(customer_id, plan_ids, ends_at)
+                    # The request itself ends in time.
+                    answer = await self._wait(customer_id, mine, math.inf)
+                else:
+                    answer = await self._wait(customer_id, running, ends_at)
             except (UnavailableError, RateLimitError):
                 held = self._answers.held(customer_id, plan_ids)
-                if held is None:
+                if held is not None:
+                    return held
+                # A request of another caller may have had less time.
+                if running is None or not running.had_less_time(ends_at):
                     raise
-                return held
+                continue
             # The request of another caller may have been sent too long before this call.
             if running is None or self._answers.is_young(answer, plan_ids, called_at):
                 return bool(answer.through(plan_ids))
@@ -244,22 +294,43 @@ class AsyncEntitlementCache:
         self._loading.pop(customer_id, None)
 
     def _start(
-        self, customer_id: int, plan_ids: Collection[int] | None
-    ) -> asyncio.Task[_Answer]:
+        self, customer_id: int, plan_ids: Collection[int] | None, ends_at: float
+    ) -> _Loading[asyncio.Task[_Answer]]:
         # A caller with an answer that holds should not wait for retries.
         retries = self._answers.held(customer_id, plan_ids) is None
-        task = asyncio.create_task(self._ask(customer_id, retries))
-        self._loading[customer_id] = task
-        task.add_done_callback(lambda done: self._end(customer_id, done))
-        return task
+        task = asyncio.create_task(self._ask(customer_id, retries, ends_at))
+        loading = _Loading(task, ends_at - time.monotonic())
+        self._loading[customer_id] = loading
+        task.add_done_callback(lambda _: self._end(customer_id, loading))
+        return loading
 
-    async def _ask(self, customer_id: int, retries: bool) -> _Answer:
-        return _answer_of(await self._load(customer_id, retries))
+    async def _wait(
+        self, customer_id: int, loading: _Loading[asyncio.Task[_Answer]], ends_at: float
+    ) -> _Answer:
+        """Waits for a request, which ends when all who waited for it have gone."""
+        loading.waiters += 1
+        try:
+            # A caller that is cancelled does not take the answer from the others.
+            waiting = asyncio.shield(loading.request)
+            return await asyncio.wait_for(waiting, _rest(ends_at))
+        # Python before 3.11 has two kinds.
+        except asyncio.TimeoutError:
+            raise RequestTimeoutError(_TOO_LATE) from None
+        finally:
+            loading.waiters -= 1
+            if loading.waiters == 0:
+                if self._loading.get(customer_id) is loading:
+                    del self._loading[customer_id]
+                loading.request.cancel()
 
-    def _end(self, customer_id: int, task: asyncio.Task[_Answer]) -> None:
-        is_current = self._loading.get(customer_id) is task
+    async def _ask(self, customer_id: int, retries: bool, ends_at: float) -> _Answer:
+        return _answer_of(await self._load(customer_id, retries, ends_at))
+
+    def _end(self, customer_id: int, loading: _Loading[asyncio.Task[_Answer]]) -> None:
+        is_current = self._loading.get(customer_id) is loading
         if is_current:
             del self._loading[customer_id]
+        task = loading.request
         # Asking for the exception also says that it was seen, if all callers are gone.
         if not task.cancelled() and task.exception() is None and is_current:
             self._answers.keep(customer_id, task.result())

@@ -10,29 +10,29 @@ from ._attempts import Call
 _ROOT = "/api/external/v1"
 
 
-def get_entitlements(customer_id: int, retries: bool = True) -> Call:
+def get_entitlements(customer_id: int) -> Call:
     path = f"{_ROOT}/entitlements?customerId={_id_text(customer_id, 'customer_id')}"
-    return Call("getEntitlements", path, "subscriptions", retries)
+    return Call("getEntitlements", path)
 
 
 def list_subscriptions(query: Mapping[str, object]) -> Call:
     path = f"{_ROOT}/subscriptions?{_query(query)}"
-    return Call("listSubscriptions", path, "subscriptions")
+    return Call("listSubscriptions", path)
 
 
 def get_subscription(subscription_id: int) -> Call:
     path = f"{_ROOT}/subscriptions/{_id_text(subscription_id, 'subscription_id')}"
-    return Call("getSubscription", path, "subscription")
+    return Call("getSubscription", path)
 
 
-get_metrics_summary = Call("getMetricsSummary", f"{_ROOT}/metrics/summary", "summary")
+get_metrics_summary = Call("getMetricsSummary", f"{_ROOT}/metrics/summary")
 
-list_plans = Call("listPlans", f"{_ROOT}/plans", "plans")
+list_plans = Call("listPlans", f"{_ROOT}/plans")
 
 
 def list_cancellations(query: Mapping[str, object]) -> Call:
     path = f"{_ROOT}/cancellations?{_query(query)}"
-    return Call("listCancellations", path, "cancellations")
+    return Call("listCancellations", path)
 
 
 def _query(given: Mapping[str, object]) -> str:
@@ -40,10 +40,15 @@ def _query(given: Mapping[str, object]) -> str:
 
 
 def _id_text(number: int, name: str) -> str:
+    check_id(number, name)
+    return str(number)
+
+
+def check_id(number: object, name: str) -> None:
+    """:raises ValueError: for what cannot be an id"""
     is_whole = isinstance(number, int) and not isinstance(number, bool)
-    if not is_whole or not 1 <= number < 2**53:
+    if not is_whole or not 1 <= number < 2**53:  # type: ignore[operator]
         raise ValueError(
             f"{name} must be a whole number from 1 to 2**53 - 1; it is {number!r}. "
             "For a customer's text at the source, there is customer_id_of."
         )
-    return str(number)

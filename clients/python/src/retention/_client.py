@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import math
 import ssl
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from . import _calls
@@ -10,6 +11,7 @@ from ._attempts import Answered, Call, attempt
 from ._cache import CacheOptions, EntitlementCache
 from ._settings import Hooks, Settings
 from ._transport import run
+from .errors import UnavailableError
 from .types import (
     CancellationSession,
     EntitlementEntry,
@@ -32,6 +34,14 @@ class Page(Generic[Entry]):
     next_cursor: str | None
     """Continues the walk later, with the same filter; None on the last page."""
 
+    def cursor_after(self, cursor: str | None) -> str | None:
+        """The next cursor of the page at this one."""
+        if self.next_cursor is not None and self.next_cursor == cursor:
+            raise UnavailableError(
+                "The service gives the same page again, so the list would not end."
+            )
+        return self.next_cursor
+
 
 class Listing(Generic[Entry]):
     """A list that is read page by page while it is walked."""
@@ -52,7 +62,7 @@ class Listing(Generic[Entry]):
         while True:
             page = self._load(cursor)
             yield page
-            cursor = page.next_cursor
+            cursor = page.cursor_after(cursor)
             if cursor is None:
                 return
 
@@ -68,6 +78,7 @@ class Retention:
         base_url: str,
         key: str | None,
         timeout_seconds: float = 10,
+        deadline_seconds: float = math.inf,
         max_retries: int = 3,
         cache: CacheOptions | None = None,
         hooks: Hooks | None = None,
@@ -77,30 +88,46 @@ class Retention:
         :param base_url: the service's root, such as https://retention.example
         :param key: an API key of the shop, `rtn_…`; None is refused at once
         :param timeout_seconds: how long an attempt may take, until the end of the answer
+        :param deadline_seconds: how long a call may take, with its attempts and the waits
+            between them; each method also takes it; a list has it for each page
         :param max_retries: attempts after the first, if it fails in a way that may pass
         :param cache: how `entitled` keeps answers
         :param ssl_context: for certificates that the system does not know
         """
         self._settings = Settings.check(
-            base_url, key, timeout_seconds, max_retries, hooks, ssl_context
+            base_url,
+            key,
+            timeout_seconds,
+            deadline_seconds,
+            max_retries,
+            hooks,
+            ssl_context,
         )
         self._cache = EntitlementCache(
-            lambda customer_id, retries: self._send(
-                _calls.get_entitlements(customer_id, retries)
+            lambda customer_id, retries, ends_at: self._send(
+                replace(
+                    _calls.get_entitlements(customer_id), retries=retries, ends_at=ends_at
+                )
             ),
             cache or CacheOptions(),
         )
 
-    def get_entitlements(self, customer_id: int) -> list[EntitlementEntry]:
+    def get_entitlements(
+        self, customer_id: int, *, deadline_seconds: float | None = None
+    ) -> list[EntitlementEntry]:
         """Every subscription of a customer, with whether it entitles now, by id. An
         unknown customer has none.
         """
-        body = self._get(_calls.get_entitlements(customer_id))
+        body = self._get(_calls.get_entitlements(customer_id), deadline_seconds)
         entries: list[EntitlementEntry] = body["subscriptions"]
         return entries
 
     def entitled(
-        self, customer_id: int, *, plan_ids: Collection[int] | None = None
+        self,
+        customer_id: int,
+        *,
+        plan_ids: Collection[int] | None = None,
+        deadline_seconds: float | None = None,
     ) -> bool:
         """Whether a customer is entitled now, through any plan or one of `plan_ids`.
 
@@ -110,7 +137,10 @@ class Retention:
         :raises UnavailableError, RateLimitError: if no answer holds; it is never False
             for want of one
         """
-        return self._cache.is_entitled(customer_id, plan_ids)
+        _calls.check_id(customer_id, "customer_id")
+        return self._cache.is_entitled(
+            customer_id, plan_ids, self._settings.ends_at(deadline_seconds)
+        )
 
     def forget(self, customer_id: int) -> None:
         """Makes `entitled` ask anew about a customer, for example after a purchase."""
@@ -122,6 +152,7 @@ class Retention:
         status: ListSubscriptionsStatus | None = None,
         limit: int = 100,
         cursor: str | None = None,
+        deadline_seconds: float | None = None,
     ) -> Listing[Subscription]:
         """The shop's subscriptions, newest first, read page by page while they are
         walked.
@@ -129,25 +160,30 @@ class Retention:
 
         def load(after: str | None) -> Page[Subscription]:
             query = {"limit": limit, "status": status, "cursor": after}
-            body = self._get(_calls.list_subscriptions(query))
+            body = self._get(_calls.list_subscriptions(query), deadline_seconds)
             return Page(body["subscriptions"], body["nextCursor"])
 
         return Listing(load, cursor)
 
-    def get_subscription(self, subscription_id: int) -> SubscriptionDetail:
+    def get_subscription(
+        self, subscription_id: int, *, deadline_seconds: float | None = None
+    ) -> SubscriptionDetail:
         """:raises NotFoundError: if the shop has no such subscription"""
-        body = self._get(_calls.get_subscription(subscription_id))
+        body = self._get(_calls.get_subscription(subscription_id), deadline_seconds)
         subscription: SubscriptionDetail = body["subscription"]
         return subscription
 
-    def get_metrics_summary(self) -> MetricsSummary:
+    def get_metrics_summary(
+        self, *, deadline_seconds: float | None = None
+    ) -> MetricsSummary:
         """The shop's figures now."""
-        summary: MetricsSummary = self._get(_calls.get_metrics_summary)["summary"]
+        body = self._get(_calls.get_metrics_summary, deadline_seconds)
+        summary: MetricsSummary = body["summary"]
         return summary
 
-    def list_plans(self) -> list[SellingPlan]:
+    def list_plans(self, *, deadline_seconds: float | None = None) -> list[SellingPlan]:
         """The plans that the shop sells, by id."""
-        plans: list[SellingPlan] = self._get(_calls.list_plans)["plans"]
+        plans: list[SellingPlan] = self._get(_calls.list_plans, deadline_seconds)["plans"]
         return plans
 
     def list_cancellations(
@@ -156,6 +192,7 @@ class Retention:
         outcome: ListCancellationsOutcome | None = None,
         limit: int = 100,
         cursor: str | None = None,
+        deadline_seconds: float | None = None,
     ) -> Listing[CancellationSession]:
         """The sessions of the cancel flow, newest first, read page by page while they
         are walked.
@@ -163,13 +200,14 @@ class Retention:
 
         def load(after: str | None) -> Page[CancellationSession]:
             query = {"limit": limit, "outcome": outcome, "cursor": after}
-            body = self._get(_calls.list_cancellations(query))
+            body = self._get(_calls.list_cancellations(query), deadline_seconds)
             return Page(body["cancellations"], body["nextCursor"])
 
         return Listing(load, cursor)
 
-    def _get(self, call: Call) -> dict[str, Any]:
-        return self._send(call).body
+    def _get(self, call: Call, deadline_seconds: float | None) -> dict[str, Any]:
+        ends_at = self._settings.ends_at(deadline_seconds)
+        return self._send(replace(call, ends_at=ends_at)).body
 
     def _send(self, call: Call) -> Answered:
         return run(attempt(self._settings, call))

@@ -48,7 +48,7 @@ async def run_async(steps: Steps) -> Answered:
 def exchange(request: Send) -> Reply:
     """The bytes of the answer, or why there is none."""
     settings = request.settings
-    deadline = time.monotonic() + settings.timeout_seconds
+    deadline = time.monotonic() + request.timeout_seconds
     try:
         with _connect(settings, deadline) as connection:
             connection.sendall(request.content)
@@ -87,8 +87,7 @@ def _rest(deadline: float) -> float:
 async def exchange_async(request: Send) -> Reply:
     """The same for asyncio."""
     try:
-        limit = request.settings.timeout_seconds
-        return await asyncio.wait_for(_exchange_async(request), limit)
+        return await asyncio.wait_for(_exchange_async(request), request.timeout_seconds)
     # Python before 3.11 has two kinds.
     except asyncio.TimeoutError:
         return TimeoutError()
