@@ -5,12 +5,12 @@ import { Retention, RetentionError } from '@retention/client';
 
 const { RETENTION_URL: baseUrl = '', RETENTION_API_KEY: key = '', PORT = '3000' } = process.env;
 const cache = { graceSeconds: 3600 };
-const retention = new Retention({ baseUrl, key, timeoutMs: 2000, cache });
+const retention = new Retention({ baseUrl, key, deadlineMs: 2000, cache });
 
 const server = createServer(async (request, response) => {
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   try {
-    // Answered from memory for a minute; earlier answers count for an hour while the service is away.
+    // From memory for a minute, else within two seconds; for an hour while the service is away.
     const isEntitled = await retention.entitled(Number(searchParams.get('customer')));
     response.writeHead(isEntitled ? 200 : 402).end(isEntitled ? 'Welcome\n' : 'Please subscribe\n');
   } catch (error) {
