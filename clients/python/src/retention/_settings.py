@@ -86,7 +86,7 @@ class _NumberRule:
 _IS_AGE = _NumberRule(
     lambda value: math.isfinite(value) and value >= 0, "a number, 0 or more"
 )
-# Timers take no more than some thousand years.
+# Timers take more, but not without end; such a number is meant as milliseconds.
 _MAX_SECONDS = 1_000_000
 
 # What the numbers among the options may be.
