@@ -112,8 +112,8 @@ onOneDatabase('the figures of the recovery page', (open) => {
         /<td class="amount">\s*<a href="([^"]*)"\s*>€([\d.,]+)<\/a\s*>/g,
       )) {
         const csv = href.replaceAll('&amp;', '&').replace('/closed', '/closed.csv');
-        const cents = csvRows(await load(csv)).map((row) =>
-          Math.round(Number(row['Amount']) * 100),
+        const cents = csvRows(await load(csv)).map((each) =>
+          Math.round(Number(each['Amount']) * 100),
         );
         const sum = cents.reduce((total, each) => total + each, 0);
         assert.equal(sum, Math.round(Number(amount.replace(',', '')) * 100), href);

@@ -76,6 +76,8 @@ function figures(visit: ShopVisit, view: View, flow: Flow): Html {
     </p>`;
 }
 
+const list = (texts: readonly string[]) => new Intl.ListFormat('en').format(texts);
+
 /** Which offer saves most. */
 function answer(visit: ShopVisit, flow: Flow): string {
   const { totals } = flow;
@@ -88,7 +90,6 @@ function answer(visit: ShopVisit, flow: Flow): string {
     return `${overall} were saved. Fewer than ${minCases} sessions ended after each offer, too few to say which saves most.`;
   }
   const shareOf = (each: SessionTotals) => formatShare(visit, saveRateOf(each) ?? 0);
-  const list = (texts: readonly string[]) => new Intl.ListFormat('en').format(texts);
   const names = list(offers.map(({ offer }) => `“${offerLabel(offer)}”`));
   const ended = list(offers.map((each) => formatCount(visit, each.ended)));
   const verb = offers.length === 1 ? 'saves' : 'save';
@@ -101,7 +102,7 @@ function answer(visit: ShopVisit, flow: Flow): string {
 function mainFigures(visit: ShopVisit, view: View, flow: Flow): Html {
   const { totals, before } = flow;
   const { shop } = visit;
-  const list = (outcome?: string) =>
+  const sessions = (outcome?: string) =>
     viewPath(
       shopPath(shop, '/cancel-flow/sessions'),
       view,
@@ -116,14 +117,14 @@ function mainFigures(visit: ShopVisit, view: View, flow: Flow): Html {
       'saveRate',
       'Save rate',
       'Saved sessions as a share of the sessions that began in the period and have ended.',
-      rate === null ? '–' : html`<a href="${list('ended')}">${formatShare(visit, rate)}</a>`,
+      rate === null ? '–' : html`<a href="${sessions('ended')}">${formatShare(visit, rate)}</a>`,
       before && changeOf(visit, totals, before),
     )}
     ${figure(
       'started',
       'Sessions started',
       'Cancel-flow sessions that began in the period, including those in progress.',
-      html`<a href="${list()}">${formatCount(visit, started)}</a>`,
+      html`<a href="${sessions()}">${formatCount(visit, started)}</a>`,
       before &&
         html`${formatCount(visit, before.ended + before.inProgress)} in the period compared with`,
     )}
@@ -131,7 +132,7 @@ function mainFigures(visit: ShopVisit, view: View, flow: Flow): Html {
       'inProgress',
       'In progress',
       'Sessions that began in the period and have no outcome yet.',
-      html`<a href="${list('in_progress')}">${formatCount(visit, totals.inProgress)}</a>`,
+      html`<a href="${sessions('in_progress')}">${formatCount(visit, totals.inProgress)}</a>`,
     )}
     ${figure(
       'kept',

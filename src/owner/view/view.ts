@@ -200,19 +200,20 @@ export function viewPath(
   return query.size === 0 ? path : (path.replace(/(?=#|$)/, `?${query}`) as `/app${string}`);
 }
 
+const iso = (at: number) => new Date(at).toISOString();
+
 /** The same for some days of it, such as those of a bar; the first may begin with the period. */
 export function viewOfDays(
   { period, comparison, segment }: View,
   { first, last }: { readonly first: string; readonly last: string },
 ): ViewOfQuery {
   const isCut = period.from > Date.parse(first);
-  const from = isCut ? new Date(period.from).toISOString() : first;
+  const from = isCut ? iso(period.from) : first;
   return { range: { from, to: last }, comparison, segment };
 }
 
 /** What held when its period began: a view of the day before that. */
 export function viewOfStart({ period: { from }, segment }: View): ViewOfQuery {
-  const iso = (at: number) => new Date(at).toISOString();
   return {
     range: { from: iso(Math.max(from - day, 0)), to: iso(from) },
     comparison: 'before',
