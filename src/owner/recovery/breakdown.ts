@@ -117,9 +117,14 @@ export function breakdownTable(
     listed: number,
     query: Readonly<Record<string, string>>,
   ) => {
-    const link = linked(formatCount(visit, listed), listed === 0 ? undefined : query);
+    const shown = formatCount(visit, all);
+    const payments = `${formatCount(visit, listed)} ${listed === 1 ? 'payment' : 'payments'}`;
     return html`<td class="number">
-      ${all === listed ? link : html`${formatCount(visit, all)} in ${link}`}
+      ${
+        all === listed
+          ? linked(shown, all === 0 ? undefined : query)
+          : html`${shown} in ${linked(payments, query)}`
+      }
     </td>`;
   };
   const rows = groups.slice(0, maxRows).map(
