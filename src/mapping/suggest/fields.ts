@@ -49,7 +49,7 @@ export function createdAtField({ start, tenure }: Roles, now: number): unknown {
   }
   if (start) {
     const { more, doubt } = ifEmpty(start.column, value);
-    const guess = 'the only time there is; is it when the subscription began?';
+    const guess = `"${start.column.name}" is taken for when the subscription began`;
     return timeField(start, more, start.isUnsure ? guess : undefined, doubt);
   }
   return withDoubt(

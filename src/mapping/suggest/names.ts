@@ -68,11 +68,13 @@ const stems = {
   otherStatus: list(`payment marital employment invoice order shipping delivery kyc mail email renew
     family zahlung familien civil card score reason category grund motivo raison risk`),
   churn:
-    list(`churn churned exited attrition attrited cancelled canceled cancel left closed terminated
+    list(`churn churned lapse lapsed exited attrition attrited cancelled canceled cancel left closed terminated
     unsubscribed lost inactive abgewandert abwanderung gekundigt kundigung storniert storno resilie
     resiliation desabonne inactif baja cancelado cancelada abandono abandonado fuga inactivo disdetta
     abbandono cessato evasao inativo cancelamento opgezegd opzegging inactief vertrokken`),
-  active: list(`active aktiv activo activa actif ativo attivo actief subscribed retained vigente`),
+  active: list(
+    `active live still aktiv activo activa actif ativo attivo actief subscribed retained vigente`,
+  ),
   plan: list(`plan plans tier package paket product produkt item sku edition level abo abotyp membership
     abonnement subscription tarif tarifa tariffa tarief formule forfait offre formula plano piano pakiet
     pacchetto pacote paquete producto produit produto prodotto abbonamento assinatura suscripcion pakket`),
@@ -97,7 +99,7 @@ const stems = {
     cadastro adesao criacao entrada assinatura ingang ingangsdatum aanmelding aanmelddatum aangemaakt sinds
     rozpoczecia rejestracji from von`),
   ended:
-    list(`cancelled canceled cancel cancellation cancelation churn churned end ended ends ending
+    list(`cancelled canceled cancel cancellation cancelation churn churned lapse lapsed end ended ends ending
     termination terminated closed left unsubscribed deactivated exit kundigung gekundigt ende enddatum
     austritt beendet storno resiliation fin depart baja cancelacion termino finalizacion fine disdetta
     cessazione cancelamento fim einddatum opzegging opgezegd opzegdatum eind
@@ -111,7 +113,7 @@ const stems = {
   notEnded:
     list(`period trial billing month paid card pause paused resume resumed reactivated returned refund refunded
     ship shipped shipping deliver delivered delivery order ordered invoice invoiced payment login seen visit visited
-    contact contacted email mail purchase purchased converted upgraded downgraded verified confirmed reminder discount coupon birth last updated modified`),
+    contact contacted email mail purchase purchased converted upgraded downgraded verified confirmed reminder discount coupon newsletter opt consent birth last updated modified`),
   next: list(`next renewal renews nachste naechste prochain prochaine proxima proximo prossima prossimo
     volgende verlangerung renouvellement renovacion rinnovo`),
   notStart: list(`period trial last next birth updated modified geburt letzte ultimo ultima dernier
@@ -150,7 +152,7 @@ export function isNamed(words: string, kind: NameKind): boolean {
 /** Stems that are inside unrelated words: "state" in "statement", "cost" in "costume". */
 const shortOnly = new Set(
   list(`state left lost name names mail fine plan user item last rate level abos card risk reason term
-    fuga art stop stops quit quits gone ship seen days fees bill cost costo quota valor since active aktiv extra first seat seats number
+    fuga art live still opt stop stops quit quits gone ship seen days fees bill cost costo quota valor since active aktiv extra first seat seats number
     code date desde debut month months monat monate mois meses mesi year ende ends ended naam nome
     auto renew count late growth call calls data score length late sinds start spend total parti product
     contract subscription account member client`),

@@ -60,12 +60,44 @@ test('takes dates that some rows have for the end, and marks and asks that', asy
   assert.deepEqual((await suggest(table('x2'))).statuses, { active: 2, cancelled: 2 });
 });
 
+test('marks the beginning, too, if no name speaks of it', async () => {
+  const { first, doubts, asked } = await suggest([
+    'c1,c2,c3,price',
+    'A1,02/01/2024,,9.99',
+    'A2,13/01/2024,03/02/2025,19.99',
+  ]);
+  assert.deepEqual(
+    first.map(({ createdAt, endedAt }) => [createdAt, endedAt]),
+    [
+      ['2024-01-02', ''],
+      ['2024-01-13', '2025-02-03'],
+    ],
+  );
+  assert.match(doubts, /"c2" is taken for when the subscription began/);
+  assert.match(doubts, /"c3" is taken for the end/);
+  assert.deepEqual([asked['start'], asked['ended']], ['c2', 'c3']);
+});
+
+test('reads flags of other names', async () => {
+  for (const [name, active, gone] of [
+    ['Live', 'Y', 'N'],
+    ['still_member', '1', '0'],
+    ['lapse_flag', '0', '1'],
+  ] as const) {
+    const rows = [`member no,start,monthly price,${name}`];
+    rows.push(`M1,2026-02-01,10.00,${active}`, `M2,2026-02-01,10.00,${gone}`);
+    const { statuses, doubts } = await suggest([...rows, `M3,2026-02-01,10.00,${active}`]);
+    assert.deepEqual([statuses, doubts], [{ active: 2, cancelled: 1 }, ''], name);
+  }
+});
+
 test('takes dates for the end only where they can be that', async () => {
   for (const [what, rows] of [
     ['all rows have one', table('x2', Array(4).fill('2026-03-04'))],
     ['before the beginning', table('x2', ['2025-03-04', '', '2026-05-06', ''])],
     ['of something else', table('shipped_on')],
     ['of a pause', table('paused_at')],
+    ['of a newsletter', table('newsletter opt in')],
     ['of another beginning', table('activated on')],
     ['one of two', table('x2').map((row, index) => `${row}|${index ? '2026-06-07' : 'x3'}`)],
   ] as const) {
