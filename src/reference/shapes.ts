@@ -35,12 +35,15 @@ function listShapes({ components, paths }: Contract): Record<string, unknown> {
 
 const note = 'Written by "npm run openapi" from the catalogue of operations.';
 
+/** The client's own, apart from its extension, by which the build of the package would take it for one of the service. */
+const clientModule = './shape';
+
 /** The shapes as a table of the TypeScript client. */
 export function writeTypeScriptShapes(contract: Contract): string {
   const table = JSON.stringify(listShapes(contract), undefined, 2);
   return [
     `// ${note}`,
-    "import type { Shape } from './shape.ts';",
+    `import type { Shape } from '${clientModule}.ts';`,
     `export const shapes = ${table} satisfies Record<string, Shape>;\n`,
   ].join('\n\n');
 }

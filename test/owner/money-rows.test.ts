@@ -177,10 +177,10 @@ onOneDatabase('the rows behind figures of money', (open) => {
     for (const [path, message] of [
       ['revenue/movements?movement=gone', /movement must be one of came, left, new, /],
       ['revenue/movements?first=2026-11-31', /first must be a day such as 2026-11-20\./],
-      ['revenue/movements?cursor=x', /cursor/],
+      ['revenue/movements?cursor=x', /This address continues another list/],
       ['payments?kind=pending', /kind must be one of succeeded, refunds, failed\./],
-      ['payments?cursor=paid', /cursor/],
-      ['payments?cursor=paid.x', /cursor/],
+      ['payments?cursor=paid', /This address continues another list/],
+      ['payments?cursor=paid.x', /This address continues another list/],
       ['revenue/renewals?week=9', /week must be from 1 to 8\./],
       ['revenue/renewals?week=2&status=active', /week must be 1\./],
     ] as const) {
