@@ -12,8 +12,7 @@ import {
   openAnyStore,
   startWorld,
 } from '../support/world.ts';
-import { inspect, openOwnerPage } from './inspect.ts';
-import { signedInOwner } from './visitor.ts';
+import { inspect, openSignedIn } from './inspect.ts';
 
 describe('revenue and the cancel flow in a browser', { skip: browserMissing }, () => {
   let world: World;
@@ -33,12 +32,8 @@ describe('revenue and the cancel flow in a browser', { skip: browserMissing }, (
 
   /** Opens a shop's page as its owner. */
   async function open(path: string, of = shop, withScripts = true) {
-    const { baseUrl } = world.service;
-    const opened = await openOwnerPage(browser, [baseUrl], withScripts);
-    const { visitor } = await signedInOwner({ ...world, shop: of });
-    const cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, url: baseUrl }));
-    await opened.context.addCookies(cookies);
-    await opened.page.goto(`${baseUrl}/app/shops/${of.id}${path}`);
+    const opened = await openSignedIn(browser, world, of, withScripts);
+    await opened.page.goto(`${world.service.baseUrl}/app/shops/${of.id}${path}`);
     return opened;
   }
 

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { timeoutMilliseconds } from '../support/browser.ts';
+import type { TestShop, World } from '../support/world.ts';
+import { signedInOwner } from './visitor.ts';
 
 const widths = [360, 768, 1440];
 /** Widths in between show nothing that these two do not. */
@@ -73,4 +75,20 @@ export async function openOwnerPage(
     if (!isOurs) problems.push(url);
   });
   return { context, page, problems };
+}
+
+/** The same, signed in as an owner of a shop. */
+export async function openSignedIn(
+  browser: Browser,
+  world: World,
+  shop: TestShop,
+  javaScriptEnabled = true,
+) {
+  const url = world.service.baseUrl;
+  const { visitor } = await signedInOwner({ ...world, shop });
+  const opened = await openOwnerPage(browser, [url], javaScriptEnabled);
+  await opened.context.addCookies(
+    [...visitor.cookies].map(([name, value]) => ({ name, value, url })),
+  );
+  return opened;
 }

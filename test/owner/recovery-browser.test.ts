@@ -12,8 +12,7 @@ import {
   openAnyStore,
   startWorld,
 } from '../support/world.ts';
-import { inspect, openOwnerPage } from './inspect.ts';
-import { signedInOwner } from './visitor.ts';
+import { inspect, openSignedIn } from './inspect.ts';
 
 describe('the recovery page in a browser', { skip: browserMissing }, () => {
   let world: World;
@@ -32,12 +31,9 @@ describe('the recovery page in a browser', { skip: browserMissing }, () => {
   });
 
   async function open(shop: TestShop, hasScripts = true) {
-    const url = world.service.baseUrl;
-    const { visitor } = await signedInOwner({ ...world, shop });
-    const { context, page, problems } = await openOwnerPage(browser, [url], hasScripts);
-    await context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url })));
-    await page.goto(`${url}/app/shops/${shop.id}`);
-    return { context, page, problems };
+    const opened = await openSignedIn(browser, world, shop, hasScripts);
+    await opened.page.goto(`${world.service.baseUrl}/app/shops/${shop.id}`);
+    return opened;
   }
   const rows = (page: Page) => page.locator('table.rows tbody tr');
 

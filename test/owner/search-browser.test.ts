@@ -5,8 +5,7 @@ import { deriveId } from '../../src/ingest/source-ids.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { browserMissing, startBrowser } from '../support/browser.ts';
 import { type World, importAll, openAnyStore, startWorld } from '../support/world.ts';
-import { inspect, openOwnerPage } from './inspect.ts';
-import { signedInOwner } from './visitor.ts';
+import { inspect, openSignedIn } from './inspect.ts';
 
 const customer = deriveId('customer', 'cus_Ab1');
 
@@ -30,13 +29,8 @@ describe('the owner’s search in a browser', { skip: browserMissing }, () => {
 
   /** The overview, in a new browser context. */
   async function overview(javaScriptEnabled = true) {
-    const url = world.service.baseUrl;
-    const { visitor } = await signedInOwner(world);
-    const opened = await openOwnerPage(browser, [url], javaScriptEnabled);
-    await opened.context.addCookies(
-      [...visitor.cookies].map(([name, value]) => ({ name, value, url })),
-    );
-    await opened.page.goto(`${url}/app/shops/${world.shop.id}`);
+    const opened = await openSignedIn(browser, world, world.shop, javaScriptEnabled);
+    await opened.page.goto(`${world.service.baseUrl}/app/shops/${world.shop.id}`);
     return opened;
   }
 

@@ -12,8 +12,7 @@ import {
   openAnyStore,
   startWorld,
 } from '../support/world.ts';
-import { openOwnerPage } from './inspect.ts';
-import { signedInOwner } from './visitor.ts';
+import { openSignedIn } from './inspect.ts';
 
 const widths = [360, 768, 1024, 1440];
 
@@ -69,11 +68,7 @@ describe('the owner’s pages at any width', { skip: browserMissing }, () => {
 
   async function open() {
     const url = world.service.baseUrl;
-    const { visitor } = await signedInOwner({ ...world, shop });
-    const opened = await openOwnerPage(browser, [url]);
-    await opened.context.addCookies(
-      [...visitor.cookies].map(([name, value]) => ({ name, value, url })),
-    );
+    const opened = await openSignedIn(browser, world, shop);
     const go = (path: string) => opened.page.goto(`${url}/app/shops/${shop.id}${path}`);
     return { ...opened, go };
   }
